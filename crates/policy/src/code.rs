@@ -1,0 +1,131 @@
+//! Every code a person can meet, and its manual page.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $id:literal, $title:literal;)*) => {
+        /// A stable name for one cause. Codes are never renumbered and never reused.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code { $($(#[$doc])* #[doc = $title] $name,)* }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The name people see and search for, such as `RF-F003`.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $(Self::$name => $id,)* }
+            }
+
+            /// The cause in a few words.
+            #[must_use]
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)* }
+            }
+
+            /// The manual page, in Markdown.
+            #[must_use]
+            pub const fn manual(self) -> &'static str {
+                match self { $(Self::$name => include_str!(concat!("../manual/", $id, ".md")),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    OutsideWorkspace = "RF-F001", "outside the workspace";
+    AbsolutePath = "RF-F002", "absolute path";
+    ForbiddenName = "RF-F003", "forbidden name";
+    FilesRule = "RF-F004", "a pattern of [files] decided";
+    FilesDefault = "RF-F005", "the default of [files] decided";
+
+    BadHost = "RF-N001", "not a host name";
+    MetadataAddress = "RF-N002", "cloud metadata address";
+    PrivateAddress = "RF-N003", "address that is not public";
+    HostRule = "RF-N004", "a host in [network] decided";
+    UnknownHost = "RF-N005", "host that no rule names";
+
+    Rule = "RF-R001", "a rule decided";
+    NobodyAnswered = "RF-R002", "nobody answered";
+    Unprovable = "RF-R003", "command whose meaning is not certain";
+    SessionAnswer = "RF-R004", "a person answered for this session";
+
+    ToolGranted = "RF-T001", "tool in the tool set";
+    ToolNotInProfile = "RF-T002", "tool not in the profile";
+    ToolDenied = "RF-T003", "tool denied by name or group";
+    ToolNarrowed = "RF-T004", "tool not wanted by the skill";
+
+    NotToml = "RF-C001", "not valid TOML";
+    UnknownKey = "RF-C002", "unknown key";
+    WrongType = "RF-C003", "wrong type";
+    BadValue = "RF-C004", "value not accepted";
+    BadGlob = "RF-C005", "pattern that cannot be read";
+    BadRegex = "RF-C006", "regular expression that cannot be used";
+    BadHostPattern = "RF-C007", "host pattern that cannot be used";
+    FailingExample = "RF-C008", "rule that fails its own example";
+    OverlappingViews = "RF-C009", "views that overlap";
+    ProjectWidens = "RF-C010", "project file that widens";
+    TooLarge = "RF-C011", "policy too large";
+    UntrustedFile = "RF-C012", "policy file that others could change";
+    UnknownName = "RF-C013", "unknown tool, group or profile";
+    MissingKey = "RF-C014", "missing key";
+    Unreadable = "RF-C015", "policy file that cannot be read";
+    MisleadingText = "RF-C016", "invisible or control characters";
+
+    NeverMatches = "RF-L001", "rule that can never match";
+    Shadowed = "RF-L002", "rule that never decides";
+    WideAllow = "RF-L003", "allow rule wider than it looks";
+    UncheckedExample = "RF-L004", "example that could not be checked";
+    NotBuilt = "RF-L005", "setting whose feature is not built yet";
+    NarrowDeny = "RF-L006", "deny rule narrower than it looks";
+
+    LedgerUnwritable = "RF-A001", "ledger that cannot be written";
+    RecordChanged = "RF-A002", "record that was changed";
+    RecordRemoved = "RF-A003", "records that were removed";
+    RecordReordered = "RF-A004", "record out of order";
+    LedgerTruncated = "RF-A005", "ledger that ends too early";
+    RecordTorn = "RF-A006", "record cut off by a crash";
+    LedgerUntrusted = "RF-A007", "ledger file that others could change";
+}
+
+impl Code {
+    /// Finds a code by its name, whatever the case.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.id().eq_ignore_ascii_case(id))
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn codes_are_unique_and_each_has_a_manual_page() {
+        let mut seen = BTreeSet::new();
+        for code in Code::ALL {
+            assert!(seen.insert(code.id()), "{code} is used twice");
+            assert_eq!(Code::from_id(&code.id().to_lowercase()), Some(*code));
+            let first = format!("# {code}: {}", code.title());
+            assert_eq!(code.manual().lines().next(), Some(first.as_str()), "manual/{code}.md");
+            assert!(code.manual().contains("\n## "), "manual/{code}.md says nothing to do");
+        }
+    }
+
+    #[test]
+    fn no_manual_page_is_left_over() {
+        for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/manual")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(Code::from_id(name.trim_end_matches(".md")).is_some(), "manual/{name} has no code");
+        }
+    }
+}
