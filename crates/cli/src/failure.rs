@@ -57,3 +57,9 @@ impl fmt::Display for Failure {
         self.hints.iter().try_for_each(|hint| writeln!(f, "hint: {}", Shown::text(hint)))
     }
 }
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new("cannot write the output").because(&error)
+    }
+}
