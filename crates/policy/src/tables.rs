@@ -1,0 +1,3 @@
+//! Reviewed data, generated from `tables/`.
+
+pub(crate) mod hosts;
