@@ -1,7 +1,61 @@
 //! The words of Ringfence, and the pure decision.
+//!
+//! A [`Request`] is put before a [`Chain`] of policies, and a [`Decision`] with its [`Reason`] comes out.
+//!
+//! **Invariant.** Nothing here opens a file, reads a clock or sees the environment: everything is passed in.
+//! **Invariant.** Nobody answers means deny. There is no implicit allow at the end of any chain.
+//! **Invariant.** A decision takes time linear in the request, whatever the rules are.
+//!
+//! ```
+//! use std::path::Path;
+//! use policy::{Answers, Chain, Decision, Location, Request, ToolName, Want};
+//!
+//! let chain = Chain::new(vec![]);
+//! let location = Location::new(Path::new("/ws"), Path::new("/ws/src/lib.rs"))?;
+//! let tool = ToolName::parse("read")?;
+//! let request = Request { tool: &tool, want: Want::Read(&location) };
+//! assert!(matches!(chain.decide(&request, &Answers::none()), Decision::Deny(_)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod address;
+mod answers;
+mod chain;
 mod code;
+mod command;
+mod decision;
+pub mod floor;
+mod glob;
+mod host;
+mod host_pattern;
+mod limit;
+mod location;
+mod path_index;
+mod pattern;
+mod request;
+mod rule;
+mod rules;
 mod shown;
+mod tables;
+mod tool;
 
+pub use address::{is_metadata, not_public};
+pub use answers::{Answers, Remembered};
+pub use chain::{Chain, Floor, Otherwise, Phase, Policy, Said, Trace};
 pub use code::Code;
+pub use command::{Argv, CommandPattern, Invocation, Word};
+pub use decision::{Decision, Effect, Reason, RuleRef};
+pub use glob::{Glob, GlobError, escape};
+pub use host::{Endpoint, HostError, HostName};
+pub use host_pattern::{HostIndex, HostPattern, HostPatternError};
+pub use limit::{Breaker, BreakerLimit, Exhausted, Limits, Meter, Windows};
+pub use location::{Location, LocationError};
+pub use path_index::{Case, PathIndex, PathPattern, Reach};
+pub use pattern::{MAX_PATTERN, MAX_REGEX, Pattern, PatternError};
+pub use request::{Arguments, Kind, Request, Want};
+pub use rule::{Kinds, Rule, Subject};
+pub use rules::RuleSet;
 pub use shown::{Shown, misleads};
+pub use tool::{
+    Excluded, ToolEntry, ToolError, ToolName, ToolProfile, ToolSet, group_names, group_tools, tool_names,
+};

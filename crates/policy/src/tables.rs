@@ -1,3 +1,4 @@
-//! Reviewed data, generated from `tables/`.
+//! Reviewed data: generated from `tables/`, or kept here where code and data are one.
 
 pub(crate) mod hosts;
+pub(crate) mod tools;

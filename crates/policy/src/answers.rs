@@ -1,0 +1,66 @@
+//! What people answered for the rest of a session.
+
+use std::collections::HashMap;
+
+use crate::Code;
+use crate::decision::{Decision, Reason};
+use crate::request::{Kind, Request, Want};
+
+/// Answers that hold for a session. An answer covers exactly the request it was given to.
+#[derive(Debug, Clone, Default)]
+pub struct Answers(HashMap<Key, Remembered>);
+
+/// An answer that is kept. One that holds once is not kept, so there is no word for it here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remembered {
+    /// Yes, until the session ends.
+    Allow,
+    /// No, until the session ends.
+    Deny,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    kind: Kind,
+    tool: Box<str>,
+    object: Box<[u8]>,
+}
+
+impl Answers {
+    /// Nobody has answered anything.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Keeps an answer. A later answer to the same request replaces it.
+    pub fn remember(&mut self, request: &Request<'_>, answer: Remembered) {
+        self.0.insert(Key::of(request), answer);
+    }
+
+    pub(crate) fn decide(&self, request: &Request<'_>) -> Option<Decision> {
+        // Making a key costs more than most decisions; an empty memory needs none.
+        if self.0.is_empty() {
+            return None;
+        }
+        let reason = |text: &str| Reason::new(Code::SessionAnswer, text);
+        match self.0.get(&Key::of(request))? {
+            Remembered::Allow => Some(Decision::Allow(reason("allowed by a person for this session"))),
+            Remembered::Deny => Some(Decision::Deny(reason("denied by a person for this session"))),
+        }
+    }
+}
+
+impl Key {
+    fn of(request: &Request<'_>) -> Self {
+        let object = match request.want {
+            Want::Read(location) | Want::Write(location) | Want::Load(location) => {
+                location.path().as_os_str().as_encoded_bytes().to_vec()
+            }
+            Want::Exec(invocation) => format!("{invocation:?}").into_bytes(),
+            Want::Connect(endpoint) => endpoint.to_string().into_bytes(),
+            Want::Call(arguments) => format!("{:?}", arguments.pairs()).into_bytes(),
+        };
+        Self { kind: request.want.kind(), tool: request.tool.as_str().into(), object: object.into() }
+    }
+}

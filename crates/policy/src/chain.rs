@@ -1,0 +1,186 @@
+//! Policies in order.
+//!
+//! The phases are fixed: the floor denies, the session denies, rules deny, the session allows, rules ask, rules allow,
+//! the default of the section decides. Nobody answers: deny.
+
+use crate::Code;
+use crate::answers::Answers;
+use crate::decision::{Decision, Effect, Reason};
+use crate::request::Request;
+
+/// A link that can only forbid, and that nothing overrules.
+pub trait Floor: Send + Sync {
+    /// What it is called in a trace.
+    fn name(&self) -> &'static str;
+    /// Why the request is forbidden; `None` when it is not.
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason>;
+}
+
+/// A link that answers or passes. `None` means: not mine, ask the next.
+pub trait Policy: Send + Sync {
+    /// What it is called in a trace.
+    fn name(&self) -> &'static str;
+    /// What it says to the request.
+    fn decide(&self, request: &Request<'_>) -> Option<Decision>;
+}
+
+/// Policies in order.
+pub struct Chain {
+    floor: Vec<Box<dyn Floor>>,
+    rules: Vec<Box<dyn Policy>>,
+    defaults: Vec<Box<dyn Policy>>,
+}
+
+/// The phases of a decision, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Nothing overrules it.
+    FloorDeny,
+    /// A person said no for this session.
+    SessionDeny,
+    /// A rule says no.
+    RuleDeny,
+    /// A person said yes for this session.
+    SessionAllow,
+    /// A rule says that a person decides.
+    RuleAsk,
+    /// A rule says yes.
+    RuleAllow,
+    /// No rule matched; the section has a default.
+    Default,
+    /// Nobody answered.
+    Nobody,
+}
+
+impl Phase {
+    /// The words used in a trace.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::FloorDeny => "floor deny",
+            Self::SessionDeny => "session deny",
+            Self::RuleDeny => "rule deny",
+            Self::SessionAllow => "session allow",
+            Self::RuleAsk => "rule ask",
+            Self::RuleAllow => "rule allow",
+            Self::Default => "default",
+            Self::Nobody => "nobody answered",
+        }
+    }
+}
+
+/// What one link said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The link.
+    pub link: &'static str,
+    /// Its answer; `None` when it passed.
+    pub decision: Option<Decision>,
+}
+
+/// The decision with everything that led to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    /// What was decided.
+    pub decision: Decision,
+    /// The phase in which it was decided.
+    pub phase: Phase,
+    /// What every link said, in order.
+    pub said: Vec<Said>,
+}
+
+impl Chain {
+    /// A chain begins with what nothing overrules.
+    #[must_use]
+    pub fn new(floor: Vec<Box<dyn Floor>>) -> Self {
+        Self { floor, rules: Vec::new(), defaults: Vec::new() }
+    }
+
+    /// Adds a link. Among links the strictest answer wins, so their order decides nothing.
+    #[must_use]
+    pub fn then(mut self, link: impl Policy + 'static) -> Self {
+        self.rules.push(Box::new(link));
+        self
+    }
+
+    /// Adds a link that is asked only when no other answered.
+    #[must_use]
+    pub fn otherwise(mut self, link: impl Policy + 'static) -> Self {
+        self.defaults.push(Box::new(link));
+        self
+    }
+
+    /// Decides. Nobody answers: deny.
+    pub fn decide(&self, request: &Request<'_>, answers: &Answers) -> Decision {
+        self.decide_in_phase(request, answers).1
+    }
+
+    fn decide_in_phase(&self, request: &Request<'_>, answers: &Answers) -> (Phase, Decision) {
+        if let Some(reason) = self.floor.iter().find_map(|link| link.forbid(request)) {
+            return (Phase::FloorDeny, Decision::Deny(reason));
+        }
+        let answer = answers.decide(request);
+        if let Some(deny @ Decision::Deny(_)) = answer {
+            return (Phase::SessionDeny, deny);
+        }
+        let ruled = self.rules.iter().filter_map(|link| link.decide(request)).reduce(Decision::stricter);
+        match (ruled, answer) {
+            (Some(deny @ Decision::Deny(_)), _) => (Phase::RuleDeny, deny),
+            (_, Some(answer)) => (Phase::SessionAllow, answer),
+            (Some(ask @ Decision::Ask(_)), None) => (Phase::RuleAsk, ask),
+            (Some(allow @ Decision::Allow(_)), None) => (Phase::RuleAllow, allow),
+            (None, None) => self.fall_back(request),
+        }
+    }
+
+    fn fall_back(&self, request: &Request<'_>) -> (Phase, Decision) {
+        match self.defaults.iter().filter_map(|link| link.decide(request)).reduce(Decision::stricter) {
+            Some(decision) => (Phase::Default, decision),
+            None => (Phase::Nobody, Decision::Deny(nobody(request))),
+        }
+    }
+
+    /// Decides, and says what every link answered, also those that were not needed.
+    #[must_use]
+    pub fn explain(&self, request: &Request<'_>, answers: &Answers) -> Trace {
+        let floor = self.floor.iter().map(|link| (link.name(), link.forbid(request).map(Decision::Deny)));
+        let session = std::iter::once(("session", answers.decide(request)));
+        let links = self.rules.iter().chain(&self.defaults).map(|link| (link.name(), link.decide(request)));
+        let said =
+            floor.chain(session).chain(links).map(|(link, decision)| Said { link, decision }).collect();
+        let (phase, decision) = self.decide_in_phase(request, answers);
+        Trace { decision, phase, said }
+    }
+}
+
+fn nobody(request: &Request<'_>) -> Reason {
+    let kind = request.want.kind().word();
+    Reason::new(
+        Code::NobodyAnswered,
+        format!("no rule allows this {kind} request, and silence is not consent"),
+    )
+    .remedy("add a rule that allows it to your own policy file")
+}
+
+/// A link that gives one answer to every request of some kinds: the default of a section.
+pub struct Otherwise<F> {
+    name: &'static str,
+    decide: F,
+}
+
+impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Otherwise<F> {
+    /// Names the default and says what it answers.
+    pub fn new(name: &'static str, decide: F) -> Self {
+        Self { name, decide }
+    }
+}
+
+impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Policy for Otherwise<F> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn decide(&self, request: &Request<'_>) -> Option<Decision> {
+        (self.decide)(request).map(|(effect, reason)| Decision::new(effect, reason))
+    }
+}

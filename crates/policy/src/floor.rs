@@ -1,0 +1,134 @@
+//! What nothing overrules.
+
+use std::path::PathBuf;
+
+use crate::Code;
+use crate::address::is_metadata;
+use crate::chain::Floor;
+use crate::decision::{Reason, RuleRef};
+use crate::glob::GlobError;
+use crate::location::Location;
+use crate::path_index::{Case, PathIndex, PathPattern, Reach};
+use crate::request::{Request, Want};
+
+/// The border of the workspace, for a policy that lets nothing cross it.
+#[derive(Debug)]
+pub struct Border {
+    /// Directories outside the workspace that belong to it all the same.
+    roots: Vec<Root>,
+    rule: Option<RuleRef>,
+}
+
+/// A directory outside the workspace that the policy lets in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Its real path.
+    pub path: PathBuf,
+    /// Whether it may be written.
+    pub writable: bool,
+}
+
+impl Border {
+    /// Draws the border around the workspace and these directories.
+    #[must_use]
+    pub fn new(roots: Vec<Root>, rule: Option<RuleRef>) -> Self {
+        Self { roots, rule }
+    }
+}
+
+impl Floor for Border {
+    fn name(&self) -> &'static str {
+        "border"
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        let location = request.want.location()?;
+        let writes = matches!(request.want, Want::Write(_));
+        if location.is_inside() || in_roots(&self.roots, location, writes) {
+            return None;
+        }
+        Some(outside(Code::OutsideWorkspace, self.rule.clone()))
+    }
+}
+
+/// Whether a location lies in one of the directories that were let in.
+#[must_use]
+pub fn in_roots(roots: &[Root], location: &Location, writes: bool) -> bool {
+    roots.iter().any(|root| (root.writable || !writes) && location.is_at_or_below(&root.path))
+}
+
+/// The reason for stopping at the border.
+#[must_use]
+pub fn outside(code: Code, rule: Option<RuleRef>) -> Reason {
+    Reason::new(code, "the file is outside the workspace")
+        .by(rule)
+        .remedy("add its directory to `jail.read-only` or `jail.shared` in your own policy file")
+}
+
+/// Refuses paths spelled from the root.
+#[derive(Debug)]
+pub struct NoAbsolute(pub Option<RuleRef>);
+
+impl Floor for NoAbsolute {
+    fn name(&self) -> &'static str {
+        "absolute paths"
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        request.want.location().filter(|location| location.is_spelled_absolute())?;
+        let reason = Reason::new(Code::AbsolutePath, "the path is absolute").by(self.0.clone());
+        Some(reason.remedy("write it relative to the workspace, or set `files.absolute-paths = true`"))
+    }
+}
+
+/// Names that must not be reached, by whatever spelling.
+#[derive(Debug)]
+pub struct Forbidden {
+    index: PathIndex,
+    reasons: Vec<Reason>,
+}
+
+impl Forbidden {
+    /// Takes patterns with the place each is written at.
+    pub fn new(patterns: &[(PathPattern, Option<RuleRef>)]) -> Result<Self, GlobError> {
+        let wide: Vec<_> = patterns.iter().map(|(pattern, _)| (pattern, Reach::Wide)).collect();
+        let reason = |(pattern, rule): &(PathPattern, Option<RuleRef>)| {
+            let text = format!("the name is forbidden by `{}`", pattern.text());
+            Reason::new(Code::ForbiddenName, text).by(rule.clone())
+        };
+        Ok(Self {
+            index: PathIndex::new(&wide, Case::Ignored)?,
+            reasons: patterns.iter().map(reason).collect(),
+        })
+    }
+
+    fn first(&self, location: &Location) -> Option<usize> {
+        location.names().filter_map(|name| self.index.first(name)).min()
+    }
+}
+
+impl Floor for Forbidden {
+    fn name(&self) -> &'static str {
+        "forbidden names"
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        self.first(request.want.location()?).map(|index| self.reasons[index].clone())
+    }
+}
+
+/// Cloud metadata services hand out the machine's own credentials.
+#[derive(Debug)]
+pub struct NoMetadata;
+
+impl Floor for NoMetadata {
+    fn name(&self) -> &'static str {
+        "metadata services"
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        let Want::Connect(endpoint) = request.want else { return None };
+        let text = "this is a cloud metadata service, which hands out the machine's credentials";
+        is_metadata(&endpoint.host).then(|| Reason::new(Code::MetadataAddress, text))
+    }
+}

@@ -1,0 +1,284 @@
+//! Patterns on paths.
+//!
+//! `*` and `?` stay within one component, `**` is a whole component and stands for any number of them, `[…]` never
+//! matches `/`, `{a,b}` lists alternatives, `\` takes the next character literally. Hidden names are names.
+//! A pattern is never expanded and never backtracks: it becomes a piece of one automaton (see `globs`).
+
+use crate::pattern::{PatternError, check_length};
+
+/// How deep alternatives may nest.
+const MAX_NESTING: usize = 8;
+
+/// A path pattern, read and normalised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Glob {
+    text: Box<str>,
+    pub(crate) anchor: Anchor,
+    pub(crate) tokens: Box<[Token]>,
+}
+
+/// Where a pattern begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    /// At the workspace: `src/*.rs`.
+    Workspace,
+    /// At the workspace or at the root of the file system: `/etc/*`.
+    Root,
+    /// Anywhere: `**/id_rsa`.
+    Anywhere,
+}
+
+/// One step of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Token {
+    Char(char),
+    /// `?`
+    One,
+    /// `*`
+    Many,
+    /// `**/` at the beginning or in the middle: any number of components, each with its slash.
+    Components,
+    /// `/**` at the end: everything below. For a denial, the directory too.
+    Below,
+    Class {
+        negated: bool,
+        ranges: Box<[(char, char)]>,
+    },
+    Either(Box<[Box<[Token]>]>),
+}
+
+/// Why a path pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GlobError {
+    /// Empty, too long, or cut off.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// A name never contains it.
+    #[error("the pattern contains a NUL character")]
+    Nul,
+    /// What `..` leads to is only known when links are resolved.
+    #[error("`..` cannot be part of a pattern: write the directory it leads to")]
+    ParentDirectory,
+    /// `a**` looks as if it crossed directories.
+    #[error("`**` must be a whole component, as in `**/name` or `dir/**`")]
+    PartialTree,
+    /// `[` without `]`.
+    #[error("`[` is not closed by `]`; write `\\[` for the character itself")]
+    OpenClass,
+    /// `[]` or `[z-a]`.
+    #[error("the class in `[…]` is empty or its range is reversed")]
+    EmptyClass,
+    /// `{` without `}`, or the reverse.
+    #[error("`{{` and `}}` do not pair; write `\\{{` for the character itself")]
+    OpenBrace,
+    /// See [`MAX_NESTING`].
+    #[error("alternatives nest deeper than {MAX_NESTING}")]
+    TooDeep,
+    /// A final slash names nothing.
+    #[error("the pattern ends in `/`: write `{0}**` for everything below")]
+    FinalSlash(Box<str>),
+    /// `**` or `/` inside `{…}` would have to be split into components.
+    #[error("`**` cannot stand inside `{{…}}`: write two patterns")]
+    TreeInBraces,
+}
+
+impl Glob {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Self, GlobError> {
+        check_length(text)?;
+        if text.contains('\0') {
+            return Err(GlobError::Nul);
+        }
+        let (anchor, components) = components(text)?;
+        let tokens = Reader::read(&components)?;
+        Ok(Self { text: text.into(), anchor, tokens })
+    }
+
+    /// A pattern that matches just this path, whatever characters it has.
+    pub fn literal(path: &str) -> Result<Self, GlobError> {
+        Self::parse(&escape(path))
+    }
+
+    /// The pattern as written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the pattern matches every path in the workspace.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        matches!(&*self.tokens, [Token::Components, Token::Many] | [Token::Below])
+    }
+
+    /// Whether the pattern has no wildcard at all.
+    #[must_use]
+    pub fn is_literal(&self) -> bool {
+        self.tokens.iter().all(|token| matches!(token, Token::Char(_)))
+    }
+
+    /// Whether the pattern can only match outside the workspace or anywhere.
+    #[must_use]
+    pub fn reaches_outside(&self) -> bool {
+        self.anchor != Anchor::Workspace
+    }
+}
+
+/// Escapes what would be a wildcard.
+#[must_use]
+pub fn escape(path: &str) -> String {
+    let mut escaped = String::with_capacity(path.len());
+    for c in path.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
+/// Splits off the anchor, drops `.` and doubled slashes, refuses `..`.
+fn components(text: &str) -> Result<(Anchor, Vec<&str>), GlobError> {
+    if text.len() > 1 && text.ends_with('/') && !text.ends_with("\\/") {
+        return Err(GlobError::FinalSlash(text.into()));
+    }
+    let parts: Vec<_> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    if parts.contains(&"..") {
+        return Err(GlobError::ParentDirectory);
+    }
+    let anchor = match parts.first() {
+        _ if text.starts_with('/') => Anchor::Root,
+        Some(&"**") => Anchor::Anywhere,
+        _ => Anchor::Workspace,
+    };
+    Ok((anchor, if parts.is_empty() { vec!["."] } else { parts }))
+}
+
+/// Reads components into tokens, one character at a time.
+struct Reader<'a> {
+    chars: std::iter::Peekable<std::str::Chars<'a>>,
+    depth: usize,
+}
+
+impl Reader<'_> {
+    fn read(components: &[&str]) -> Result<Box<[Token]>, GlobError> {
+        // Classes and braces may contain a slash, so the text is read as one piece, with `**` as a piece of its own.
+        let mut tokens = Vec::new();
+        let mut start = 0;
+        for (index, _) in components.iter().enumerate().filter(|(_, part)| **part == "**") {
+            Self::plain(&mut tokens, &components[start..index], true)?;
+            if tokens.last() != Some(&Token::Components) {
+                tokens.push(Token::Components);
+            }
+            start = index + 1;
+        }
+        Self::plain(&mut tokens, &components[start..], false)?;
+        Self::close(&mut tokens);
+        Ok(tokens.into())
+    }
+
+    /// Reads components without `**`; `more` says that a slash follows the last one.
+    fn plain(tokens: &mut Vec<Token>, parts: &[&str], more: bool) -> Result<(), GlobError> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let text = parts.join("/");
+        let mut reader = Reader { chars: text.chars().peekable(), depth: 0 };
+        tokens.extend(reader.sequence()?);
+        if reader.chars.next().is_some() {
+            return Err(GlobError::OpenBrace);
+        }
+        if more {
+            tokens.push(Token::Char('/'));
+        }
+        Ok(())
+    }
+
+    /// Turns a final `**` into its own token: `dir/**` is everything below `dir`.
+    fn close(tokens: &mut Vec<Token>) {
+        if tokens.last() == Some(&Token::Components) {
+            tokens.pop();
+            if tokens.last() == Some(&Token::Char('/')) {
+                tokens.pop();
+            }
+            tokens.push(Token::Below);
+        }
+    }
+
+    fn sequence(&mut self) -> Result<Vec<Token>, GlobError> {
+        let mut tokens = Vec::new();
+        while let Some(&c) = self.chars.peek() {
+            if self.depth > 0 && matches!(c, ',' | '}') {
+                break;
+            }
+            self.chars.next();
+            let token = self.token(c)?;
+            tokens.push(token);
+        }
+        Ok(tokens)
+    }
+
+    fn token(&mut self, c: char) -> Result<Token, GlobError> {
+        match c {
+            '\\' => Ok(Token::Char(self.chars.next().ok_or(PatternError::LoneBackslash)?)),
+            '?' => Ok(Token::One),
+            '*' if self.chars.peek() == Some(&'*') && self.depth > 0 => Err(GlobError::TreeInBraces),
+            '*' if self.chars.peek() == Some(&'*') => Err(GlobError::PartialTree),
+            '*' => Ok(Token::Many),
+            '[' => self.class(),
+            '{' => self.either(),
+            '}' => Err(GlobError::OpenBrace),
+            c => Ok(Token::Char(c)),
+        }
+    }
+
+    fn class(&mut self) -> Result<Token, GlobError> {
+        let negated = self.chars.next_if(|c| matches!(c, '!' | '^')).is_some();
+        let mut ranges = Vec::new();
+        loop {
+            let first = match self.chars.next().ok_or(GlobError::OpenClass)? {
+                // A `]` in the first place stands for itself, as in the shell.
+                ']' if !ranges.is_empty() => break,
+                '\\' => self.chars.next().ok_or(GlobError::OpenClass)?,
+                c => c,
+            };
+            let last = self.range_end(first)?;
+            if last < first {
+                return Err(GlobError::EmptyClass);
+            }
+            ranges.push((first, last));
+        }
+        Ok(Token::Class { negated, ranges: ranges.into() })
+    }
+
+    fn range_end(&mut self, first: char) -> Result<char, GlobError> {
+        let mut ahead = self.chars.clone();
+        if ahead.next() != Some('-') || matches!(ahead.peek(), Some(']') | None) {
+            return Ok(first);
+        }
+        self.chars.next();
+        match self.chars.next().ok_or(GlobError::OpenClass)? {
+            '\\' => self.chars.next().ok_or(GlobError::OpenClass),
+            c => Ok(c),
+        }
+    }
+
+    fn either(&mut self) -> Result<Token, GlobError> {
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            return Err(GlobError::TooDeep);
+        }
+        let mut choices = Vec::new();
+        loop {
+            choices.push(self.sequence()?.into_boxed_slice());
+            match self.chars.next() {
+                Some(',') => {}
+                Some('}') => break,
+                _ => return Err(GlobError::OpenBrace),
+            }
+        }
+        self.depth -= 1;
+        Ok(Token::Either(choices.into()))
+    }
+}

@@ -1,0 +1,201 @@
+//! Patterns on hosts, and many of them at once.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+
+use regex::Regex;
+
+use crate::decision::Effect;
+use crate::host::{Endpoint, HostError, HostName, split_port};
+use crate::pattern::{PatternError, check_length, whole_match};
+use crate::tables::hosts::{LOCAL_SUFFIXES, PUBLIC_SECOND_LEVELS, SHARED_HOSTS};
+
+/// Which hosts a rule is about.
+#[derive(Debug, Clone)]
+pub struct HostPattern {
+    text: Box<str>,
+    hosts: Hosts,
+    port: Option<u16>,
+}
+
+#[derive(Debug, Clone)]
+enum Hosts {
+    /// `example.com`
+    Exact(HostName),
+    /// `*.example.com`: below it, at any depth.
+    Below(Box<str>),
+    /// `**.example.com`: it, and below it.
+    AtOrBelow(Box<str>),
+    /// `re:…`, on the whole name.
+    Regex(Regex),
+}
+
+/// Why a host pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostPatternError {
+    /// Empty, too long, or a bad expression.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// What is left without the wildcard is not a host.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// `*`, `example.*`, `ex*mple.com`.
+    #[error("`*` may only stand alone at the beginning, as in `*.example.com`")]
+    Wildcard,
+    /// `*.com`, `*.co.uk`.
+    #[error("anybody can register a name below `{0}`: name the domain, as in `*.example.{0}`")]
+    PublicSuffix(Box<str>),
+    /// `*.10.0.0.1`
+    #[error("an address has no subdomains")]
+    WildcardAddress,
+}
+
+impl HostPattern {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Self, HostPatternError> {
+        check_length(text)?;
+        if let Some(expression) = text.strip_prefix("re:") {
+            return Ok(Self { text: text.into(), hosts: Hosts::Regex(whole_match(expression)?), port: None });
+        }
+        let (host, port) = split_port(text)?;
+        let hosts = match (host.strip_prefix("**."), host.strip_prefix("*.")) {
+            (Some(rest), _) => Hosts::AtOrBelow(suffix(rest)?),
+            (_, Some(rest)) => Hosts::Below(suffix(rest)?),
+            _ if host.contains('*') => return Err(HostPatternError::Wildcard),
+            _ => Hosts::Exact(HostName::parse(host)?),
+        };
+        Ok(Self { text: text.into(), hosts, port })
+    }
+
+    /// The pattern as written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the pattern names this one host, wildcards aside.
+    fn is_exact(&self) -> bool {
+        matches!(self.hosts, Hosts::Exact(_))
+    }
+
+    /// Why data sent to a matching host can end up with anybody, if it can.
+    #[must_use]
+    pub fn shared_with_anybody(&self) -> Option<&'static str> {
+        let name = match &self.hosts {
+            Hosts::Exact(HostName::Name(name)) | Hosts::Below(name) | Hosts::AtOrBelow(name) => name,
+            Hosts::Exact(HostName::Address(_)) | Hosts::Regex(_) => return None,
+        };
+        SHARED_HOSTS.iter().find(|(host, _)| at_or_below(name, host)).map(|(_, because)| *because)
+    }
+}
+
+impl fmt::Display for HostPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The domain behind a wildcard; refused if anybody can register names in it.
+fn suffix(text: &str) -> Result<Box<str>, HostPatternError> {
+    if text.contains('*') {
+        return Err(HostPatternError::Wildcard);
+    }
+    let HostName::Name(name) = HostName::parse(text)? else { return Err(HostPatternError::WildcardAddress) };
+    if is_public_suffix(&name) { Err(HostPatternError::PublicSuffix(name)) } else { Ok(name) }
+}
+
+fn is_public_suffix(name: &str) -> bool {
+    match name.split_once('.') {
+        None => !LOCAL_SUFFIXES.iter().any(|suffix| &suffix[1..] == name),
+        Some((second, top)) => top.len() == 2 && PUBLIC_SECOND_LEVELS.contains(&second),
+    }
+}
+
+fn at_or_below(name: &str, domain: &str) -> bool {
+    name.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// A set of host patterns that is asked about one endpoint at a time.
+#[derive(Debug, Default)]
+pub struct HostIndex {
+    names: HashMap<Box<str>, Vec<Entry>>,
+    addresses: HashMap<IpAddr, Vec<Entry>>,
+    regexes: Vec<(Regex, usize)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    id: usize,
+    port: Option<u16>,
+    /// Matches the name itself.
+    at: bool,
+    /// Matches what lies below the name.
+    below: bool,
+    effect: Effect,
+}
+
+impl HostIndex {
+    /// Adds a pattern. A restriction on a name also covers everything below it.
+    pub fn add(&mut self, id: usize, pattern: &HostPattern, effect: Effect) {
+        let restricts = effect != Effect::Allow && pattern.is_exact();
+        let entry = |at, below| Entry { id, port: pattern.port, at, below, effect };
+        match &pattern.hosts {
+            Hosts::Exact(HostName::Name(name)) => self.name(name, entry(true, restricts)),
+            Hosts::Exact(HostName::Address(address)) => {
+                self.addresses.entry(*address).or_default().push(entry(true, false));
+            }
+            Hosts::Below(name) => self.name(name, entry(false, true)),
+            Hosts::AtOrBelow(name) => self.name(name, entry(true, true)),
+            Hosts::Regex(regex) => self.regexes.push((regex.clone(), id)),
+        }
+    }
+
+    fn name(&mut self, name: &str, entry: Entry) {
+        self.names.entry(name.into()).or_default().push(entry);
+    }
+
+    /// Calls `hit` with every pattern that matches the endpoint, in no particular order.
+    pub fn matches(&self, endpoint: &Endpoint, mut hit: impl FnMut(usize)) {
+        match &endpoint.host {
+            HostName::Name(name) => self.match_name(name, endpoint.port, &mut hit),
+            HostName::Address(address) => self.match_address(*address, endpoint.port, &mut hit),
+        }
+        if !self.regexes.is_empty() {
+            let text = endpoint.host.to_string();
+            self.regexes.iter().filter(|(regex, _)| regex.is_match(&text)).for_each(|(_, id)| hit(*id));
+        }
+    }
+
+    fn match_name(&self, name: &str, port: u16, hit: &mut impl FnMut(usize)) {
+        let mut domain = Some(name);
+        let mut below = false;
+        while let Some(current) = domain {
+            let entries = self.names.get(current).map_or(&[][..], Vec::as_slice);
+            let fits = |entry: &&Entry| if below { entry.below } else { entry.at };
+            entries.iter().filter(fits).filter(|entry| entry.fits_port(port)).for_each(|entry| hit(entry.id));
+            domain = current.split_once('.').map(|(_, rest)| rest);
+            below = true;
+        }
+    }
+
+    /// An address is allowed only as it was written, and restricted in every form that leads to it.
+    fn match_address(&self, address: IpAddr, port: u16, hit: &mut impl FnMut(usize)) {
+        let canonical = address.to_canonical();
+        let as_written = self.addresses.get(&address).map_or(&[][..], Vec::as_slice);
+        let other_form = if canonical == address { None } else { self.addresses.get(&canonical) };
+        let restricting = other_form.into_iter().flatten().filter(|entry| entry.effect != Effect::Allow);
+        as_written
+            .iter()
+            .chain(restricting)
+            .filter(|entry| entry.fits_port(port))
+            .for_each(|entry| hit(entry.id));
+    }
+}
+
+impl Entry {
+    fn fits_port(&self, port: u16) -> bool {
+        self.port.is_none_or(|wanted| wanted == port)
+    }
+}

@@ -1,0 +1,184 @@
+//! A file as the policy sees it: where it really is, and every other name it was reached by.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path};
+
+use crate::Shown;
+
+/// A resolved place in the file system, with every name it may be judged by.
+///
+/// A denial looks at every name; a permission looks only at the real ones. Names are bytes, because file names are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Location {
+    real: Names,
+    aliases: Vec<Names>,
+    absolute_spelling: bool,
+}
+
+/// One path, below the workspace (if it is) and from the root of the file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Names {
+    relative: Option<Box<[u8]>>,
+    absolute: Box<[u8]>,
+}
+
+/// Why a path cannot be a location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LocationError {
+    /// Only the caller knows what a relative path is relative to.
+    #[error("the path is not absolute")]
+    Relative,
+    /// `.` and `..` mean something only to whoever resolves links.
+    #[error("the path is not resolved: it contains `.` or `..`")]
+    Unresolved,
+    /// The kernel would stop reading here.
+    #[error("the path contains a NUL byte")]
+    Nul,
+}
+
+impl Location {
+    /// A place by its real, absolute path; `workspace` is the real path of the workspace.
+    pub fn new(workspace: &Path, real: &Path) -> Result<Self, LocationError> {
+        let real = Names::new(workspace, real)?;
+        Ok(Self { real, aliases: Vec::new(), absolute_spelling: false })
+    }
+
+    /// Adds a name by which the same object was reached. It can only lead to a denial.
+    pub fn also(mut self, workspace: &Path, path: &Path) -> Result<Self, LocationError> {
+        let alias = Names::new(workspace, path)?;
+        if alias != self.real && !self.aliases.contains(&alias) {
+            self.aliases.push(alias);
+        }
+        Ok(self)
+    }
+
+    /// Notes that the request spelled the path from the root.
+    #[must_use]
+    pub fn spelled_absolute(mut self) -> Self {
+        self.absolute_spelling = true;
+        self
+    }
+
+    /// Whether the request spelled the path from the root.
+    #[must_use]
+    pub fn is_spelled_absolute(&self) -> bool {
+        self.absolute_spelling
+    }
+
+    /// Whether the real object lies in the workspace.
+    #[must_use]
+    pub fn is_inside(&self) -> bool {
+        self.real.relative.is_some()
+    }
+
+    /// The real, absolute path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.real.absolute))
+    }
+
+    /// The names of the real object: below the workspace, if it is, and from the root.
+    pub fn real_names(&self) -> impl Iterator<Item = &[u8]> {
+        self.real.iter()
+    }
+
+    /// The other names it was reached by.
+    pub fn aliases(&self) -> impl Iterator<Item = &[u8]> {
+        self.aliases.iter().flat_map(Names::iter)
+    }
+
+    /// Every name: the real ones first.
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.real_names().chain(self.aliases())
+    }
+
+    /// Whether the location is `directory` or lies below it, component by component.
+    #[must_use]
+    pub fn is_at_or_below(&self, directory: &Path) -> bool {
+        self.path().starts_with(directory)
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.real.relative.as_deref().unwrap_or(&self.real.absolute);
+        Shown::bytes(name).fmt(f)
+    }
+}
+
+impl Names {
+    fn new(workspace: &Path, path: &Path) -> Result<Self, LocationError> {
+        let absolute = resolved(path)?;
+        let relative = path.strip_prefix(workspace).ok().map(|below| match below.as_os_str().as_bytes() {
+            b"" => Box::from(*b"."),
+            _ => join(below.components().map(Component::as_os_str)),
+        });
+        Ok(Self { relative, absolute })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.relative.as_deref().into_iter().chain([&*self.absolute])
+    }
+}
+
+/// The path without doubled or final slashes; refused if anything in it still has to be resolved.
+fn resolved(path: &Path) -> Result<Box<[u8]>, LocationError> {
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.contains(&0) {
+        return Err(LocationError::Nul);
+    }
+    if !path.is_absolute() {
+        return Err(LocationError::Relative);
+    }
+    // `Path::components` hides `.`, so the bytes are asked.
+    if bytes.split(|&b| b == b'/').any(|part| part == b"." || part == b"..") {
+        return Err(LocationError::Unresolved);
+    }
+    let names = path.components().filter(|c| matches!(c, Component::Normal(_))).map(Component::as_os_str);
+    Ok([b"/", &*join(names)].concat().into_boxed_slice())
+}
+
+fn join<'a>(names: impl Iterator<Item = &'a OsStr>) -> Box<[u8]> {
+    names.map(OsStr::as_bytes).collect::<Vec<_>>().join(&b'/').into_boxed_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(path: &str) -> Result<Vec<String>, LocationError> {
+        let location = Location::new(Path::new("/ws"), Path::new(path))?;
+        Ok(location.names().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
+    }
+
+    #[test]
+    fn names_below_and_beside_the_workspace() {
+        let rows: &[(&str, Result<&[&str], LocationError>)] = &[
+            ("/ws/a/b", Ok(&["a/b", "/ws/a/b"])),
+            ("/ws//a/b/", Ok(&["a/b", "/ws/a/b"])),
+            ("/ws", Ok(&[".", "/ws"])),
+            ("/ws-evil/a", Ok(&["/ws-evil/a"])),
+            ("/", Ok(&["/"])),
+            ("/etc/shadow", Ok(&["/etc/shadow"])),
+            ("a", Err(LocationError::Relative)),
+            ("", Err(LocationError::Relative)),
+            ("/ws/../etc", Err(LocationError::Unresolved)),
+            ("/ws/./a", Err(LocationError::Unresolved)),
+            ("/ws/a\0b", Err(LocationError::Nul)),
+        ];
+        for (path, expected) in rows {
+            let expected = expected.map(|names| names.iter().map(ToString::to_string).collect());
+            assert_eq!(names(path), expected, "{path:?}");
+        }
+    }
+
+    #[test]
+    fn names_may_be_any_bytes() {
+        let path = Path::new(OsStr::from_bytes(b"/ws/\xff\n"));
+        let location = Location::new(Path::new("/ws"), path).unwrap();
+        assert_eq!(location.real_names().next(), Some(&b"\xff\n"[..]));
+        assert_eq!(location.to_string(), r"\xff\n");
+    }
+}

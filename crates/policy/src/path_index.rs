@@ -1,0 +1,290 @@
+//! Many path patterns as one automaton.
+//!
+//! All globs of a rule set become one NFA, determinised while it is used. One pass over a name finds every pattern
+//! that matches it, so a decision costs the length of the name and not the number of rules.
+
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
+use regex_automata::util::pool::Pool;
+use regex_automata::util::start;
+use regex_automata::{Anchored, MatchKind};
+use regex_syntax::hir::{
+    Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, Repetition,
+};
+
+use crate::glob::{Anchor, Glob, GlobError, Token};
+use crate::pattern::{MAX_REGEX, PatternError, check_length, one_line, whole_match};
+
+/// Most memory the automaton of one rule set may take, in bytes, before it is used.
+const MAX_AUTOMATON: usize = 64 << 20;
+/// Memory for the part of the automaton that is in use.
+const CACHE: usize = 8 << 20;
+
+/// A pattern on a path: a glob, or a regular expression after `re:`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PathPattern {
+    /// The usual kind.
+    Glob(Glob),
+    /// Matched against the whole name.
+    Regex(Box<str>),
+}
+
+impl PathPattern {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Self, GlobError> {
+        let Some(expression) = text.strip_prefix("re:") else { return Ok(Self::Glob(Glob::parse(text)?)) };
+        check_length(text)?;
+        whole_match(expression)?;
+        Ok(Self::Regex(expression.into()))
+    }
+
+    /// The pattern as written.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Glob(glob) => glob.as_str().to_owned(),
+            Self::Regex(expression) => format!("re:{expression}"),
+        }
+    }
+}
+
+/// How far a pattern reaches when it does not say so itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// A permission: `**` stays in the workspace, `dir/**` leaves out `dir`.
+    Narrow,
+    /// A restriction: `**` also means outside, `dir/**` takes in `dir`.
+    Wide,
+}
+
+/// Whether letters must agree in case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// As the file system has it.
+    Exact,
+    /// For names that must not be reached in any spelling.
+    Ignored,
+}
+
+/// A set of path patterns that is asked about one name at a time.
+#[derive(Debug)]
+pub struct PathIndex {
+    globs: Option<Automaton>,
+    regexes: RegexSet,
+    /// Which pattern of the caller each expression is.
+    regex_ids: Box<[usize]>,
+}
+
+impl PathIndex {
+    /// Builds the index; patterns are told apart by their place in the list.
+    pub fn new(patterns: &[(&PathPattern, Reach)], case: Case) -> Result<Self, GlobError> {
+        let (mut hirs, mut ids, mut expressions, mut regex_ids) = (vec![], vec![], vec![], vec![]);
+        for (id, (pattern, reach)) in patterns.iter().enumerate() {
+            match pattern {
+                PathPattern::Glob(glob) => {
+                    hirs.push(Shape { reach: *reach, case }.glob(glob));
+                    ids.push(id);
+                }
+                PathPattern::Regex(expression) => {
+                    expressions.push(format!("^(?:{expression})$"));
+                    regex_ids.push(id);
+                }
+            }
+        }
+        let regexes = RegexSetBuilder::new(expressions)
+            .size_limit(MAX_REGEX * 16)
+            .case_insensitive(case == Case::Ignored)
+            .build()
+            .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))?;
+        let globs = if hirs.is_empty() { None } else { Some(Automaton::new(&hirs, ids)?) };
+        Ok(Self { globs, regexes, regex_ids: regex_ids.into() })
+    }
+
+    /// Calls `hit` with the place of every pattern that matches the name, in no particular order.
+    pub fn matches(&self, name: &[u8], mut hit: impl FnMut(usize)) {
+        if let Some(globs) = &self.globs {
+            globs.matches(name, &mut hit);
+        }
+        if !self.regex_ids.is_empty() {
+            self.regexes.matches(name).into_iter().for_each(|index| hit(self.regex_ids[index]));
+        }
+    }
+
+    /// Whether any pattern matches the name, and the first that does.
+    #[must_use]
+    pub fn first(&self, name: &[u8]) -> Option<usize> {
+        let mut first = None;
+        self.matches(name, |id| first = Some(first.map_or(id, |other: usize| other.min(id))));
+        first
+    }
+}
+
+type CacheMaker = Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>;
+
+#[derive(Debug)]
+struct Automaton {
+    dfa: DFA,
+    caches: Pool<Cache, CacheMaker>,
+    ids: Box<[usize]>,
+}
+
+impl Automaton {
+    fn new(hirs: &[Hir], ids: Vec<usize>) -> Result<Self, GlobError> {
+        let too_large =
+            |error: &dyn std::error::Error| PatternError::Regex(one_line(&error.to_string()).into());
+        let nfa = NFA::compiler()
+            .configure(
+                thompson::Config::new()
+                    .utf8(false)
+                    .which_captures(WhichCaptures::None)
+                    .nfa_size_limit(Some(MAX_AUTOMATON)),
+            )
+            .build_many_from_hir(hirs)
+            .map_err(|error| too_large(&error))?;
+        let dfa = DFA::builder()
+            .configure(
+                DFA::config()
+                    .match_kind(MatchKind::All)
+                    .cache_capacity(CACHE)
+                    .skip_cache_capacity_check(true),
+            )
+            .build_from_nfa(nfa)
+            .map_err(|error| too_large(&error))?;
+        let maker = dfa.clone();
+        let maker: CacheMaker = Box::new(move || maker.create_cache());
+        Ok(Self { dfa, caches: Pool::new(maker), ids: ids.into() })
+    }
+
+    fn matches(&self, name: &[u8], hit: &mut impl FnMut(usize)) {
+        let mut cache = self.caches.get();
+        if self.walk(&mut cache, name, hit).is_none() {
+            // The cache gave up, which it is not configured to do. A restriction must not be lost: all match.
+            self.ids.iter().for_each(|id| hit(*id));
+        }
+    }
+
+    /// Runs the automaton over the whole name. `None`: it could not be run to the end.
+    fn walk(&self, cache: &mut Cache, name: &[u8], hit: &mut impl FnMut(usize)) -> Option<()> {
+        let start = start::Config::new().anchored(Anchored::Yes);
+        let mut state = self.dfa.start_state(cache, &start).ok()?;
+        for &byte in name {
+            state = self.dfa.next_state(cache, state, byte).ok()?;
+            if state.is_tagged() && state.is_dead() {
+                return Some(());
+            }
+        }
+        state = self.dfa.next_eoi_state(cache, state).ok()?;
+        if state.is_match() {
+            (0..self.dfa.match_len(cache, state))
+                .for_each(|index| hit(self.ids[self.dfa.match_pattern(cache, state, index).as_usize()]));
+        }
+        Some(())
+    }
+}
+
+/// Translates globs; what a token means depends on reach and case.
+#[derive(Clone, Copy)]
+struct Shape {
+    reach: Reach,
+    case: Case,
+}
+
+impl Shape {
+    fn glob(self, glob: &Glob) -> Hir {
+        let rooted = match glob.anchor {
+            Anchor::Workspace => false,
+            Anchor::Root => true,
+            Anchor::Anywhere => self.reach == Reach::Wide,
+        };
+        let root = rooted.then(|| optional(byte(b'/')));
+        let mut parts: Vec<_> = root.into_iter().collect();
+        parts.extend(self.sequence(&glob.tokens));
+        Hir::concat(parts)
+    }
+
+    fn sequence(self, tokens: &[Token]) -> Vec<Hir> {
+        tokens.iter().enumerate().map(|(index, token)| self.token(token, index == 0)).collect()
+    }
+
+    fn token(self, token: &Token, first: bool) -> Hir {
+        match token {
+            Token::Char(c) => self.char(*c),
+            Token::One => class([('\0', '.'), ('0', char::MAX)].into_iter()),
+            Token::Many => repeat(not_slash(), 0),
+            Token::Components => repeat(Hir::concat(vec![repeat(not_slash(), 1), byte(b'/')]), 0),
+            // `**` alone begins without a slash, because the anchor decides on that.
+            Token::Below if first => self.everything(),
+            Token::Below => self.below(),
+            Token::Class { negated, ranges } => self.class(*negated, ranges),
+            Token::Either(choices) => {
+                Hir::alternation(choices.iter().map(|choice| Hir::concat(self.sequence(choice))).collect())
+            }
+        }
+    }
+
+    fn everything(self) -> Hir {
+        let everything = Hir::concat(vec![not_slash(), repeat(any_byte(), 0)]);
+        // With the slash of the anchor, nothing more is the root of the file system.
+        if self.reach == Reach::Wide { optional(everything) } else { everything }
+    }
+
+    fn below(self) -> Hir {
+        let below = Hir::concat(vec![byte(b'/'), repeat(any_byte(), 1)]);
+        if self.reach == Reach::Wide { optional(below) } else { below }
+    }
+
+    fn char(self, c: char) -> Hir {
+        let (lower, upper) = (c.to_ascii_lowercase(), c.to_ascii_uppercase());
+        if self.case == Case::Ignored && lower != upper {
+            return class([(upper, upper), (lower, lower)].into_iter());
+        }
+        Hir::literal(c.to_string().into_bytes())
+    }
+
+    fn class(self, negated: bool, ranges: &[(char, char)]) -> Hir {
+        let mut class = ClassUnicode::new(ranges.iter().map(|&(a, b)| ClassUnicodeRange::new(a, b)));
+        if self.case == Case::Ignored {
+            for &(first, last) in ranges.iter().filter(|(first, _)| first.is_ascii()) {
+                let folded =
+                    (first..=last.min('\x7f')).flat_map(|c| [c.to_ascii_lowercase(), c.to_ascii_uppercase()]);
+                folded.for_each(|c| class.push(ClassUnicodeRange::new(c, c)));
+            }
+        }
+        if negated {
+            class.negate();
+        }
+        class.difference(&ClassUnicode::new([ClassUnicodeRange::new('/', '/')]));
+        Hir::class(Class::Unicode(class))
+    }
+}
+
+fn byte(byte: u8) -> Hir {
+    Hir::literal([byte])
+}
+
+fn not_slash() -> Hir {
+    bytes([(0, b'/' - 1), (b'/' + 1, 255)].into_iter())
+}
+
+fn any_byte() -> Hir {
+    bytes([(0, 255)].into_iter())
+}
+
+fn bytes(ranges: impl Iterator<Item = (u8, u8)>) -> Hir {
+    Hir::class(Class::Bytes(ClassBytes::new(ranges.map(|(a, b)| ClassBytesRange::new(a, b)))))
+}
+
+fn class(ranges: impl Iterator<Item = (char, char)>) -> Hir {
+    Hir::class(Class::Unicode(ClassUnicode::new(ranges.map(|(a, b)| ClassUnicodeRange::new(a, b)))))
+}
+
+fn repeat(sub: Hir, min: u32) -> Hir {
+    Hir::repetition(Repetition { min, max: None, greedy: true, sub: Box::new(sub) })
+}
+
+fn optional(sub: Hir) -> Hir {
+    Hir::repetition(Repetition { min: 0, max: Some(1), greedy: true, sub: Box::new(sub) })
+}

@@ -1,0 +1,218 @@
+//! Patterns on plain text: tool names, arguments, words of a command.
+
+use std::fmt;
+
+use regex::{Regex, RegexBuilder};
+
+/// Longest pattern accepted, in bytes. A person reads patterns; longer ones are not meant to be read.
+pub const MAX_PATTERN: usize = 8192;
+/// Most memory one compiled regular expression may take, in bytes.
+pub const MAX_REGEX: usize = 1 << 20;
+
+/// A pattern that a whole text must match: a wildcard, or a regular expression after `re:`.
+#[derive(Clone)]
+pub struct Pattern {
+    text: Box<str>,
+    matcher: Matcher,
+}
+
+#[derive(Clone)]
+enum Matcher {
+    Wildcard(Box<[Piece]>),
+    Regex(Regex),
+}
+
+/// One step of a wildcard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Char(char),
+    /// `?`
+    One,
+    /// `*`
+    Many,
+}
+
+/// Why a pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PatternError {
+    /// A pattern that matches nothing protects nothing.
+    #[error("the pattern is empty")]
+    Empty,
+    /// See [`MAX_PATTERN`].
+    #[error("the pattern has {0} bytes, more than {MAX_PATTERN}")]
+    TooLong(usize),
+    /// A backslash with nothing behind it.
+    #[error("the pattern ends in a lone `\\`")]
+    LoneBackslash,
+    /// The expression does not parse, or would take too much memory.
+    #[error("the regular expression cannot be used: {0}")]
+    Regex(Box<str>),
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        check_length(text)?;
+        let matcher = match text.strip_prefix("re:") {
+            Some(expression) => Matcher::Regex(whole_match(expression)?),
+            None => Matcher::Wildcard(pieces(text)?),
+        };
+        Ok(Self { text: text.into(), matcher })
+    }
+
+    /// Whether the whole text matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        match &self.matcher {
+            Matcher::Wildcard(pieces) => wildcard(pieces, text),
+            Matcher::Regex(regex) => regex.is_match(text),
+        }
+    }
+
+    /// The pattern as written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The only text that matches, if there is just one.
+    #[must_use]
+    pub fn literal(&self) -> Option<String> {
+        let Matcher::Wildcard(pieces) = &self.matcher else { return None };
+        pieces.iter().map(|piece| if let Piece::Char(c) = piece { Some(*c) } else { None }).collect()
+    }
+
+    /// Whether every text matches.
+    #[must_use]
+    pub fn is_anything(&self) -> bool {
+        match &self.matcher {
+            Matcher::Wildcard(pieces) => pieces.iter().all(|piece| *piece == Piece::Many),
+            Matcher::Regex(_) => matches!(&*self.text, "re:.*" | "re:(?s).*"),
+        }
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text, f)
+    }
+}
+
+/// Refuses patterns that nobody can mean.
+pub(crate) fn check_length(text: &str) -> Result<(), PatternError> {
+    match text.len() {
+        0 => Err(PatternError::Empty),
+        length if length > MAX_PATTERN => Err(PatternError::TooLong(length)),
+        _ => Ok(()),
+    }
+}
+
+/// Compiles an expression that must match the whole text: an unanchored rule is a rule with a hole on each side.
+pub(crate) fn whole_match(expression: &str) -> Result<Regex, PatternError> {
+    // Compiled alone first: `a)|(b` must not escape from the anchors.
+    compile(expression)?;
+    compile(&format!("^(?:{expression})$"))
+}
+
+fn compile(expression: &str) -> Result<Regex, PatternError> {
+    RegexBuilder::new(expression)
+        .size_limit(MAX_REGEX)
+        .build()
+        .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))
+}
+
+/// The last line of a regex error says what is wrong; the drawing above it is made for a terminal of its own.
+pub(crate) fn one_line(error: &str) -> String {
+    error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+fn pieces(text: &str) -> Result<Box<[Piece]>, PatternError> {
+    let mut pieces = Vec::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let piece = match c {
+            '\\' => Piece::Char(chars.next().ok_or(PatternError::LoneBackslash)?),
+            '?' => Piece::One,
+            '*' => Piece::Many,
+            c => Piece::Char(c),
+        };
+        if piece != Piece::Many || pieces.last() != Some(&Piece::Many) {
+            pieces.push(piece);
+        }
+    }
+    Ok(pieces.into())
+}
+
+/// Matches with one point of return: the last `*`. Bounded by pattern length times text length.
+fn wildcard(pieces: &[Piece], text: &str) -> bool {
+    let (mut at, mut rest) = (0, text.chars());
+    let mut star: Option<(usize, std::str::Chars<'_>)> = None;
+    loop {
+        let mut ahead = rest.clone();
+        match (pieces.get(at), ahead.next()) {
+            (Some(Piece::Many), _) => {
+                at += 1;
+                star = Some((at, rest.clone()));
+            }
+            (Some(Piece::One), Some(_)) => (at, rest) = (at + 1, ahead),
+            (Some(Piece::Char(want)), Some(c)) if *want == c => (at, rest) = (at + 1, ahead),
+            (None, None) => return true,
+            _ => {
+                let Some((after, from)) = &mut star else { return false };
+                if from.next().is_none() {
+                    return false;
+                }
+                (at, rest) = (*after, from.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_texts_match() {
+        let rows = [
+            ("exec", "exec", true),
+            ("exec", "execute", false),
+            ("mcp__github--*", "mcp__github--list", true),
+            ("mcp__github--*", "mcp__gitlab--list", false),
+            ("*", "", true),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "aXbY", false),
+            ("a?c", "a\u{e9}c", true),
+            ("a?c", "ac", false),
+            (r"\*", "*", true),
+            (r"\*", "x", false),
+            ("re:a|b", "b", true),
+            ("re:a|b", "ab", false),
+            ("re:force", "git push --force", false),
+            ("re:.*force.*", "git push --force", true),
+        ];
+        for (pattern, text, expected) in rows {
+            assert_eq!(Pattern::parse(pattern).unwrap().matches(text), expected, "{pattern} on {text}");
+        }
+    }
+
+    #[test]
+    fn unusable_patterns_are_refused() {
+        for bad in ["", "\\", "re:(", "re:a)|(b", r"re:\p{L}{1000}{1000}", &"*".repeat(10_000)] {
+            assert!(Pattern::parse(bad).is_err(), "{}", &bad[..bad.len().min(20)]);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_wildcard_agrees_with_the_same_regex(pattern in "[ab*?]{1,8}", text in "[ab]{0,10}") {
+            let piece = |c| match c { '*' => ".*".to_owned(), '?' => ".".to_owned(), c => c.to_string() };
+            let expression = format!("re:{}", pattern.chars().map(piece).collect::<String>());
+            proptest::prop_assert_eq!(
+                Pattern::parse(&pattern).unwrap().matches(&text),
+                Pattern::parse(&expression).unwrap().matches(&text)
+            );
+        }
+    }
+}

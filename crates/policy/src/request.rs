@@ -1,0 +1,110 @@
+//! One thing asked.
+
+use crate::command::Invocation;
+use crate::host::Endpoint;
+use crate::location::Location;
+use crate::tool::ToolName;
+
+/// One thing asked: through which tool, and what it wants.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The tool that asks.
+    pub tool: &'a ToolName,
+    /// What it wants.
+    pub want: Want<'a>,
+}
+
+/// What a request wants.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Want<'a> {
+    /// Read a file or list a directory.
+    Read(&'a Location),
+    /// Create, change, rename or delete a file.
+    Write(&'a Location),
+    /// Start the programs of a command line.
+    Exec(&'a Invocation),
+    /// Open a connection.
+    Connect(&'a Endpoint),
+    /// Call the tool itself.
+    Call(&'a Arguments),
+    /// Load a skill or an MCP manifest.
+    Load(&'a Location),
+}
+
+/// The arguments of a tool call: names and values as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Arguments(Vec<(String, String)>);
+
+impl Arguments {
+    /// Collects named values; the value of a repeated name is judged each time.
+    #[must_use]
+    pub fn new(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs)
+    }
+
+    /// Every value given under a name.
+    pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn pairs(&self) -> &[(String, String)] {
+        &self.0
+    }
+}
+
+/// The kind of a request, as rules and memory tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// `fs.read`
+    Read,
+    /// `fs.write`
+    Write,
+    /// `command.execute`
+    Exec,
+    /// `net.connect`
+    Connect,
+    /// `tool.call`
+    Call,
+    /// `skill.load`
+    Load,
+}
+
+impl Kind {
+    /// The word used in output and in the ledger.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Exec => "exec",
+            Self::Connect => "connect",
+            Self::Call => "call",
+            Self::Load => "load",
+        }
+    }
+}
+
+impl<'a> Want<'a> {
+    /// Which kind of request this is.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Read(_) => Kind::Read,
+            Self::Write(_) => Kind::Write,
+            Self::Exec(_) => Kind::Exec,
+            Self::Connect(_) => Kind::Connect,
+            Self::Call(_) => Kind::Call,
+            Self::Load(_) => Kind::Load,
+        }
+    }
+
+    /// The location, if this is about a file.
+    #[must_use]
+    pub fn location(self) -> Option<&'a Location> {
+        match self {
+            Self::Read(location) | Self::Write(location) | Self::Load(location) => Some(location),
+            Self::Exec(_) | Self::Connect(_) | Self::Call(_) => None,
+        }
+    }
+}

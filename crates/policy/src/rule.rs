@@ -1,0 +1,98 @@
+//! One pattern with one effect and a reason.
+
+use crate::command::{CommandPattern, Invocation};
+use crate::decision::{Effect, Reason};
+use crate::host_pattern::HostPattern;
+use crate::path_index::PathPattern;
+use crate::pattern::Pattern;
+use crate::request::{Arguments, Kind, Request, Want};
+
+/// A rule: every condition it has must hold, and a request it says nothing about is not its business.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// What happens when it matches.
+    pub effect: Effect,
+    /// Through which tools the request comes.
+    pub tool: Option<Pattern>,
+    /// What the rule is about.
+    pub subject: Subject,
+    /// Conditions on arguments of the tool call, by name.
+    pub arguments: Vec<(String, Pattern)>,
+    /// What is said when it decides.
+    pub reason: Reason,
+}
+
+/// What a rule is about. A rule about two things at once could never match.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// Any request of the tools it names.
+    Any,
+    /// Files.
+    Path(PathPattern, Kinds),
+    /// Commands.
+    Command(CommandPattern),
+    /// Connections.
+    Host(HostPattern),
+}
+
+/// Which kinds of file access a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kinds {
+    /// Reading, and loading skills.
+    Read,
+    /// Writing.
+    Write,
+    /// Both.
+    Both,
+}
+
+impl Kinds {
+    /// Whether a kind of request is meant.
+    #[must_use]
+    pub fn contains(self, kind: Kind) -> bool {
+        match self {
+            Self::Read => matches!(kind, Kind::Read | Kind::Load),
+            Self::Write => kind == Kind::Write,
+            Self::Both => matches!(kind, Kind::Read | Kind::Write | Kind::Load),
+        }
+    }
+}
+
+impl Rule {
+    /// Whether tool and arguments fit. What the rule is about has been looked up before.
+    #[must_use]
+    pub fn conditions_hold(&self, request: &Request<'_>) -> bool {
+        let tool = self.tool.as_ref().is_none_or(|pattern| pattern.matches(request.tool.as_str()));
+        tool && self.arguments_hold(request)
+    }
+
+    fn arguments_hold(&self, request: &Request<'_>) -> bool {
+        if self.arguments.is_empty() {
+            return true;
+        }
+        let Want::Call(arguments) = request.want else { return false };
+        self.arguments.iter().all(|(name, pattern)| self.argument_holds(arguments, name, pattern))
+    }
+
+    /// A permission needs every value of a repeated argument to fit, a restriction any.
+    fn argument_holds(&self, arguments: &Arguments, name: &str, pattern: &Pattern) -> bool {
+        let mut values = arguments.values(name).peekable();
+        match self.effect {
+            Effect::Allow => values.peek().is_some() && values.all(|value| pattern.matches(value)),
+            Effect::Ask | Effect::Deny => values.any(|value| pattern.matches(value)),
+        }
+    }
+
+    /// Whether the rule matches a command line, as its own examples claim.
+    #[must_use]
+    pub fn matches_invocation(&self, invocation: &Invocation) -> bool {
+        let Subject::Command(pattern) = &self.subject else { return false };
+        let mut programs = invocation.programs.iter();
+        match self.effect {
+            Effect::Allow => {
+                !invocation.programs.is_empty() && programs.all(|argv| pattern.matches(argv, self.effect))
+            }
+            Effect::Ask | Effect::Deny => programs.any(|argv| pattern.matches(argv, self.effect)),
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The fixed phases of the chain, and the laws that follow from them.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
+use policy::{
+    Answers, Arguments, Chain, Code, CommandPattern, Decision, Effect, Endpoint, HostPattern, Invocation,
+    Kinds, Location, Otherwise, PathPattern, Pattern, Phase, Reason, Remembered, Request, Rule, RuleSet,
+    Subject, ToolName, Want,
+};
+use proptest::prelude::*;
+
+const WORKSPACE: &str = "/ws";
+
+fn location(path: &str) -> Location {
+    Location::new(Path::new(WORKSPACE), Path::new(path)).unwrap()
+}
+
+fn tool(name: &str) -> ToolName {
+    ToolName::parse(name).unwrap()
+}
+
+fn reason(text: &str) -> Reason {
+    Reason::new(Code::Rule, text)
+}
+
+fn rule(effect: Effect, subject: Subject) -> Rule {
+    Rule { effect, tool: None, subject, arguments: vec![], reason: reason(effect.word()) }
+}
+
+fn path_rule(effect: Effect, glob: &str) -> Rule {
+    rule(effect, Subject::Path(PathPattern::parse(glob).unwrap(), Kinds::Both))
+}
+
+fn command_rule(effect: Effect, pattern: &str) -> Rule {
+    rule(effect, Subject::Command(CommandPattern::parse(pattern).unwrap()))
+}
+
+fn default_to(effect: Effect) -> impl policy::Policy {
+    Otherwise::new("default", move |_: &Request<'_>| Some((effect, reason("default"))))
+}
+
+fn forbidden(glob: &str) -> Box<Forbidden> {
+    Box::new(Forbidden::new(&[(PathPattern::parse(glob).unwrap(), None)]).unwrap())
+}
+
+/// Every phase beats the ones after it: each row adds one link and moves the decision up.
+#[test]
+fn the_phases_in_order() {
+    use Effect::{Allow, Ask, Deny};
+    let file = location("/ws/a");
+    let read = tool("read");
+    let request = Request { tool: &read, want: Want::Read(&file) };
+    let answer = |remembered: Option<Remembered>| {
+        let mut answers = Answers::none();
+        remembered.into_iter().for_each(|remembered| answers.remember(&request, remembered));
+        answers
+    };
+    let rows: &[(bool, &[Effect], Option<Effect>, Option<Remembered>, Phase, Effect)] = &[
+        (false, &[], None, None, Phase::Nobody, Deny),
+        (false, &[], Some(Allow), None, Phase::Default, Allow),
+        (false, &[], Some(Ask), None, Phase::Default, Ask),
+        (false, &[Allow], Some(Ask), None, Phase::RuleAllow, Allow),
+        (false, &[Allow], Some(Deny), None, Phase::RuleAllow, Allow),
+        (false, &[Allow, Ask], Some(Allow), None, Phase::RuleAsk, Ask),
+        (false, &[Allow, Ask], Some(Allow), Some(Remembered::Allow), Phase::SessionAllow, Allow),
+        (false, &[Allow, Ask, Deny], Some(Allow), Some(Remembered::Allow), Phase::RuleDeny, Deny),
+        (false, &[Allow], Some(Allow), Some(Remembered::Deny), Phase::SessionDeny, Deny),
+        (true, &[Allow], Some(Allow), Some(Remembered::Allow), Phase::FloorDeny, Deny),
+    ];
+    for (floor, effects, default, remembered, phase, effect) in rows {
+        let mut chain = Chain::new(if *floor { vec![forbidden("a")] } else { vec![] });
+        for effect in *effects {
+            chain = chain.then(RuleSet::new(vec![path_rule(*effect, "a")]).unwrap());
+        }
+        if let Some(default) = default {
+            chain = chain.otherwise(default_to(*default));
+        }
+        let trace = chain.explain(&request, &answer(*remembered));
+        assert_eq!(
+            (trace.phase, trace.decision.effect()),
+            (*phase, *effect),
+            "{effects:?} {default:?} {remembered:?}"
+        );
+    }
+}
+
+#[test]
+fn the_trace_names_every_link() {
+    let chain = Chain::new(vec![forbidden("**/.env*"), Box::new(NoMetadata)])
+        .then(RuleSet::new(vec![path_rule(Effect::Allow, "**")]).unwrap())
+        .otherwise(default_to(Effect::Ask));
+    let file = location("/ws/.env");
+    let read = tool("read");
+    let trace = chain.explain(&Request { tool: &read, want: Want::Read(&file) }, &Answers::none());
+    let said: Vec<_> =
+        trace.said.iter().map(|said| (said.link, said.decision.as_ref().map(Decision::effect))).collect();
+    assert_eq!(
+        said,
+        [
+            ("forbidden names", Some(Effect::Deny)),
+            ("metadata services", None),
+            ("session", None),
+            ("rules", Some(Effect::Allow)),
+            ("default", Some(Effect::Ask)),
+        ]
+    );
+}
+
+#[test]
+fn an_answer_covers_only_its_request() {
+    let chain = Chain::new(vec![]).otherwise(default_to(Effect::Ask));
+    let (a, star, read, grep) = (location("/ws/a"), location("/ws/*"), tool("read"), tool("grep"));
+    let mut answers = Answers::none();
+    answers.remember(&Request { tool: &read, want: Want::Read(&star) }, Remembered::Allow);
+    let decide = |tool, want| chain.decide(&Request { tool, want }, &answers).effect();
+    assert_eq!(decide(&read, Want::Read(&star)), Effect::Allow);
+    assert_eq!(decide(&read, Want::Write(&star)), Effect::Ask);
+    assert_eq!(decide(&read, Want::Read(&a)), Effect::Ask, "a file named `*` covers only itself");
+    assert_eq!(decide(&grep, Want::Read(&star)), Effect::Ask);
+}
+
+#[test]
+fn the_floor() {
+    let workspace = Path::new(WORKSPACE);
+    let chain = Chain::new(vec![
+        Box::new(NoAbsolute(None)),
+        Box::new(Border::new(vec![Root { path: "/opt/data".into(), writable: false }], None)),
+        forbidden("**/.env*"),
+        Box::new(NoMetadata),
+    ])
+    .otherwise(default_to(Effect::Allow));
+    let write = tool("write");
+    let linked = location("/ws/notes").also(workspace, Path::new("/ws/.env")).unwrap();
+    let rows: &[(Want<'_>, Option<Code>)] = &[
+        (Want::Read(&location("/ws/a")), None),
+        (Want::Read(&location("/ws/sub/.ENV.local")), Some(Code::ForbiddenName)),
+        (Want::Read(&linked), Some(Code::ForbiddenName)),
+        (Want::Read(&location("/etc/passwd")), Some(Code::OutsideWorkspace)),
+        (Want::Read(&location("/ws-evil/a")), Some(Code::OutsideWorkspace)),
+        (Want::Read(&location("/opt/data/a")), None),
+        (Want::Read(&location("/opt/data-evil/a")), Some(Code::OutsideWorkspace)),
+        (Want::Write(&location("/opt/data/a")), Some(Code::OutsideWorkspace)),
+        (Want::Load(&location("/etc/skill")), Some(Code::OutsideWorkspace)),
+        (Want::Read(&location("/ws/a").spelled_absolute()), Some(Code::AbsolutePath)),
+        (Want::Connect(&Endpoint::parse("169.254.169.254", 80).unwrap()), Some(Code::MetadataAddress)),
+        (Want::Connect(&Endpoint::parse("example.com", 80).unwrap()), None),
+    ];
+    for (want, expected) in rows {
+        let decision = chain.decide(&Request { tool: &write, want: *want }, &Answers::none());
+        let denied = (decision.effect() == Effect::Deny).then(|| decision.reason().code);
+        assert_eq!(denied, *expected, "{want:?}");
+    }
+}
+
+#[test]
+fn a_command_line_is_judged_program_by_program() {
+    let rules = RuleSet::new(vec![
+        command_rule(Effect::Allow, "git status"),
+        command_rule(Effect::Allow, "ls"),
+        command_rule(Effect::Deny, "rm"),
+        command_rule(Effect::Ask, "git push"),
+    ])
+    .unwrap();
+    let chain = Chain::new(vec![]).then(rules);
+    let exec = tool("exec");
+    let rows: &[(&[&str], bool, Effect)] = &[
+        (&["git status"], true, Effect::Allow),
+        (&["git status", "ls -l"], true, Effect::Allow),
+        (&["git status", "rm x"], true, Effect::Deny),
+        (&["git status", "make"], true, Effect::Deny),
+        (&["git status", "git push"], true, Effect::Ask),
+        (&["git status"], false, Effect::Ask),
+        (&["rm x"], false, Effect::Deny),
+        (&[], true, Effect::Deny),
+    ];
+    for (lines, certain, expected) in rows {
+        let programs = lines.iter().flat_map(|line| Invocation::plain(line).unwrap().programs).collect();
+        let invocation = Invocation { programs, certain: *certain };
+        let request = Request { tool: &exec, want: Want::Exec(&invocation) };
+        assert_eq!(chain.decide(&request, &Answers::none()).effect(), *expected, "{lines:?}");
+    }
+}
+
+#[test]
+fn conditions_on_tools_and_arguments() {
+    let mut ask_main = rule(Effect::Ask, Subject::Any);
+    ask_main.tool = Some(Pattern::parse("mcp__git--*").unwrap());
+    ask_main.arguments = vec![("branch".into(), Pattern::parse("main*").unwrap())];
+    let mut allow_dev = ask_main.clone();
+    allow_dev.effect = Effect::Allow;
+    allow_dev.arguments = vec![("branch".into(), Pattern::parse("dev*").unwrap())];
+    let chain = Chain::new(vec![]).then(RuleSet::new(vec![ask_main, allow_dev]).unwrap());
+    let rows: &[(&str, &[(&str, &str)], Effect)] = &[
+        ("mcp__git--push", &[("branch", "dev-1")], Effect::Allow),
+        ("mcp__git--push", &[("branch", "main")], Effect::Ask),
+        ("mcp__git--push", &[("branch", "dev"), ("branch", "main")], Effect::Ask),
+        ("mcp__git--push", &[("branch", "dev"), ("branch", "x")], Effect::Deny),
+        ("mcp__git--push", &[("Branch", "dev")], Effect::Deny),
+        ("mcp__git--push", &[], Effect::Deny),
+        ("mcp__svn--push", &[("branch", "dev")], Effect::Deny),
+    ];
+    for (name, pairs, expected) in rows {
+        let arguments =
+            Arguments::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect());
+        let name = tool(name);
+        let request = Request { tool: &name, want: Want::Call(&arguments) };
+        assert_eq!(chain.decide(&request, &Answers::none()).effect(), *expected, "{name} {pairs:?}");
+    }
+}
+
+fn any_effect() -> impl Strategy<Value = Effect> {
+    prop_oneof![Just(Effect::Allow), Just(Effect::Ask), Just(Effect::Deny)]
+}
+
+fn any_rule() -> impl Strategy<Value = (Effect, String)> {
+    (any_effect(), "(\\*\\*/)?[ab*](/[ab*]){0,2}(/\\*\\*)?")
+}
+
+fn decide(rules: &[(Effect, String)], path: &str) -> Effect {
+    let rules = rules.iter().map(|(effect, glob)| path_rule(*effect, glob)).collect();
+    let chain = Chain::new(vec![]).then(RuleSet::new(rules).unwrap());
+    let file = location(path);
+    let read = tool("read");
+    chain.decide(&Request { tool: &read, want: Want::Read(&file) }, &Answers::none()).effect()
+}
+
+proptest! {
+    #[test]
+    fn a_new_restriction_never_allows_more(
+        rules in proptest::collection::vec(any_rule(), 0..8),
+        glob in "(\\*\\*/)?[ab*](/[ab*]){0,2}",
+        effect in prop_oneof![Just(Effect::Ask), Just(Effect::Deny)],
+        path in "/ws(/[ab]){1,4}",
+    ) {
+        let before = decide(&rules, &path);
+        let more: Vec<_> = rules.into_iter().chain([(effect, glob)]).collect();
+        // Without any rule the answer is deny already; an ask may then open a question, never an allow.
+        let after = decide(&more, &path);
+        prop_assert!(after >= before || (after == Effect::Ask && before == Effect::Deny));
+        prop_assert!(after != Effect::Allow || before == Effect::Allow);
+    }
+
+    #[test]
+    fn the_order_of_rules_decides_nothing(
+        rules in proptest::collection::vec(any_rule(), 0..8),
+        path in "/ws(/[ab]){1,4}",
+    ) {
+        let reversed: Vec<_> = rules.iter().rev().cloned().collect();
+        prop_assert_eq!(decide(&rules, &path), decide(&reversed, &path));
+    }
+
+    #[test]
+    fn many_rules_decide_as_each_alone(
+        rules in proptest::collection::vec(any_rule(), 1..8),
+        path in "/ws(/[ab]){1,4}",
+    ) {
+        let alone = rules.iter().filter_map(|rule| {
+            let set = RuleSet::new(vec![path_rule(rule.0, &rule.1)]).unwrap();
+            let (file, read) = (location(&path), tool("read"));
+            set.deciding(&Request { tool: &read, want: Want::Read(&file) }).map(|rule| rule.effect)
+        });
+        prop_assert_eq!(decide(&rules, &path), alone.max().unwrap_or(Effect::Deny));
+    }
+}
+
+#[test]
+fn sets_are_shared_between_threads() {
+    let rules = Arc::new(RuleSet::new(vec![path_rule(Effect::Allow, "a/**")]).unwrap());
+    let read = tool("read");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for index in 0..500 {
+                    let file = location(&format!("/ws/a/{index}"));
+                    assert!(rules.deciding(&Request { tool: &read, want: Want::Read(&file) }).is_some());
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn hosts_are_judged_by_the_strictest_pattern() {
+    let host = |effect, text: &str| rule(effect, Subject::Host(HostPattern::parse(text).unwrap()));
+    let rules = RuleSet::new(vec![
+        host(Effect::Allow, "**.github.com"),
+        host(Effect::Deny, "gist.github.com"),
+        host(Effect::Ask, "api.github.com:443"),
+    ])
+    .unwrap();
+    let chain = Chain::new(vec![]).then(rules);
+    let fetch = tool("web_fetch");
+    let rows = [
+        ("github.com", Effect::Allow),
+        ("GIST.github.com.", Effect::Deny),
+        ("a.gist.github.com", Effect::Deny),
+        ("api.github.com", Effect::Ask),
+        ("api.github.com:80", Effect::Allow),
+        ("example.com", Effect::Deny),
+    ];
+    for (text, expected) in rows {
+        let endpoint = Endpoint::parse(text, 443).unwrap();
+        let request = Request { tool: &fetch, want: Want::Connect(&endpoint) };
+        assert_eq!(chain.decide(&request, &Answers::none()).effect(), expected, "{text}");
+    }
+}
