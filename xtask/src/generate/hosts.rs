@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 use super::rustfmt;
@@ -169,16 +169,16 @@ fn quoted(names: &BTreeSet<String>) -> impl Iterator<Item = String> {
     names.iter().map(|name| format!("{name:?}"))
 }
 
+/// A constant expression; clippy wants the well-known addresses by their names.
 fn constructor(address: IpAddr) -> String {
     match address {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => "IpAddr::V4(Ipv4Addr::UNSPECIFIED)".into(),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => "IpAddr::V6(Ipv6Addr::UNSPECIFIED)".into(),
+        IpAddr::V6(Ipv6Addr::LOCALHOST) => "IpAddr::V6(Ipv6Addr::LOCALHOST)".into(),
         IpAddr::V4(v4) => {
-            let [a, b, c, d] = v4.octets();
-            format!("IpAddr::V4(Ipv4Addr::new({a}, {b}, {c}, {d}))")
+            format!("IpAddr::V4(Ipv4Addr::new({}))", v4.octets().map(|it| it.to_string()).join(", "))
         }
-        IpAddr::V6(v6) => {
-            let segments = v6.segments().map(hex).join(", ");
-            format!("IpAddr::V6(Ipv6Addr::new({segments}))")
-        }
+        IpAddr::V6(v6) => format!("IpAddr::V6(Ipv6Addr::new({}))", v6.segments().map(hex).join(", ")),
     }
 }
 
