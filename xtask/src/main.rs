@@ -1,17 +1,29 @@
-//! What developers run: `cargo xtask generate`.
+//! What developers run: `cargo xtask test`, `check` and `generate`.
 
+mod check;
+mod command;
 mod generate;
 mod offence;
+mod packages;
+mod source;
+mod step;
 mod table;
+mod tally;
+mod test;
+mod workspace;
 
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+
+use tally::Tally;
 
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
+  test      install what the tests need, run every test, then check
+  check     hold the code against budgets, directions, lints and tables
   generate  write the generated files
 ";
 
@@ -20,24 +32,35 @@ const WRONG_USAGE: u8 = 64;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["generate"] => generate_all(),
-        ["--help" | "-h" | "help"] => say(&mut io::stdout(), USAGE, ExitCode::SUCCESS),
-        _ => say(&mut io::stderr(), USAGE, ExitCode::from(WRONG_USAGE)),
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    run(&words, &mut io::stdout()).unwrap_or_else(|error| complain(&format!("xtask: {error}\n"), 1))
+}
+
+fn run(words: &[&str], out: &mut dyn Write) -> io::Result<ExitCode> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or(io::ErrorKind::NotFound)?;
+    match words {
+        ["test"] => test::run_all(root, out).map(verdict),
+        ["check"] => check::run_all(root, out).map(verdict),
+        ["generate"] => run_generate(root, out),
+        ["-h" | "--help" | "help"] => out.write_all(USAGE.as_bytes()).map(|()| ExitCode::SUCCESS),
+        _ => Ok(complain(USAGE, WRONG_USAGE)),
     }
 }
 
-fn generate_all() -> ExitCode {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    match generate::write(root) {
-        Ok(files) => {
-            let lines = files.iter().map(|file| format!("wrote {file}\n")).collect::<Vec<_>>().concat();
-            say(&mut io::stderr(), &lines, ExitCode::SUCCESS)
-        }
-        Err(offence) => say(&mut io::stderr(), &format!("{offence}\n"), ExitCode::FAILURE),
-    }
+fn run_generate(root: &Path, out: &mut dyn Write) -> io::Result<ExitCode> {
+    let written = generate::write(root).map_err(|offence| io::Error::other(offence.to_string()))?;
+    written.iter().try_for_each(|file| writeln!(out, "wrote {file}"))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn say(out: &mut dyn io::Write, text: &str, exit: ExitCode) -> ExitCode {
-    out.write_all(text.as_bytes()).map_or(ExitCode::FAILURE, |()| exit)
+#[expect(clippy::needless_pass_by_value, reason = "ends every command that counts")]
+fn verdict(tally: Tally) -> ExitCode {
+    if tally.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Says something on standard error. If even that fails, the exit code still tells.
+fn complain(text: &str, exit: u8) -> ExitCode {
+    match io::stderr().write_all(text.as_bytes()) {
+        Ok(()) | Err(_) => ExitCode::from(exit),
+    }
 }

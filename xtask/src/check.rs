@@ -1,0 +1,96 @@
+//! `cargo xtask check`: budgets, directions, lints, tables, generated files.
+
+mod graph;
+mod lints;
+mod names;
+mod rows;
+mod size;
+mod unsafety;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use lints::Manifest;
+
+use crate::command;
+use crate::generate;
+use crate::offence::Offence;
+use crate::step::{Outcome, report};
+use crate::tally::Tally;
+use crate::workspace::{Workspace, cargo, files_below, relative};
+
+type Step = (&'static str, fn(&Workspace) -> Outcome);
+
+/// Every step, cheap ones first. All of them run, whatever the others say.
+const STEPS: &[Step] = &[
+    ("sources", |it| it.unreadable.clone().into()),
+    ("budgets", budgets),
+    ("crate graph", |it| graph::check(&it.packages).into()),
+    ("unsafe", |it| unsafety::check(&it.sources).into()),
+    ("lints", |it| lint_lists(it).into()),
+    ("names", |it| names::check(&it.sources).into()),
+    ("tables", |it| tables(&it.root).into()),
+    ("generated files", |it| generate::stale(&it.root).into()),
+    ("cargo fmt", |it| run(it, &["fmt", "--all", "--check", "--", "--color", "never"])),
+    ("cargo clippy", |it| run(it, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
+    ("cargo doc", |it| run(it, &["doc", "--no-deps", "--workspace"])),
+    ("cargo deny", deny),
+];
+
+/// Runs every step and counts them.
+pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
+    let workspace = Workspace::load(root)?;
+    let mut tally = Tally::default();
+    for (name, step) in STEPS {
+        tally += report(out, name, &step(&workspace))?;
+    }
+    Ok(tally)
+}
+
+fn budgets(workspace: &Workspace) -> Outcome {
+    let sizes = size::check(&workspace.sources);
+    match Outcome::from(sizes.offences) {
+        Outcome::Failed(lines) => Outcome::Failed([sizes.report, lines].concat()),
+        _ => Outcome::Ok(sizes.report),
+    }
+}
+
+fn lint_lists(workspace: &Workspace) -> io::Result<Vec<Offence>> {
+    let read =
+        |path: String| fs::read_to_string(workspace.root.join(&path)).map(|text| Manifest { path, text });
+    let packages = workspace.packages.iter().map(|package| read(format!("{}/Cargo.toml", package.dir)));
+    Ok(lints::check(&read("Cargo.toml".into())?, &packages.collect::<io::Result<Vec<_>>>()?))
+}
+
+fn tables(root: &Path) -> io::Result<Vec<Offence>> {
+    let files = files_below(&root.join("tables"), "toml")?;
+    let check = |path: &PathBuf| Ok(rows::check(&relative(root, path), &fs::read_to_string(path)?));
+    Ok(files.iter().map(check).collect::<io::Result<Vec<_>>>()?.concat())
+}
+
+fn run(workspace: &Workspace, words: &[&str]) -> Outcome {
+    let mut command = cargo();
+    command.args(words).current_dir(&workspace.root);
+    command::step(command.env("RUSTDOCFLAGS", "-Dwarnings").env("CARGO_TERM_COLOR", "never"))
+}
+
+fn deny(workspace: &Workspace) -> Outcome {
+    if !command::works(cargo().args(["deny", "--version"])) {
+        return Outcome::Skipped("cargo deny: not installed, skipped".into());
+    }
+    match run(workspace, &["deny", "check", "bans", "licenses", "sources"]) {
+        Outcome::Ok(_) => advisories(workspace),
+        failed => failed,
+    }
+}
+
+/// The advisories live in a repository of their own, which not every machine can reach.
+fn advisories(workspace: &Workspace) -> Outcome {
+    match run(workspace, &["deny", "fetch", "db"]) {
+        Outcome::Ok(_) => run(workspace, &["deny", "check", "advisories"]),
+        _ => Outcome::Skipped(
+            "advisories: the database cannot be fetched from here; all else is in order".into(),
+        ),
+    }
+}
