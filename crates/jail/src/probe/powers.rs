@@ -1,0 +1,136 @@
+//! What was tried on the kernel and what it answered.
+
+use std::path::PathBuf;
+
+use super::{Errno, Unmeasured};
+
+/// What the kernel answers when asked for its Landlock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Landlock {
+    /// Usable, with this version of its interface.
+    Abi(u32),
+    /// The call does not exist: not built in, too old, or another kernel's imitation.
+    NotBuilt,
+    /// Built in, but not among the active security modules.
+    NotActive,
+    /// The call exists and something forbids it to us, such as a container's seccomp filter.
+    Blocked,
+    /// Another answer.
+    Failed(Errno),
+    /// Not asked: not on this operating system.
+    OtherSystem,
+}
+
+impl Landlock {
+    /// The version of the interface; 0 where there is none.
+    #[must_use]
+    pub fn abi(self) -> u32 {
+        match self {
+            Self::Abi(abi) => abi,
+            Self::NotBuilt | Self::NotActive | Self::Blocked | Self::Failed(_) | Self::OtherSystem => 0,
+        }
+    }
+}
+
+/// Which seccomp actions the kernel says it knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Actions {
+    /// End the whole process.
+    pub kill_process: Result<(), Errno>,
+    /// Refuse the call with an error number.
+    pub errno: Result<(), Errno>,
+    /// Let a supervisor decide.
+    pub notify: Result<(), Errno>,
+}
+
+impl Actions {
+    /// Whether a filter can refuse and can kill.
+    #[must_use]
+    pub fn can_filter(&self) -> bool {
+        self.kill_process.is_ok() && self.errno.is_ok()
+    }
+}
+
+/// Which cgroups are mounted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// None.
+    None,
+    /// Only the old ones, one tree per controller.
+    V1,
+    /// Both: controllers in the old trees, a unified tree beside them.
+    Hybrid,
+    /// Only the unified tree.
+    V2,
+}
+
+/// Where resource limits for a whole tree of processes could hang.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cgroup {
+    /// Which trees are mounted.
+    pub hierarchy: Hierarchy,
+    /// Our own directory in the unified tree.
+    pub own: Option<PathBuf>,
+    /// Whether we may make children there and move processes into them.
+    pub writable: bool,
+    /// The controllers offered there.
+    pub controllers: Vec<String>,
+}
+
+impl Cgroup {
+    /// Whether memory and process counts of a tree can be limited by us.
+    #[must_use]
+    pub fn limits(&self) -> bool {
+        let offers = |wanted: &str| self.controllers.iter().any(|name| name == wanted);
+        self.writable && offers("memory") && offers("pids")
+    }
+}
+
+/// The bubblewrap found at the few places where it is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bwrap {
+    /// Nowhere.
+    Absent,
+    /// There is one, and it was not started.
+    Untrusted {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        why: Distrust,
+    },
+    /// It was started and did not introduce itself.
+    Silent {
+        /// Where.
+        path: PathBuf,
+        /// What happened instead.
+        why: Unmeasured,
+    },
+    /// It introduced itself.
+    Found {
+        /// Where.
+        path: PathBuf,
+        /// As it says.
+        version: String,
+        /// Whether it runs with its owner's rights.
+        setuid: bool,
+        /// Whether it made a small jail when asked to.
+        works: Result<(), Unmeasured>,
+    },
+}
+
+/// Why a program is not started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    /// It is a link, a directory or a device.
+    #[error("not a regular file")]
+    NotAFile,
+    /// Someone other than root owns it or a directory above it.
+    #[error("it, or a directory above it, belongs to user {0} and not to root")]
+    Owner(u32),
+    /// Others can replace or change it.
+    #[error("others can write to it or to a directory above it")]
+    Writable,
+    /// It could not be looked at.
+    #[error("cannot be looked at: {0}")]
+    Unreadable(Errno),
+}

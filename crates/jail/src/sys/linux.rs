@@ -1,0 +1,88 @@
+//! Linux.
+
+mod around;
+mod bounded;
+mod bwrap;
+mod calls;
+mod cgroup;
+mod namespaces;
+mod object;
+mod root;
+mod signs;
+
+use rustix::io::Errno as Raw;
+
+use crate::probe::{Actions, Errno, Landlock};
+
+pub(crate) use bounded::run_bounded;
+pub(crate) use bwrap::bubblewrap;
+pub(crate) use cgroup::cgroup;
+pub(crate) use namespaces::namespaces_here;
+pub(crate) use object::object;
+pub(crate) use signs::signs;
+
+pub(crate) fn uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+pub(crate) fn landlock() -> Landlock {
+    match calls::landlock_abi() {
+        Ok(abi) => Landlock::Abi(abi),
+        Err(Raw::NOSYS) => Landlock::NotBuilt,
+        Err(Raw::OPNOTSUPP) => Landlock::NotActive,
+        Err(Raw::PERM) => Landlock::Blocked,
+        Err(other) => Landlock::Failed(other.into()),
+    }
+}
+
+pub(crate) fn actions() -> Actions {
+    let ask = |action| calls::action_available(action).map_err(Errno::from);
+    Actions {
+        kill_process: ask(libc::SECCOMP_RET_KILL_PROCESS),
+        errno: ask(libc::SECCOMP_RET_ERRNO),
+        notify: ask(libc::SECCOMP_RET_USER_NOTIF),
+    }
+}
+
+impl From<Raw> for Errno {
+    fn from(raw: Raw) -> Self {
+        u16::try_from(raw.raw_os_error()).ok().and_then(Self::new).unwrap_or(Self::UNKNOWN)
+    }
+}
+
+impl From<&std::io::Error> for Errno {
+    fn from(error: &std::io::Error) -> Self {
+        Raw::from_io_error(error).map_or(Self::UNKNOWN, Self::from)
+    }
+}
+
+pub(crate) fn errno_name(errno: Errno) -> Option<&'static str> {
+    NAMES.iter().find(|(raw, _)| Errno::from(*raw) == errno).map(|(_, name)| *name)
+}
+
+/// The answers a probe is likely to meet.
+const NAMES: &[(Raw, &str)] = &[
+    (Raw::PERM, "EPERM"),
+    (Raw::NOENT, "ENOENT"),
+    (Raw::SRCH, "ESRCH"),
+    (Raw::INTR, "EINTR"),
+    (Raw::IO, "EIO"),
+    (Raw::AGAIN, "EAGAIN"),
+    (Raw::NOMEM, "ENOMEM"),
+    (Raw::ACCESS, "EACCES"),
+    (Raw::FAULT, "EFAULT"),
+    (Raw::BUSY, "EBUSY"),
+    (Raw::NODEV, "ENODEV"),
+    (Raw::NOTDIR, "ENOTDIR"),
+    (Raw::INVAL, "EINVAL"),
+    (Raw::NFILE, "ENFILE"),
+    (Raw::MFILE, "EMFILE"),
+    (Raw::NOSPC, "ENOSPC"),
+    (Raw::ROFS, "EROFS"),
+    (Raw::NAMETOOLONG, "ENAMETOOLONG"),
+    (Raw::NOSYS, "ENOSYS"),
+    (Raw::LOOP, "ELOOP"),
+    (Raw::USERS, "EUSERS"),
+    (Raw::OPNOTSUPP, "EOPNOTSUPP"),
+    (Raw::AFNOSUPPORT, "EAFNOSUPPORT"),
+];

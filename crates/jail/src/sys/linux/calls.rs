@@ -1,0 +1,125 @@
+//! The raw calls. All `unsafe` of the room stands here, and each function is safe to call.
+
+use std::marker::PhantomData;
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd};
+use std::panic;
+
+use rustix::io::Errno;
+use rustix::process::Pid;
+use rustix::thread::UnshareFlags;
+
+/// The version of the Landlock interface. Creates nothing.
+pub(super) fn landlock_abi() -> Result<u32, Errno> {
+    const VERSION: libc::c_uint = 1;
+    // SAFETY: with LANDLOCK_CREATE_RULESET_VERSION the kernel demands a null attribute and a size of 0, reads and writes
+    // no memory of ours, and returns a number that is not a descriptor, so nothing is left to close.
+    let abi =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION) };
+    u32::try_from(abi).map_err(|_| last_errno())
+}
+
+/// Whether the kernel knows a seccomp action. Installs nothing.
+pub(super) fn action_available(action: u32) -> Result<(), Errno> {
+    const GET_ACTION_AVAIL: libc::c_uint = 2;
+    // SAFETY: SECCOMP_GET_ACTION_AVAIL reads one u32 through the pointer, which points to our parameter on the stack and
+    // outlives the call; it changes no filter of this process.
+    let rc = unsafe { libc::syscall(libc::SYS_seccomp, GET_ACTION_AVAIL, 0_u32, &raw const action) };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// Moves this thread into new namespaces.
+pub(super) fn unshare(namespace: Namespace) -> Result<(), Errno> {
+    let flags = match namespace {
+        Namespace::User => UnshareFlags::NEWUSER,
+        Namespace::Net => UnshareFlags::NEWNET,
+        Namespace::Mount => UnshareFlags::NEWNS,
+        Namespace::Ipc => UnshareFlags::NEWIPC,
+        Namespace::Uts => UnshareFlags::NEWUTS,
+        Namespace::Cgroup => UnshareFlags::NEWCGROUP,
+        Namespace::Pid => UnshareFlags::NEWPID,
+    };
+    // SAFETY: the contract concerns CLONE_FILES alone: descriptors of one thread would vanish from another. `Namespace`
+    // cannot express that flag.
+    unsafe { rustix::thread::unshare_unsafe(flags) }
+}
+
+/// A kind of namespace.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Namespace {
+    User,
+    Net,
+    Mount,
+    Ipc,
+    Uts,
+    Cgroup,
+    Pid,
+}
+
+/// Brings the loopback interface of the socket's network namespace up.
+pub(super) fn loopback_up(socket: impl AsFd) -> Result<(), Errno> {
+    // SAFETY: `ifreq` is a C structure of integers, characters and a union of such; all zeroes is a value of it.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    let name = c"lo".to_bytes_with_nul().iter().map(|byte| byte.cast_signed() as libc::c_char);
+    request.ifr_name.iter_mut().zip(name).for_each(|(letter, byte)| *letter = byte);
+    read_flags(&socket, &mut request)?;
+    // SAFETY: `read_flags` succeeded and filled this field of the union. Any 16 bits are a value of it.
+    unsafe { request.ifr_ifru.ifru_flags |= UP };
+    interface_request(&socket, libc::SIOCSIFFLAGS, &mut request)?;
+    let flags = read_flags(&socket, &mut request)?;
+    if flags & UP == 0 { Err(Errno::NETDOWN) } else { Ok(()) }
+}
+
+fn read_flags(socket: &impl AsFd, request: &mut libc::ifreq) -> Result<libc::c_short, Errno> {
+    interface_request(socket, libc::SIOCGIFFLAGS, request)?;
+    // SAFETY: SIOCGIFFLAGS succeeded and filled this field of the union. Any 16 bits are a value of it.
+    Ok(unsafe { request.ifr_ifru.ifru_flags })
+}
+
+/// `IFF_UP`, which the C library declares wider than the field it goes into.
+const UP: libc::c_short = 1;
+
+fn interface_request(
+    socket: &impl AsFd,
+    number: libc::c_ulong,
+    request: &mut libc::ifreq,
+) -> Result<(), Errno> {
+    let socket = socket.as_fd().as_raw_fd();
+    // SAFETY: every caller passes SIOCGIFFLAGS or SIOCSIFFLAGS, which read and write exactly one `ifreq`; `request` is one,
+    // borrowed exclusively for the call, with a name ended by a zero byte. The descriptor is borrowed and stays open.
+    let rc = unsafe { libc::ioctl(socket, number as libc::Ioctl, std::ptr::from_mut(request)) };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// Proof that this process had one thread when it was looked at.
+///
+/// Only a second thread could start a third unseen, so with one thread the proof holds until its holder starts one.
+/// It cannot leave that thread.
+pub(super) struct Alone(PhantomData<*const ()>);
+
+impl Alone {
+    /// The proof, or how many threads there are.
+    pub(super) fn check() -> Result<Self, usize> {
+        let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+        if threads == 1 { Ok(Self(PhantomData)) } else { Err(threads) }
+    }
+}
+
+/// Runs `work` in a child and ends the child with its answer as exit status.
+pub(super) fn fork(_: &Alone, work: fn() -> u8) -> Result<Pid, Errno> {
+    // SAFETY: after fork(2) only the calling thread exists in the child, so a lock that another thread held would stay
+    // locked for ever. `Alone` proves that there is no other thread; this room starts none between the proof and here.
+    // The child therefore owns a complete copy of the process and may run ordinary code.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let status = panic::catch_unwind(work).unwrap_or(u8::MAX);
+        // SAFETY: _exit(2) takes an integer and does not return. It runs no destructor and flushes no buffer, so nothing
+        // the parent has yet to do happens twice; no code of the parent is reached in the child, not even by a panic.
+        unsafe { libc::_exit(i32::from(status)) }
+    }
+    Pid::from_raw(pid.max(0)).ok_or_else(last_errno)
+}
+
+fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}

@@ -1,0 +1,100 @@
+//! Which cgroups are mounted, and whether a part of the unified tree is ours.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use super::root::Root;
+use crate::probe::{Cgroup, Hierarchy};
+
+pub(crate) fn cgroup(root: &Path) -> Cgroup {
+    let root = Root(root);
+    let mounts = root.text("/proc/self/mountinfo").unwrap_or_default();
+    let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::read).collect();
+    let membership = root.text("/proc/self/cgroup").unwrap_or_default();
+    let own = own_directory(&mounts, &membership);
+    let offered = own.as_ref().and_then(|own| root.text(own.join("cgroup.controllers").to_str()?));
+    Cgroup {
+        hierarchy: hierarchy(&mounts),
+        writable: own.as_ref().is_some_and(|own| is_ours(&root.at(own))),
+        controllers: offered.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
+        own,
+    }
+}
+
+/// One line of the table of mounts, as far as it concerns us.
+struct Mount<'a> {
+    /// Which part of the file system is mounted.
+    part: &'a str,
+    place: &'a str,
+    kind: &'a str,
+}
+
+impl<'a> Mount<'a> {
+    /// `31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw`
+    fn read(line: &'a str) -> Option<Self> {
+        let (before, after) = line.split_once(" - ")?;
+        let mut fields = before.split(' ').skip(3);
+        Some(Self { part: fields.next()?, place: fields.next()?, kind: after.split(' ').next()? })
+    }
+}
+
+fn hierarchy(mounts: &[Mount<'_>]) -> Hierarchy {
+    let mounted = |kind: &str| mounts.iter().any(|mount| mount.kind == kind);
+    match (mounted("cgroup"), mounted("cgroup2")) {
+        (false, false) => Hierarchy::None,
+        (true, false) => Hierarchy::V1,
+        (true, true) => Hierarchy::Hybrid,
+        (false, true) => Hierarchy::V2,
+    }
+}
+
+/// Where our own cgroup is seen, if the part of the tree that is mounted contains it.
+fn own_directory(mounts: &[Mount<'_>], membership: &str) -> Option<PathBuf> {
+    let own = Path::new(membership.lines().find_map(|line| line.strip_prefix("0::"))?);
+    let seen = mounts.iter().filter(|mount| mount.kind == "cgroup2");
+    seen.filter_map(|mount| Some(Path::new(mount.place).join(own.strip_prefix(mount.part).ok()?)))
+        .find(|path| path.components().all(|part| part.as_os_str() != ".."))
+}
+
+/// What moving processes into children of our own takes: make directories, move, hand controllers down.
+fn is_ours(directory: &Path) -> bool {
+    ["", "cgroup.procs", "cgroup.subtree_control"].iter().all(|name| {
+        let path = if name.is_empty() { directory.to_owned() } else { directory.join(name) };
+        accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = "31 23 0:28 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw";
+    const PART: &str = "31 23 0:28 /ours /sys/fs/cgroup ro - cgroup2 cgroup rw";
+    const UNIFIED: &str = "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
+    const MEMORY: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory";
+    const PLAIN: &str = "27 1 254:0 / / rw - ext4 /dev/vda rw";
+
+    #[test]
+    fn finds_our_own_place() {
+        let rows: &[(&[&str], &str, Hierarchy, Option<&str>)] = &[
+            (&[], "", Hierarchy::None, None),
+            (&[PLAIN, "not a line of the table"], "0::/", Hierarchy::None, None),
+            (&[PLAIN, WHOLE], "0::/a/b", Hierarchy::V2, Some("/sys/fs/cgroup/a/b")),
+            (&[WHOLE], "0::/", Hierarchy::V2, Some("/sys/fs/cgroup")),
+            (&[MEMORY], "4:memory:/a", Hierarchy::V1, None),
+            (&[MEMORY, UNIFIED], "4:memory:/a\n0::/b", Hierarchy::Hybrid, Some("/sys/fs/cgroup/unified/b")),
+            // A part of the tree shows our place only if it contains it, by components.
+            (&[PART], "0::/ours/x", Hierarchy::V2, Some("/sys/fs/cgroup/x")),
+            (&[PART], "0::/ours-not/x", Hierarchy::V2, None),
+            // Outside our own cgroup namespace.
+            (&[WHOLE], "0::/../other", Hierarchy::V2, None),
+        ];
+        for (lines, membership, kind, own) in rows {
+            let mounts: Vec<_> = lines.iter().filter_map(|line| Mount::read(line)).collect();
+            assert_eq!(hierarchy(&mounts), *kind, "{lines:?}");
+            let found = own_directory(&mounts, membership);
+            assert_eq!(found.as_deref(), own.map(Path::new), "{lines:?} {membership}");
+        }
+    }
+}

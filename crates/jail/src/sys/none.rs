@@ -1,0 +1,67 @@
+//! An operating system nobody has taught us to ask: everything is absent, so nothing is promised.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::probe::{
+    Actions, AppArmor, Bwrap, Cgroup, Confined, Errno, Hierarchy, Landlock, Namespaces, Object, Signs,
+    Unmeasured,
+};
+
+/// Nobody: a number no account has.
+pub(crate) fn uid() -> u32 {
+    u32::MAX
+}
+
+pub(crate) fn errno_name(_: Errno) -> Option<&'static str> {
+    None
+}
+
+pub(crate) fn landlock() -> Landlock {
+    Landlock::OtherSystem
+}
+
+pub(crate) fn actions() -> Actions {
+    Actions { kill_process: Err(NOT_THERE), errno: Err(NOT_THERE), notify: Err(NOT_THERE) }
+}
+
+pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
+    Err(Unmeasured::OtherSystem)
+}
+
+pub(crate) fn run_bounded(_: Command, _: Duration) -> Result<Vec<u8>, Unmeasured> {
+    Err(Unmeasured::OtherSystem)
+}
+
+pub(crate) fn bubblewrap(_: &Path, _: Duration) -> Bwrap {
+    Bwrap::Absent
+}
+
+pub(crate) fn cgroup(_: &Path) -> Cgroup {
+    Cgroup { hierarchy: Hierarchy::None, own: None, writable: false, controllers: Vec::new() }
+}
+
+pub(crate) fn object(_: &Path) -> Result<Object, Errno> {
+    Err(NOT_THERE)
+}
+
+pub(crate) fn signs(_: &Path) -> Signs {
+    Signs {
+        release: None,
+        machine: std::env::consts::ARCH.to_owned(),
+        distribution: None,
+        family: Vec::new(),
+        modules: None,
+        apparmor: AppArmor::default(),
+        selinux: None,
+        ptrace_scope: None,
+        userns_clone: None,
+        max_user_namespaces: None,
+        confined: Confined::default(),
+        around: Vec::new(),
+    }
+}
+
+/// No number that any system uses for something else.
+const NOT_THERE: Errno = Errno::UNKNOWN;
