@@ -33,8 +33,10 @@ const STEPS: &[Step] = &[
     ("tables", |it| tables(&it.root).into()),
     ("generated files", |it| generate::stale(&it.root).into()),
     ("cargo fmt", |it| run(it, &["fmt", "--all", "--check", "--", "--color", "never"])),
-    ("cargo clippy", |it| run(it, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])),
-    ("cargo doc", |it| run(it, &["doc", "--no-deps", "--workspace"])),
+    ("cargo clippy", |it| {
+        run(it, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    }),
+    ("cargo doc", |it| run(it, &["doc", "--quiet", "--no-deps", "--workspace"])),
     ("cargo deny", deny),
 ];
 
@@ -77,7 +79,7 @@ fn run(workspace: &Workspace, words: &[&str]) -> Outcome {
 
 fn deny(workspace: &Workspace) -> Outcome {
     if !command::works(cargo().args(["deny", "--version"])) {
-        return Outcome::Skipped("cargo deny: not installed, skipped".into());
+        return Outcome::Skipped("not installed, skipped".into());
     }
     match run(workspace, &["deny", "check", "bans", "licenses", "sources"]) {
         Outcome::Ok(_) => advisories(workspace),
@@ -89,8 +91,8 @@ fn deny(workspace: &Workspace) -> Outcome {
 fn advisories(workspace: &Workspace) -> Outcome {
     match run(workspace, &["deny", "fetch", "db"]) {
         Outcome::Ok(_) => run(workspace, &["deny", "check", "advisories"]),
-        _ => Outcome::Skipped(
-            "advisories: the database cannot be fetched from here; all else is in order".into(),
-        ),
+        _ => {
+            Outcome::Skipped("the advisory database cannot be fetched from here; all else is in order".into())
+        }
     }
 }

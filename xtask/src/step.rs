@@ -33,14 +33,18 @@ impl From<io::Result<Vec<Offence>>> for Outcome {
 
 /// Writes one line and the details below it, and counts the step.
 pub(crate) fn report(out: &mut dyn Write, name: &str, outcome: &Outcome) -> io::Result<Tally> {
-    let (word, details) = match outcome {
-        Outcome::Ok(lines) => ("ok", lines.as_slice()),
-        Outcome::Skipped(why) => ("skipped", std::slice::from_ref(why)),
-        Outcome::Failed(lines) => ("FAILED", lines.as_slice()),
-    };
-    writeln!(out, "{word:<8} {name}")?;
-    details.iter().try_for_each(|line| writeln!(out, "         {line}"))?;
+    match outcome {
+        Outcome::Ok(details) => write_lines(out, &format!("ok       {name}"), details)?,
+        Outcome::Skipped(why) => writeln!(out, "skipped  {name}: {why}")?,
+        Outcome::Failed(details) => write_lines(out, &format!("FAILED   {name}"), details)?,
+    }
+    out.flush()?;
     Ok(count(name, outcome))
+}
+
+fn write_lines(out: &mut dyn Write, first: &str, details: &[String]) -> io::Result<()> {
+    writeln!(out, "{first}")?;
+    details.iter().try_for_each(|line| writeln!(out, "         {line}"))
 }
 
 fn count(name: &str, outcome: &Outcome) -> Tally {
@@ -65,8 +69,7 @@ mod tests {
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
         FAILED   budgets
                  a.rs:3: too long
-        skipped  cargo deny
-                 not installed
+        skipped  cargo deny: not installed
         ok       names
         ");
         assert_eq!((failed.failed, skipped.skips.len(), fine.passed), (1, 1, 1));
