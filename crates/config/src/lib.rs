@@ -1,1 +1,41 @@
-//! Placeholder while the room is furnished.
+//! The policy file: layers, places, schema.
+//!
+//! A file is read by handle, checked against one table of keys, put on top of the wider layers, and compiled into the
+//! chain that decides. Everything that is wrong is said at once, with file, line and caret.
+//!
+//! **Invariant.** Nothing runs with a broken policy: [`load`] returns settings or problems, never both.
+//! **Invariant.** What the agent can write can only narrow: every key has a law that says how.
+
+mod check;
+mod compile;
+mod cover;
+mod diff;
+pub mod edit;
+mod example;
+mod file;
+mod lint;
+mod merge;
+mod place;
+mod problem;
+mod profile;
+mod sample;
+pub mod schema;
+mod settings;
+mod show;
+mod source;
+mod toolset;
+mod tree;
+mod units;
+
+pub use check::MAX_RULES;
+pub use diff::{Change, diff};
+pub use example::{Example, Outcome};
+pub use file::{MAX_FILE, project_file};
+pub use lint::{Remark, lint};
+pub use place::Places;
+pub use problem::{Place, Problem, Problems};
+pub use sample::Sample;
+pub use settings::{Files, Settings, from_sources, load};
+pub use show::{Row, rows};
+pub use source::{Scope, Source, Span};
+pub use tree::{Node, Value};

@@ -162,20 +162,20 @@ fn nobody(request: &Request<'_>) -> Reason {
     .remedy("add a rule that allows it to your own policy file")
 }
 
-/// A link that gives one answer to every request of some kinds: the default of a section.
-pub struct Otherwise<F> {
+/// A link made of a closure.
+pub struct Link<F> {
     name: &'static str,
     decide: F,
 }
 
-impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Otherwise<F> {
-    /// Names the default and says what it answers.
+impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Link<F> {
+    /// Names the link and says what it answers.
     pub fn new(name: &'static str, decide: F) -> Self {
         Self { name, decide }
     }
 }
 
-impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Policy for Otherwise<F> {
+impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Policy for Link<F> {
     fn name(&self) -> &'static str {
         self.name
     }

@@ -138,6 +138,27 @@ impl CommandPattern {
         &self.text
     }
 
+    /// A program with words that match; none is known for an expression.
+    #[must_use]
+    pub fn sample(&self) -> Option<Argv> {
+        let Matcher::Words(patterns) = &self.matcher else { return None };
+        let word = |pattern: &Pattern| Some(Word { text: pattern.sample()?, literal: true });
+        Argv::new(patterns.iter().map(word).collect::<Option<_>>()?)
+    }
+
+    /// The program, if it is one.
+    #[must_use]
+    pub fn program(&self) -> Option<String> {
+        let Matcher::Words(patterns) = &self.matcher else { return None };
+        patterns.first()?.literal()
+    }
+
+    /// How many words the pattern has; an expression has none.
+    #[must_use]
+    pub fn word_count(&self) -> usize {
+        if let Matcher::Words(patterns) = &self.matcher { patterns.len() } else { 0 }
+    }
+
     /// Whether the pattern matches any command at all.
     #[must_use]
     pub fn is_anything(&self) -> bool {

@@ -118,11 +118,46 @@ impl Glob {
         self.tokens.iter().all(|token| matches!(token, Token::Char(_)))
     }
 
-    /// Whether the pattern can only match outside the workspace or anywhere.
+    /// Whether the pattern names top-level files only, as `*.pem` does.
     #[must_use]
-    pub fn reaches_outside(&self) -> bool {
-        self.anchor != Anchor::Workspace
+    pub fn is_top_level(&self) -> bool {
+        self.anchor == Anchor::Workspace && !self.text.contains('/') && !self.is_everything()
     }
+
+    /// Paths that match, for showing what the pattern does: the shortest, and one with directories in between.
+    #[must_use]
+    pub fn samples(&self) -> Vec<String> {
+        let root = if self.anchor == Anchor::Root { "/" } else { "" };
+        let mut samples: Vec<_> = ["", "some-dir/"]
+            .iter()
+            .map(|between| format!("{root}{}", sample(&self.tokens, between)))
+            .collect();
+        samples.dedup();
+        samples
+    }
+}
+
+fn sample(tokens: &[Token], between: &str) -> String {
+    let text = |(index, token): (usize, &Token)| match token {
+        Token::Char(c) => c.to_string(),
+        Token::One => "q".to_owned(),
+        Token::Many => "some-name".to_owned(),
+        Token::Components => between.to_owned(),
+        Token::Below if index == 0 => format!("{between}some-name"),
+        Token::Below => format!("/{between}some-name"),
+        Token::Class { negated, ranges } => class_member(*negated, ranges).to_string(),
+        Token::Either(choices) => choices.first().map(|choice| sample(choice, between)).unwrap_or_default(),
+    };
+    tokens.iter().enumerate().map(text).collect()
+}
+
+fn class_member(negated: bool, ranges: &[(char, char)]) -> char {
+    let inside = |c: &char| ranges.iter().any(|(first, last)| (first..=last).contains(&c));
+    ('a'..='z')
+        .chain('0'..='9')
+        .chain(ranges.iter().map(|(first, _)| *first))
+        .find(|c| inside(c) != negated)
+        .unwrap_or('q')
 }
 
 /// Escapes what would be a wildcard.

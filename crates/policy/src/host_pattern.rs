@@ -75,6 +75,24 @@ impl HostPattern {
         &self.text
     }
 
+    /// A host and port that match; none is known for an expression.
+    #[must_use]
+    pub fn sample(&self) -> Option<Endpoint> {
+        let host = match &self.hosts {
+            Hosts::Exact(host) => host.clone(),
+            Hosts::Below(name) => HostName::parse(&format!("some-name.{name}")).ok()?,
+            Hosts::AtOrBelow(name) => HostName::Name(name.clone()),
+            Hosts::Regex(_) => return None,
+        };
+        Some(Endpoint { host, port: self.port.unwrap_or(443) })
+    }
+
+    /// Whether the pattern is an expression that matches every host.
+    #[must_use]
+    pub fn is_anything(&self) -> bool {
+        matches!(&self.hosts, Hosts::Regex(regex) if regex.is_match("some-name.example") && regex.is_match("10.0.0.1"))
+    }
+
     /// Whether the pattern names this one host, wildcards aside.
     fn is_exact(&self) -> bool {
         matches!(self.hosts, Hosts::Exact(_))

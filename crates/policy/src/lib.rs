@@ -41,7 +41,7 @@ mod tool;
 
 pub use address::{is_metadata, not_public};
 pub use answers::{Answers, Remembered};
-pub use chain::{Chain, Floor, Otherwise, Phase, Policy, Said, Trace};
+pub use chain::{Chain, Floor, Link, Phase, Policy, Said, Trace};
 pub use code::Code;
 pub use command::{Argv, CommandPattern, Invocation, Word};
 pub use decision::{Decision, Effect, Reason, RuleRef};

@@ -41,6 +41,15 @@ impl PathPattern {
         Ok(Self::Regex(expression.into()))
     }
 
+    /// Paths that match; none are known for an expression.
+    #[must_use]
+    pub fn samples(&self) -> Vec<String> {
+        match self {
+            Self::Glob(glob) => glob.samples(),
+            Self::Regex(_) => Vec::new(),
+        }
+    }
+
     /// The pattern as written.
     #[must_use]
     pub fn text(&self) -> String {

@@ -83,6 +83,18 @@ impl Pattern {
         pieces.iter().map(|piece| if let Piece::Char(c) = piece { Some(*c) } else { None }).collect()
     }
 
+    /// A text that matches; none is known for an expression.
+    #[must_use]
+    pub fn sample(&self) -> Option<String> {
+        let Matcher::Wildcard(pieces) = &self.matcher else { return None };
+        let text = |piece: &Piece| match piece {
+            Piece::Char(c) => c.to_string(),
+            Piece::One => "q".to_owned(),
+            Piece::Many => "some-name".to_owned(),
+        };
+        Some(pieces.iter().map(text).collect())
+    }
+
     /// Whether every text matches.
     #[must_use]
     pub fn is_anything(&self) -> bool {

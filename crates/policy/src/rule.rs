@@ -10,6 +10,8 @@ use crate::request::{Arguments, Kind, Request, Want};
 /// A rule: every condition it has must hold, and a request it says nothing about is not its business.
 #[derive(Debug, Clone)]
 pub struct Rule {
+    /// Its place among all rules of the policy, by which examples and lint find it again.
+    pub id: usize,
     /// What happens when it matches.
     pub effect: Effect,
     /// Through which tools the request comes.

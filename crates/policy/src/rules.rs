@@ -8,7 +8,7 @@ use crate::glob::GlobError;
 use crate::host_pattern::HostIndex;
 use crate::location::Location;
 use crate::path_index::{Case, PathIndex, Reach};
-use crate::request::{Request, Want};
+use crate::request::{Kind, Request, Want};
 use crate::rule::{Rule, Subject};
 
 /// Rules in order of strictness, with an index for each thing they are about.
@@ -55,34 +55,51 @@ impl RuleSet {
     /// The first rule that matches: the strictest, and of those the one written first.
     #[must_use]
     pub fn deciding(&self, request: &Request<'_>) -> Option<&Rule> {
-        let mut first = First::new(self, request);
-        self.any.iter().for_each(|&id| first.offer(id));
+        let mut first = None;
+        self.candidates(request, &mut |id| {
+            if first.is_none_or(|first| id < first) && self.rules[id].conditions_hold(request) {
+                first = Some(id);
+            }
+        });
+        first.map(|id| &self.rules[id])
+    }
+
+    /// Every rule that matches, strictest first.
+    #[must_use]
+    pub fn matching(&self, request: &Request<'_>) -> Vec<&Rule> {
+        let mut ids = Vec::new();
+        self.candidates(request, &mut |id| ids.push(id));
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into_iter().map(|id| &self.rules[id]).filter(|rule| rule.conditions_hold(request)).collect()
+    }
+
+    /// Calls `hit` with every rule that is about the object of the request; its other conditions are not looked at.
+    fn candidates(&self, request: &Request<'_>, hit: &mut impl FnMut(usize)) {
+        self.any.iter().for_each(|&id| hit(id));
         match request.want {
             Want::Read(location) | Want::Write(location) | Want::Load(location) => {
-                self.offer_paths(&mut first, location);
+                self.path_candidates(request.want.kind(), location, hit);
             }
-            Want::Connect(endpoint) => self.hosts.matches(endpoint, |id| first.offer(id)),
+            Want::Connect(endpoint) => self.hosts.matches(endpoint, hit),
             Want::Exec(_) | Want::Call(_) => {}
         }
-        first.found.map(|id| &self.rules[id])
     }
 
     /// Restrictions look at every name of the object, permissions only at its real ones.
-    fn offer_paths(&self, first: &mut First<'_>, location: &Location) {
-        location.real_names().for_each(|name| self.offer_name(first, name, Effect::Allow));
-        location.aliases().for_each(|name| self.offer_name(first, name, Effect::Ask));
-    }
-
-    fn offer_name(&self, first: &mut First<'_>, name: &[u8], at_least: Effect) {
-        let kind = first.request.want.kind();
-        self.paths.matches(name, |path| {
-            let id = self.path_rules[path];
-            let rule = &self.rules[id];
-            let about = matches!(&rule.subject, Subject::Path(_, kinds) if kinds.contains(kind));
-            if about && rule.effect >= at_least {
-                first.offer(id);
-            }
-        });
+    fn path_candidates(&self, kind: Kind, location: &Location, hit: &mut impl FnMut(usize)) {
+        let mut look_up = |name: &[u8], at_least: Effect| {
+            self.paths.matches(name, |path| {
+                let id = self.path_rules[path];
+                let rule = &self.rules[id];
+                let about = matches!(&rule.subject, Subject::Path(_, kinds) if kinds.contains(kind));
+                if about && rule.effect >= at_least {
+                    hit(id);
+                }
+            });
+        };
+        location.real_names().for_each(|name| look_up(name, Effect::Allow));
+        location.aliases().for_each(|name| look_up(name, Effect::Ask));
     }
 
     /// Denied if any program is, allowed only if every one is and there are certainly no others.
@@ -150,23 +167,4 @@ fn unprovable() -> Reason {
 
 fn reach(effect: Effect) -> Reach {
     if effect == Effect::Allow { Reach::Narrow } else { Reach::Wide }
-}
-
-/// The first rule so far whose other conditions hold.
-struct First<'a> {
-    set: &'a RuleSet,
-    request: &'a Request<'a>,
-    found: Option<usize>,
-}
-
-impl<'a> First<'a> {
-    fn new(set: &'a RuleSet, request: &'a Request<'a>) -> Self {
-        Self { set, request, found: None }
-    }
-
-    fn offer(&mut self, id: usize) {
-        if self.found.is_none_or(|found| id < found) && self.set.rules[id].conditions_hold(self.request) {
-            self.found = Some(id);
-        }
-    }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
 use policy::{
     Answers, Arguments, Chain, Code, CommandPattern, Decision, Effect, Endpoint, HostPattern, Invocation,
-    Kinds, Location, Otherwise, PathPattern, Pattern, Phase, Reason, Remembered, Request, Rule, RuleSet,
-    Subject, ToolName, Want,
+    Kinds, Link, Location, PathPattern, Pattern, Phase, Reason, Remembered, Request, Rule, RuleSet, Subject,
+    ToolName, Want,
 };
 use proptest::prelude::*;
 
@@ -27,7 +27,7 @@ fn reason(text: &str) -> Reason {
 }
 
 fn rule(effect: Effect, subject: Subject) -> Rule {
-    Rule { effect, tool: None, subject, arguments: vec![], reason: reason(effect.word()) }
+    Rule { id: 0, effect, tool: None, subject, arguments: vec![], reason: reason(effect.word()) }
 }
 
 fn path_rule(effect: Effect, glob: &str) -> Rule {
@@ -39,7 +39,7 @@ fn command_rule(effect: Effect, pattern: &str) -> Rule {
 }
 
 fn default_to(effect: Effect) -> impl policy::Policy {
-    Otherwise::new("default", move |_: &Request<'_>| Some((effect, reason("default"))))
+    Link::new("default", move |_: &Request<'_>| Some((effect, reason("default"))))
 }
 
 fn forbidden(glob: &str) -> Box<Forbidden> {
@@ -55,10 +55,13 @@ fn the_phases_in_order() {
     let request = Request { tool: &read, want: Want::Read(&file) };
     let answer = |remembered: Option<Remembered>| {
         let mut answers = Answers::none();
-        remembered.into_iter().for_each(|remembered| answers.remember(&request, remembered));
+        if let Some(remembered) = remembered {
+            answers.remember(&request, remembered);
+        }
         answers
     };
-    let rows: &[(bool, &[Effect], Option<Effect>, Option<Remembered>, Phase, Effect)] = &[
+    type Row = (bool, &'static [Effect], Option<Effect>, Option<Remembered>, Phase, Effect);
+    let rows: &[Row] = &[
         (false, &[], None, None, Phase::Nobody, Deny),
         (false, &[], Some(Allow), None, Phase::Default, Allow),
         (false, &[], Some(Ask), None, Phase::Default, Ask),
@@ -193,7 +196,8 @@ fn conditions_on_tools_and_arguments() {
     allow_dev.effect = Effect::Allow;
     allow_dev.arguments = vec![("branch".into(), Pattern::parse("dev*").unwrap())];
     let chain = Chain::new(vec![]).then(RuleSet::new(vec![ask_main, allow_dev]).unwrap());
-    let rows: &[(&str, &[(&str, &str)], Effect)] = &[
+    type Row = (&'static str, &'static [(&'static str, &'static str)], Effect);
+    let rows: &[Row] = &[
         ("mcp__git--push", &[("branch", "dev-1")], Effect::Allow),
         ("mcp__git--push", &[("branch", "main")], Effect::Ask),
         ("mcp__git--push", &[("branch", "dev"), ("branch", "main")], Effect::Ask),

@@ -1,0 +1,366 @@
+//! Text of a file, held against the schema: every value checked, every problem found.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use policy::{
+    Code, CommandPattern, HostName, HostPattern, PathPattern, Pattern, Shown, ToolEntry, ToolError,
+    group_names, misleads, tool_names,
+};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::place::VARIABLES;
+use crate::problem::{Problem, nearest};
+use crate::schema::{Key, Kind, ROOT, Text};
+use crate::source::{Source, Span};
+use crate::tree::{Entry, Node, Table, Value};
+use crate::units;
+
+/// Most problems that are reported for one file. A person mends the first few and looks again.
+const MAX_PROBLEMS: usize = 50;
+/// Most rules in one file.
+pub const MAX_RULES: usize = 10_000;
+
+/// Reads and checks one file. The table holds what is in order; the problems say what is not.
+#[must_use]
+pub(crate) fn check(source: &Arc<Source>) -> (Table, Vec<Problem>) {
+    let mut checker = Checker { source, problems: Vec::new() };
+    checker.raw_characters();
+    let (document, errors) = DeTable::parse_recoverable(&source.text);
+    for error in errors {
+        let span = error.span().unwrap_or(0..0);
+        let problem = Problem::new(Code::NotToml, format!("not valid TOML: {}", error.message()));
+        checker.report(problem.at(source, span, "here"));
+    }
+    // A file that is not TOML is not looked at further: what was recovered may not be what was meant.
+    if !checker.problems.is_empty() {
+        return (Table::new(), checker.problems);
+    }
+    let root = document.span();
+    let table = checker.table(ROOT, document.get_ref(), &root, "");
+    (table, checker.problems)
+}
+
+struct Checker<'a> {
+    source: &'a Arc<Source>,
+    problems: Vec<Problem>,
+}
+
+impl Checker<'_> {
+    fn report(&mut self, problem: Problem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
+    fn problem(&mut self, code: Code, message: impl Into<String>, span: &Span, label: impl Into<String>) {
+        self.report(Problem::new(code, message).at(self.source, span.clone(), label));
+    }
+
+    /// A reviewer must see what the file says: nothing invisible, nothing that reorders, also not in comments.
+    fn raw_characters(&mut self) {
+        let text = &self.source.text;
+        let harmless = |at: usize, c: char| match c {
+            '\n' | '\t' => true,
+            '\r' => text[at + 1..].starts_with('\n'),
+            '\u{feff}' => at == 0,
+            _ => !misleads(c),
+        };
+        let bad: Vec<_> =
+            text.char_indices().filter(|&(at, c)| !harmless(at, c)).take(MAX_PROBLEMS).collect();
+        for (at, c) in bad {
+            let message =
+                format!("the file contains the invisible or control character U+{:04X}", u32::from(c));
+            self.problem(
+                Code::MisleadingText,
+                message,
+                &(at..at + c.len_utf8()),
+                "not shown by most editors",
+            );
+        }
+    }
+
+    fn table(&mut self, keys: &'static [Key], table: &DeTable<'_>, span: &Span, path: &str) -> Table {
+        let mut checked = Table::new();
+        for (name, value) in table {
+            let Some(key) = keys.iter().find(|key| key.name == name.get_ref()) else {
+                self.unknown_key(keys, name, path);
+                continue;
+            };
+            let path = format!("{path}{}", key.name);
+            if let Some(node) = self.value(key.kind, value, &path) {
+                checked.insert(key.name.to_owned(), Entry { key: name.span(), node });
+            }
+        }
+        for key in
+            keys.iter().filter(|key| key.required && !table.keys().any(|name| name.get_ref() == key.name))
+        {
+            let message = format!("`{}` is missing", join(path, key.name));
+            let hint = format!("{} It is {}.", key.about, key.kind.words());
+            let problem =
+                Problem::new(Code::MissingKey, message).at(self.source, first_line(span, self.source), "");
+            self.report(problem.hint(hint));
+        }
+        checked
+    }
+
+    fn unknown_key(&mut self, keys: &[Key], name: &Spanned<Cow<'_, str>>, path: &str) {
+        let written = name.get_ref();
+        let message = format!("unknown key `{}`", Shown::text(&join(path, written)));
+        let label = match nearest(written, keys.iter().map(|key| key.name)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known here: {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
+        };
+        self.problem(Code::UnknownKey, message, &name.span(), label);
+    }
+
+    fn value(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Node> {
+        let span = value.span();
+        let checked = match (kind, value.get_ref()) {
+            (Kind::Flag | Kind::FlagOr(_), DeValue::Boolean(flag)) => Value::Flag(*flag),
+            (Kind::Choice(words) | Kind::FlagOr(words), DeValue::String(text)) => {
+                self.choice(kind, words, text, &span, path)?
+            }
+            (Kind::Count(min, max), DeValue::Integer(number)) => {
+                let number = u64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
+                Value::Count(self.accept(number.filter(|n| (min..=max).contains(n)), kind, &span, path)?)
+            }
+            (Kind::Money, DeValue::Float(number)) => {
+                Value::Money(self.accept(units::money(number.as_str()), kind, &span, path)?)
+            }
+            (Kind::Money, DeValue::Integer(number)) => {
+                Value::Money(self.accept(units::money(number.as_str()), kind, &span, path)?)
+            }
+            (Kind::Size, DeValue::String(text)) => {
+                Value::Size(self.accept(units::size(text), kind, &span, path)?)
+            }
+            (Kind::Time, DeValue::String(text)) => {
+                Value::Time(self.accept(units::time(text), kind, &span, path)?)
+            }
+            (Kind::Text(meaning), DeValue::String(text)) => self.text(meaning, text, &span, path)?,
+            (Kind::List(meaning), DeValue::Array(items)) => {
+                self.list(Kind::Text(meaning), items.iter(), path)
+            }
+            (Kind::Table(keys), DeValue::Table(table)) => {
+                Value::Table(self.table(keys, table, &span, &format!("{path}.")))
+            }
+            (Kind::Named(keys), DeValue::Table(table)) => self.named(Kind::Table(keys), table, path),
+            (Kind::Map(meaning), DeValue::Table(table)) => self.named(Kind::Text(meaning), table, path),
+            (Kind::Tables(keys), DeValue::Array(items)) => self.tables(keys, items, &span, path)?,
+            (kind, other) => {
+                self.wrong_type(kind, other, &span, path);
+                return None;
+            }
+        };
+        Some(Node { source: Arc::clone(self.source), span, value: checked })
+    }
+
+    fn wrong_type(&mut self, kind: Kind, found: &DeValue<'_>, span: &Span, path: &str) {
+        let message = format!("`{}` has the wrong type", Shown::text(path));
+        let label = format!("this is a {}, it must be {}", type_word(found), kind.words());
+        self.problem(Code::WrongType, message, span, label);
+    }
+
+    fn accept<T>(&mut self, value: Option<T>, kind: Kind, span: &Span, path: &str) -> Option<T> {
+        if value.is_none() {
+            let message = format!("`{}` has a value that is not accepted", Shown::text(path));
+            self.problem(Code::BadValue, message, span, format!("it must be {}", kind.words()));
+        }
+        value
+    }
+
+    fn choice(
+        &mut self,
+        kind: Kind,
+        words: &[&'static str],
+        text: &str,
+        span: &Span,
+        path: &str,
+    ) -> Option<Value> {
+        if words.contains(&text) {
+            return Some(Value::Text(text.to_owned()));
+        }
+        let message = format!("`{}` cannot be `{}`", Shown::text(path), Shown::text(text));
+        let label = match nearest(text, words.iter().copied()) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("it must be {}", kind.words()),
+        };
+        self.problem(Code::BadValue, message, span, label);
+        None
+    }
+
+    fn list<'v>(
+        &mut self,
+        kind: Kind,
+        items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
+        path: &str,
+    ) -> Value {
+        Value::List(items.filter_map(|item| self.value(kind, item, path)).collect())
+    }
+
+    fn tables(
+        &mut self,
+        keys: &'static [Key],
+        items: &toml::de::DeArray<'_>,
+        span: &Span,
+        path: &str,
+    ) -> Option<Value> {
+        if items.len() > MAX_RULES {
+            let message = format!("`{path}` has {} entries, more than {MAX_RULES}", items.len());
+            self.problem(Code::TooLarge, message, &first_line(span, self.source), "too many");
+            return None;
+        }
+        Some(self.list(Kind::Table(keys), items.iter(), path))
+    }
+
+    fn named(&mut self, kind: Kind, table: &DeTable<'_>, path: &str) -> Value {
+        let mut checked = Table::new();
+        for (name, value) in table {
+            let span = name.span();
+            let path = format!("{path}.{}", name.get_ref());
+            if !is_name(name.get_ref()) {
+                let label = "letters, digits, `-`, `_` and `.`, at most 64";
+                self.problem(Code::BadValue, "a name that is not accepted", &span, label);
+            } else if let Some(node) = self.value(kind, value, &path) {
+                checked.insert(name.get_ref().to_string(), Entry { key: span, node });
+            }
+        }
+        Value::Table(checked)
+    }
+
+    fn text(&mut self, meaning: Text, text: &str, span: &Span, path: &str) -> Option<Value> {
+        if let Some(c) = text.chars().find(|c| misleads(*c)) {
+            let message = format!(
+                "`{}` contains the invisible or control character U+{:04X}",
+                Shown::text(path),
+                u32::from(c)
+            );
+            self.problem(Code::MisleadingText, message, span, "in this text");
+            return None;
+        }
+        match meaning_of(meaning, text) {
+            Ok(()) => Some(Value::Text(text.to_owned())),
+            Err((code, message)) => {
+                let problem = Problem::new(code, format!("`{}`: {message}", Shown::text(path)));
+                self.report(with_name_hint(problem.at(self.source, span.clone(), "this text"), code, text));
+                None
+            }
+        }
+    }
+}
+
+type Refused = (Code, String);
+
+/// Whether a text means something here.
+fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
+    let refuse = |code: Code, error: &dyn std::error::Error| (code, error.to_string());
+    let pattern_code = if text.starts_with("re:") { Code::BadRegex } else { Code::BadGlob };
+    match meaning {
+        Text::Words | Text::Argument | Text::Example if text.is_empty() => {
+            Err((Code::BadValue, "the text is empty".into()))
+        }
+        Text::Words | Text::Argument | Text::Example => Ok(()),
+        Text::Name | Text::Profile if is_name(text) => Ok(()),
+        Text::Name | Text::Profile => {
+            Err((Code::BadValue, "a name has letters, digits, `-`, `_` and `.`, at most 64".into()))
+        }
+        Text::Path => check_path(text),
+        Text::PathPattern => {
+            PathPattern::parse(pattern_text(text)).map(drop).map_err(|e| refuse(pattern_code, &e))
+        }
+        Text::HostPattern => HostPattern::parse(text).map(drop).map_err(|e| refuse(host_code(text), &e)),
+        Text::Host => HostName::parse(text).map(drop).map_err(|e| refuse(Code::BadHostPattern, &e)),
+        Text::CommandPattern => CommandPattern::parse(text).map(drop).map_err(|e| refuse(pattern_code, &e)),
+        Text::Pattern => Pattern::parse(text).map(drop).map_err(|e| refuse(pattern_code, &e)),
+        Text::ToolEntry | Text::Tool => check_tool(meaning, text),
+        Text::UrlPath if text.starts_with('/') => {
+            Pattern::parse(text).map(drop).map_err(|e| refuse(Code::BadGlob, &e))
+        }
+        Text::UrlPath => Err((Code::BadValue, "a path on a server begins with `/`".into())),
+        Text::Variable if is_variable(text) => Ok(()),
+        Text::Variable => Err((Code::BadValue, "a variable has letters, digits and `_`".into())),
+        Text::Source if text.strip_prefix("env:").is_some_and(is_variable) => Ok(()),
+        Text::Source => Err((Code::BadValue, "a source is `env:` and the name of a variable".into())),
+    }
+}
+
+/// A pattern below the home directory is checked without it: home is known only when the policy is used.
+fn pattern_text(text: &str) -> &str {
+    text.strip_prefix('~').filter(|rest| rest.starts_with('/')).unwrap_or(text)
+}
+
+fn host_code(text: &str) -> Code {
+    if text.starts_with("re:") { Code::BadRegex } else { Code::BadHostPattern }
+}
+
+fn check_tool(meaning: Text, text: &str) -> Result<(), Refused> {
+    if meaning == Text::Tool && text.starts_with("group:") {
+        return Err((Code::BadValue, "a rule names tools, not groups: use [tools] for groups".into()));
+    }
+    ToolEntry::parse(text).map(drop).map_err(|error| {
+        let unknown = matches!(error, ToolError::UnknownTool(_) | ToolError::UnknownGroup(_));
+        (if unknown { Code::UnknownName } else { Code::BadGlob }, error.to_string())
+    })
+}
+
+fn check_path(text: &str) -> Result<(), Refused> {
+    let bad = |message: &str| Err((Code::BadValue, message.to_owned()));
+    let variables = text.split("${").skip(1).map(|part| part.split('}').next().unwrap_or_default());
+    if variables.into_iter().any(|name| !VARIABLES.contains(&name)) {
+        return bad("the variables in a path are ${RUN} and ${STATE}");
+    }
+    if !["/", "~/", "${STATE}/"].iter().any(|start| text.starts_with(start)) {
+        return bad("a path begins with `/`, `~/` or `${STATE}/`");
+    }
+    if text.split('/').any(|part| matches!(part, "." | "..")) {
+        return bad("a path must not contain `.` or `..`");
+    }
+    Ok(())
+}
+
+fn with_name_hint(problem: Problem, code: Code, text: &str) -> Problem {
+    if code != Code::UnknownName {
+        return problem;
+    }
+    let near = match text.strip_prefix("group:") {
+        Some(group) => nearest(group, group_names()).map(|near| format!("group:{near}")),
+        None => nearest(&text.replace('_', "-"), tool_names().iter().copied()).map(str::to_owned),
+    };
+    match near {
+        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+        None => problem.hint("tools of MCP servers are written `mcp__SERVER--TOOL`"),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
+fn is_variable(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+fn type_word(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "text",
+        DeValue::Integer(_) => "whole number",
+        DeValue::Float(_) => "number with a fraction",
+        DeValue::Boolean(_) => "flag",
+        DeValue::Datetime(_) => "date",
+        DeValue::Array(_) => "list",
+        DeValue::Table(_) => "table",
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    format!("{path}{name}")
+}
+
+/// A table can be long; a caret points at its first line.
+fn first_line(span: &Span, source: &Source) -> Span {
+    let (line, start) = source.line_text(span.start);
+    span.start..(start + line.len()).max(span.start)
+}

@@ -1,0 +1,109 @@
+//! Whether everything one entry permits is permitted by others already.
+//!
+//! The answer errs on one side: what cannot be shown to be covered counts as wider.
+
+use std::path::Path;
+
+use policy::{HostPattern, PathPattern};
+
+use crate::schema::Text;
+
+/// Whether an entry of a list permits nothing that the wider list does not.
+pub(crate) fn covered(meaning: Text, entry: &str, wider: &[&str]) -> bool {
+    wider.contains(&entry)
+        || wider.iter().any(|other| match meaning {
+            Text::PathPattern => path_pattern(entry, other),
+            Text::HostPattern => host_pattern(entry, other),
+            Text::Path => path(entry, other),
+            Text::Pattern => *other == "*",
+            _ => false,
+        })
+}
+
+fn path_pattern(entry: &str, other: &str) -> bool {
+    let Ok(PathPattern::Glob(wide)) = PathPattern::parse(other) else { return false };
+    let Ok(PathPattern::Glob(narrow)) = PathPattern::parse(entry) else { return false };
+    if wide.is_everything() {
+        // An allow of `**` stays in the workspace; a pattern from the root need not.
+        return !entry.starts_with(['/', '~']) || other.starts_with(['/', '~']);
+    }
+    let below = other.strip_suffix("**").filter(|prefix| prefix.ends_with('/'));
+    below.is_some_and(|prefix| narrow.as_str().len() > prefix.len() && narrow.as_str().starts_with(prefix))
+}
+
+fn host_pattern(entry: &str, other: &str) -> bool {
+    let normal = |text: &str| text.to_ascii_lowercase().trim_end_matches('.').to_owned();
+    let (entry, other) = (normal(entry), normal(other));
+    if entry.starts_with("re:") || other.starts_with("re:") || HostPattern::parse(&entry).is_err() {
+        return false;
+    }
+    let (host, port) = split(&entry);
+    let (wide, wide_port) = split(&other);
+    if wide_port.is_some() && wide_port != port {
+        return false;
+    }
+    match (wide.strip_prefix("**."), wide.strip_prefix("*.")) {
+        (Some(domain), _) => bare(host) == domain || below(host, domain),
+        (_, Some(domain)) => below(host, domain),
+        _ => host == wide,
+    }
+}
+
+/// A name without its wildcard. What lies below it lies below its domain.
+fn bare(host: &str) -> &str {
+    host.trim_start_matches("**.").trim_start_matches("*.")
+}
+
+fn below(host: &str, domain: &str) -> bool {
+    let at_domain = host.strip_prefix("*.") == Some(domain);
+    at_domain || bare(host).strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+fn split(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once(':') {
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
+        _ => (text, None),
+    }
+}
+
+fn path(entry: &str, other: &str) -> bool {
+    !entry.contains("${") && !other.contains("${") && Path::new(entry).starts_with(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coverage_errs_on_the_narrow_side() {
+        let rows = [
+            (Text::PathPattern, "src/a.rs", "src/**", true),
+            (Text::PathPattern, "src/**", "src/**", true),
+            (Text::PathPattern, "srcx/**", "src/**", false),
+            (Text::PathPattern, "src", "src/**", false),
+            (Text::PathPattern, "a/b", "**", true),
+            (Text::PathPattern, "/etc/**", "**", false),
+            (Text::PathPattern, "**", "src/**", false),
+            (Text::PathPattern, "re:src/.*", "src/**", false),
+            (Text::HostPattern, "api.example.com", "*.example.com", true),
+            (Text::HostPattern, "example.com", "*.example.com", false),
+            (Text::HostPattern, "example.com", "**.example.com", true),
+            (Text::HostPattern, "**.example.com", "*.example.com", false),
+            (Text::HostPattern, "*.example.com", "**.example.com", true),
+            (Text::HostPattern, "**.a.example.com", "*.example.com", true),
+            (Text::HostPattern, "EXAMPLE.com.", "example.com", true),
+            (Text::HostPattern, "example.com:443", "example.com", true),
+            (Text::HostPattern, "example.com", "example.com:443", false),
+            (Text::HostPattern, "evilexample.com", "*.example.com", false),
+            (Text::HostPattern, "re:.*", "*.example.com", false),
+            (Text::Path, "/opt/data/x", "/opt/data", true),
+            (Text::Path, "/opt/data-x", "/opt/data", false),
+            (Text::Pattern, "read_*", "*", true),
+            (Text::Pattern, "*", "read_*", false),
+        ];
+        for (meaning, entry, wider, expected) in rows {
+            assert_eq!(covered(meaning, entry, &[wider]), expected, "{entry} in {wider}");
+            assert!(!covered(meaning, entry, &[]));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Layers on top of each other. A narrower layer permits no more than the wider ones; an attempt is an error.
+
+use policy::{Code, Shown};
+
+use crate::cover::covered;
+use crate::problem::Problem;
+use crate::profile;
+use crate::schema::{Key, Kind, Narrow, ROOT, Text};
+use crate::source::Scope;
+use crate::toolset;
+use crate::tree::{Entry, Node, Table, Value, find};
+
+/// Puts a layer on top of what is there.
+pub(crate) fn apply(base: &mut Table, layer: &Table, scope: Scope, problems: &mut Vec<Problem>) {
+    let before = base.clone();
+    let mut merge = Merge { scope, before: &before, problems };
+    merge.table(ROOT, base, layer, "");
+    check_references(layer, base, problems);
+}
+
+/// Profiles that a layer names must exist in it or in a wider one.
+fn check_references(layer: &Table, merged: &Table, problems: &mut Vec<Problem>) {
+    let profiles = find(layer, "profiles").and_then(Node::table);
+    let servers = find(layer, "mcp.servers").and_then(Node::table);
+    let own = profiles.into_iter().flat_map(Table::values).filter_map(|entry| entry.node.table());
+    let named = own.clone().filter_map(|profile| find(profile, "extends"));
+    let by_tool = own
+        .filter_map(|profile| find(profile, "tools")?.table())
+        .flat_map(Table::values)
+        .map(|entry| &entry.node);
+    let by_server =
+        servers.into_iter().flat_map(Table::values).filter_map(|entry| find(entry.node.table()?, "profile"));
+    let chosen = find(layer, "jail.profile").into_iter();
+    let references = chosen.chain(named).chain(by_tool).chain(by_server);
+    problems.extend(references.filter_map(|node| profile::check_reference(node, merged)));
+}
+
+struct Merge<'a> {
+    scope: Scope,
+    /// Everything as it was before this layer.
+    before: &'a Table,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Merge<'_> {
+    fn table(&mut self, keys: &'static [Key], base: &mut Table, layer: &Table, path: &str) {
+        for key in keys {
+            let Some(entry) = layer.get(key.name) else { continue };
+            let path = format!("{path}{}", key.name);
+            match key.kind {
+                Kind::Table(_) if matches!(key.narrow, Narrow::Tools) => self.tools(key.name, base, entry),
+                Kind::Table(keys) => self.inner(keys, key.name, base, entry, &path),
+                Kind::Named(keys) => self.named(keys, key.name, base, entry, &path),
+                _ => self.leaf(key, base, entry, &path),
+            }
+        }
+    }
+
+    fn inner(&mut self, keys: &'static [Key], name: &str, base: &mut Table, entry: &Entry, path: &str) {
+        let Some(layer) = entry.node.table() else { return };
+        let into = base.entry(name.to_owned()).or_insert_with(|| emptied(entry));
+        if let Value::Table(into) = &mut into.node.value {
+            self.table(keys, into, layer, &format!("{path}."));
+        }
+    }
+
+    fn named(&mut self, keys: &'static [Key], name: &str, base: &mut Table, entry: &Entry, path: &str) {
+        let Some(layer) = entry.node.table() else { return };
+        let into = base.entry(name.to_owned()).or_insert_with(|| emptied(entry));
+        let Value::Table(into) = &mut into.node.value else { return };
+        for (name, entry) in layer {
+            self.inner(keys, name, into, entry, &format!("{path}.{name}"));
+        }
+    }
+
+    fn leaf(&mut self, key: &Key, base: &mut Table, entry: &Entry, path: &str) {
+        let wider = base.get(key.name);
+        let bound = self.scope == Scope::Project
+            || wider.is_some_and(|wider| wider.node.source.scope == Scope::Managed);
+        if bound && let Err(problem) = self.narrows(key, wider.map(|entry| &entry.node), &entry.node, path) {
+            self.problems.push(problem);
+            return;
+        }
+        let mut merged = entry.clone();
+        let adds = bound || matches!(key.kind, Kind::Tables(_));
+        if matches!(key.narrow, Narrow::Add)
+            && adds
+            && let Some(wider) = wider
+        {
+            merged.node.value = Value::List([wider.node.list(), entry.node.list()].concat());
+        }
+        base.insert(key.name.to_owned(), merged);
+    }
+
+    fn narrows(&self, key: &Key, wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
+        match key.narrow {
+            Narrow::Free | Narrow::Inside | Narrow::Tools => Ok(()),
+            Narrow::Add => self.adds(node, path),
+            Narrow::Fixed => fixed(wider, node, path, self.scope),
+            Narrow::Order(words) => in_order(words, wider, node, path),
+            Narrow::Smaller => smaller(wider, node, path),
+            Narrow::Within => self.within(key, wider, node, path),
+            Narrow::Profile => self.profile(wider, node, path),
+        }
+    }
+
+    /// Adding a restriction is always fine. Of rules, only those of the project are looked at: a rule of the user that
+    /// allows cannot overrule a stricter one of the administrator.
+    fn adds(&self, node: &Node, path: &str) -> Result<(), Problem> {
+        let allows = |rule: &&Node| {
+            rule.table().and_then(|rule| find(rule, "action")).and_then(Node::word) == Some("allow")
+        };
+        match node.list().iter().find(allows) {
+            Some(rule) if self.scope == Scope::Project => {
+                let action = rule.table().and_then(|rule| find(rule, "action")).unwrap_or(rule);
+                Err(widens(action, path, "an allow rule", "no allow rule can be added here"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn within(&self, key: &Key, wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
+        let Kind::List(meaning) = key.kind else { return Ok(()) };
+        let Some(wider) = wider else { return Ok(()) };
+        let section = path.rsplit_once('.').map_or("", |(section, _)| section);
+        let allowed_anyway =
+            find(self.before, &format!("{section}.default")).and_then(Node::word) == Some("allow");
+        let known: Vec<_> = wider.texts().map(|(text, _)| text).collect();
+        for (text, entry) in node.texts() {
+            // A pattern that leaves the workspace is not covered by a default that ends at its border.
+            let by_default = allowed_anyway
+                && meaning == Text::PathPattern
+                && !text.starts_with(['/', '~'])
+                && !text.starts_with("re:");
+            if !by_default && !covered(meaning, text, &known) {
+                let only = if known.is_empty() { "nothing".into() } else { list(&known) };
+                let what = format!("`{}`", Shown::text(text));
+                return Err(widens(entry, path, &what, &format!("{} permits {only}", whose(wider))));
+            }
+        }
+        Ok(())
+    }
+
+    fn profile(&self, wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
+        let wider = wider.or_else(|| find(self.before, "jail.profile"));
+        let (Some(wider), Some(name)) = (wider, node.text()) else { return Ok(()) };
+        // A profile of this layer is not in `before`; it is judged where it is used.
+        if path.starts_with("profiles.") && find(self.before, path).is_none() {
+            return Ok(());
+        }
+        let known = wider.text().and_then(|name| profile::permits(self.before, name));
+        let wanted = profile::permits(self.before, name).or_else(|| self.own_profile(node, name));
+        match (known, wanted) {
+            // A name that does not exist is reported as such.
+            (_, None) => Ok(()),
+            (Some(known), Some(wanted)) if wanted.no_more_than(known) => Ok(()),
+            _ => Err(widens(
+                node,
+                path,
+                &format!("`{name}`"),
+                &format!("{} has `{}`", whose(wider), wider.text().unwrap_or("")),
+            )),
+        }
+    }
+
+    /// A profile that this layer defines, on top of the wider ones.
+    fn own_profile(&self, node: &Node, name: &str) -> Option<profile::Permits> {
+        let (layer, _) = crate::check::check(&node.source);
+        let mut profiles = find(self.before, "profiles").and_then(Node::table).cloned().unwrap_or_default();
+        let own = layer.get("profiles")?;
+        profiles.extend(own.node.table()?.iter().map(|(name, entry)| (name.clone(), entry.clone())));
+        let node = Node { value: Value::Table(profiles), ..own.node.clone() };
+        profile::permits(&Table::from([("profiles".to_owned(), Entry { key: own.key.clone(), node })]), name)
+    }
+
+    fn tools(&mut self, name: &str, base: &mut Table, entry: &Entry) {
+        let Some(layer) = entry.node.table() else { return };
+        let into = base.entry(name.to_owned()).or_insert_with(|| emptied(entry));
+        let Value::Table(into) = &mut into.node.value else { return };
+        let managed = into.values().any(|entry| entry.node.source.scope == Scope::Managed);
+        let bound = self.scope == Scope::Project || managed;
+        let mut merged = into.clone();
+        for (key, entry) in layer {
+            let mut entry = entry.clone();
+            if key == "deny"
+                && bound
+                && let Some(wider) = into.get(key)
+            {
+                entry.node.value = Value::List([wider.node.list(), entry.node.list()].concat());
+            }
+            merged.insert(key.clone(), entry);
+        }
+        match toolset::added(into, &merged, layer) {
+            Some((node, added)) if bound => {
+                let base = format!("the wider set has `{}`", toolset::profile_name(into));
+                self.problems.push(widens(node, "tools", &added, &base));
+            }
+            _ => *into = merged,
+        }
+    }
+}
+
+fn emptied(entry: &Entry) -> Entry {
+    let node = Node { value: Value::Table(Table::new()), ..entry.node.clone() };
+    Entry { key: entry.key.clone(), node }
+}
+
+fn fixed(wider: Option<&Node>, node: &Node, path: &str, scope: Scope) -> Result<(), Problem> {
+    if wider.is_some_and(|wider| same(wider, node)) {
+        return Ok(());
+    }
+    let what = format!("`{}`", Shown::text(node.written().lines().next().unwrap_or_default()));
+    let owner = if scope == Scope::Project {
+        "only you or the administrator set this"
+    } else {
+        "only the administrator sets this"
+    };
+    let has = wider.map_or(owner.to_owned(), |wider| {
+        format!("{owner}, and {} has `{}`", whose(wider), Shown::text(wider.written()))
+    });
+    Err(widens(node, path, &what, &has))
+}
+
+fn in_order(words: &[&str], wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
+    let rank = |node: &Node| words.iter().position(|word| Some(*word) == node.word());
+    match wider {
+        Some(wider) if rank(node) < rank(wider) => Err(wider_value(wider, node, path)),
+        _ => Ok(()),
+    }
+}
+
+fn smaller(wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
+    match wider {
+        Some(wider) if node.amount() > wider.amount() => Err(wider_value(wider, node, path)),
+        _ => Ok(()),
+    }
+}
+
+fn wider_value(wider: &Node, node: &Node, path: &str) -> Problem {
+    let what = format!("`{}`", Shown::text(node.written()));
+    widens(node, path, &what, &format!("{} has `{}`", whose(wider), Shown::text(wider.written())))
+}
+
+/// Whether two values are the same, wherever they are written.
+fn same(a: &Node, b: &Node) -> bool {
+    match (&a.value, &b.value) {
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Table(a), Value::Table(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|((x, a), (y, b))| x == y && same(&a.node, &b.node))
+        }
+        _ => a.word().is_some() && a.word() == b.word() || a.amount().is_some() && a.amount() == b.amount(),
+    }
+}
+
+fn widens(node: &Node, path: &str, what: &str, base: &str) -> Problem {
+    let message =
+        format!("the {} file cannot widen `{}`: {what}", node.source.scope.word(), Shown::text(path));
+    node.problem(Problem::new(Code::ProjectWidens, message), base.to_owned())
+        .hint("a narrower layer can take away, never add: change the wider file, or remove this line")
+}
+
+/// `the user file (~/…:3)`
+fn whose(node: &Node) -> String {
+    match node.source.scope {
+        Scope::BuiltIn => "the built-in policy".to_owned(),
+        scope => format!("the {} file ({})", scope.word(), node.place()),
+    }
+}
+
+fn list(entries: &[&str]) -> String {
+    let shown: Vec<_> = entries.iter().take(5).map(|entry| format!("`{}`", Shown::text(entry))).collect();
+    let more = if entries.len() > 5 { format!(" and {} more", entries.len() - 5) } else { String::new() };
+    format!("only {}{more}", shown.join(", "))
+}

@@ -1,0 +1,51 @@
+//! Paths of a policy file, made absolute with what the caller knows about the machine.
+
+use std::path::{Path, PathBuf};
+
+/// What a policy needs to know about the machine. Nothing is read from the environment here.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The workspace, as a real path.
+    pub workspace: PathBuf,
+    /// The user's home directory, if there is one.
+    pub home: Option<PathBuf>,
+    /// Where state is kept, usually `~/.local/state`.
+    pub state: Option<PathBuf>,
+    /// The name of this pipeline run, for directories that its nodes share.
+    pub run: Option<String>,
+}
+
+/// The variables that may stand in a path.
+pub(crate) const VARIABLES: &[&str] = &["RUN", "STATE"];
+
+impl Places {
+    /// Makes a path absolute; `None` when a part of it is not known.
+    #[must_use]
+    pub fn absolute(&self, text: &str) -> Option<PathBuf> {
+        let text = match &self.run {
+            Some(run) if !run.contains('/') && !matches!(run.as_str(), "" | "." | "..") => {
+                text.replace("${RUN}", run)
+            }
+            _ if text.contains("${RUN}") => return None,
+            _ => text.to_owned(),
+        };
+        let path = match (text.strip_prefix("~/"), text.strip_prefix("${STATE}")) {
+            (Some(rest), _) => self.home.as_deref()?.join(rest),
+            (_, Some(rest)) => self.state.as_deref()?.join(rest.trim_start_matches('/')),
+            _ => PathBuf::from(text),
+        };
+        path.is_absolute().then(|| without_dots(&path))
+    }
+
+    /// Puts the home directory into a pattern.
+    #[must_use]
+    pub fn pattern(&self, text: &str) -> Option<String> {
+        let Some(rest) = text.strip_prefix("~/") else { return Some(text.to_owned()) };
+        let home = self.home.as_deref()?.to_str()?;
+        Some(format!("{}/{rest}", policy::escape(home.trim_end_matches('/'))))
+    }
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().collect()
+}

@@ -1,0 +1,377 @@
+//! Table: every key of the policy file, with its type, its narrowing law and a sentence for people.
+
+use super::{Key, Kind, Narrow, Text};
+
+/// The top of the file.
+pub static ROOT: &[Key] = &[
+    Key::new("version", Kind::Count(1, 1), Narrow::Free, "The version of the file format.").required(),
+    Key::new("jail", Kind::Table(JAIL), Narrow::Inside, "Kernel enforcement around every process."),
+    Key::new(
+        "profiles",
+        Kind::Named(PROFILE),
+        Narrow::Inside,
+        "Your own jail profiles, on top of built-in ones.",
+    ),
+    Key::new("limits", Kind::Table(LIMITS), Narrow::Inside, "What a session may use up."),
+    Key::new("files", Kind::Table(FILES), Narrow::Inside, "Which files may be read and written."),
+    Key::new(
+        "rules",
+        Kind::Tables(RULE),
+        Narrow::Add,
+        "Rules on tools, commands, paths, hosts and arguments.",
+    ),
+    Key::new("network", Kind::Table(NETWORK), Narrow::Inside, "Which hosts may be connected to."),
+    Key::new("secrets", Kind::Tables(SECRET), Narrow::Fixed, "Credentials that are added outside the jail.")
+        .later(),
+    Key::new("tools", Kind::Table(TOOLS), Narrow::Tools, "Which tools the agent may call."),
+    Key::new("skills", Kind::Table(SKILLS), Narrow::Inside, "How skills are loaded."),
+    Key::new(
+        "sources",
+        Kind::Named(SOURCE),
+        Narrow::Inside,
+        "Caps on what comes back from outside, by tool.",
+    )
+    .later(),
+    Key::new("mcp", Kind::Table(MCP), Narrow::Inside, "MCP servers.").later(),
+    Key::new("audit", Kind::Table(AUDIT), Narrow::Inside, "The record of every decision."),
+];
+
+static JAIL: &[Key] = &[
+    Key::new(
+        "enabled",
+        Kind::Choice(&["always", "never"]),
+        Narrow::Order(&["never", "always"]),
+        "Whether processes are jailed.",
+    )
+    .later(),
+    Key::new(
+        "on-unavailable",
+        Kind::Choice(&["refuse", "run-unjailed"]),
+        Narrow::Order(&["run-unjailed", "refuse"]),
+        "What happens where no jail can be made.",
+    )
+    .later(),
+    Key::new(
+        "provider",
+        Kind::Choice(&["auto", "native", "landlock", "bubblewrap", "seatbelt", "oci", "kubernetes"]),
+        Narrow::Fixed,
+        "Which implementation makes the jail.",
+    )
+    .later(),
+    Key::new(
+        "profile",
+        Kind::Text(Text::Profile),
+        Narrow::Profile,
+        "The profile of a jail unless a tool has its own.",
+    )
+    .later(),
+    Key::new(
+        "read-only",
+        Kind::List(Text::Path),
+        Narrow::Within,
+        "Directories outside the workspace that may be read.",
+    ),
+    Key::new(
+        "shared",
+        Kind::List(Text::Path),
+        Narrow::Within,
+        "Directories outside the workspace that may be written.",
+    ),
+    Key::new(
+        "secure-credential-home",
+        Kind::Flag,
+        Narrow::Order(&["false", "true"]),
+        "Whether agents' own credential files stay outside.",
+    )
+    .later(),
+];
+
+static PROFILE: &[Key] = &[
+    Key::new("extends", Kind::Text(Text::Profile), Narrow::Profile, "The profile it starts from.")
+        .required()
+        .later(),
+    Key::new(
+        "network",
+        Kind::Choice(&["none", "broker", "open"]),
+        Narrow::Order(&["open", "broker", "none"]),
+        "Which network a process sees.",
+    )
+    .later(),
+    Key::new(
+        "require",
+        Kind::Table(REQUIRE),
+        Narrow::Inside,
+        "The least enforcement that is accepted, by layer.",
+    )
+    .later(),
+    Key::new("tools", Kind::Map(Text::Profile), Narrow::Fixed, "Another profile for one tool.").later(),
+];
+
+const LEVELS: Kind = Kind::Choice(&["none", "partial", "full"]);
+const STRONGER: Narrow = Narrow::Order(&["none", "partial", "full"]);
+
+static REQUIRE: &[Key] = &[
+    Key::new("files", LEVELS, STRONGER, "Enforcement on files.").later(),
+    Key::new("network", LEVELS, STRONGER, "Enforcement on connections.").later(),
+    Key::new("syscalls", LEVELS, STRONGER, "Enforcement on system calls.").later(),
+    Key::new("processes", LEVELS, STRONGER, "Enforcement on processes.").later(),
+    Key::new("resources", LEVELS, STRONGER, "Enforcement on memory, processes and time.").later(),
+];
+
+static LIMITS: &[Key] = &[
+    Key::new("wall-clock", Kind::Time, Narrow::Smaller, "Time from start to end of a command.").later(),
+    Key::new("idle", Kind::Time, Narrow::Smaller, "Time a command may be silent.").later(),
+    Key::new("memory", Kind::Size, Narrow::Smaller, "Memory of all processes together.").later(),
+    Key::new("processes", Kind::Count(1, 1 << 22), Narrow::Smaller, "Processes and threads at once.").later(),
+    Key::new("open-files", Kind::Count(3, 1 << 30), Narrow::Smaller, "Open files of one process.").later(),
+    Key::new("output", Kind::Size, Narrow::Smaller, "Output handed back; the rest is kept aside.").later(),
+    Key::new("tmp", Kind::Size, Narrow::Smaller, "Size of the private temporary directory.").later(),
+    Key::new("tokens", Kind::Table(TOKENS), Narrow::Inside, "Tokens of the model.").later(),
+    Key::new("cost-usd", Kind::Table(COST), Narrow::Inside, "Money spent on the model.").later(),
+    Key::new("steps", Kind::Count(1, 1 << 30), Narrow::Smaller, "Steps of the agent.").later(),
+    Key::new("breaker", Kind::Table(BREAKER), Narrow::Inside, "When repeated failures switch a tool off.")
+        .later(),
+];
+
+const TOKEN_COUNT: Kind = Kind::Count(0, 1 << 50);
+
+static TOKENS: &[Key] = &[
+    Key::new("execution", TOKEN_COUNT, Narrow::Smaller, "Tokens in one execution.").later(),
+    Key::new("hour", TOKEN_COUNT, Narrow::Smaller, "Tokens in a rolling hour.").later(),
+    Key::new("day", TOKEN_COUNT, Narrow::Smaller, "Tokens in a rolling day.").later(),
+];
+
+static COST: &[Key] = &[
+    Key::new("execution", Kind::Money, Narrow::Smaller, "Dollars in one execution.").later(),
+    Key::new("hour", Kind::Money, Narrow::Smaller, "Dollars in a rolling hour.").later(),
+    Key::new("day", Kind::Money, Narrow::Smaller, "Dollars in a rolling day.").later(),
+];
+
+static BREAKER: &[Key] = &[
+    Key::new("failures", Kind::Count(1, 1000), Narrow::Smaller, "Failures in a row until the breaker opens.")
+        .later(),
+    Key::new("cooldown", Kind::Time, Narrow::Fixed, "Time until one probe is let through.").later(),
+];
+
+static FILES: &[Key] = &[
+    Key::new(
+        "jail",
+        Kind::FlagOr(&["ask"]),
+        Narrow::Order(&["false", "ask", "true"]),
+        "Whether file tools stay in the workspace: true, false, or ask at the border.",
+    ),
+    Key::new(
+        "absolute-paths",
+        Kind::Flag,
+        Narrow::Order(&["true", "false"]),
+        "Whether a path may be written from the root.",
+    ),
+    Key::new(
+        "forbidden",
+        Kind::List(Text::PathPattern),
+        Narrow::Add,
+        "Names that nothing overrules, in any case and spelling.",
+    ),
+    Key::new("read", Kind::Table(ACCESS), Narrow::Inside, "What may be read."),
+    Key::new("write", Kind::Table(ACCESS), Narrow::Inside, "What may be written."),
+];
+
+static ACCESS: &[Key] = &[
+    Key::new(
+        "default",
+        Kind::Choice(&["allow", "ask", "deny"]),
+        Narrow::Order(&["allow", "ask", "deny"]),
+        "What happens to a file that no pattern names.",
+    ),
+    Key::new("allow", Kind::List(Text::PathPattern), Narrow::Within, "Files that are allowed."),
+    Key::new("deny", Kind::List(Text::PathPattern), Narrow::Add, "Files that are denied."),
+];
+
+static RULE: &[Key] = &[
+    Key::new("tool", Kind::Text(Text::Tool), Narrow::Free, "The tool that asks; `*` is a wildcard."),
+    Key::new(
+        "command",
+        Kind::Text(Text::CommandPattern),
+        Narrow::Free,
+        "Globs on the words of a command, or `re:` and a regular expression.",
+    ),
+    Key::new(
+        "path",
+        Kind::Text(Text::PathPattern),
+        Narrow::Free,
+        "A path pattern, or `re:` and a regular expression.",
+    ),
+    Key::new(
+        "host",
+        Kind::Text(Text::HostPattern),
+        Narrow::Free,
+        "A host pattern, or `re:` and a regular expression.",
+    ),
+    Key::new(
+        "args",
+        Kind::Map(Text::Pattern),
+        Narrow::Free,
+        "Patterns on the arguments of a tool call, by name.",
+    ),
+    Key::new(
+        "action",
+        Kind::Choice(&["allow", "ask", "deny"]),
+        Narrow::Free,
+        "What happens when the rule matches.",
+    )
+    .required(),
+    Key::new(
+        "reason",
+        Kind::Text(Text::Words),
+        Narrow::Free,
+        "Why, in words that are shown to people and agents.",
+    ),
+    Key::new(
+        "match",
+        Kind::List(Text::Example),
+        Narrow::Free,
+        "Examples the rule must match, checked when the file is loaded.",
+    ),
+    Key::new("not-match", Kind::List(Text::Example), Narrow::Free, "Examples the rule must not match."),
+];
+
+static NETWORK: &[Key] = &[
+    Key::new("allow", Kind::List(Text::HostPattern), Narrow::Within, "Hosts that may be connected to."),
+    Key::new(
+        "deny",
+        Kind::List(Text::HostPattern),
+        Narrow::Add,
+        "Hosts that may not, with everything below them.",
+    ),
+    Key::new(
+        "unknown",
+        Kind::Choice(&["ask", "deny"]),
+        Narrow::Order(&["ask", "deny"]),
+        "What happens to a host that no rule names.",
+    ),
+];
+
+static SECRET: &[Key] = &[
+    Key::new("name", Kind::Text(Text::Name), Narrow::Fixed, "The name of the secret.").required().later(),
+    Key::new("host", Kind::Text(Text::Host), Narrow::Fixed, "The host it is sent to.").required().later(),
+    Key::new(
+        "paths",
+        Kind::List(Text::UrlPath),
+        Narrow::Fixed,
+        "The paths it is sent to; all, if not given.",
+    )
+    .later(),
+    Key::new(
+        "from",
+        Kind::Text(Text::Source),
+        Narrow::Fixed,
+        "Where the value comes from; kept by Ringfence, if not given.",
+    )
+    .later(),
+    Key::new("inject", Kind::Table(INJECT), Narrow::Fixed, "How it is added to a request: exactly one way.")
+        .required()
+        .later(),
+    Key::new(
+        "placeholder",
+        Kind::Text(Text::Variable),
+        Narrow::Fixed,
+        "The variable that programs inside see, with a worthless value.",
+    )
+    .later(),
+];
+
+static INJECT: &[Key] = &[
+    Key::new("header", Kind::Text(Text::Name), Narrow::Fixed, "In this header.").later(),
+    Key::new("bearer", Kind::Flag, Narrow::Fixed, "As a bearer token.").later(),
+    Key::new("basic", Kind::Text(Text::Words), Narrow::Fixed, "As the password of this user.").later(),
+    Key::new("query", Kind::Text(Text::Name), Narrow::Fixed, "In this query parameter.").later(),
+];
+
+static TOOLS: &[Key] = &[
+    Key::new(
+        "profile",
+        Kind::Choice(&[
+            "minimal",
+            "coding",
+            "messaging",
+            "supervisor",
+            "full",
+            "cron-minimal",
+            "heartbeat-minimal",
+        ]),
+        Narrow::Free,
+        "The tools it starts from.",
+    ),
+    Key::new("allow", Kind::List(Text::ToolEntry), Narrow::Free, "Tools and groups that are added."),
+    Key::new(
+        "deny",
+        Kind::List(Text::ToolEntry),
+        Narrow::Add,
+        "Tools and groups that are taken away. Deny wins.",
+    ),
+];
+
+static SKILLS: &[Key] =
+    &[Key::new("scan", Kind::Table(SCAN), Narrow::Inside, "How skills are scanned.").later()];
+
+static SCAN: &[Key] = &[
+    Key::new("enabled", Kind::Flag, Narrow::Order(&["false", "true"]), "Whether skills are scanned.").later(),
+    Key::new(
+        "block-on-critical",
+        Kind::Flag,
+        Narrow::Order(&["false", "true"]),
+        "Whether a critical finding blocks the skill.",
+    )
+    .later(),
+    Key::new(
+        "oversize",
+        Kind::Choice(&["refuse", "truncate"]),
+        Narrow::Order(&["truncate", "refuse"]),
+        "What happens to a skill that is too long.",
+    )
+    .later(),
+    Key::new("max-chars", Kind::Count(1, 10_000_000), Narrow::Smaller, "The longest skill, in characters.")
+        .later(),
+    Key::new("allow", Kind::Tables(SCAN_ALLOW), Narrow::Fixed, "Findings that were reviewed and accepted.")
+        .later(),
+];
+
+static SCAN_ALLOW: &[Key] = &[
+    Key::new("rule", Kind::Text(Text::Name), Narrow::Fixed, "The rule of the finding.").required().later(),
+    Key::new("path", Kind::Text(Text::PathPattern), Narrow::Fixed, "The files it is accepted in.")
+        .required()
+        .later(),
+    Key::new("reason", Kind::Text(Text::Words), Narrow::Fixed, "Who reviewed it and why it is fine.")
+        .required()
+        .later(),
+];
+
+static SOURCE: &[Key] = &[
+    Key::new("max-bytes", Kind::Size, Narrow::Smaller, "Bytes read from outside.").later(),
+    Key::new("max-chars", Kind::Count(100, 500_000), Narrow::Smaller, "Characters handed to the agent.")
+        .later(),
+    Key::new(
+        "strategy",
+        Kind::Choice(&["readability", "structured", "head", "tail", "head-tail", "raw"]),
+        Narrow::Fixed,
+        "What is kept of a long result.",
+    )
+    .later(),
+];
+
+static MCP: &[Key] = &[Key::new("servers", Kind::Named(SERVER), Narrow::Inside, "Servers by name.").later()];
+
+static SERVER: &[Key] = &[
+    Key::new("command", Kind::List(Text::Argument), Narrow::Fixed, "The program and its arguments.")
+        .required()
+        .later(),
+    Key::new("profile", Kind::Text(Text::Profile), Narrow::Profile, "The profile of its jail.").later(),
+    Key::new("tools", Kind::Table(SERVER_TOOLS), Narrow::Inside, "Which of its tools are passed on.").later(),
+];
+
+static SERVER_TOOLS: &[Key] = &[
+    Key::new("allow", Kind::List(Text::Pattern), Narrow::Within, "Tools that are passed on.").later(),
+    Key::new("deny", Kind::List(Text::Pattern), Narrow::Add, "Tools that are not. Deny wins.").later(),
+];
+
+static AUDIT: &[Key] = &[Key::new("path", Kind::Text(Text::Path), Narrow::Fixed, "The file of the ledger.")];

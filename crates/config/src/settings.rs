@@ -1,0 +1,182 @@
+//! A policy ready for use: every layer read, checked, merged and compiled.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use policy::floor::Root;
+use policy::{
+    Answers, BreakerLimit, Chain, Code, Decision, Limits, Request, RuleSet, ToolSet, Trace, Windows,
+};
+
+use crate::check::check;
+use crate::compile::{Compiled, compile};
+use crate::example::{self, Example};
+use crate::file::read;
+use crate::merge::apply;
+use crate::place::Places;
+use crate::problem::{Problem, Problems};
+use crate::source::{Scope, Source};
+use crate::tree::{Node, Table, Value, find};
+
+const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// Where the layers are. `None` leaves a layer out.
+#[derive(Debug, Clone)]
+pub struct Files {
+    /// The administrator's file.
+    pub managed: Option<PathBuf>,
+    /// The user's file.
+    pub user: Option<PathBuf>,
+    /// The project's file.
+    pub project: Option<PathBuf>,
+}
+
+/// A policy ready for use.
+pub struct Settings {
+    /// The merged values, each with its origin.
+    pub table: Table,
+    /// The layers that were found, the widest first.
+    pub sources: Vec<Arc<Source>>,
+    /// The chain that decides.
+    pub chain: Chain,
+    /// The rules in it.
+    pub rules: Arc<RuleSet>,
+    /// The tools the agent may call.
+    pub tools: ToolSet,
+    /// Directories outside the workspace that are let in.
+    pub roots: Vec<Root>,
+    /// The examples of the rules.
+    pub examples: Vec<Example>,
+    /// What was known about the machine.
+    pub places: Places,
+}
+
+/// Reads the layers and makes them ready. Nothing runs with a broken policy: any problem is an error.
+pub fn load(files: &Files, places: &Places) -> Result<Settings, Problems> {
+    let layers =
+        [(Scope::Managed, &files.managed), (Scope::User, &files.user), (Scope::Project, &files.project)];
+    let (mut sources, mut problems) = (Vec::new(), Vec::new());
+    for (scope, path) in layers {
+        let Some(path) = path else { continue };
+        match read(scope, path, &places.workspace) {
+            Ok(source) => sources.extend(source),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { from_sources(sources, places) } else { Err(Problems(problems)) }
+}
+
+/// Makes layers ready that were read already, the widest first.
+pub fn from_sources(sources: Vec<Source>, places: &Places) -> Result<Settings, Problems> {
+    let built_in = Source::new(Scope::BuiltIn, "built-in".as_ref(), DEFAULTS.to_owned());
+    let sources: Vec<_> = std::iter::once(built_in).chain(sources).map(Arc::new).collect();
+    let (mut table, mut problems) = (Table::new(), Vec::new());
+    for source in &sources {
+        let (layer, found) = check(source);
+        // A layer with problems is not merged: the same mistake would be reported twice.
+        if found.is_empty() {
+            apply(&mut table, &layer, source.scope, &mut problems);
+        }
+        problems.extend(found);
+    }
+    problems.extend(inner_problems(&table));
+    if !problems.is_empty() {
+        return Err(Problems(problems));
+    }
+    ready(table, sources, places)
+}
+
+fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places) -> Result<Settings, Problems> {
+    let Compiled { chain, rules, from_sections, tools, roots } = compile(&table, places).map_err(Problems)?;
+    let written = find(&table, "rules").map(Node::list).unwrap_or_default();
+    let examples = example::examples(&rules, written, from_sections, places);
+    let failing: Vec<_> = examples.iter().filter_map(example::problem).collect();
+    if !failing.is_empty() {
+        return Err(Problems(failing));
+    }
+    Ok(Settings { chain, rules, tools, roots, examples, sources, places: places.clone(), table })
+}
+
+/// What only shows when a section is complete.
+fn inner_problems(table: &Table) -> Vec<Problem> {
+    let secrets = find(table, "secrets").map(Node::list).unwrap_or_default();
+    let ways = |secret: &Node| {
+        secret.table().and_then(|secret| find(secret, "inject")?.table()).map_or(0, Table::len)
+    };
+    let unclear = secrets.iter().filter(|secret| ways(secret) != 1).map(|secret| {
+        let problem = Problem::new(Code::BadValue, "a secret is injected in exactly one way");
+        secret.problem(problem, "give `inject` one of header, bearer, basic or query")
+    });
+    let name =
+        |secret: &Node| secret.table().and_then(|secret| find(secret, "name")?.text().map(str::to_owned));
+    let twice = secrets.iter().enumerate().filter(|(index, secret)| {
+        secrets[..*index].iter().any(|other| name(other).is_some() && name(other) == name(secret))
+    });
+    let twice = twice.map(|(_, secret)| {
+        secret
+            .problem(Problem::new(Code::BadValue, "a secret of this name exists already"), "names are unique")
+    });
+    unclear.chain(twice).collect()
+}
+
+impl Settings {
+    /// Decides a request. No person has answered anything.
+    pub fn decide(&self, request: &Request<'_>) -> Decision {
+        self.chain.decide(request, &Answers::none())
+    }
+
+    /// Decides a request and says what led to it.
+    #[must_use]
+    pub fn explain(&self, request: &Request<'_>) -> Trace {
+        self.chain.explain(request, &Answers::none())
+    }
+
+    /// A value by its dotted path.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<&Node> {
+        find(&self.table, path)
+    }
+
+    /// The file of the ledger; `None` when neither home nor state directory is known.
+    #[must_use]
+    pub fn ledger(&self) -> Option<PathBuf> {
+        self.places.absolute(self.get("audit.path")?.text()?)
+    }
+
+    /// The limits of a session.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits {
+            wall_clock: self.time("limits.wall-clock"),
+            idle: self.time("limits.idle"),
+            memory: self.number("limits.memory"),
+            processes: self.number("limits.processes"),
+            open_files: self.number("limits.open-files"),
+            output: self.number("limits.output"),
+            tmp: self.number("limits.tmp"),
+            tokens: self.windows("limits.tokens"),
+            cost: self.windows("limits.cost-usd"),
+            steps: self.number("limits.steps"),
+            breaker: self.breaker(),
+        }
+    }
+
+    fn breaker(&self) -> Option<BreakerLimit> {
+        let failures = u32::try_from(self.number("limits.breaker.failures")?).ok()?;
+        Some(BreakerLimit { failures, cooldown: self.time("limits.breaker.cooldown")? })
+    }
+
+    fn windows(&self, path: &str) -> Windows<u64> {
+        let number = |window: &str| self.number(&format!("{path}.{window}"));
+        Windows { execution: number("execution"), hour: number("hour"), day: number("day") }
+    }
+
+    fn number(&self, path: &str) -> Option<u64> {
+        u64::try_from(self.get(path)?.amount()?).ok()
+    }
+
+    fn time(&self, path: &str) -> Option<Duration> {
+        if let Value::Time(time) = self.get(path)?.value { Some(time) } else { None }
+    }
+}

@@ -1,0 +1,99 @@
+//! The merged policy, row by row, each with its origin.
+
+use crate::schema::{Key, Kind, ROOT};
+use crate::settings::Settings;
+use crate::source::Scope;
+use crate::tree::{Node, Table, Value};
+
+/// One value of the merged policy.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The dotted path of the table it is in; empty at the top.
+    pub table: String,
+    /// Whether the table is one of a list, under a `[[…]]` header.
+    pub listed: bool,
+    /// Its name.
+    pub name: String,
+    /// The value as TOML.
+    pub toml: String,
+    /// Who set it.
+    pub scope: Scope,
+    /// Where.
+    pub place: policy::RuleRef,
+    /// Whether the feature behind it exists.
+    pub built: bool,
+}
+
+/// Every value, in the order of the schema.
+#[must_use]
+pub fn rows(settings: &Settings) -> Vec<Row> {
+    let mut rows = Vec::new();
+    walk(ROOT, &settings.table, "", false, &mut rows);
+    rows
+}
+
+fn walk(keys: &[Key], table: &Table, path: &str, listed: bool, rows: &mut Vec<Row>) {
+    // Plain values come before tables, as TOML wants it.
+    let is_table =
+        |key: &&Key| matches!(key.kind, Kind::Table(_) | Kind::Named(_) | Kind::Tables(_) | Kind::Map(_));
+    let (tables, plain): (Vec<_>, Vec<_>) = keys.iter().partition(is_table);
+    for key in plain {
+        if let Some(entry) = table.get(key.name) {
+            rows.push(row(path, listed, key.name, &entry.node, key.built));
+        }
+    }
+    for key in tables {
+        let Some(entry) = table.get(key.name) else { continue };
+        if listed || matches!(key.kind, Kind::Map(_)) {
+            rows.push(row(path, listed, key.name, &entry.node, key.built));
+        } else {
+            inner(key, &entry.node, &join(path, key.name), rows);
+        }
+    }
+}
+
+fn inner(key: &Key, node: &Node, path: &str, rows: &mut Vec<Row>) {
+    match (key.kind, &node.value) {
+        (Kind::Table(keys), Value::Table(table)) => walk(keys, table, path, false, rows),
+        (Kind::Named(keys), Value::Table(table)) => {
+            for (name, entry) in table {
+                if let Some(inner) = entry.node.table() {
+                    walk(keys, inner, &join(path, name), false, rows);
+                }
+            }
+        }
+        (Kind::Tables(keys), Value::List(list)) => {
+            list.iter().filter_map(Node::table).for_each(|inner| walk(keys, inner, path, true, rows));
+        }
+        _ => {}
+    }
+}
+
+fn row(path: &str, listed: bool, name: &str, node: &Node, built: bool) -> Row {
+    let (scope, place) = (node.source.scope, node.place());
+    Row { table: path.to_owned(), listed, name: name.to_owned(), toml: toml(node), scope, place, built }
+}
+
+/// A value as TOML on one line.
+fn toml(node: &Node) -> String {
+    match &node.value {
+        Value::List(list) => format!("[{}]", list.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        Value::Table(table) => {
+            let pair = |(name, entry): (&String, &crate::tree::Entry)| {
+                format!("{} = {}", quoted(name), toml(&entry.node))
+            };
+            format!("{{ {} }}", table.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
+        Value::Text(text) => format!("{text:?}"),
+        _ => node.written().to_owned(),
+    }
+}
+
+fn join(path: &str, name: &str) -> String {
+    let name = quoted(name);
+    if path.is_empty() { name } else { format!("{path}.{name}") }
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains('.') { format!("{name:?}") } else { name.to_owned() }
+}

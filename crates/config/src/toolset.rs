@@ -1,0 +1,53 @@
+//! The `[tools]` section as a set of tools.
+
+use policy::{ToolEntry, ToolName, ToolProfile, ToolSet, tool_names};
+
+use crate::tree::{Node, Table, find};
+
+/// The set that a section describes. Entries were checked before.
+pub(crate) fn tool_set(section: &Table) -> Option<ToolSet> {
+    let entries = |key: &str| -> Vec<ToolEntry> {
+        let texts = find(section, key).into_iter().flat_map(Node::texts);
+        texts.filter_map(|(text, _)| ToolEntry::parse(text).ok()).collect()
+    };
+    let profile = ToolProfile::parse(profile_name(section)).ok()?;
+    Some(ToolSet::new(profile, entries("allow"), entries("deny")))
+}
+
+/// The profile of a section; the smallest when it names none.
+pub(crate) fn profile_name(section: &Table) -> &str {
+    find(section, "profile").and_then(Node::text).unwrap_or("minimal")
+}
+
+/// What the merged section has beyond the wider one, and the value of the layer that brings it in.
+pub(crate) fn added<'a>(wider: &Table, merged: &Table, layer: &'a Table) -> Option<(&'a Node, String)> {
+    let (before, after) = (tool_set(wider)?, tool_set(merged)?);
+    if let Some((text, node)) = foreign_entries(layer).find(|(text, _)| !permits_foreign(wider, text)) {
+        return Some((node, format!("`{text}` is not in the wider set")));
+    }
+    let new = |name: &&&str| {
+        ToolName::parse(name).is_ok_and(|tool| after.contains(&tool) && !before.contains(&tool))
+    };
+    let added: Vec<_> = tool_names().iter().filter(new).map(|name| format!("`{name}`")).collect();
+    let full = profile_name(merged) == "full" && profile_name(wider) != "full";
+    if added.is_empty() && !full {
+        return None;
+    }
+    let node = find(layer, "profile").filter(|_| added.len() > 1 || full).or_else(|| find(layer, "allow"));
+    let node = node.or_else(|| find(layer, "profile"))?;
+    Some((node, if full { "every tool".to_owned() } else { added.join(", ") }))
+}
+
+/// Entries that could stand for tools of MCP servers, which no table lists.
+fn foreign_entries(layer: &Table) -> impl Iterator<Item = (&str, &Node)> {
+    let entries = find(layer, "allow").into_iter().flat_map(Node::texts);
+    entries.filter(|(text, _)| text.starts_with("mcp__") || text.contains('*') || text.starts_with("re:"))
+}
+
+fn permits_foreign(wider: &Table, text: &str) -> bool {
+    let listed = find(wider, "allow")
+        .into_iter()
+        .flat_map(Node::texts)
+        .any(|(known, _)| known == text || known == "*");
+    listed || profile_name(wider) == "full"
+}
