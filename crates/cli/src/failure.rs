@@ -6,24 +6,30 @@ use std::fmt;
 use policy::Shown;
 
 use crate::exit::Exit;
+use crate::terminal::Terminal;
 
 /// Why a command could not do its work, and what to do about it.
 #[derive(Debug)]
 pub struct Failure {
     /// How the process ends.
     pub exit: Exit,
+    /// What is shown before the message, drawn already; empty for most failures.
+    pub drawing: String,
     /// What went wrong, in one sentence.
     pub message: String,
     /// Why, outermost first.
     pub causes: Vec<String>,
     /// What would help.
     pub hints: Vec<String>,
+    /// Whether nobody reads any more: then there is nothing to say.
+    pub unread: bool,
 }
 
 impl Failure {
     /// A failure with nothing but a message.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Failed, message: message.into(), causes: Vec::new(), hints: Vec::new() }
+        let (drawing, causes, hints) = (String::new(), Vec::new(), Vec::new());
+        Self { exit: Exit::Failed, drawing, message: message.into(), causes, hints, unread: false }
     }
 
     /// A wrong command line.
@@ -52,6 +58,10 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.unread {
+            return Ok(());
+        }
+        f.write_str(&self.drawing)?;
         writeln!(f, "error: {}", Shown::text(&self.message))?;
         self.causes.iter().try_for_each(|cause| writeln!(f, "  because: {}", Shown::text(cause)))?;
         self.hints.iter().try_for_each(|hint| writeln!(f, "hint: {}", Shown::text(hint)))
@@ -60,6 +70,8 @@ impl fmt::Display for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::new("cannot write the output").because(&error)
+        let unread = Terminal::is_unread(&error);
+        let exit = if unread { Exit::Ok } else { Exit::Failed };
+        Self { exit, unread, ..Self::new("cannot write the output").because(&error) }
     }
 }

@@ -1,9 +1,119 @@
 //! Everything a person sees of Ringfence.
 
+mod check;
 mod exit;
+mod explain;
 mod failure;
+mod locate;
+mod policy;
+mod report;
+mod surroundings;
 mod terminal;
+mod write;
 
 pub use exit::Exit;
 pub use failure::Failure;
+pub use surroundings::{Color, Surroundings, SurroundingsArgs};
 pub use terminal::{Format, Terminal};
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::{CommandFactory as _, Parser};
+
+/// Ringfence stands between an AI agent and the machine it works on.
+#[derive(Debug, Parser)]
+#[command(name = "ringfence", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(after_help = "Exit codes: 0 done or allowed, 1 failed, 3 ask, 4 denied, 64 wrong command line.")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// The shape of the output
+    #[arg(long, global = true, value_enum, default_value = "text", value_name = "FORMAT")]
+    format: Format,
+    /// When to colour the output
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    color: Color,
+    #[command(flatten)]
+    around: SurroundingsArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Say what the policy decides and why; nothing is done
+    Check {
+        #[command(subcommand)]
+        command: check::CheckCommand,
+        /// Also print what every link of the chain said
+        #[arg(long, global = true)]
+        trace: bool,
+    },
+    /// Print the manual page of a code such as RF-F003
+    Explain {
+        /// The code; without one, all codes are listed
+        code: Option<String>,
+    },
+    /// See, question and change the policy
+    Policy {
+        #[command(subcommand)]
+        command: policy::PolicyCommand,
+    },
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// The command line, for completions and references.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
+/// Runs the command and says how it ended. Everything that goes wrong is told on `err`.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error, out, err),
+    };
+    let mut terminal = Terminal { out, err, format: arguments.format, color: arguments.color.wanted() };
+    let result = dispatch(&arguments, &mut terminal);
+    let result = result.and_then(|exit| terminal.out.flush().map(|()| exit).map_err(Failure::from));
+    result.unwrap_or_else(|failure| {
+        // When not even this can be told, the exit code is all that is left.
+        drop(write!(terminal.err, "{failure}"));
+        failure.exit
+    })
+}
+
+fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Explain { code } => explain::run(code.as_deref(), terminal),
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut command(), "ringfence", &mut terminal.out);
+            Ok(Exit::Ok)
+        }
+        Command::Check { command, trace } => {
+            let around = Surroundings::find(&arguments.around)?;
+            let settings = policy::settings(&around, terminal)?;
+            check::run(command, *trace, &around, &settings, terminal)
+        }
+        Command::Policy { command } => {
+            policy::run(command, &Surroundings::find(&arguments.around)?, terminal)
+        }
+    }
+}
+
+/// Help and version are data; everything else is a mistake of the caller.
+fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
+    let wanted = !error.use_stderr();
+    let text = error.render();
+    let written: io::Result<()> =
+        if wanted { write!(out, "{text}").and_then(|()| out.flush()) } else { write!(err, "{text}") };
+    match written {
+        Ok(()) if wanted => Exit::Ok,
+        Err(error) if wanted && Terminal::is_unread(&error) => Exit::Ok,
+        _ => Exit::Usage,
+    }
+}

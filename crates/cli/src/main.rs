@@ -1,2 +1,10 @@
 //! The `ringfence` command.
-fn main() {}
+
+use std::io::{self, BufWriter};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut err = io::stderr().lock();
+    cli::run(std::env::args_os(), &mut out, &mut err).into()
+}

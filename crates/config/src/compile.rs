@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root, in_roots, outside};
+use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
 use policy::{
     Chain, Code, CommandPattern, Effect, Excluded, Floor, HostPattern, Kind, Kinds, Link, PathPattern,
     Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public,
 };
 
+use crate::file::project_file;
 use crate::place::Places;
 use crate::problem::Problem;
 use crate::toolset::tool_set;
@@ -201,7 +202,11 @@ impl Compiler<'_> {
     fn floor(&mut self, roots: &[Root]) -> Option<Vec<Box<dyn Floor>>> {
         let jail = find(self.table, "files.jail");
         let absolute = find(self.table, "files.absolute-paths").filter(|node| node.word() == Some("false"));
-        let mut floor: Vec<Box<dyn Floor>> = vec![Box::new(self.forbidden()?), Box::new(NoMetadata)];
+        let mut floor: Vec<Box<dyn Floor>> = vec![
+            Box::new(self.forbidden()?),
+            Box::new(OwnFile(project_file(&self.places.workspace))),
+            Box::new(NoMetadata),
+        ];
         if let Some(node) = absolute {
             floor.push(Box::new(NoAbsolute(Some(node.place()))));
         }

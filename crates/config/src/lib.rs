@@ -38,4 +38,4 @@ pub use sample::Sample;
 pub use settings::{Files, Settings, from_sources, load};
 pub use show::{Row, rows};
 pub use source::{Scope, Source, Span};
-pub use tree::{Node, Value};
+pub use tree::{Entry, Node, Table, Value};

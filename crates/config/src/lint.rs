@@ -1,9 +1,6 @@
 //! Rules that load but probably do not do what was meant.
 
-use policy::{
-    Code, Decision, Effect, Invocation, Kinds, PathPattern, Rule, RuleRef, Shown, Subject, ToolName, Trace,
-    tool_names,
-};
+use policy::{Code, Decision, Effect, PathPattern, Rule, RuleRef, Shown, Subject, Trace, tool_names};
 
 use crate::example::Outcome;
 use crate::sample::{Sample, lines};

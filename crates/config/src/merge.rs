@@ -255,7 +255,7 @@ fn same(a: &Node, b: &Node) -> bool {
 fn widens(node: &Node, path: &str, what: &str, base: &str) -> Problem {
     let message =
         format!("the {} file cannot widen `{}`: {what}", node.source.scope.word(), Shown::text(path));
-    node.problem(Problem::new(Code::ProjectWidens, message), base.to_owned())
+    node.problem(Problem::new(Code::LayerWidens, message), base.to_owned())
         .hint("a narrower layer can take away, never add: change the wider file, or remove this line")
 }
 

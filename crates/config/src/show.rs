@@ -10,8 +10,8 @@ use crate::tree::{Node, Table, Value};
 pub struct Row {
     /// The dotted path of the table it is in; empty at the top.
     pub table: String,
-    /// Whether the table is one of a list, under a `[[…]]` header.
-    pub listed: bool,
+    /// Which entry of a list of tables it is in, under a `[[…]]` header; `None` in a plain table.
+    pub entry: Option<usize>,
     /// Its name.
     pub name: String,
     /// The value as TOML.
@@ -28,50 +28,52 @@ pub struct Row {
 #[must_use]
 pub fn rows(settings: &Settings) -> Vec<Row> {
     let mut rows = Vec::new();
-    walk(ROOT, &settings.table, "", false, &mut rows);
+    walk(ROOT, &settings.table, "", None, &mut rows);
     rows
 }
 
-fn walk(keys: &[Key], table: &Table, path: &str, listed: bool, rows: &mut Vec<Row>) {
+fn walk(keys: &[Key], table: &Table, path: &str, entry: Option<usize>, rows: &mut Vec<Row>) {
     // Plain values come before tables, as TOML wants it.
     let is_table =
         |key: &&Key| matches!(key.kind, Kind::Table(_) | Kind::Named(_) | Kind::Tables(_) | Kind::Map(_));
     let (tables, plain): (Vec<_>, Vec<_>) = keys.iter().partition(is_table);
     for key in plain {
-        if let Some(entry) = table.get(key.name) {
-            rows.push(row(path, listed, key.name, &entry.node, key.built));
+        if let Some(found) = table.get(key.name) {
+            rows.push(row(path, entry, key.name, &found.node, key.built));
         }
     }
     for key in tables {
-        let Some(entry) = table.get(key.name) else { continue };
-        if listed || matches!(key.kind, Kind::Map(_)) {
-            rows.push(row(path, listed, key.name, &entry.node, key.built));
+        let Some(found) = table.get(key.name) else { continue };
+        if entry.is_some() || matches!(key.kind, Kind::Map(_)) {
+            rows.push(row(path, entry, key.name, &found.node, key.built));
         } else {
-            inner(key, &entry.node, &join(path, key.name), rows);
+            inner(key, &found.node, &join(path, key.name), rows);
         }
     }
 }
 
 fn inner(key: &Key, node: &Node, path: &str, rows: &mut Vec<Row>) {
     match (key.kind, &node.value) {
-        (Kind::Table(keys), Value::Table(table)) => walk(keys, table, path, false, rows),
+        (Kind::Table(keys), Value::Table(table)) => walk(keys, table, path, None, rows),
         (Kind::Named(keys), Value::Table(table)) => {
             for (name, entry) in table {
                 if let Some(inner) = entry.node.table() {
-                    walk(keys, inner, &join(path, name), false, rows);
+                    walk(keys, inner, &join(path, name), None, rows);
                 }
             }
         }
         (Kind::Tables(keys), Value::List(list)) => {
-            list.iter().filter_map(Node::table).for_each(|inner| walk(keys, inner, path, true, rows));
+            for (index, inner) in list.iter().filter_map(Node::table).enumerate() {
+                walk(keys, inner, path, Some(index), rows);
+            }
         }
         _ => {}
     }
 }
 
-fn row(path: &str, listed: bool, name: &str, node: &Node, built: bool) -> Row {
+fn row(path: &str, entry: Option<usize>, name: &str, node: &Node, built: bool) -> Row {
     let (scope, place) = (node.source.scope, node.place());
-    Row { table: path.to_owned(), listed, name: name.to_owned(), toml: toml(node), scope, place, built }
+    Row { table: path.to_owned(), entry, name: name.to_owned(), toml: toml(node), scope, place, built }
 }
 
 /// A value as TOML on one line.

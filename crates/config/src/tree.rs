@@ -42,11 +42,11 @@ pub enum Value {
 }
 
 /// A table: names with their places and values.
-pub(crate) type Table = BTreeMap<String, Entry>;
+pub type Table = BTreeMap<String, Entry>;
 
 /// A name in a table, and its value.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// The place of the name.
     pub key: Span,
     /// The value.

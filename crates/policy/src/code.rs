@@ -40,6 +40,7 @@ codes! {
     ForbiddenName = "RF-F003", "forbidden name";
     FilesRule = "RF-F004", "a pattern of [files] decided";
     FilesDefault = "RF-F005", "the default of [files] decided";
+    OwnPolicyFile = "RF-F006", "the policy's own file";
 
     BadHost = "RF-N001", "not a host name";
     MetadataAddress = "RF-N002", "cloud metadata address";
@@ -66,7 +67,7 @@ codes! {
     BadHostPattern = "RF-C007", "host pattern that cannot be used";
     FailingExample = "RF-C008", "rule that fails its own example";
     OverlappingViews = "RF-C009", "views that overlap";
-    ProjectWidens = "RF-C010", "project file that widens";
+    LayerWidens = "RF-C010", "layer that widens";
     TooLarge = "RF-C011", "policy too large";
     UntrustedFile = "RF-C012", "policy file that others could change";
     UnknownName = "RF-C013", "unknown tool, group or profile";

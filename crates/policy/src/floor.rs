@@ -94,7 +94,8 @@ impl Forbidden {
         let wide: Vec<_> = patterns.iter().map(|(pattern, _)| (pattern, Reach::Wide)).collect();
         let reason = |(pattern, rule): &(PathPattern, Option<RuleRef>)| {
             let text = format!("the name is forbidden by `{}`", pattern.text());
-            Reason::new(Code::ForbiddenName, text).by(rule.clone())
+            let remedy = "no rule overrules this: only the owner of `files.forbidden` can change it";
+            Reason::new(Code::ForbiddenName, text).by(rule.clone()).remedy(remedy)
         };
         Ok(Self {
             index: PathIndex::new(&wide, Case::Ignored)?,
@@ -130,5 +131,24 @@ impl Floor for NoMetadata {
         let Want::Connect(endpoint) = request.want else { return None };
         let text = "this is a cloud metadata service, which hands out the machine's credentials";
         is_metadata(&endpoint.host).then(|| Reason::new(Code::MetadataAddress, text))
+    }
+}
+
+/// The project's own policy file: whoever could write it could take its restrictions away.
+#[derive(Debug)]
+pub struct OwnFile(pub PathBuf);
+
+impl Floor for OwnFile {
+    fn name(&self) -> &'static str {
+        "own file"
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        let Want::Write(location) = request.want else { return None };
+        let own = self.0.as_os_str().as_encoded_bytes();
+        let hit = location.names().any(|name| name.eq_ignore_ascii_case(own));
+        hit.then(|| {
+            Reason::new(Code::OwnPolicyFile, "this is the project's policy, which the agent may not change")
+        })
     }
 }

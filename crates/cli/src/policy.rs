@@ -1,0 +1,345 @@
+//! `ringfence policy`: see, question and change the policy.
+
+use std::path::{Path, PathBuf};
+
+use config::{Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, lint, load, rows};
+use policy::{Effect, Shown};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report;
+use crate::surroundings::Surroundings;
+use crate::terminal::{Format, Terminal};
+use crate::write::replace;
+
+/// What is done with the policy.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Print the policy that holds here: all layers merged, defaults included
+    Show {
+        /// Say for each value who set it, and where
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Find rules that load but do not do what they seem to
+    Lint,
+    /// Check the examples of all rules, and your own cases
+    Test {
+        /// A file of cases, one a line: `deny read secrets/key`, `allow connect github.com`
+        #[arg(value_name = "CASES")]
+        cases: Option<PathBuf>,
+    },
+    /// Compare two policy files by what they decide
+    Diff {
+        /// The policy file before
+        old: PathBuf,
+        /// The policy file after
+        new: PathBuf,
+        /// More requests to compare, one a line: `read secrets/key`
+        #[arg(long, value_name = "FILE")]
+        cases: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of the policy file, for editors
+    Schema,
+    /// Set one key in a policy file; comments stay
+    Set {
+        /// The key, such as network.unknown
+        key: String,
+        /// The value as TOML; a plain word is taken as a text
+        value: String,
+        /// Change the project's file instead of yours
+        #[arg(long)]
+        project: bool,
+    },
+}
+
+/// Runs a policy command.
+pub(crate) fn run(
+    command: &PolicyCommand,
+    around: &Surroundings,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    match command {
+        PolicyCommand::Show { origin } => show(&settings(around, terminal)?, *origin, terminal),
+        PolicyCommand::Lint => lint_all(&settings(around, terminal)?, terminal),
+        PolicyCommand::Test { cases } => test(&settings(around, terminal)?, cases.as_deref(), terminal),
+        PolicyCommand::Diff { old, new, cases } => compare(old, new, cases.as_deref(), around, terminal),
+        PolicyCommand::Schema => {
+            write!(terminal.out, "{}", config::schema::json())?;
+            Ok(Exit::Ok)
+        }
+        PolicyCommand::Set { key, value, project } => set(key, value, *project, around, terminal),
+    }
+}
+
+/// Loads the policy; problems become a drawn failure, or JSON where that was asked for.
+pub(crate) fn settings(around: &Surroundings, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
+    let problems = match load(&around.files, &around.places) {
+        Ok(settings) => return Ok(settings),
+        Err(problems) => problems,
+    };
+    if terminal.format == Format::Json {
+        let list: Vec<_> = problems.0.iter().map(report::json).collect();
+        terminal.json(&json!({ "version": 1, "problems": list }))?;
+    }
+    Err(report::failure(&problems))
+}
+
+fn show(settings: &Settings, origin: bool, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let rows = rows(settings);
+    if terminal.format == Format::Json {
+        let values: Vec<_> = rows.iter().map(row_json).collect();
+        terminal.json(&json!({ "version": 1, "values": values }))?;
+        return Ok(Exit::Ok);
+    }
+    let mut current = ("", None);
+    for row in &rows {
+        if (row.table.as_str(), row.entry) != current {
+            let header =
+                if row.entry.is_some() { format!("[[{}]]", row.table) } else { format!("[{}]", row.table) };
+            writeln!(terminal.out, "\n{header}")?;
+            current = (&row.table, row.entry);
+        }
+        writeln!(terminal.out, "{} = {}{}", row.name, Shown::text(&row.toml), note(row, origin))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn note(row: &Row, origin: bool) -> String {
+    let origin = origin.then(|| match row.scope {
+        Scope::BuiltIn => "built-in".to_owned(),
+        scope => format!("{} {}", scope.word(), row.place),
+    });
+    let built = (!row.built).then(|| "not built yet".to_owned());
+    let notes: Vec<_> = origin.into_iter().chain(built).collect();
+    if notes.is_empty() { String::new() } else { format!("  # {}", notes.join(", ")) }
+}
+
+fn row_json(row: &Row) -> Value {
+    json!({
+        "table": row.table,
+        "entry": row.entry,
+        "key": row.name,
+        "value": row.toml,
+        "scope": row.scope.word(),
+        "file": row.place.file.to_string_lossy(),
+        "line": row.place.line,
+        "built": row.built,
+    })
+}
+
+fn lint_all(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let remarks = lint(settings);
+    // A key whose feature is not built yet is no fault of the policy's author.
+    let faults = remarks.iter().filter(|remark| remark.code != policy::Code::NotBuilt).count();
+    match terminal.format {
+        Format::Json => {
+            let place =
+                |place: &policy::RuleRef| json!({ "file": place.file.to_string_lossy(), "line": place.line });
+            let list: Vec<_> = remarks
+                .iter()
+                .map(|remark| json!({ "code": remark.code.id(), "message": remark.message, "place": remark.place.as_ref().map(place) }))
+                .collect();
+            terminal.json(&json!({ "version": 1, "remarks": list }))?;
+        }
+        Format::Text => {
+            for remark in &remarks {
+                let place = remark.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+                writeln!(terminal.out, "{place}{} {}", remark.code, Shown::text(&remark.message))?;
+            }
+            writeln!(terminal.err, "{faults} to look at, {} not built yet", remarks.len() - faults)?;
+        }
+    }
+    Ok(if faults == 0 { Exit::Ok } else { Exit::Failed })
+}
+
+/// One line of a test: what was expected, what came out.
+struct Tested {
+    line: String,
+    place: Option<String>,
+    outcome: Outcome,
+    detail: String,
+}
+
+fn test(settings: &Settings, cases: Option<&Path>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let mut tested: Vec<_> = settings.examples.iter().map(example).collect();
+    if let Some(path) = cases {
+        for (number, line) in case_lines(path)? {
+            tested.push(case(settings, path, number, &line)?);
+        }
+    }
+    let count = |outcome| tested.iter().filter(|test| test.outcome == outcome).count();
+    let (held, failed, unchecked) = (count(Outcome::Holds), count(Outcome::Fails), count(Outcome::Unchecked));
+    match terminal.format {
+        Format::Json => {
+            let list: Vec<_> = tested.iter().map(tested_json).collect();
+            terminal.json(&json!({ "version": 1, "passed": held, "failed": failed, "unchecked": unchecked, "tests": list }))?;
+        }
+        Format::Text => {
+            for test in tested.iter().filter(|test| test.outcome != Outcome::Holds) {
+                let place = test.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+                writeln!(
+                    terminal.out,
+                    "{} {place}{} ({})",
+                    word(test.outcome),
+                    Shown::text(&test.line),
+                    test.detail
+                )?;
+            }
+            writeln!(terminal.out, "{held} passed, {failed} failed, {unchecked} not checked")?;
+        }
+    }
+    Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
+}
+
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Holds => "passed",
+        Outcome::Fails => "FAILED",
+        Outcome::Unchecked => "not checked",
+    }
+}
+
+fn tested_json(test: &Tested) -> Value {
+    json!({ "line": test.line, "place": test.place, "outcome": word(test.outcome), "detail": test.detail })
+}
+
+fn example(example: &config::Example) -> Tested {
+    let detail = match example.outcome {
+        Outcome::Unchecked => "it needs the shell reader, which is not built yet",
+        _ if example.expected => "match",
+        _ => "not-match",
+    };
+    Tested {
+        line: example.node.text().unwrap_or_default().to_owned(),
+        place: Some(example.node.place().to_string()),
+        outcome: example.outcome,
+        detail: detail.to_owned(),
+    }
+}
+
+fn case(settings: &Settings, path: &Path, number: usize, line: &str) -> Result<Tested, Failure> {
+    let place = format!("{}:{number}", Shown::path(path));
+    let wrong = |why: &str| {
+        let hint = "a case is a decision, a kind and an object: `deny read secrets/key`";
+        Failure::usage(format!("{place}: {why}")).hint(hint)
+    };
+    let (expected, request) = line.split_once(' ').ok_or_else(|| wrong("this is not a case"))?;
+    let expected =
+        [Effect::Allow, Effect::Ask, Effect::Deny].into_iter().find(|effect| effect.word() == expected);
+    let expected = expected.ok_or_else(|| wrong("a case begins with allow, ask or deny"))?;
+    let sample = Sample::parse(request, &settings.places).map_err(|error| wrong(&error))?;
+    let decision = settings.decide(&sample.request());
+    let outcome = if decision.effect() == expected { Outcome::Holds } else { Outcome::Fails };
+    let detail =
+        format!("{} {}: {}", decision.effect().word(), decision.reason().code, decision.reason().text);
+    Ok(Tested { line: line.to_owned(), place: Some(place), outcome, detail })
+}
+
+/// The lines of a file of cases, numbered, without comments and blank lines.
+fn case_lines(path: &Path) -> Result<Vec<(usize, String)>, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("{} cannot be read", Shown::path(path))).because(&error))?;
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim().to_owned()));
+    Ok(lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect())
+}
+
+fn compare(
+    old: &Path,
+    new: &Path,
+    cases: Option<&Path>,
+    around: &Surroundings,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let (old, new) = (single(old, around)?, single(new, around)?);
+    let cases = cases.map(case_lines).transpose()?.unwrap_or_default();
+    let lines: Vec<_> = cases.into_iter().map(|(_, line)| line).collect();
+    let (changes, count) = diff(&old, &new, &lines);
+    match terminal.format {
+        Format::Json => {
+            let list: Vec<_> = changes
+                .iter()
+                .map(|change| {
+                    let after = change.after.reason();
+                    json!({ "request": change.line, "before": change.before.effect().word(), "after": change.after.effect().word(), "code": after.code.id(), "text": &*after.text })
+                })
+                .collect();
+            terminal.json(&json!({ "version": 1, "compared": count, "changes": list }))?;
+        }
+        Format::Text => {
+            for change in &changes {
+                let (before, after) =
+                    (terminal.effect(change.before.effect()), terminal.effect(change.after.effect()));
+                writeln!(terminal.out, "{before} -> {after}  {}", Shown::text(&change.line))?;
+            }
+            writeln!(terminal.err, "{} of {count} sample requests change", changes.len())?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// A policy of one file, on top of the built-in layer.
+fn single(path: &Path, around: &Surroundings) -> Result<Settings, Failure> {
+    let cannot = |error: &dyn std::error::Error| {
+        Failure::new(format!("{} cannot be read", Shown::path(path))).because(error)
+    };
+    let bytes = std::fs::read(path).map_err(|error| cannot(&error))?;
+    if bytes.len() as u64 > config::MAX_FILE {
+        return Err(Failure::new(format!(
+            "{} is larger than {} MiB",
+            Shown::path(path),
+            config::MAX_FILE >> 20
+        )));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| cannot(&error))?;
+    let source = Source::new(Scope::User, path, text);
+    from_sources(vec![source], &around.places).map_err(|problems| report::failure(&problems))
+}
+
+fn set(
+    key: &str,
+    value: &str,
+    project: bool,
+    around: &Surroundings,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let (scope, path) = if project {
+        (Scope::Project, around.files.project.clone())
+    } else {
+        (Scope::User, around.files.user.clone())
+    };
+    let path =
+        path.ok_or_else(|| Failure::new("there is no file to change").hint("set HOME or --user-policy"))?;
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => {
+            return Err(Failure::new(format!("{} cannot be read", Shown::path(&path))).because(&error));
+        }
+    };
+    let drawn = |problem: config::Problem| report::failure(&problem.into());
+    let mut edit = config::edit::Edit::new(&text).map_err(drawn)?;
+    edit.set(key, value).map_err(drawn)?;
+    let text = edit.finish(scope, &path).map_err(|problems| report::failure(&problems))?;
+    check_layers(scope, &path, &text, around)?;
+    replace(&path, &text)?;
+    writeln!(terminal.err, "{} changed", Shown::path(&path))?;
+    Ok(Exit::Ok)
+}
+
+/// The changed file must still load together with the other layers.
+fn check_layers(scope: Scope, path: &Path, text: &str, around: &Surroundings) -> Result<(), Failure> {
+    let mut files = around.files.clone();
+    match scope {
+        Scope::Project => files.project = None,
+        _ => files = Files { user: None, project: None, ..files },
+    }
+    let failure = |problems: config::Problems| report::failure(&problems);
+    let others = load(&files, &around.places).map_err(failure)?;
+    let written = others.sources.iter().filter(|source| source.scope != Scope::BuiltIn);
+    let mut sources: Vec<_> =
+        written.map(|source| Source::new(source.scope, &source.path, source.text.clone())).collect();
+    sources.push(Source::new(scope, path, text.to_owned()));
+    from_sources(sources, &around.places).map(drop).map_err(failure)
+}

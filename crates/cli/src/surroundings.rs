@@ -1,0 +1,107 @@
+//! What the command finds around it: directories, policy files, colours. The only place that reads the environment.
+
+use std::env;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use config::{Files, Places, project_file};
+
+use crate::failure::Failure;
+
+/// The administrator's policy file.
+const MANAGED: &str = "/etc/ringfence/policy.toml";
+
+/// What the command finds around it.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The directory the command was called in.
+    pub cwd: PathBuf,
+    /// Directories that a policy may speak of.
+    pub places: Places,
+    /// The layers.
+    pub files: Files,
+    /// Where sockets and the like would be put, if there is such a place.
+    pub runtime: Option<PathBuf>,
+}
+
+/// What the command line says about the surroundings.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct SurroundingsArgs {
+    /// The directory the agent works in [default: the current one]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Where")]
+    pub workspace: Option<PathBuf>,
+    /// Your policy file [default: ringfence/policy.toml in the configuration directory]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Where")]
+    pub user_policy: Option<PathBuf>,
+    /// Leave out the project's ringfence.toml; it can only narrow
+    #[arg(long, global = true, help_heading = "Where")]
+    pub no_project_policy: bool,
+}
+
+impl Surroundings {
+    /// Looks around.
+    pub fn find(args: &SurroundingsArgs) -> Result<Self, Failure> {
+        let cwd = env::current_dir()
+            .map_err(|error| Failure::new("the current directory cannot be found").because(&error))?;
+        let written = args.workspace.clone().unwrap_or_else(|| cwd.clone());
+        let workspace = std::fs::canonicalize(cwd.join(&written)).map_err(|error| {
+            let shown = policy::Shown::path(&written).to_string();
+            Failure::new(format!("the workspace {shown} cannot be used")).because(&error)
+        })?;
+        let home = directory("HOME").or_else(home_of_user);
+        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        let config = directory("XDG_CONFIG_HOME").or_else(|| below_home(".config"));
+        let state = directory("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
+        let user = args.user_policy.as_ref().map(|path| cwd.join(path));
+        let files = Files {
+            managed: Some(PathBuf::from(MANAGED)),
+            user: user.or_else(|| config.map(|config| config.join("ringfence/policy.toml"))),
+            project: (!args.no_project_policy).then(|| project_file(&workspace)),
+        };
+        let run = env::var("RINGFENCE_RUN").ok();
+        let places = Places { workspace, home, state, run };
+        Ok(Self { cwd, places, files, runtime: directory("XDG_RUNTIME_DIR") })
+    }
+}
+
+/// A directory from the environment. A relative one would depend on where the command is called, so it does not count.
+fn directory(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// The home directory of the effective user, for whoever has no `HOME`.
+fn home_of_user() -> Option<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let home = users.lines().find_map(|line| {
+        let fields: Vec<_> = line.split(':').collect();
+        (fields.get(2) == Some(&uid.as_str())).then(|| fields.get(5).copied())?
+    })?;
+    Some(PathBuf::from(home)).filter(|home| home.is_absolute() && home != Path::new("/"))
+}
+
+/// When output is coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal that wants it.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether standard output is to be coloured.
+    #[must_use]
+    pub fn wanted(self) -> bool {
+        let set = |variable: &str| env::var_os(variable).filter(|value| !value.is_empty());
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto if set("NO_COLOR").is_some() => false,
+            Self::Auto if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+            Self::Auto => std::io::stdout().is_terminal() && set("TERM").is_none_or(|term| term != "dumb"),
+        }
+    }
+}
