@@ -48,16 +48,21 @@ const TESTS: &[(&str, fn())] = &[
     ("bwrap::directories_above_count", bwrap::directories_above_count),
 ];
 
-/// Runs the tests whose names contain one of the words, or all of them. A failing test panics, which ends the program.
-fn run_tests(words: &[String]) -> ExitCode {
-    let words: Vec<&String> = words.iter().filter(|word| !word.starts_with('-')).collect();
-    for (name, test) in TESTS {
-        if words.is_empty() || words.iter().any(|word| name.contains(word.as_str())) {
+/// Understands as much of the usual test command line as runners need: `--list`, `--ignored`, `--exact` and words.
+/// A failing test panics, which ends the program.
+fn run_tests(arguments: &[String]) -> ExitCode {
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let words: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let asked = |name: &str, word: &str| if has("--exact") { name == word } else { name.contains(word) };
+    for (name, test) in TESTS.iter().filter(|_| !has("--ignored")) {
+        if has("--list") {
+            println!("{name}: test");
+        } else if words.is_empty() || words.iter().any(|word| asked(name, word)) {
             println!("test {name} ...");
             test();
         }
     }
-    println!("all fine");
     ExitCode::SUCCESS
 }
 
