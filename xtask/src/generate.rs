@@ -2,6 +2,8 @@
 
 mod codes;
 mod hosts;
+mod man;
+mod reference;
 mod rustfmt;
 
 use std::fs;
@@ -15,7 +17,6 @@ enum Generated {
     /// One file.
     File(&'static str, fn(&Path) -> Result<String, Offence>),
     /// All files of a directory, by name. Whatever else lies in it is left over.
-    #[cfg_attr(not(test), expect(dead_code, reason = "manual pages come with the command line"))]
     Directory(&'static str, fn() -> io::Result<Vec<(String, String)>>),
 }
 
@@ -23,6 +24,9 @@ enum Generated {
 const GENERATED: &[Generated] = &[
     Generated::File("crates/policy/src/tables/hosts.rs", hosts::generate),
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
+    Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),
+    Generated::File("docs/reference/policy.schema.json", |_| Ok(config::schema::json())),
+    Generated::Directory("docs/man", || man::render(cli::command())),
 ];
 
 /// Makes every generated file fresh, and names those that were not.
