@@ -32,7 +32,7 @@ const STEPS: &[Step] = &[
     ("names", |it| names::check(&it.sources).into()),
     ("tables", |it| tables(&it.root).into()),
     ("generated files", |it| generate::stale(&it.root).into()),
-    ("cargo fmt", |it| run(it, &["fmt", "--all", "--check", "--", "--color", "never"])),
+    ("cargo fmt", |it| run(it, &["fmt", "--all", "--check", "--", "-l"])),
     ("cargo clippy", |it| {
         run(it, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
