@@ -1,5 +1,6 @@
 //! From checked values to the chain that decides.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
@@ -11,6 +12,7 @@ use policy::{
 use crate::file::project_file;
 use crate::place::Places;
 use crate::problem::Problem;
+use crate::source::Scope;
 use crate::toolset::tool_set;
 use crate::tree::{Entry, Node, Table, find};
 
@@ -35,29 +37,40 @@ pub(crate) fn compile(table: &Table, places: &Places) -> Result<Compiled, Vec<Pr
     let tools = tool_set(find(table, "tools").and_then(Node::table).unwrap_or(&Table::new()));
     let Compiler { problems, rules, .. } = compiler;
     let (Some(floor), Some(tools), true) = (floor, tools, problems.is_empty()) else { return Err(problems) };
-    let rules = RuleSet::new(rules).map_err(|error| {
-        vec![Problem::new(Code::TooLarge, format!("the rules together are too large: {error}"))]
-    })?;
-    let rules = Arc::new(rules);
-    Ok(Compiled { chain: chain(table, floor, &rules, &tools, &roots), rules, from_sections, tools, roots })
+    let too_large =
+        |error| vec![Problem::new(Code::TooLarge, format!("the rules together are too large: {error}"))];
+    let written = find(table, "rules").map(Node::list).unwrap_or_default();
+    let own_file =
+        written.iter().find(|node| node.source.scope == Scope::Project).map(|node| &*node.source.path);
+    let project: Vec<_> = rules.iter().filter(|rule| is_narrowing(own_file, rule)).cloned().collect();
+    let chain = Chain::new(floor);
+    let (chain, rules) = if project.is_empty() {
+        let rules = Arc::new(RuleSet::new(rules).map_err(too_large)?);
+        (chain.then(Shared(Arc::clone(&rules))), rules)
+    } else {
+        let wide = rules.iter().filter(|rule| !is_narrowing(own_file, rule)).cloned().collect();
+        let chain = chain.then(RuleSet::new(wide).map_err(too_large)?);
+        let narrowing = Arc::new(RuleSet::new(project).map_err(too_large)?);
+        (chain.narrowed_by(Shared(narrowing)), Arc::new(RuleSet::new(rules).map_err(too_large)?))
+    };
+    Ok(Compiled { chain: links(chain, table, &tools, &roots), rules, from_sections, tools, roots })
 }
 
-fn chain(
-    table: &Table,
-    floor: Vec<Box<dyn Floor>>,
-    rules: &Arc<RuleSet>,
-    tools: &ToolSet,
-    roots: &[Root],
-) -> Chain {
-    let shared = Arc::clone(rules);
-    let chain = Chain::new(floor)
-        .then(Shared(shared))
+/// A rule of the project that asks: it may stop what is allowed, not open what is not.
+fn is_narrowing(project: Option<&Path>, rule: &Rule) -> bool {
+    let place = rule.reason.rule.as_ref().map(|place| &*place.file);
+    rule.effect == Effect::Ask && project.is_some() && place == project
+}
+
+fn links(chain: Chain, table: &Table, tools: &ToolSet, roots: &[Root]) -> Chain {
+    let chain = chain
         .then(Link::new("tools", tool_link(table, tools.clone())))
         .otherwise(Link::new("files default", files_default(table)))
         .otherwise(Link::new("network default", network_default(table)));
     match find(table, "files.jail") {
         Some(jail) if jail.word() == Some("ask") => {
-            chain.then(Link::new("border", border_ask(jail.place(), roots.to_vec())))
+            let border = Link::new("border", border_ask(jail.place(), roots.to_vec()));
+            if jail.source.scope == Scope::Project { chain.narrowed_by(border) } else { chain.then(border) }
         }
         _ => chain,
     }

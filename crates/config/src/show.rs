@@ -34,8 +34,7 @@ pub fn rows(settings: &Settings) -> Vec<Row> {
 
 fn walk(keys: &[Key], table: &Table, path: &str, entry: Option<usize>, rows: &mut Vec<Row>) {
     // Plain values come before tables, as TOML wants it.
-    let is_table =
-        |key: &&Key| matches!(key.kind, Kind::Table(_) | Kind::Named(_) | Kind::Tables(_) | Kind::Map(_));
+    let is_table = |key: &&Key| matches!(key.kind, Kind::Table(_) | Kind::Named(_) | Kind::Tables(_));
     let (tables, plain): (Vec<_>, Vec<_>) = keys.iter().partition(is_table);
     for key in plain {
         if let Some(found) = table.get(key.name) {
@@ -44,7 +43,7 @@ fn walk(keys: &[Key], table: &Table, path: &str, entry: Option<usize>, rows: &mu
     }
     for key in tables {
         let Some(found) = table.get(key.name) else { continue };
-        if entry.is_some() || matches!(key.kind, Kind::Map(_)) {
+        if entry.is_some() {
             rows.push(row(path, entry, key.name, &found.node, key.built));
         } else {
             inner(key, &found.node, &join(path, key.name), rows);
@@ -86,7 +85,7 @@ fn toml(node: &Node) -> String {
             };
             format!("{{ {} }}", table.iter().map(pair).collect::<Vec<_>>().join(", "))
         }
-        Value::Text(text) => format!("{text:?}"),
+        Value::Text(text) => string(text),
         _ => node.written().to_owned(),
     }
 }
@@ -97,5 +96,10 @@ fn join(path: &str, name: &str) -> String {
 }
 
 fn quoted(name: &str) -> String {
-    if name.contains('.') { format!("{name:?}") } else { name.to_owned() }
+    if name.contains('.') { string(name) } else { name.to_owned() }
+}
+
+/// A TOML string. Control characters were refused before, so two escapes suffice.
+fn string(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

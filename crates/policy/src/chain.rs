@@ -28,6 +28,8 @@ pub trait Policy: Send + Sync {
 pub struct Chain {
     floor: Vec<Box<dyn Floor>>,
     rules: Vec<Box<dyn Policy>>,
+    /// Links that can only make an answer stricter.
+    narrowing: Vec<Box<dyn Policy>>,
     defaults: Vec<Box<dyn Policy>>,
 }
 
@@ -93,13 +95,21 @@ impl Chain {
     /// A chain begins with what nothing overrules.
     #[must_use]
     pub fn new(floor: Vec<Box<dyn Floor>>) -> Self {
-        Self { floor, rules: Vec::new(), defaults: Vec::new() }
+        Self { floor, rules: Vec::new(), narrowing: Vec::new(), defaults: Vec::new() }
     }
 
     /// Adds a link. Among links the strictest answer wins, so their order decides nothing.
     #[must_use]
     pub fn then(mut self, link: impl Policy + 'static) -> Self {
         self.rules.push(Box::new(link));
+        self
+    }
+
+    /// Adds a link of a layer that may only narrow: what it allows counts for nothing, and where it asks, a denial
+    /// stays a denial.
+    #[must_use]
+    pub fn narrowed_by(mut self, link: impl Policy + 'static) -> Self {
+        self.narrowing.push(Box::new(link));
         self
     }
 
@@ -123,18 +133,28 @@ impl Chain {
         if let Some(deny @ Decision::Deny(_)) = answer {
             return (Phase::SessionDeny, deny);
         }
-        let ruled = self.rules.iter().filter_map(|link| link.decide(request)).reduce(Decision::stricter);
-        match (ruled, answer) {
-            (Some(deny @ Decision::Deny(_)), _) => (Phase::RuleDeny, deny),
-            (_, Some(answer)) => (Phase::SessionAllow, answer),
-            (Some(ask @ Decision::Ask(_)), None) => (Phase::RuleAsk, ask),
-            (Some(allow @ Decision::Allow(_)), None) => (Phase::RuleAllow, allow),
-            (None, None) => self.fall_back(request),
+        let ruled = strictest(&self.rules, request);
+        let narrowed = strictest(&self.narrowing, request);
+        match (ruled, narrowed, answer) {
+            (Some(deny @ Decision::Deny(_)), _, _) | (_, Some(deny @ Decision::Deny(_)), _) => {
+                (Phase::RuleDeny, deny)
+            }
+            (_, _, Some(answer)) => (Phase::SessionAllow, answer),
+            (ruled, narrowed, None) => narrow(self.unanswered(ruled, request), narrowed),
+        }
+    }
+
+    /// What holds when no person has answered and no rule denies.
+    fn unanswered(&self, ruled: Option<Decision>, request: &Request<'_>) -> (Phase, Decision) {
+        match ruled {
+            Some(allow @ Decision::Allow(_)) => (Phase::RuleAllow, allow),
+            Some(ask) => (Phase::RuleAsk, ask),
+            None => self.fall_back(request),
         }
     }
 
     fn fall_back(&self, request: &Request<'_>) -> (Phase, Decision) {
-        match self.defaults.iter().filter_map(|link| link.decide(request)).reduce(Decision::stricter) {
+        match strictest(&self.defaults, request) {
             Some(decision) => (Phase::Default, decision),
             None => (Phase::Nobody, Decision::Deny(nobody(request))),
         }
@@ -145,11 +165,23 @@ impl Chain {
     pub fn explain(&self, request: &Request<'_>, answers: &Answers) -> Trace {
         let floor = self.floor.iter().map(|link| (link.name(), link.forbid(request).map(Decision::Deny)));
         let session = std::iter::once(("session", answers.decide(request)));
-        let links = self.rules.iter().chain(&self.defaults).map(|link| (link.name(), link.decide(request)));
+        let links = self.rules.iter().chain(&self.narrowing).chain(&self.defaults);
+        let links = links.map(|link| (link.name(), link.decide(request)));
         let said =
             floor.chain(session).chain(links).map(|(link, decision)| Said { link, decision }).collect();
         let (phase, decision) = self.decide_in_phase(request, answers);
         Trace { decision, phase, said }
+    }
+}
+
+fn strictest(links: &[Box<dyn Policy>], request: &Request<'_>) -> Option<Decision> {
+    links.iter().filter_map(|link| link.decide(request)).reduce(Decision::stricter)
+}
+
+fn narrow(base: (Phase, Decision), narrowed: Option<Decision>) -> (Phase, Decision) {
+    match (base, narrowed) {
+        ((_, Decision::Allow(_)), Some(ask @ Decision::Ask(_))) => (Phase::RuleAsk, ask),
+        (base, _) => base,
     }
 }
 

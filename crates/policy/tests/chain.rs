@@ -90,6 +90,32 @@ fn the_phases_in_order() {
     }
 }
 
+/// A layer that may only narrow turns allow into ask or deny, and nothing into allow.
+#[test]
+fn narrowing_links_only_narrow() {
+    use Effect::{Allow, Ask, Deny};
+    let (file, read) = (location("/ws/a"), tool("read"));
+    let request = Request { tool: &read, want: Want::Read(&file) };
+    let rows = [
+        (Some(Allow), Allow, Allow),
+        (Some(Allow), Ask, Ask),
+        (Some(Allow), Deny, Deny),
+        (Some(Ask), Allow, Ask),
+        (Some(Ask), Deny, Deny),
+        (Some(Deny), Ask, Deny),
+        (None, Allow, Deny),
+        (None, Ask, Deny),
+    ];
+    for (wide, narrowing, expected) in rows {
+        let mut chain =
+            Chain::new(vec![]).narrowed_by(RuleSet::new(vec![path_rule(narrowing, "a")]).unwrap());
+        if let Some(wide) = wide {
+            chain = chain.then(RuleSet::new(vec![path_rule(wide, "a")]).unwrap());
+        }
+        assert_eq!(chain.decide(&request, &Answers::none()).effect(), expected, "{wide:?} {narrowing:?}");
+    }
+}
+
 #[test]
 fn the_trace_names_every_link() {
     let chain = Chain::new(vec![forbidden("**/.env*"), Box::new(NoMetadata)])

@@ -1,0 +1,282 @@
+//! Three layers: what each may say, and that the project's can only narrow.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use std::path::{Path, PathBuf};
+
+use config::{Places, Problems, Sample, Scope, Settings, Source, from_sources};
+use policy::{Code, Effect};
+use proptest::prelude::*;
+
+fn places() -> Places {
+    Places {
+        workspace: PathBuf::from("/ws"),
+        home: Some(PathBuf::from("/home/me")),
+        state: Some(PathBuf::from("/home/me/.local/state")),
+        run: Some("run-1".into()),
+    }
+}
+
+fn load(layers: &[(Scope, &str)]) -> Result<Settings, Problems> {
+    let source = |(scope, text): &(Scope, &str)| {
+        let path = format!("{}.toml", scope.word());
+        Source::new(*scope, Path::new(&path), format!("version = 1\n{text}\n"))
+    };
+    from_sources(layers.iter().map(source).collect(), &places())
+}
+
+fn decide(settings: &Settings, line: &str) -> Effect {
+    settings.decide(&Sample::parse(line, &places()).unwrap().request()).effect()
+}
+
+/// Rows: the user's file, the project's file, and what the first problem says of it.
+const WIDENING: &[(&str, &str, &str)] = &[
+    ("", "jail.enabled = \"never\"", "`jail.enabled`: `\"never\"`"),
+    ("", "jail.on-unavailable = \"run-unjailed\"", "`jail.on-unavailable`"),
+    ("", "jail.provider = \"landlock\"", "`jail.provider`"),
+    ("", "jail.secure-credential-home = false", "`jail.secure-credential-home`"),
+    ("", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
+    ("", "jail.shared = [\"/opt\"]", "`jail.shared`"),
+    ("jail.read-only = [\"/opt/a\"]", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
+    ("jail.profile = \"readonly\"", "jail.profile = \"workspace-write\"", "`jail.profile`"),
+    (
+        "",
+        "[profiles.x]\nextends = \"workspace-write\"\nnetwork = \"open\"\n[jail]\nprofile = \"x\"",
+        "`jail.profile`",
+    ),
+    (
+        "[profiles.x]\nextends = \"readonly\"\nnetwork = \"none\"",
+        "[profiles.x]\nextends = \"readonly\"\nnetwork = \"open\"",
+        "`profiles.x.network`",
+    ),
+    (
+        "[profiles.x]\nextends = \"readonly\"",
+        "[profiles.x]\nextends = \"workspace-write\"",
+        "`profiles.x.extends`",
+    ),
+    (
+        "[profiles.x]\nextends = \"readonly\"\nrequire = { files = \"full\" }",
+        "[profiles.x]\nextends = \"readonly\"\nrequire = { files = \"none\" }",
+        "`profiles.x.require.files`",
+    ),
+    ("limits.memory = \"1GiB\"", "limits.memory = \"2GiB\"", "`limits.memory`: `\"2GiB\"`"),
+    ("", "limits.steps = 151", "`limits.steps`"),
+    ("", "limits.tokens.hour = 10_000_001", "`limits.tokens.hour`"),
+    ("", "limits.breaker.failures = 6", "`limits.breaker.failures`"),
+    ("limits.wall-clock = \"10m\"", "limits.wall-clock = \"601s\"", "`limits.wall-clock`"),
+    ("limits.cost-usd.execution = 5.0", "limits.cost-usd.execution = 5.01", "`limits.cost-usd.execution`"),
+    ("", "files.jail = false", "`files.jail`: `false`"),
+    ("", "files.jail = \"ask\"", "`files.jail`"),
+    ("files.absolute-paths = false", "files.absolute-paths = true", "`files.absolute-paths`"),
+    ("files.read.default = \"deny\"", "files.read.default = \"ask\"", "`files.read.default`"),
+    (
+        "files.read = { default = \"ask\", allow = [\"src/**\"] }",
+        "files.read.allow = [\"**\"]",
+        "`files.read.allow`",
+    ),
+    (
+        "files.write = { default = \"ask\", allow = [] }",
+        "files.write.allow = [\"out/**\"]",
+        "`files.write.allow`",
+    ),
+    ("", "files.read.allow = [\"/etc/**\"]", "`files.read.allow`: `/etc/**`"),
+    ("", "[[rules]]\ntool = \"exec\"\ncommand = \"make\"\naction = \"allow\"", "`rules`: an allow rule"),
+    ("", "network.allow = [\"github.com\"]", "`network.allow`: `github.com`"),
+    ("network.allow = [\"*.example.org\"]", "network.allow = [\"example.org\"]", "`network.allow`"),
+    ("network.unknown = \"deny\"", "network.unknown = \"ask\"", "`network.unknown`"),
+    ("", "[[secrets]]\nname = \"a\"\nhost = \"a.com\"\ninject = { bearer = true }", "`secrets`"),
+    ("", "tools.profile = \"full\"", "`tools`: every tool"),
+    ("", "tools.allow = [\"browser\"]", "`tools`: `browser`"),
+    ("", "tools.allow = [\"mcp__a--*\"]", "`tools`: `mcp__a--*`"),
+    ("tools.deny = [\"exec\"]", "tools = { profile = \"supervisor\" }", "`tools`"),
+    ("", "skills.scan.enabled = false", "`skills.scan.enabled`"),
+    ("", "skills.scan.block-on-critical = false", "`skills.scan.block-on-critical`"),
+    ("", "skills.scan.oversize = \"truncate\"", "`skills.scan.oversize`"),
+    ("", "skills.scan.max-chars = 20_001", "`skills.scan.max-chars`"),
+    ("", "[[skills.scan.allow]]\nrule = \"X\"\npath = \"a\"\nreason = \"because\"", "`skills.scan.allow`"),
+    ("", "sources.web_fetch.max-bytes = \"3MB\"", "`sources.web_fetch.max-bytes`"),
+    ("", "sources.web_fetch.strategy = \"raw\"", "`sources.web_fetch.strategy`"),
+    ("", "[mcp.servers.evil]\ncommand = [\"sh\"]", "`mcp.servers.evil.command`"),
+    (
+        "[mcp.servers.a]\ncommand = [\"a\"]\ntools = { allow = [\"read_*\"] }",
+        "[mcp.servers.a]\ncommand = [\"a\"]\ntools = { allow = [\"*\"] }",
+        "`mcp.servers.a.tools.allow`",
+    ),
+    ("", "audit.path = \"/tmp/x\"", "`audit.path`"),
+];
+
+#[test]
+fn the_project_cannot_widen() {
+    for (user, project, expected) in WIDENING {
+        let Err(problems) = load(&[(Scope::User, user), (Scope::Project, project)]) else {
+            panic!("{project} was accepted on top of {user:?}");
+        };
+        let problem = &problems.0[0];
+        assert_eq!(problem.code, Code::LayerWidens, "{problem}");
+        assert!(problem.message.contains(expected), "{problem} does not say {expected}");
+        let place = problem.place.as_ref().unwrap();
+        assert_eq!(place.source.scope, Scope::Project);
+        assert!(place.source.line(place.span.start).get() > 1, "{problem}");
+    }
+}
+
+#[test]
+fn the_user_may_say_what_the_project_may_not() {
+    for (user, project, _) in WIDENING {
+        // Whatever the project is refused, the user may set, where the rest of the user's file does not speak of it.
+        if user.is_empty() {
+            load(&[(Scope::User, project)])
+                .map(drop)
+                .unwrap_or_else(|problems| panic!("{project}: {problems}"));
+        }
+    }
+}
+
+#[test]
+fn the_user_cannot_widen_what_the_administrator_says() {
+    for (managed, user, expected) in WIDENING.iter().filter(|(managed, _, _)| !managed.is_empty()) {
+        let Err(problems) = load(&[(Scope::Managed, managed), (Scope::User, user)]) else {
+            panic!("{user} was accepted on top of {managed}");
+        };
+        assert!(problems.0[0].message.contains(expected), "{problems}");
+    }
+}
+
+#[test]
+fn the_project_can_narrow() {
+    let rows: &[(&str, &str, &str, Effect, Effect)] = &[
+        ("", "files.forbidden = [\"docs/**\"]", "read docs/a", Effect::Allow, Effect::Deny),
+        ("", "files.forbidden = [\"docs/**\"]", "read .env", Effect::Deny, Effect::Deny),
+        ("", "files.read.deny = [\"a\"]", "read a", Effect::Allow, Effect::Deny),
+        ("", "files.write.default = \"ask\"", "write a", Effect::Allow, Effect::Ask),
+        (
+            "",
+            "files.write = { default = \"deny\", allow = [\"out/**\"] }",
+            "write out/a",
+            Effect::Allow,
+            Effect::Allow,
+        ),
+        (
+            "",
+            "files.write = { default = \"deny\", allow = [\"out/**\"] }",
+            "write src/a",
+            Effect::Allow,
+            Effect::Deny,
+        ),
+        (
+            "files.write = { default = \"ask\", allow = [\"src/**\", \"out/**\"] }",
+            "files.write.allow = [\"src/a/**\"]",
+            "write out/a",
+            Effect::Allow,
+            Effect::Ask,
+        ),
+        (
+            "network.allow = [\"*.a.com\", \"b.com\"]",
+            "network.allow = [\"x.a.com\"]",
+            "connect b.com",
+            Effect::Allow,
+            Effect::Ask,
+        ),
+        (
+            "network.allow = [\"*.a.com\"]",
+            "network.allow = [\"x.a.com\"]",
+            "connect x.a.com",
+            Effect::Allow,
+            Effect::Allow,
+        ),
+        (
+            "network.allow = [\"a.com\"]",
+            "network.deny = [\"a.com\"]",
+            "connect a.com",
+            Effect::Allow,
+            Effect::Deny,
+        ),
+        ("", "network.unknown = \"deny\"", "connect a.com", Effect::Ask, Effect::Deny),
+        ("", "tools.deny = [\"exec\"]", "call exec", Effect::Allow, Effect::Deny),
+        ("", "tools.profile = \"minimal\"", "call grep", Effect::Allow, Effect::Deny),
+        ("", "[[rules]]\npath = \"a\"\naction = \"ask\"", "read a", Effect::Allow, Effect::Ask),
+        ("files.jail = false", "files.jail = true", "read /etc/hosts", Effect::Allow, Effect::Deny),
+        ("files.jail = false", "files.jail = \"ask\"", "read /etc/hosts", Effect::Allow, Effect::Ask),
+    ];
+    for (user, project, line, before, after) in rows {
+        let wide = load(&[(Scope::User, user)]).unwrap();
+        let narrow = load(&[(Scope::User, user), (Scope::Project, project)])
+            .unwrap_or_else(|e| panic!("{project}: {e}"));
+        assert_eq!((decide(&wide, line), decide(&narrow, line)), (*before, *after), "{project}: {line}");
+    }
+}
+
+#[test]
+fn a_layer_knows_only_itself_and_wider_ones() {
+    let user = "jail.profile = \"x\"";
+    let project = "[profiles.x]\nextends = \"readonly\"";
+    let Err(problems) = load(&[(Scope::User, user), (Scope::Project, project)]) else { panic!("accepted") };
+    assert_eq!(problems.0[0].code, Code::UnknownName);
+    let cycle = "[profiles.a]\nextends = \"b\"\n[profiles.b]\nextends = \"a\"";
+    let Err(problems) = load(&[(Scope::User, cycle)]) else { panic!("accepted") };
+    assert_eq!(problems.0[0].code, Code::BadValue);
+    load(&[(Scope::User, "[profiles.a]\nextends = \"b\"\n[profiles.b]\nextends = \"readonly\"")]).unwrap();
+    load(&[(Scope::Project, "[profiles.x]\nextends = \"readonly\"\n[jail]\nprofile = \"x\"")]).unwrap();
+}
+
+const FRAGMENTS: &[&str] = &[
+    "[files.read]\ndefault = \"ask\"",
+    "[files.read]\ndefault = \"deny\"\nallow = [\"src/**\", \"a\"]",
+    "[files.read]\nallow = [\"**\"]",
+    "[files.read]\nallow = [\"src/a\"]\ndeny = [\"src/**\"]",
+    "[files.write]\ndefault = \"deny\"\nallow = [\"src/**\"]",
+    "[files.write]\ndefault = \"ask\"\ndeny = [\"**/*.lock\"]",
+    "[files]\njail = false",
+    "[files]\njail = \"ask\"\nforbidden = [\"src/b\"]",
+    "[network]\nallow = [\"*.a.com\", \"b.com\"]",
+    "[network]\nallow = [\"x.a.com\"]\nunknown = \"deny\"",
+    "[network]\ndeny = [\"b.com\"]",
+    "[tools]\nprofile = \"full\"",
+    "[tools]\nprofile = \"minimal\"\nallow = [\"exec\"]",
+    "[tools]\ndeny = [\"group:coding\"]",
+    "[tools]\nallow = [\"mcp__a--*\", \"browser\"]",
+    "[[rules]]\npath = \"src/**\"\naction = \"ask\"",
+    "[[rules]]\npath = \"src/**\"\naction = \"allow\"",
+    "[[rules]]\ncommand = \"git push\"\naction = \"deny\"",
+    "[[rules]]\ntool = \"exec\"\naction = \"allow\"",
+    "[[rules]]\nhost = \"b.com\"\naction = \"ask\"",
+];
+
+const REQUESTS: &[&str] = &[
+    "read src/a",
+    "read src/b",
+    "read a",
+    "read /etc/hosts",
+    "write src/a",
+    "write Cargo.lock",
+    "write /etc/hosts",
+    "write ringfence.toml",
+    "connect x.a.com",
+    "connect a.com",
+    "connect b.com",
+    "connect c.com",
+    "connect 10.0.0.1",
+    "call read",
+    "call exec",
+    "call browser",
+    "call mcp__a--x",
+    "exec git push",
+    "exec make",
+];
+
+/// Fragments that share a table cannot stand in one file; such files are not TOML and are left out.
+fn file() -> impl Strategy<Value = String> {
+    proptest::sample::subsequence(FRAGMENTS, 0..4).prop_map(|fragments| fragments.join("\n"))
+}
+
+proptest! {
+    /// The law behind all rows above: whatever the project says, nothing becomes more allowed.
+    #[test]
+    fn no_project_file_allows_more(user in file(), project in file()) {
+        let Ok(wide) = load(&[(Scope::User, &user)]) else { return Ok(()) };
+        let Ok(narrow) = load(&[(Scope::User, &user), (Scope::Project, &project)]) else { return Ok(()) };
+        for line in REQUESTS {
+            let (before, after) = (decide(&wide, line), decide(&narrow, line));
+            prop_assert!(after >= before, "{line}: {before:?} became {after:?}\n--- user\n{user}\n--- project\n{project}");
+        }
+    }
+}
