@@ -1,6 +1,7 @@
 //! Everything a person sees of Ringfence.
 
 mod check;
+mod doctor;
 mod exit;
 mod explain;
 mod failure;
@@ -18,6 +19,9 @@ pub use terminal::{Format, Terminal};
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
+
+use config::Files;
 
 use clap::{CommandFactory as _, Parser};
 
@@ -58,6 +62,8 @@ enum Command {
         #[command(subcommand)]
         command: policy::PolicyCommand,
     },
+    /// Say what this machine can enforce, what is lost, what to change
+    Doctor(doctor::DoctorArgs),
     /// Print shell completions
     Completions {
         /// The shell
@@ -99,10 +105,50 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, 
             let settings = policy::settings(&around, terminal)?;
             check::run(command, *trace, &around, &settings, terminal)
         }
+        Command::Doctor(args) => {
+            let around = Surroundings::find(&arguments.around)?;
+            doctor::run(args, &doctor_places(&around), terminal)
+        }
         Command::Policy { command } => {
             policy::run(command, &Surroundings::find(&arguments.around)?, terminal)
         }
     }
+}
+
+fn doctor_places(around: &Surroundings) -> doctor::Places {
+    let settings = config::load(&around.files, &around.places).ok();
+    let state_dir = around.places.state.as_ref().map(|state| state.join("ringfence"));
+    let ledger = settings.as_ref().and_then(config::Settings::ledger);
+    doctor::Places {
+        ledger: ledger.or_else(|| state_dir.as_ref().map(|state| state.join("ledger.jsonl"))),
+        state_dir,
+        runtime_dir: around.runtime.as_ref().map(|runtime| runtime.join("ringfence")),
+        config: config_files(around),
+    }
+}
+
+/// Each layer is judged on top of the wider ones, as it would be used.
+fn config_files(around: &Surroundings) -> Vec<doctor::ConfigFile> {
+    let Files { managed, user, project } = around.files.clone();
+    let mut files = Files { managed: None, user: None, project: None };
+    let layers = [("managed", managed), ("user", user), ("project", project)];
+    let judge = |(label, path): (&'static str, Option<PathBuf>)| {
+        match label {
+            "managed" => files.managed.clone_from(&path),
+            "user" => files.user.clone_from(&path),
+            _ => files.project.clone_from(&path),
+        }
+        let there = path.as_ref().is_some_and(|path| path.symlink_metadata().is_ok());
+        let state = match config::load(&files, &around.places) {
+            _ if !there => doctor::ConfigState::Absent,
+            Ok(_) => doctor::ConfigState::Loaded,
+            Err(problems) => {
+                doctor::ConfigState::Refused(problems.0.first().map(ToString::to_string).unwrap_or_default())
+            }
+        };
+        doctor::ConfigFile { label, path, state }
+    };
+    layers.into_iter().map(judge).collect()
 }
 
 /// Help and version are data; everything else is a mistake of the caller.

@@ -1,5 +1,10 @@
 //! What is wrong with a policy file, where, and what is said about it.
-#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "tests may unwrap and say what they skip"
+)]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -193,7 +198,7 @@ fn bombs_are_refused_quickly() {
         "version = 1\nfiles.read.deny = [\"re:(a{1000}){1000}\"]".to_owned(),
         "version = 1\nfiles.read.deny = [\"re:((a*)*)*b{99999}\"]".to_owned(),
         format!("version = 1\nx = {}", "[".repeat(100_000)),
-        format!("version = 1\n{} = 1", ["a"; 50_000].join(".")),
+        format!("version = 1\n{} = 1", vec!["a"; 50_000].join(".")),
         "\u{feff}\u{feff}version = 1".to_owned(),
     ];
     for text in rows {
@@ -217,20 +222,20 @@ fn the_whole_sample_loads_and_shows_again() {
 }
 
 fn render(settings: &Settings) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let mut current = (String::new(), None);
     for row in config::rows(settings) {
         if (row.table.clone(), row.entry) != current {
-            text += &if row.entry.is_some() {
-                format!("[[{}]]\n", row.table)
+            lines.push(if row.entry.is_some() {
+                format!("[[{}]]", row.table)
             } else {
-                format!("[{}]\n", row.table)
-            };
+                format!("[{}]", row.table)
+            });
             current = (row.table.clone(), row.entry);
         }
-        text += &format!("{} = {}\n", row.name, row.toml);
+        lines.push(format!("{} = {}", row.name, row.toml));
     }
-    text
+    lines.join("\n")
 }
 
 struct Place {
