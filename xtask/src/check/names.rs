@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::Ident;
 use syn::visit::{self, Visit};
 
 use crate::offence::Offence;
@@ -42,7 +42,7 @@ impl Names<'_> {
     fn judge(&mut self, what: &str, name: &Ident) {
         let text = name.to_string();
         if let Some(word) = empty_word(&text) {
-            let line = Span::start(&name.span()).line;
+            let line = name.span().start().line;
             let text = format!("{what} `{text}`: `{word}` says nothing");
             self.offences.push(Offence::at(&self.source.path, line, text));
         }
