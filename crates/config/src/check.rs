@@ -1,6 +1,7 @@
 //! Text of a file, held against the schema: every value checked, every problem found.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use policy::{
@@ -38,7 +39,7 @@ pub(crate) fn check(source: &Arc<Source>) -> (Table, Vec<Problem>) {
         return (Table::new(), checker.problems);
     }
     let root = document.span();
-    let table = checker.table(ROOT, document.get_ref(), &root, "");
+    let table = checker.table(ROOT, document.get_ref(), &root, &Trail::START);
     (table, checker.problems)
 }
 
@@ -81,22 +82,21 @@ impl Checker<'_> {
         }
     }
 
-    fn table(&mut self, keys: &'static [Key], table: &DeTable<'_>, span: &Span, path: &str) -> Table {
+    fn table(&mut self, keys: &'static [Key], table: &DeTable<'_>, span: &Span, path: &Trail<'_>) -> Table {
         let mut checked = Table::new();
         for (name, value) in table {
             let Some(key) = keys.iter().find(|key| key.name == name.get_ref()) else {
                 self.unknown_key(keys, name, path);
                 continue;
             };
-            let path = format!("{path}{}", key.name);
-            if let Some(node) = self.value(key.kind, value, &path) {
+            if let Some(node) = self.value(key.kind, value, &path.then(key.name)) {
                 checked.insert(key.name.to_owned(), Entry { key: name.span(), node });
             }
         }
         for key in
             keys.iter().filter(|key| key.required && !table.keys().any(|name| name.get_ref() == key.name))
         {
-            let message = format!("`{}` is missing", join(path, key.name));
+            let message = format!("`{}` is missing", path.then(key.name));
             let hint = format!("{} It is {}.", key.about, key.kind.words());
             let problem =
                 Problem::new(Code::MissingKey, message).at(self.source, first_line(span, self.source), "");
@@ -105,9 +105,9 @@ impl Checker<'_> {
         checked
     }
 
-    fn unknown_key(&mut self, keys: &[Key], name: &Spanned<Cow<'_, str>>, path: &str) {
+    fn unknown_key(&mut self, keys: &[Key], name: &Spanned<Cow<'_, str>>, path: &Trail<'_>) {
         let written = name.get_ref();
-        let message = format!("unknown key `{}`", Shown::text(&join(path, written)));
+        let message = format!("unknown key `{}`", path.then(written));
         let label = match nearest(written, keys.iter().map(|key| key.name)) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("known here: {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
@@ -115,7 +115,7 @@ impl Checker<'_> {
         self.problem(Code::UnknownKey, message, &name.span(), label);
     }
 
-    fn value(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Node> {
+    fn value(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>, path: &Trail<'_>) -> Option<Node> {
         let span = value.span();
         let checked = match (kind, value.get_ref()) {
             (Kind::Flag | Kind::FlagOr(_), DeValue::Boolean(flag)) => Value::Flag(*flag),
@@ -142,9 +142,7 @@ impl Checker<'_> {
             (Kind::List(meaning), DeValue::Array(items)) => {
                 self.list(Kind::Text(meaning), items.iter(), path)
             }
-            (Kind::Table(keys), DeValue::Table(table)) => {
-                Value::Table(self.table(keys, table, &span, &format!("{path}.")))
-            }
+            (Kind::Table(keys), DeValue::Table(table)) => Value::Table(self.table(keys, table, &span, path)),
             (Kind::Named(keys), DeValue::Table(table)) => self.named(Kind::Table(keys), table, path),
             (Kind::Map(meaning), DeValue::Table(table)) => self.named(Kind::Text(meaning), table, path),
             (Kind::Tables(keys), DeValue::Array(items)) => self.tables(keys, items, &span, path)?,
@@ -156,15 +154,15 @@ impl Checker<'_> {
         Some(Node { source: Arc::clone(self.source), span, value: checked })
     }
 
-    fn wrong_type(&mut self, kind: Kind, found: &DeValue<'_>, span: &Span, path: &str) {
-        let message = format!("`{}` has the wrong type", Shown::text(path));
+    fn wrong_type(&mut self, kind: Kind, found: &DeValue<'_>, span: &Span, path: &Trail<'_>) {
+        let message = format!("`{}` has the wrong type", path);
         let label = format!("this is a {}, it must be {}", type_word(found), kind.words());
         self.problem(Code::WrongType, message, span, label);
     }
 
-    fn accept<T>(&mut self, value: Option<T>, kind: Kind, span: &Span, path: &str) -> Option<T> {
+    fn accept<T>(&mut self, value: Option<T>, kind: Kind, span: &Span, path: &Trail<'_>) -> Option<T> {
         if value.is_none() {
-            let message = format!("`{}` has a value that is not accepted", Shown::text(path));
+            let message = format!("`{}` has a value that is not accepted", path);
             self.problem(Code::BadValue, message, span, format!("it must be {}", kind.words()));
         }
         value
@@ -176,12 +174,12 @@ impl Checker<'_> {
         words: &[&'static str],
         text: &str,
         span: &Span,
-        path: &str,
+        path: &Trail<'_>,
     ) -> Option<Value> {
         if words.contains(&text) {
             return Some(Value::Text(text.to_owned()));
         }
-        let message = format!("`{}` cannot be `{}`", Shown::text(path), Shown::text(text));
+        let message = format!("`{}` cannot be `{}`", path, Shown::text(text));
         let label = match nearest(text, words.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("it must be {}", kind.words()),
@@ -194,7 +192,7 @@ impl Checker<'_> {
         &mut self,
         kind: Kind,
         items: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
-        path: &str,
+        path: &Trail<'_>,
     ) -> Value {
         Value::List(items.filter_map(|item| self.value(kind, item, path)).collect())
     }
@@ -204,7 +202,7 @@ impl Checker<'_> {
         keys: &'static [Key],
         items: &toml::de::DeArray<'_>,
         span: &Span,
-        path: &str,
+        path: &Trail<'_>,
     ) -> Option<Value> {
         if items.len() > MAX_RULES {
             let message = format!("`{path}` has {} entries, more than {MAX_RULES}", items.len());
@@ -214,11 +212,11 @@ impl Checker<'_> {
         Some(self.list(Kind::Table(keys), items.iter(), path))
     }
 
-    fn named(&mut self, kind: Kind, table: &DeTable<'_>, path: &str) -> Value {
+    fn named(&mut self, kind: Kind, table: &DeTable<'_>, path: &Trail<'_>) -> Value {
         let mut checked = Table::new();
         for (name, value) in table {
             let span = name.span();
-            let path = format!("{path}.{}", name.get_ref());
+            let path = path.then(name.get_ref());
             if !is_name(name.get_ref()) {
                 let label = "letters, digits, `-`, `_` and `.`, at most 64";
                 self.problem(Code::BadValue, "a name that is not accepted", &span, label);
@@ -229,20 +227,17 @@ impl Checker<'_> {
         Value::Table(checked)
     }
 
-    fn text(&mut self, meaning: Text, text: &str, span: &Span, path: &str) -> Option<Value> {
+    fn text(&mut self, meaning: Text, text: &str, span: &Span, path: &Trail<'_>) -> Option<Value> {
         if let Some(c) = text.chars().find(|c| misleads(*c)) {
-            let message = format!(
-                "`{}` contains the invisible or control character U+{:04X}",
-                Shown::text(path),
-                u32::from(c)
-            );
+            let message =
+                format!("`{}` contains the invisible or control character U+{:04X}", path, u32::from(c));
             self.problem(Code::MisleadingText, message, span, "in this text");
             return None;
         }
         match meaning_of(meaning, text) {
             Ok(()) => Some(Value::Text(text.to_owned())),
             Err((code, message)) => {
-                let problem = Problem::new(code, format!("`{}`: {message}", Shown::text(path)));
+                let problem = Problem::new(code, format!("`{}`: {message}", path));
                 self.report(with_name_hint(problem.at(self.source, span.clone(), "this text"), code, text));
                 None
             }
@@ -355,8 +350,28 @@ fn type_word(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-fn join(path: &str, name: &str) -> String {
-    format!("{path}{name}")
+/// The way to a value through the tables above it, spelled out only when there is something to say.
+#[derive(Clone, Copy)]
+struct Trail<'a> {
+    parent: Option<&'a Trail<'a>>,
+    name: &'a str,
+}
+
+impl<'a> Trail<'a> {
+    const START: Self = Self { parent: None, name: "" };
+
+    fn then(&'a self, name: &'a str) -> Self {
+        Self { parent: Some(self), name }
+    }
+}
+
+impl fmt::Display for Trail<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = self.parent.filter(|parent| !parent.name.is_empty()) {
+            write!(f, "{parent}.")?;
+        }
+        Shown::text(self.name).fmt(f)
+    }
 }
 
 /// A table can be long; a caret points at its first line.

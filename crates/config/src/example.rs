@@ -37,9 +37,10 @@ pub(crate) fn examples(
     places: &Places,
 ) -> Vec<Example> {
     let mut examples = Vec::new();
-    for (index, node) in written.iter().enumerate() {
+    let mut by_id: Vec<_> = rules.rules().iter().filter(|rule| rule.id >= from_sections).collect();
+    by_id.sort_unstable_by_key(|rule| rule.id);
+    for (node, rule) in written.iter().zip(by_id) {
         let Some(table) = node.table() else { continue };
-        let Some(rule) = rules.rules().iter().find(|rule| rule.id == from_sections + index) else { continue };
         for (key, expected) in [("match", true), ("not-match", false)] {
             for (text, node) in find(table, key).into_iter().flat_map(Node::texts) {
                 let outcome = match matches(rules, rule, text, places) {
@@ -77,7 +78,9 @@ fn matches(rules: &RuleSet, rule: &Rule, text: &str, places: &Places) -> Option<
         Subject::Command(_) => {
             return Invocation::plain(text).map(|invocation| rule.matches_invocation(&invocation));
         }
-        Subject::Path(..) => Sample::read(location(text, places).ok()?),
+        Subject::Path(..) => {
+            return location(text, places).ok().map(|location| rule.matches_location(&location));
+        }
         Subject::Host(_) => match Endpoint::parse(text, 443) {
             Ok(endpoint) => Sample::connect(endpoint),
             // What is not a host is matched by no rule.

@@ -84,10 +84,6 @@ impl Sample {
         Self { tool: known_tool(tool), object }
     }
 
-    pub(crate) fn read(location: Location) -> Self {
-        Self::file("read", Object::Read(location))
-    }
-
     pub(crate) fn connect(endpoint: Endpoint) -> Self {
         Self { tool: known_tool("web_fetch"), object: Object::Connect(endpoint) }
     }

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::path_index::Reach;
 use crate::{Code, Shown};
 
 /// What a rule does when it matches. Ordered by strictness: the largest wins.
@@ -26,6 +27,15 @@ impl Effect {
             Self::Allow => "allow",
             Self::Ask => "ask",
             Self::Deny => "deny",
+        }
+    }
+
+    /// How far a path pattern with this effect reaches.
+    #[must_use]
+    pub const fn reach(self) -> Reach {
+        match self {
+            Self::Allow => Reach::Narrow,
+            Self::Ask | Self::Deny => Reach::Wide,
         }
     }
 }

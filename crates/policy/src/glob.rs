@@ -4,6 +4,7 @@
 //! matches `/`, `{a,b}` lists alternatives, `\` takes the next character literally. Hidden names are names.
 //! A pattern is never expanded and never backtracks: it becomes a piece of one automaton (see `globs`).
 
+use crate::path_index::Reach;
 use crate::pattern::{PatternError, check_length};
 
 /// How deep alternatives may nest.
@@ -118,6 +119,18 @@ impl Glob {
         self.tokens.iter().all(|token| matches!(token, Token::Char(_)))
     }
 
+    /// Whether one name matches this one pattern, step by step. The automaton of many patterns must agree with it.
+    #[must_use]
+    pub fn matches(&self, name: &[u8], reach: Reach) -> bool {
+        let rooted = self.anchor == Anchor::Root || (self.anchor == Anchor::Anywhere && reach == Reach::Wide);
+        let mut starts = Places::none(name.len());
+        starts.add(0);
+        if rooted && name.first() == Some(&b'/') {
+            starts.add(1);
+        }
+        Walk { name, reach }.sequence(&self.tokens, starts).contains(name.len())
+    }
+
     /// Whether the pattern names top-level files only, as `*.pem` does.
     #[must_use]
     pub fn is_top_level(&self) -> bool {
@@ -134,6 +147,104 @@ impl Glob {
             .collect();
         samples.dedup();
         samples
+    }
+}
+
+/// Places in a name that have been reached.
+struct Places(Vec<bool>);
+
+impl Places {
+    fn none(length: usize) -> Self {
+        Self(vec![false; length + 1])
+    }
+
+    fn add(&mut self, at: usize) {
+        self.0[at] = true;
+    }
+
+    fn contains(&self, at: usize) -> bool {
+        self.0[at]
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().filter(|(_, reached)| **reached).map(|(at, _)| at)
+    }
+}
+
+/// Follows a pattern through one name, all ways at once.
+struct Walk<'a> {
+    name: &'a [u8],
+    reach: Reach,
+}
+
+impl Walk<'_> {
+    fn sequence(&self, tokens: &[Token], starts: Places) -> Places {
+        tokens.iter().enumerate().fold(starts, |places, (index, token)| {
+            let mut next = Places::none(self.name.len());
+            places.iter().for_each(|at| self.token(token, index == 0, at, &mut next));
+            next
+        })
+    }
+
+    fn token(&self, token: &Token, first: bool, at: usize, next: &mut Places) {
+        match token {
+            Token::Char(c) => self.char(at, next, |found| found == *c),
+            Token::One => self.char(at, next, |c| c != '/'),
+            Token::Class { negated, ranges } => {
+                let inside = |c: char| ranges.iter().any(|(first, last)| (*first..=*last).contains(&c));
+                self.char(at, next, |c| c != '/' && inside(c) != *negated);
+            }
+            Token::Many => (at..=self.component_end(at)).for_each(|end| next.add(end)),
+            Token::Components => self.components(at, next),
+            Token::Below => self.below(first, at, next),
+            Token::Either(choices) => {
+                for choice in choices {
+                    let mut start = Places::none(self.name.len());
+                    start.add(at);
+                    self.sequence(choice, start).iter().for_each(|end| next.add(end));
+                }
+            }
+        }
+    }
+
+    /// One character, if it fits.
+    fn char(&self, at: usize, next: &mut Places, fits: impl Fn(char) -> bool) {
+        let rest = &self.name[at..];
+        let valid = rest.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        if let Some(c) = valid.chars().next().filter(|c| fits(*c)) {
+            next.add(at + c.len_utf8());
+        }
+    }
+
+    fn component_end(&self, at: usize) -> usize {
+        self.name[at..].iter().position(|byte| *byte == b'/').map_or(self.name.len(), |length| at + length)
+    }
+
+    fn components(&self, mut at: usize, next: &mut Places) {
+        next.add(at);
+        loop {
+            let end = self.component_end(at);
+            if end == at || end == self.name.len() {
+                return;
+            }
+            at = end + 1;
+            next.add(at);
+        }
+    }
+
+    fn below(&self, first: bool, at: usize, next: &mut Places) {
+        let rest = &self.name[at..];
+        let below = if first {
+            rest.first().is_some_and(|byte| *byte != b'/')
+        } else {
+            rest.len() > 1 && rest[0] == b'/'
+        };
+        if below {
+            next.add(self.name.len());
+        }
+        if self.reach == Reach::Wide {
+            next.add(at);
+        }
     }
 }
 

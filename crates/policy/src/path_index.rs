@@ -41,6 +41,17 @@ impl PathPattern {
         Ok(Self::Regex(expression.into()))
     }
 
+    /// Whether one name matches this one pattern.
+    #[must_use]
+    pub fn matches(&self, name: &[u8], reach: Reach) -> bool {
+        match self {
+            Self::Glob(glob) => glob.matches(name, reach),
+            Self::Regex(_) => {
+                PathIndex::new(&[(self, reach)], Case::Exact).is_ok_and(|index| index.first(name).is_some())
+            }
+        }
+    }
+
     /// Paths that match; none are known for an expression.
     #[must_use]
     pub fn samples(&self) -> Vec<String> {
@@ -215,12 +226,29 @@ impl Shape {
     }
 
     fn sequence(self, tokens: &[Token]) -> Vec<Hir> {
-        tokens.iter().enumerate().map(|(index, token)| self.token(token, index == 0)).collect()
+        let mut parts = Vec::new();
+        // Neighbouring characters become one literal: most of a pattern is plain text.
+        let mut literal = Vec::new();
+        for (index, token) in tokens.iter().enumerate() {
+            match token {
+                Token::Char(c) if self.case == Case::Exact || !c.is_ascii_alphabetic() => {
+                    literal.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                token => {
+                    parts.extend(flushed(&mut literal));
+                    parts.push(self.token(token, index == 0));
+                }
+            }
+        }
+        parts.extend(flushed(&mut literal));
+        parts
     }
 
     fn token(self, token: &Token, first: bool) -> Hir {
         match token {
-            Token::Char(c) => self.char(*c),
+            Token::Char(c) => {
+                class([*c, c.to_ascii_lowercase(), c.to_ascii_uppercase()].map(|c| (c, c)).into_iter())
+            }
             Token::One => class([('\0', '.'), ('0', char::MAX)].into_iter()),
             Token::Many => repeat(not_slash(), 0),
             Token::Components => repeat(Hir::concat(vec![repeat(not_slash(), 1), byte(b'/')]), 0),
@@ -245,14 +273,6 @@ impl Shape {
         if self.reach == Reach::Wide { optional(below) } else { below }
     }
 
-    fn char(self, c: char) -> Hir {
-        let (lower, upper) = (c.to_ascii_lowercase(), c.to_ascii_uppercase());
-        if self.case == Case::Ignored && lower != upper {
-            return class([(upper, upper), (lower, lower)].into_iter());
-        }
-        Hir::literal(c.to_string().into_bytes())
-    }
-
     fn class(self, negated: bool, ranges: &[(char, char)]) -> Hir {
         let mut class = ClassUnicode::new(ranges.iter().map(|&(a, b)| ClassUnicodeRange::new(a, b)));
         if self.case == Case::Ignored {
@@ -268,6 +288,10 @@ impl Shape {
         class.difference(&ClassUnicode::new([ClassUnicodeRange::new('/', '/')]));
         Hir::class(Class::Unicode(class))
     }
+}
+
+fn flushed(literal: &mut Vec<u8>) -> Option<Hir> {
+    (!literal.is_empty()).then(|| Hir::literal(std::mem::take(literal)))
 }
 
 fn byte(byte: u8) -> Hir {

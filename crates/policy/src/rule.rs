@@ -3,6 +3,7 @@
 use crate::command::{CommandPattern, Invocation};
 use crate::decision::{Effect, Reason};
 use crate::host_pattern::HostPattern;
+use crate::location::Location;
 use crate::path_index::PathPattern;
 use crate::pattern::Pattern;
 use crate::request::{Arguments, Kind, Request, Want};
@@ -83,6 +84,13 @@ impl Rule {
             Effect::Allow => values.peek().is_some() && values.all(|value| pattern.matches(value)),
             Effect::Ask | Effect::Deny => values.any(|value| pattern.matches(value)),
         }
+    }
+
+    /// Whether the rule is about a file, as its own examples claim.
+    #[must_use]
+    pub fn matches_location(&self, location: &Location) -> bool {
+        let Subject::Path(pattern, _) = &self.subject else { return false };
+        location.real_names().any(|name| pattern.matches(name, self.effect.reach()))
     }
 
     /// Whether the rule matches a command line, as its own examples claim.

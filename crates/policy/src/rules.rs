@@ -7,7 +7,7 @@ use crate::decision::{Decision, Effect, Reason};
 use crate::glob::GlobError;
 use crate::host_pattern::HostIndex;
 use crate::location::Location;
-use crate::path_index::{Case, PathIndex, Reach};
+use crate::path_index::{Case, PathIndex};
 use crate::request::{Kind, Request, Want};
 use crate::rule::{Rule, Subject};
 
@@ -35,7 +35,7 @@ impl RuleSet {
             match &rule.subject {
                 Subject::Path(pattern, _) => {
                     path_rules.push(id);
-                    patterns.push((pattern, reach(rule.effect)));
+                    patterns.push((pattern, rule.effect.reach()));
                 }
                 Subject::Host(pattern) => hosts.add(id, pattern, rule.effect),
                 Subject::Command(_) => commands.push(id),
@@ -163,8 +163,4 @@ fn decision(rule: &Rule) -> Decision {
 fn unprovable() -> Reason {
     Reason::new(Code::Unprovable, "what this command line would start is not certain")
         .remedy("write the command without assignments, substitutions or values known only at run time")
-}
-
-fn reach(effect: Effect) -> Reach {
-    if effect == Effect::Allow { Reach::Narrow } else { Reach::Wide }
 }

@@ -56,6 +56,9 @@ fn show_char(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
 /// Such characters have no place in a name that a person is asked to judge.
 #[must_use]
 pub fn misleads(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
     c.is_control() || INVISIBLE.iter().any(|&(first, last)| (first..=last).contains(&u32::from(c)))
 }
 

@@ -5,7 +5,9 @@ use policy::{
     Case, Endpoint, Glob, HostIndex, HostName, HostPattern, PathIndex, PathPattern, Reach, not_public,
 };
 use policy::{Effect, is_metadata};
+use proptest::prelude::*;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 fn rows(table: &str) -> impl Iterator<Item = Value> {
     table.lines().map(|line| serde_json::from_str(line).unwrap())
@@ -28,6 +30,9 @@ fn globs() {
         for reach in [Reach::Wide, Reach::Narrow] {
             let found = matches(text(&row, "glob"), reach, Case::Exact, text(&row, "path"));
             assert_eq!(found, expected, "{} {reach:?}: {}", row["id"], row["note"]);
+            let alone = PathPattern::parse(text(&row, "glob"))
+                .is_ok_and(|pattern| pattern.matches(text(&row, "path").as_bytes(), reach));
+            assert_eq!(alone, expected, "{} alone", row["id"]);
         }
     }
 }
@@ -70,6 +75,44 @@ fn globs_of_our_own() {
     for (glob, path, wide, narrow) in rows {
         assert_eq!(matches(glob, Reach::Wide, Case::Exact, path), wide, "wide {glob} on {path}");
         assert_eq!(matches(glob, Reach::Narrow, Case::Exact, path), narrow, "narrow {glob} on {path}");
+    }
+}
+
+fn any_glob() -> impl Strategy<Value = String> {
+    let part = "[ab]{1,2}|\\*|a\\*|\\?|[ab]\\*[ab]|\\[ab\\]|\\[!a\\]|\\{a,b[ab]\\}|\\*\\*|\\*\\*";
+    ("/?", proptest::collection::vec(part, 1..5))
+        .prop_map(|(root, parts)| format!("{root}{}", parts.join("/")))
+}
+
+proptest! {
+    /// Two ways to the same answer: the automaton of many patterns, and one pattern followed step by step.
+    #[test]
+    fn the_automaton_agrees_with_each_pattern_alone(
+        globs in proptest::collection::vec(any_glob(), 1..6),
+        name in "/?[ab]{1,3}(/[ab]{1,2}){0,4}",
+        reach in prop_oneof![Just(Reach::Wide), Just(Reach::Narrow)],
+    ) {
+        let patterns: Vec<_> = globs.iter().map(|glob| PathPattern::parse(glob).unwrap()).collect();
+        let listed: Vec<_> = patterns.iter().map(|pattern| (pattern, reach)).collect();
+        let mut together = BTreeSet::new();
+        PathIndex::new(&listed, Case::Exact).unwrap().matches(name.as_bytes(), |id| { together.insert(id); });
+        let alone = (0..globs.len()).filter(|id| patterns[*id].matches(name.as_bytes(), reach)).collect();
+        prop_assert_eq!(together, alone, "{:?} on {}", globs, name);
+    }
+
+    #[test]
+    fn a_pattern_matches_its_samples(glob in any_glob(), reach in prop_oneof![Just(Reach::Wide), Just(Reach::Narrow)]) {
+        let pattern = PathPattern::parse(&glob).unwrap();
+        for sample in pattern.samples() {
+            prop_assert!(pattern.matches(sample.as_bytes(), reach), "{glob} on {sample}");
+        }
+    }
+
+    #[test]
+    fn reading_a_pattern_never_panics(text in "\\PC{0,40}|[{}\\[\\]*?\\\\!^,/a-]{0,30}") {
+        drop(PathPattern::parse(&text).map(|pattern| pattern.matches(b"a/b", Reach::Wide)));
+        drop(HostPattern::parse(&text));
+        drop(policy::CommandPattern::parse(&text));
     }
 }
 
