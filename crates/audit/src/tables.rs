@@ -1,3 +1,4 @@
 //! Reviewed tables, compiled in.
 
+pub(crate) mod events;
 pub(crate) mod secrets;

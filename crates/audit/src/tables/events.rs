@@ -1,0 +1,536 @@
+//! Every event there is: its name, its OCSF class and activity, how much it matters, and what it holds.
+
+use policy::Code;
+
+use crate::event::{By, Class, EventShape, FieldShape, Severity, events};
+use crate::field::{Arguments, Body, Field, FilePath, Name, Names, Text};
+use crate::record::Digest;
+use crate::word::{
+    AccessKind, Answered, Answerer, Asked, BrokerRefusal, Decided, Effect, Ended, FindingLevel, Injected,
+    LeaseEnd, Level, Outcome, Scope, SecretUse,
+};
+
+events! {
+    /// A session began.
+    SessionOpened = "session.opened", Lifecycle/3, Informational {
+        /// The profile in force.
+        profile: Name<'a>,
+        /// The workspace.
+        workspace: FilePath<'a>,
+        /// The person on whose account it runs.
+        person: Option<Name<'a>>,
+        /// The tenant, where one installation has several.
+        tenant: Option<Name<'a>>,
+    }
+    /// A session ended.
+    SessionClosed = "session.closed", Lifecycle/4, Informational {
+        /// How it ended.
+        ended: Ended,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+        /// How many requests were decided.
+        requests: u64,
+        /// How many of them were denied.
+        denied: u64,
+    }
+
+    /// A policy came into force.
+    PolicyLoaded = "policy.loaded", Config/1, Informational {
+        /// The files it was read from, in the order of their weight.
+        files: Names<'a>,
+        /// How many rules it holds.
+        rules: u64,
+        /// The hash of all files.
+        sha256: Digest,
+    }
+    /// The policy was changed while it was in force.
+    PolicyChanged = "policy.changed", Config/1, Medium {
+        /// The file, unless the change holds for the session only.
+        file: Option<FilePath<'a>>,
+        /// The tool it concerns, if only one.
+        tool: Option<Name<'a>>,
+        /// What was changed.
+        change: Text<'a>,
+        /// The hash of the policy afterwards.
+        sha256: Option<Digest>,
+    }
+
+    /// A request was decided. Always before the record of its effect; a denied request has no effect.
+    RequestDecided = "request.decided", Api/99, Informational {
+        /// What was asked for.
+        kind: AccessKind,
+        /// The thing asked for: path, command line, host and port, or tool.
+        object: Text<'a>,
+        /// The tool through which it was asked.
+        tool: Option<Name<'a>>,
+        /// What it would do to the world.
+        effect: Option<Effect>,
+        /// The answer.
+        decision: Decided,
+        /// Why: the code.
+        code: Code,
+        /// Why: the sentence.
+        reason: Text<'a>,
+        /// The rule that decided, as `file:line`.
+        rule: Option<Name<'a>>,
+        /// What would allow it.
+        would_allow: Option<Text<'a>>,
+        /// The profile in force.
+        profile: Option<Name<'a>>,
+        /// The turn of the conversation.
+        turn: Option<Name<'a>>,
+        /// The policy files that were in force.
+        sources: Option<Names<'a>>,
+    }
+    /// A command line was refused before anything was started.
+    CommandDenied = "command.denied", Process/99, Medium {
+        /// The command line.
+        command: Text<'a>,
+        /// Why: the code.
+        code: Code,
+        /// Why: the sentence.
+        reason: Text<'a>,
+        /// The part of the command line that gave the reason.
+        part: Option<Text<'a>>,
+    }
+
+    /// A question was put to a person.
+    ApprovalAsked = "approval.asked", Api/99, Low {
+        /// The question is `pending` until an `approval.answered` with the same id.
+        state: Asked,
+        /// What was asked for.
+        kind: AccessKind,
+        /// The thing asked for.
+        object: Text<'a>,
+        /// The tool through which it was asked.
+        tool: Option<Name<'a>>,
+        /// Why a person has to decide: the code.
+        code: Code,
+        /// Why a person has to decide: the sentence.
+        reason: Text<'a>,
+        /// How long an answer is waited for, in milliseconds.
+        timeout_ms: Option<u64>,
+    }
+    /// A question is no longer open.
+    ApprovalAnswered = "approval.answered", Api/99, Low {
+        /// What became of it.
+        state: Answered,
+        /// Where the answer came from.
+        source: Answerer,
+        /// How long the answer holds.
+        scope: Scope,
+        /// The thing asked for.
+        object: Text<'a>,
+        /// The person who answered.
+        person: Option<Name<'a>>,
+        /// How long it took, in milliseconds.
+        waited_ms: u64,
+    }
+
+    /// A tool began its work.
+    ToolStarted = "tool.started", Api/1, Informational {
+        /// The tool.
+        tool: Name<'a>,
+        /// What it does to the world.
+        effect: Effect,
+        /// What it was called with.
+        arguments: Arguments<'a>,
+    }
+    /// A tool ended its work.
+    ToolFinished = "tool.finished", Api/99, Informational {
+        /// The tool.
+        tool: Name<'a>,
+        /// How it came out.
+        outcome: Outcome,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+        /// What went wrong.
+        error: Option<Text<'a>>,
+        /// What kind of error it was.
+        error_kind: Option<Name<'a>>,
+        /// A line about the result.
+        summary: Option<Text<'a>>,
+        /// Whether the result was cut.
+        cut: bool,
+        /// The length of the whole result, in characters.
+        whole_chars: u64,
+        /// The length of what was returned, in characters.
+        returned_chars: u64,
+    }
+    /// Tools were taken away from an agent, all for the same reason.
+    ToolFiltered = "tool.filtered", Api/99, Informational {
+        /// The tools.
+        tools: Names<'a>,
+        /// Why: the code.
+        code: Code,
+        /// Why: the sentence.
+        reason: Text<'a>,
+    }
+    /// A tool was used to reach what another tool was refused, such as installing a program by hand.
+    ToolDetoured = "tool.detoured", Detection/1, Medium {
+        /// The tool that was used.
+        tool: Name<'a>,
+        /// What it was used for.
+        object: Text<'a>,
+        /// The proper way.
+        instead: Option<Name<'a>>,
+    }
+
+    /// A skill was scanned and let in.
+    SkillLoaded = "skill.loaded", Lifecycle/1, Informational {
+        /// The skill.
+        skill: Name<'a>,
+        /// Where it came from.
+        path: FilePath<'a>,
+        /// The hash of what was scanned.
+        sha256: Digest,
+        /// Findings that would have been enough to refuse it, and were excused by name.
+        critical: u64,
+        /// Findings worth a look.
+        warnings: u64,
+        /// The tools it may use.
+        tools: Names<'a>,
+    }
+    /// A skill was scanned and refused.
+    SkillRejected = "skill.rejected", Detection/1, High {
+        /// The skill.
+        skill: Name<'a>,
+        /// Where it came from.
+        path: FilePath<'a>,
+        /// The hash of what was scanned.
+        sha256: Option<Digest>,
+        /// Findings that were enough to refuse it.
+        critical: u64,
+        /// Findings worth a look.
+        warnings: u64,
+        /// The codes of the findings.
+        codes: Names<'a>,
+        /// Why, in a sentence.
+        reason: Text<'a>,
+    }
+    /// A skill could not be read.
+    SkillFailed = "skill.failed", Lifecycle/99, Low {
+        /// The skill.
+        skill: Name<'a>,
+        /// Where it came from.
+        path: FilePath<'a>,
+        /// What went wrong.
+        error: Text<'a>,
+    }
+    /// The text of a skill was put before a model.
+    SkillRead = "skill.read", Api/2, Informational {
+        /// The skill.
+        skill: Name<'a>,
+        /// The hash of the text.
+        sha256: Digest,
+    }
+    /// A person or a model called for a skill by name.
+    SkillInvoked = "skill.invoked", Api/99, Informational {
+        /// The skill.
+        skill: Name<'a>,
+        /// Whether a person did.
+        by_person: bool,
+    }
+    /// A skill's own program ran.
+    SkillExecuted = "skill.executed", Process/1, Informational {
+        /// The skill.
+        skill: Name<'a>,
+        /// The program.
+        program: Text<'a>,
+        /// How it came out.
+        outcome: Outcome,
+        /// How long it took, in milliseconds.
+        duration_ms: u64,
+    }
+    /// A skill was written.
+    SkillCreated = "skill.created", Lifecycle/1, Low {
+        /// The skill.
+        skill: Name<'a>,
+        /// Where it was written.
+        path: FilePath<'a>,
+        /// Its hash.
+        sha256: Digest,
+    }
+    /// A skill was changed.
+    SkillUpdated = "skill.updated", Lifecycle/8, Low {
+        /// The skill.
+        skill: Name<'a>,
+        /// Where it is.
+        path: FilePath<'a>,
+        /// Its hash before.
+        before_sha256: Option<Digest>,
+        /// Its hash now.
+        sha256: Digest,
+    }
+    /// All skills were read again.
+    SkillReloaded = "skill.reloaded", Lifecycle/5, Informational {
+        /// How many there are now.
+        count: u64,
+        /// Those that are new.
+        added: Names<'a>,
+        /// Those that are gone.
+        removed: Names<'a>,
+    }
+    /// All skills were forgotten.
+    SkillCleared = "skill.cleared", Lifecycle/2, Informational {
+        /// How many there were.
+        count: u64,
+    }
+
+    /// Text from outside tried to give orders.
+    InjectionFound = "injection.found", Detection/1, High {
+        /// Where the text came from.
+        source: Text<'a>,
+        /// How bad it is.
+        level: FindingLevel,
+        /// The codes of the patterns that were found.
+        codes: Names<'a>,
+        /// How many places were found.
+        count: u64,
+    }
+    /// So many injections were found that no more are recorded one by one for a while.
+    InjectionFlooded = "injection.flooded", Detection/1, High {
+        /// Where the text came from.
+        source: Text<'a>,
+        /// How many were found.
+        count: u64,
+        /// In how many milliseconds.
+        window_ms: u64,
+    }
+    /// Text from outside that tried to give orders was kept in a memory.
+    MemoryTainted = "memory.tainted", Detection/1, High {
+        /// The entry.
+        entry: Name<'a>,
+        /// Where the text came from.
+        source: Text<'a>,
+    }
+
+    /// A secret was asked for by name. Its value is never recorded.
+    SecretUsed = "secret.used", Api/2, Low {
+        /// The name of the secret.
+        secret: Name<'a>,
+        /// What came of it.
+        outcome: SecretUse,
+        /// The host it was used for.
+        host: Option<Name<'a>>,
+    }
+
+    /// An MCP server was reached.
+    McpConnected = "mcp.connected", Lifecycle/3, Informational {
+        /// The server.
+        server: Name<'a>,
+        /// How many tools it offers.
+        tools: u64,
+        /// The hash of its tools and their descriptions.
+        sha256: Digest,
+        /// The attempt that succeeded; 1 unless the connection had been lost.
+        attempt: u64,
+    }
+    /// An MCP server went away.
+    McpDisconnected = "mcp.disconnected", Lifecycle/4, Low {
+        /// The server.
+        server: Name<'a>,
+        /// Why.
+        reason: Text<'a>,
+    }
+    /// An MCP server is being reached again.
+    McpReconnecting = "mcp.reconnecting", Lifecycle/5, Low {
+        /// The server.
+        server: Name<'a>,
+        /// Which attempt this is.
+        attempt: u64,
+    }
+    /// An MCP server was given up.
+    McpFailed = "mcp.failed", Lifecycle/4, Medium {
+        /// The server.
+        server: Name<'a>,
+        /// After how many attempts.
+        attempts: u64,
+        /// What went wrong last.
+        error: Text<'a>,
+    }
+    /// An MCP server offers other tools than before.
+    McpToolsChanged = "mcp.tools-changed", Detection/1, High {
+        /// The server.
+        server: Name<'a>,
+        /// Tools that are new.
+        added: Names<'a>,
+        /// Tools that are gone.
+        removed: Names<'a>,
+        /// Tools that are described differently.
+        changed: Names<'a>,
+        /// The hash of its tools and their descriptions, now.
+        sha256: Digest,
+    }
+
+    /// The broker gave out a lease.
+    BrokerOpened = "broker.opened", Network/1, Informational {
+        /// The lease.
+        lease: Name<'a>,
+        /// The host it holds for.
+        host: Name<'a>,
+        /// The route it belongs to.
+        route: Option<Name<'a>>,
+    }
+    /// A lease of the broker ended.
+    BrokerClosed = "broker.closed", Network/2, Informational {
+        /// The lease.
+        lease: Name<'a>,
+        /// The host it held for.
+        host: Name<'a>,
+        /// How it ended.
+        ended: LeaseEnd,
+        /// How long it held, in milliseconds.
+        duration_ms: u64,
+    }
+    /// The broker passed a request on.
+    BrokerRequest = "broker.request", Http/99, Informational {
+        /// The host.
+        host: Name<'a>,
+        /// The port.
+        port: u64,
+        /// The method.
+        method: Name<'a>,
+        /// The path, without the query.
+        path: Text<'a>,
+        /// The status of the answer, once there is one.
+        status: Option<u64>,
+    }
+    /// The broker put a secret into a request.
+    BrokerInjected = "broker.injected", Http/99, Low {
+        /// The host.
+        host: Name<'a>,
+        /// The name of the secret.
+        secret: Name<'a>,
+        /// Where in the request it went.
+        inject: Injected,
+    }
+    /// The broker refused a request.
+    BrokerDenied = "broker.denied", Http/99, Medium {
+        /// The host.
+        host: Name<'a>,
+        /// Why.
+        cause: BrokerRefusal,
+        /// Why: the code of the rule, if one decided.
+        code: Option<Code>,
+        /// The status that was answered.
+        status: u64,
+    }
+    /// The broker could not get the secret that a route needs.
+    BrokerUnavailable = "broker.unavailable", Http/99, Medium {
+        /// The host.
+        host: Name<'a>,
+        /// The name of the secret.
+        secret: Name<'a>,
+        /// Why.
+        reason: Text<'a>,
+    }
+    /// A connection that is not a request to a route was refused.
+    BrokerEgressDenied = "broker.egress-denied", Network/5, Medium {
+        /// The host or address.
+        host: Name<'a>,
+        /// The port.
+        port: Option<u64>,
+        /// Why: the code.
+        code: Code,
+        /// Why: the sentence.
+        reason: Text<'a>,
+    }
+
+    /// A confined process was started, and this is what the kernel enforces.
+    JailStarted = "jail.started", Process/1, Informational {
+        /// The provider.
+        provider: Name<'a>,
+        /// The profile.
+        profile: Name<'a>,
+        /// The program.
+        program: Text<'a>,
+        /// Files.
+        files: Level,
+        /// Network.
+        network: Level,
+        /// System calls.
+        syscalls: Level,
+        /// Processes.
+        processes: Level,
+        /// Memory, time and other resources.
+        resources: Level,
+    }
+    /// A confined process ended.
+    JailEnded = "jail.ended", Process/2, Informational {
+        /// How it came out.
+        outcome: Outcome,
+        /// Its exit code, unless a signal ended it.
+        exit: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+        /// How long it ran, in milliseconds.
+        duration_ms: u64,
+    }
+    /// A jail could not be made, and nothing was started.
+    JailRefused = "jail.refused", Process/99, High {
+        /// The provider.
+        provider: Name<'a>,
+        /// The profile.
+        profile: Name<'a>,
+        /// Why.
+        reason: Text<'a>,
+    }
+    /// A process was started without a jail, because the user's own policy says so.
+    JailSkipped = "jail.skipped", Process/1, High {
+        /// The program.
+        program: Text<'a>,
+        /// The setting that says so, as `file:line`.
+        rule: Name<'a>,
+    }
+
+    /// A limit was reached.
+    LimitReached = "limit.reached", Detection/1, Medium {
+        /// The limit.
+        limit: Name<'a>,
+        /// How much is allowed.
+        allowed: u64,
+        /// How much was used or wanted.
+        used: u64,
+        /// The time the limit is counted over, in milliseconds.
+        window_ms: Option<u64>,
+    }
+    /// A breaker opened: calls are refused for a while.
+    BreakerOpened = "breaker.opened", Detection/1, Medium {
+        /// What it protects.
+        breaker: Name<'a>,
+        /// After how many failures.
+        failures: u64,
+        /// For how long, in milliseconds.
+        cooldown_ms: u64,
+    }
+    /// A breaker closed: calls pass again.
+    BreakerClosed = "breaker.closed", Detection/3, Informational {
+        /// What it protects.
+        breaker: Name<'a>,
+    }
+
+    /// The first record of a ledger.
+    LedgerStarted = "ledger.started", Lifecycle/3, Informational {
+        /// The version that wrote it.
+        version: Name<'a>,
+    }
+    /// The first record of a further file of the same ledger.
+    LedgerContinued = "ledger.continued", Lifecycle/5, Informational {
+        /// The version that wrote it.
+        version: Name<'a>,
+        /// The hash of the ledger's very first record, the name of the chain.
+        chain: Digest,
+        /// The file before this one.
+        segment: Name<'a>,
+        /// How many of the oldest files were deleted to keep the limit.
+        dropped: u64,
+    }
+    /// What a crash had left at the end of the file was cut off.
+    LedgerRecovered = "ledger.recovered", Lifecycle/99, High {
+        /// How many bytes.
+        bytes: u64,
+        /// Their hash.
+        sha256: Digest,
+    }
+}

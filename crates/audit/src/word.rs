@@ -1,0 +1,202 @@
+//! Closed vocabularies: fields that hold one word out of a few.
+
+use crate::field::{Body, Field};
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident = $text:literal,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$word_doc])* $word,)* }
+
+        impl $name {
+            /// The word as it stands in the ledger.
+            #[must_use]
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$word => $text,)* }
+            }
+        }
+
+        impl Field for $name {
+            const KIND: &'static str = "word";
+            const WORDS: &'static [&'static str] = &[$($text,)*];
+            const MOST: usize = 32;
+
+            fn put(&self, key: &str, body: &mut Body<'_>) {
+                body.plain_text(key, self.word());
+            }
+        }
+    )*};
+}
+
+words! {
+    /// What a request asked for.
+    AccessKind {
+        /// Read a file.
+        Read = "read",
+        /// Write a file.
+        Write = "write",
+        /// Start a command.
+        Exec = "exec",
+        /// Open a connection.
+        Connect = "connect",
+        /// Call a tool.
+        Call = "call",
+    }
+
+    /// What the policy said.
+    Decided {
+        /// Go ahead.
+        Allow = "allow",
+        /// Ask a person.
+        Ask = "ask",
+        /// Do not.
+        Deny = "deny",
+    }
+
+    /// What an action does to the world. Not known means the worst.
+    Effect {
+        /// Looks only.
+        Read = "read",
+        /// Changes something that can be changed back.
+        Mutate = "mutate",
+        /// May destroy.
+        Destroy = "destroy",
+    }
+
+    /// How something that was started came out.
+    Outcome {
+        /// As wanted.
+        Ok = "ok",
+        /// With an error of its own.
+        Error = "error",
+        /// Called off before the end.
+        Cancelled = "cancelled",
+        /// Stopped by a limit.
+        Limited = "limited",
+    }
+
+    /// The state of a question that was just asked.
+    Asked {
+        /// Nobody has answered yet.
+        Pending = "pending",
+    }
+
+    /// What became of a question.
+    Answered {
+        /// A person said yes.
+        Approved = "approved",
+        /// A person said no.
+        Denied = "denied",
+        /// Nobody answered in time.
+        Expired = "expired",
+        /// Whoever asked no longer wanted to know.
+        Withdrawn = "withdrawn",
+    }
+
+    /// Where an answer came from.
+    Answerer {
+        /// A person, just now.
+        Person = "person",
+        /// A person, earlier in this session.
+        Memory = "memory",
+        /// Nobody: the time ran out or no person was there.
+        Nobody = "nobody",
+    }
+
+    /// How long an answer holds.
+    Scope {
+        /// For this one request.
+        Once = "once",
+        /// Until the session ends.
+        Session = "session",
+        /// Written into the policy.
+        Always = "always",
+    }
+
+    /// How a session ended.
+    Ended {
+        /// The agent finished.
+        Finished = "finished",
+        /// A person ended it.
+        Stopped = "stopped",
+        /// A limit ended it.
+        Limited = "limited",
+        /// It broke.
+        Failed = "failed",
+    }
+
+    /// What came of asking for a secret.
+    SecretUse {
+        /// It was used on behalf of the agent.
+        Used = "used",
+        /// The policy said no.
+        Denied = "denied",
+        /// There is no secret of that name.
+        Missing = "missing",
+    }
+
+    /// How a secret was put into a request.
+    Injected {
+        /// A header of its own.
+        Header = "header",
+        /// `Authorization: Bearer`.
+        Bearer = "bearer",
+        /// `Authorization: Basic`.
+        Basic = "basic",
+        /// A query parameter.
+        Query = "query",
+    }
+
+    /// Why the broker refused a request.
+    BrokerRefusal {
+        /// No route leads to this host.
+        NoRoute = "no-route",
+        /// The lease is unknown, over or somebody else's.
+        BadLease = "bad-lease",
+        /// The route does not cover this path.
+        Path = "path",
+        /// No rule names the host.
+        UnknownHost = "unknown-host",
+        /// The request could not be understood in only one way.
+        Malformed = "malformed",
+        /// The body is larger than allowed.
+        TooLarge = "too-large",
+        /// The request wanted to change the protocol.
+        Upgrade = "upgrade",
+        /// The policy said no.
+        Policy = "policy",
+    }
+
+    /// How a lease ended.
+    LeaseEnd {
+        /// The run it belonged to ended.
+        Ended = "ended",
+        /// Its time was over.
+        Expired = "expired",
+        /// A person took it back.
+        Revoked = "revoked",
+        /// It broke.
+        Failed = "failed",
+    }
+
+    /// How far the kernel enforces one layer.
+    Level {
+        /// Not at all.
+        None = "none",
+        /// In part.
+        Partial = "partial",
+        /// Completely.
+        Full = "full",
+    }
+
+    /// How bad a finding is.
+    FindingLevel {
+        /// Worth knowing.
+        Note = "note",
+        /// Worth a look.
+        Warning = "warning",
+        /// Enough to refuse.
+        Critical = "critical",
+    }
+}
