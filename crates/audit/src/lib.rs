@@ -21,7 +21,9 @@
 mod chain;
 mod error;
 mod event;
+pub mod export;
 mod field;
+mod filter;
 mod ledger;
 mod lines;
 mod place;
@@ -37,6 +39,7 @@ mod word;
 pub use error::{AuditError, Broken, Damage};
 pub use event::{By, Class, EVENTS, EventShape, FieldShape, Severity};
 pub use field::{Arguments, FilePath, Name, Names, Text};
+pub use filter::{BadSince, Filter, since};
 pub use jiff::Timestamp;
 pub use ledger::{Durability, Ledger, Opened, Options, Recovered};
 pub use record::{BadHead, Digest, Head, MAX_RECORD, Record};
