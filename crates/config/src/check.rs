@@ -155,14 +155,14 @@ impl Checker<'_> {
     }
 
     fn wrong_type(&mut self, kind: Kind, found: &DeValue<'_>, span: &Span, path: &Trail<'_>) {
-        let message = format!("`{}` has the wrong type", path);
+        let message = format!("`{path}` has the wrong type");
         let label = format!("this is a {}, it must be {}", type_word(found), kind.words());
         self.problem(Code::WrongType, message, span, label);
     }
 
     fn accept<T>(&mut self, value: Option<T>, kind: Kind, span: &Span, path: &Trail<'_>) -> Option<T> {
         if value.is_none() {
-            let message = format!("`{}` has a value that is not accepted", path);
+            let message = format!("`{path}` has a value that is not accepted");
             self.problem(Code::BadValue, message, span, format!("it must be {}", kind.words()));
         }
         value
@@ -237,7 +237,7 @@ impl Checker<'_> {
         match meaning_of(meaning, text) {
             Ok(()) => Some(Value::Text(text.to_owned())),
             Err((code, message)) => {
-                let problem = Problem::new(code, format!("`{}`: {message}", path));
+                let problem = Problem::new(code, format!("`{path}`: {message}"));
                 self.report(with_name_hint(problem.at(self.source, span.clone(), "this text"), code, text));
                 None
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
 use policy::{
     Chain, Code, CommandPattern, Effect, Excluded, Floor, HostPattern, Kind, Kinds, Link, PathPattern,
-    Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public,
+    Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public, tool_pattern,
 };
 
 use crate::file::project_file;
@@ -53,7 +53,7 @@ pub(crate) fn compile(table: &Table, places: &Places) -> Result<Compiled, Vec<Pr
         let narrowing = Arc::new(RuleSet::new(project).map_err(too_large)?);
         (chain.narrowed_by(Shared(narrowing)), Arc::new(RuleSet::new(rules).map_err(too_large)?))
     };
-    Ok(Compiled { chain: links(chain, table, &tools, &roots), rules, from_sections, tools, roots })
+    Ok(Compiled { chain: links(chain, table, &rules, &tools, &roots), rules, from_sections, tools, roots })
 }
 
 /// A rule of the project that asks: it may stop what is allowed, not open what is not.
@@ -62,9 +62,10 @@ fn is_narrowing(project: Option<&Path>, rule: &Rule) -> bool {
     rule.effect == Effect::Ask && project.is_some() && place == project
 }
 
-fn links(chain: Chain, table: &Table, tools: &ToolSet, roots: &[Root]) -> Chain {
+fn links(chain: Chain, table: &Table, rules: &Arc<RuleSet>, tools: &ToolSet, roots: &[Root]) -> Chain {
     let chain = chain
         .then(Link::new("tools", tool_link(table, tools.clone())))
+        .then(Link::new("private addresses", private_addresses(Arc::clone(rules))))
         .otherwise(Link::new("files default", files_default(table)))
         .otherwise(Link::new("network default", network_default(table)));
     match find(table, "files.jail") {
@@ -157,18 +158,25 @@ fn network_default(table: &Table) -> impl Fn(&Request<'_>) -> Answer + Send + Sy
         let text = format!("no rule names this host, and `network.unknown` is {}", node.word()?);
         Some((effect(node)?, Reason::new(Code::UnknownHost, text).by(Some(node.place())).remedy(remedy)))
     });
+    move |request| if request.want.kind() == Kind::Connect { unknown.clone() } else { None }
+}
+
+/// A host that is not on the public network needs an allow rule that speaks of it: by its name or address, or by a
+/// domain that is itself local. A rule about a tool or an expression does not mean the router in the next room.
+fn private_addresses(rules: Arc<RuleSet>) -> impl Fn(&Request<'_>) -> Answer + Send + Sync {
     move |request| {
         let Want::Connect(endpoint) = request.want else { return None };
-        match not_public(&endpoint.host) {
-            Some(why) => {
-                let reason = Reason::new(
-                    Code::PrivateAddress,
-                    format!("the host is not on the public network: {why}"),
-                );
-                Some((Effect::Deny, reason.remedy(format!("{remedy}, by exactly this name or address"))))
-            }
-            None => unknown.clone(),
+        let why = not_public(&endpoint.host)?;
+        let meant = |rule: &&Rule| {
+            rule.effect == Effect::Allow
+                && matches!(&rule.subject, Subject::Host(pattern) if pattern.names_local())
+        };
+        if rules.matching(request).iter().any(meant) {
+            return None;
         }
+        let reason =
+            Reason::new(Code::PrivateAddress, format!("the host is not on the public network: {why}"));
+        Some((Effect::Deny, reason.remedy("add exactly this name or address to `network.allow`")))
     }
 }
 
@@ -313,7 +321,7 @@ impl Compiler<'_> {
         let subject = self.subject(node, table)?;
         let reason = written_reason(node, table, effect);
         let tool = match find(table, "tool") {
-            Some(node) => Some(self.parsed(Pattern::parse(node.text()?), node)?),
+            Some(node) => Some(self.parsed(tool_pattern(node.text()?), node)?),
             None => None,
         };
         let arguments = self.arguments(table)?;

@@ -35,6 +35,12 @@ pub(crate) fn lines(rule: &Rule) -> Vec<String> {
         Subject::Command(pattern) => {
             pattern.sample().map(|argv| format!("exec {}", argv.line())).into_iter().collect()
         }
+        // A tool makes requests of several kinds; those it does not make are not matched.
+        Subject::Any if rule.arguments.is_empty() => {
+            let others =
+                ["read some-name", "write some-name", "connect some-name.example"].map(str::to_owned);
+            call_line(rule).into_iter().chain(others).collect()
+        }
         Subject::Any => call_line(rule).into_iter().collect(),
     }
 }

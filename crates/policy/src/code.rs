@@ -38,14 +38,14 @@ codes! {
     OutsideWorkspace = "RF-F001", "outside the workspace";
     AbsolutePath = "RF-F002", "absolute path";
     ForbiddenName = "RF-F003", "forbidden name";
-    FilesRule = "RF-F004", "a pattern of [files] decided";
-    FilesDefault = "RF-F005", "the default of [files] decided";
+    FilesRule = "RF-F004", "a pattern of `files` decided";
+    FilesDefault = "RF-F005", "the default of `files` decided";
     OwnPolicyFile = "RF-F006", "the policy's own file";
 
     BadHost = "RF-N001", "not a host name";
     MetadataAddress = "RF-N002", "cloud metadata address";
     PrivateAddress = "RF-N003", "address that is not public";
-    HostRule = "RF-N004", "a host in [network] decided";
+    HostRule = "RF-N004", "a host in `network` decided";
     UnknownHost = "RF-N005", "host that no rule names";
 
     Rule = "RF-R001", "a rule decided";

@@ -73,7 +73,7 @@ pub enum GlobError {
     /// `{` without `}`, or the reverse.
     #[error("`{{` and `}}` do not pair; write `\\{{` for the character itself")]
     OpenBrace,
-    /// See [`MAX_NESTING`].
+    /// See `MAX_NESTING`.
     #[error("alternatives nest deeper than {MAX_NESTING}")]
     TooDeep,
     /// A final slash names nothing.
@@ -140,11 +140,15 @@ impl Glob {
     /// Paths that match, for showing what the pattern does: the shortest, and one with directories in between.
     #[must_use]
     pub fn samples(&self) -> Vec<String> {
-        let root = if self.anchor == Anchor::Root { "/" } else { "" };
-        let mut samples: Vec<_> = ["", "some-dir/"]
+        let roots: &[&str] = if self.anchor == Anchor::Root { &["/", ""] } else { &[""] };
+        let between = ["", "some-dir/"];
+        let mut samples: Vec<_> = roots
             .iter()
-            .map(|between| format!("{root}{}", sample(&self.tokens, between)))
+            .flat_map(|root| {
+                between.iter().map(move |between| format!("{root}{}", sample(&self.tokens, between)))
+            })
             .collect();
+        samples.sort();
         samples.dedup();
         samples
     }

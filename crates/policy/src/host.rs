@@ -56,7 +56,7 @@ pub enum HostError {
     /// `a..b`, `.a`.
     #[error("the host name has an empty label")]
     EmptyLabel,
-    /// See [`MAX_LABEL`].
+    /// See `MAX_LABEL`.
     #[error("a label is longer than {MAX_LABEL} characters")]
     LongLabel,
     /// `-a`, `a-`.

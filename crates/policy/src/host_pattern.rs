@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use regex::Regex;
 
+use crate::address::not_public;
 use crate::decision::Effect;
 use crate::host::{Endpoint, HostError, HostName, split_port};
 use crate::pattern::{PatternError, check_length, whole_match};
@@ -91,6 +92,18 @@ impl HostPattern {
     #[must_use]
     pub fn is_anything(&self) -> bool {
         matches!(&self.hosts, Hosts::Regex(regex) if regex.is_match("some-name.example") && regex.is_match("10.0.0.1"))
+    }
+
+    /// Whether the pattern speaks of hosts that are not on the public network, by their own names.
+    #[must_use]
+    pub fn names_local(&self) -> bool {
+        match &self.hosts {
+            Hosts::Exact(_) => true,
+            Hosts::Below(name) | Hosts::AtOrBelow(name) => {
+                not_public(&HostName::Name(name.clone())).is_some()
+            }
+            Hosts::Regex(_) => false,
+        }
     }
 
     /// Whether the pattern names this one host, wildcards aside.

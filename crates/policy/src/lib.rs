@@ -58,4 +58,5 @@ pub use rules::RuleSet;
 pub use shown::{Shown, misleads};
 pub use tool::{
     Excluded, ToolEntry, ToolError, ToolName, ToolProfile, ToolSet, group_names, group_tools, tool_names,
+    tool_pattern,
 };

@@ -3,12 +3,11 @@
 //! All globs of a rule set become one NFA, determinised while it is used. One pass over a name finds every pattern
 //! that matches it, so a decision costs the length of the name and not the number of rules.
 
-use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::{Mutex, PoisonError};
 
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
-use regex_automata::util::pool::Pool;
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
 use regex_syntax::hir::{
@@ -93,9 +92,9 @@ pub enum Case {
 #[derive(Debug)]
 pub struct PathIndex {
     globs: Option<Automaton>,
-    regexes: RegexSet,
-    /// Which pattern of the caller each expression is.
-    regex_ids: Box<[usize]>,
+    /// Expressions, and which pattern of the caller each is.
+    regexes: Option<(RegexSet, Box<[usize]>)>,
+    case: Case,
 }
 
 impl PathIndex {
@@ -114,22 +113,26 @@ impl PathIndex {
                 }
             }
         }
-        let regexes = RegexSetBuilder::new(expressions)
-            .size_limit(MAX_REGEX * 16)
-            .case_insensitive(case == Case::Ignored)
-            .build()
-            .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))?;
         let globs = if hirs.is_empty() { None } else { Some(Automaton::new(&hirs, ids)?) };
-        Ok(Self { globs, regexes, regex_ids: regex_ids.into() })
+        let regexes = if expressions.is_empty() {
+            None
+        } else {
+            Some((regex_set(&expressions, case)?, regex_ids.into()))
+        };
+        Ok(Self { globs, regexes, case })
     }
 
     /// Calls `hit` with the place of every pattern that matches the name, in no particular order.
     pub fn matches(&self, name: &[u8], mut hit: impl FnMut(usize)) {
         if let Some(globs) = &self.globs {
-            globs.matches(name, &mut hit);
+            match self.case {
+                Case::Exact => globs.matches(name, &mut hit),
+                // The patterns are in lower case.
+                Case::Ignored => globs.matches(&name.to_ascii_lowercase(), &mut hit),
+            }
         }
-        if !self.regex_ids.is_empty() {
-            self.regexes.matches(name).into_iter().for_each(|index| hit(self.regex_ids[index]));
+        if let Some((regexes, ids)) = &self.regexes {
+            regexes.matches(name).into_iter().for_each(|index| hit(ids[index]));
         }
     }
 
@@ -142,12 +145,20 @@ impl PathIndex {
     }
 }
 
-type CacheMaker = Box<dyn Fn() -> Cache + Send + Sync + UnwindSafe + RefUnwindSafe>;
+fn regex_set(expressions: &[String], case: Case) -> Result<RegexSet, GlobError> {
+    let set = RegexSetBuilder::new(expressions)
+        .size_limit(MAX_REGEX * 16)
+        .case_insensitive(case == Case::Ignored)
+        .build()
+        .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))?;
+    Ok(set)
+}
 
 #[derive(Debug)]
 struct Automaton {
     dfa: DFA,
-    caches: Pool<Cache, CacheMaker>,
+    /// Working memory that is not in use: as much as there were decisions at the same time.
+    caches: Mutex<Vec<Cache>>,
     ids: Box<[usize]>,
 }
 
@@ -173,17 +184,17 @@ impl Automaton {
             )
             .build_from_nfa(nfa)
             .map_err(|error| too_large(&error))?;
-        let maker = dfa.clone();
-        let maker: CacheMaker = Box::new(move || maker.create_cache());
-        Ok(Self { dfa, caches: Pool::new(maker), ids: ids.into() })
+        Ok(Self { dfa, caches: Mutex::default(), ids: ids.into() })
     }
 
     fn matches(&self, name: &[u8], hit: &mut impl FnMut(usize)) {
-        let mut cache = self.caches.get();
+        let idle = self.caches.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut cache = idle.unwrap_or_else(|| self.dfa.create_cache());
         if self.walk(&mut cache, name, hit).is_none() {
             // The cache gave up, which it is not configured to do. A restriction must not be lost: all match.
             self.ids.iter().for_each(|id| hit(*id));
         }
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
     }
 
     /// Runs the automaton over the whole name. `None`: it could not be run to the end.
@@ -231,8 +242,8 @@ impl Shape {
         let mut literal = Vec::new();
         for (index, token) in tokens.iter().enumerate() {
             match token {
-                Token::Char(c) if self.case == Case::Exact || !c.is_ascii_alphabetic() => {
-                    literal.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                Token::Char(c) => {
+                    literal.extend_from_slice(self.fold(*c).encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 token => {
                     parts.extend(flushed(&mut literal));
@@ -260,6 +271,10 @@ impl Shape {
                 Hir::alternation(choices.iter().map(|choice| Hir::concat(self.sequence(choice))).collect())
             }
         }
+    }
+
+    fn fold(self, c: char) -> char {
+        if self.case == Case::Ignored { c.to_ascii_lowercase() } else { c }
     }
 
     fn everything(self) -> Hir {

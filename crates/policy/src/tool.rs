@@ -157,7 +157,8 @@ pub fn tool_names() -> &'static [&'static str] {
     TOOLS
 }
 
-fn tool_pattern(text: &str) -> Result<Pattern, ToolError> {
+/// Reads a tool or a wildcard over tools. An alias becomes the tool it stands for; what names nothing is an error.
+pub fn tool_pattern(text: &str) -> Result<Pattern, ToolError> {
     let pattern = Pattern::parse(text)?;
     let Some(name) = pattern.literal() else {
         let hits = TOOLS.iter().any(|tool| pattern.matches(tool));

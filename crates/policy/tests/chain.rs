@@ -14,6 +14,11 @@ use proptest::prelude::*;
 
 const WORKSPACE: &str = "/ws";
 
+/// A forbidding floor or not, effects of rules, default, answer of a person; phase and effect of the decision.
+type PhaseRow = (bool, &'static [Effect], Option<Effect>, Option<Remembered>, Phase, Effect);
+/// Tool, arguments, effect of the decision.
+type CallRow = (&'static str, &'static [(&'static str, &'static str)], Effect);
+
 fn location(path: &str) -> Location {
     Location::new(Path::new(WORKSPACE), Path::new(path)).unwrap()
 }
@@ -60,8 +65,7 @@ fn the_phases_in_order() {
         }
         answers
     };
-    type Row = (bool, &'static [Effect], Option<Effect>, Option<Remembered>, Phase, Effect);
-    let rows: &[Row] = &[
+    let rows: &[PhaseRow] = &[
         (false, &[], None, None, Phase::Nobody, Deny),
         (false, &[], Some(Allow), None, Phase::Default, Allow),
         (false, &[], Some(Ask), None, Phase::Default, Ask),
@@ -222,8 +226,7 @@ fn conditions_on_tools_and_arguments() {
     allow_dev.effect = Effect::Allow;
     allow_dev.arguments = vec![("branch".into(), Pattern::parse("dev*").unwrap())];
     let chain = Chain::new(vec![]).then(RuleSet::new(vec![ask_main, allow_dev]).unwrap());
-    type Row = (&'static str, &'static [(&'static str, &'static str)], Effect);
-    let rows: &[Row] = &[
+    let rows: &[CallRow] = &[
         ("mcp__git--push", &[("branch", "dev-1")], Effect::Allow),
         ("mcp__git--push", &[("branch", "main")], Effect::Ask),
         ("mcp__git--push", &[("branch", "dev"), ("branch", "main")], Effect::Ask),

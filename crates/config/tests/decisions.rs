@@ -1,0 +1,204 @@
+//! What policies decide, and what lint says about them.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use std::path::Path;
+
+use config::{Places, Sample, Scope, Settings, Source, diff, from_sources, lint};
+use policy::{Code, Effect};
+
+fn places() -> Places {
+    let home = Some("/home/me".into());
+    Places { workspace: "/ws".into(), state: home.clone(), home, run: None }
+}
+
+fn user(text: &str) -> Settings {
+    let source = Source::new(Scope::User, Path::new("policy.toml"), format!("version = 1\n{text}\n"));
+    from_sources(vec![source], &places()).unwrap_or_else(|problems| panic!("{text}\n{problems}"))
+}
+
+#[test]
+fn decisions() {
+    use Effect::{Allow, Ask, Deny};
+    let rows = [
+        // Files.
+        ("", "read src/a", Allow, Code::FilesDefault),
+        ("", "write src/a", Allow, Code::FilesDefault),
+        ("", "read a/.ENV", Deny, Code::ForbiddenName),
+        ("", "write ringfence.toml", Deny, Code::OwnPolicyFile),
+        ("", "read ringfence.toml", Allow, Code::FilesDefault),
+        ("", "read /etc/passwd", Deny, Code::OutsideWorkspace),
+        ("", "load skills/a", Allow, Code::FilesDefault),
+        ("jail.read-only = [\"/opt\"]", "read /opt/a", Allow, Code::FilesDefault),
+        ("jail.read-only = [\"/opt\"]", "write /opt/a", Deny, Code::OutsideWorkspace),
+        ("jail.shared = [\"~/shared\"]", "write ~/shared/a", Allow, Code::FilesDefault),
+        ("files.absolute-paths = false", "read /ws/a", Deny, Code::AbsolutePath),
+        ("files.jail = \"ask\"", "read /etc/hosts", Ask, Code::OutsideWorkspace),
+        ("files.jail = false\nfiles.read.deny = [\"/etc/**\"]", "read /etc/hosts", Deny, Code::FilesRule),
+        (
+            "files.jail = false\nfiles.read.deny = [\"~/.config/**\"]",
+            "read ~/.config/x",
+            Deny,
+            Code::FilesRule,
+        ),
+        ("files.read.deny = [\"/ws/secrets/**\"]", "read secrets/a", Deny, Code::FilesRule),
+        ("files.read.deny = [\"secrets/**\"]", "read secrets", Deny, Code::FilesRule),
+        (
+            "files.read = { default = \"deny\", allow = [\"**\"] }\nfiles.jail = false",
+            "read /etc/hosts",
+            Deny,
+            Code::FilesDefault,
+        ),
+        ("files.read = { default = \"ask\", allow = [\"a\"] }", "read a", Allow, Code::FilesRule),
+        ("files.read = { default = \"ask\", allow = [\"a\"] }", "write a", Allow, Code::FilesDefault),
+        // Hosts.
+        ("", "connect example.com", Ask, Code::UnknownHost),
+        ("", "connect localhost", Deny, Code::PrivateAddress),
+        ("", "connect 10.0.0.1", Deny, Code::PrivateAddress),
+        ("network.allow = [\"10.0.0.1\"]", "connect 10.0.0.1", Allow, Code::HostRule),
+        ("network.allow = [\"localhost:8080\"]", "connect localhost:8080", Allow, Code::HostRule),
+        ("network.allow = [\"localhost:8080\"]", "connect localhost:8081", Deny, Code::PrivateAddress),
+        ("network.allow = [\"*.lan\"]", "connect printer.lan", Allow, Code::HostRule),
+        ("network.allow = [\"re:.*\"]", "connect example.com", Allow, Code::HostRule),
+        ("network.allow = [\"re:.*\"]", "connect 10.0.0.1", Deny, Code::PrivateAddress),
+        ("[[rules]]\ntool = \"web_fetch\"\naction = \"allow\"", "connect example.com", Allow, Code::Rule),
+        (
+            "[[rules]]\ntool = \"web_fetch\"\naction = \"allow\"",
+            "connect 10.0.0.1",
+            Deny,
+            Code::PrivateAddress,
+        ),
+        ("network.allow = [\"169.254.169.254\"]", "connect 169.254.169.254", Deny, Code::MetadataAddress),
+        ("network.unknown = \"deny\"", "connect example.com", Deny, Code::UnknownHost),
+        // Tools.
+        ("", "call exec", Allow, Code::ToolGranted),
+        ("", "call browser", Deny, Code::ToolNotInProfile),
+        ("tools.deny = [\"group:coding\"]", "call exec", Deny, Code::ToolDenied),
+        ("[[rules]]\ntool = \"read_file\"\naction = \"deny\"", "call read_file", Deny, Code::Rule),
+        ("[[rules]]\ntool = \"read_file\"\naction = \"deny\"", "read src/a", Deny, Code::Rule),
+        ("[[rules]]\ntool = \"exec\"\naction = \"ask\"", "call exec", Ask, Code::Rule),
+        // Commands.
+        ("", "exec make", Deny, Code::NobodyAnswered),
+        ("[[rules]]\ncommand = \"make\"\naction = \"allow\"", "exec make test", Allow, Code::Rule),
+        ("[[rules]]\ncommand = \"make\"\naction = \"allow\"", "exec X=1 make", Ask, Code::Unprovable),
+    ];
+    for (text, line, effect, code) in rows {
+        let decision = user(text).decide(&Sample::parse(line, &places()).unwrap().request());
+        assert_eq!((decision.effect(), decision.reason().code), (effect, code), "{text}: {line}");
+    }
+}
+
+#[test]
+fn every_denial_names_its_line() {
+    let settings = user("[[rules]]\npath = \"a\"\naction = \"deny\"\nreason = \"not yours\"");
+    let decision = settings.decide(&Sample::parse("read a", &places()).unwrap().request());
+    let reason = decision.reason();
+    assert_eq!(reason.rule.as_ref().unwrap().to_string(), "policy.toml:2");
+    assert_eq!(&*reason.text, "not yours");
+    assert!(reason.remedy.is_some());
+}
+
+fn codes(text: &str) -> Vec<&'static str> {
+    lint(&user(text)).iter().map(|remark| remark.code.id()).collect()
+}
+
+#[test]
+fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
+    let rows: &[(&str, &[&str])] = &[
+        ("", &[]),
+        // Never match.
+        ("[[rules]]\ntool = \"read\"\ncommand = \"make\"\naction = \"deny\"", &["RF-L001"]),
+        ("[[rules]]\ntool = \"grep\"\nhost = \"a.com\"\naction = \"deny\"", &["RF-L001"]),
+        ("[[rules]]\ntool = \"web_fetch\"\nhost = \"a.com\"\naction = \"deny\"", &[]),
+        // Never decide.
+        ("files.read = { deny = [\"src/**\"], allow = [\"src/a\"] }", &["RF-L002"]),
+        (
+            "[[rules]]\npath = \"a/b\"\naction = \"ask\"\n[[rules]]\npath = \"a/**\"\naction = \"deny\"",
+            &["RF-L002"],
+        ),
+        ("[[rules]]\npath = \"**/.env\"\naction = \"allow\"", &["RF-L002"]),
+        ("[[rules]]\npath = \"/etc/hosts\"\naction = \"deny\"", &[]),
+        ("files.read.deny = [\"/Cargo.lock\"]", &[]),
+        ("[[rules]]\ntool = \"web_fetch\"\naction = \"allow\"", &[]),
+        ("network = { allow = [\"a.com\"], deny = [\"a.com\"] }", &["RF-L002"]),
+        (
+            "[[rules]]\ncommand = \"git push\"\naction = \"ask\"\n[[rules]]\ncommand = \"git\"\naction = \"deny\"",
+            &["RF-L002"],
+        ),
+        ("network.allow = [\"169.254.169.254\"]", &["RF-L002"]),
+        // Wider than they look.
+        ("files.read = { default = \"ask\", allow = [\"**\"] }", &["RF-L003"]),
+        ("network.allow = [\"re:.*\"]", &["RF-L003"]),
+        ("network.allow = [\"*.github.io\"]", &["RF-L003"]),
+        ("network.allow = [\"github.com\"]", &[]),
+        ("[[rules]]\ncommand = \"bash\"\naction = \"allow\"", &["RF-L003"]),
+        ("[[rules]]\ncommand = \"*\"\naction = \"allow\"", &["RF-L003"]),
+        ("[[rules]]\ntool = \"*\"\naction = \"allow\"", &["RF-L003"]),
+        ("[[rules]]\ncommand = \"cargo test\"\naction = \"allow\"", &[]),
+        // Narrower than they look.
+        ("files.read.deny = [\"*.pem\"]", &["RF-L002", "RF-L006"]),
+        ("files.write.deny = [\"*.lock\"]", &["RF-L006"]),
+        ("files.forbidden = [\".env\"]", &["RF-L006"]),
+        ("files.write.deny = [\"**/*.lock\"]", &[]),
+        // Not checked, not built.
+        ("[[rules]]\ncommand = \"make\"\naction = \"deny\"\nmatch = [\"a | make\"]", &["RF-L004"]),
+        ("jail.profile = \"readonly\"", &["RF-L005"]),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(codes(text), *expected, "{text}\n{:?}", lint(&user(text)));
+    }
+}
+
+#[test]
+fn diff_shows_which_requests_change() {
+    let old = user("network.allow = [\"a.com\"]\nfiles.read.deny = [\"docs/**\"]");
+    let new = user("network.allow = [\"b.com\"]\ntools.deny = [\"exec\"]\nfiles.read.deny = [\"docs/**\"]");
+    let (changes, _) = diff(&old, &new, &["read docs/x".into(), "connect c.com".into()]);
+    let lines: Vec<_> = changes
+        .iter()
+        .map(|c| format!("{} {}->{}", c.line, c.before.effect().word(), c.after.effect().word()))
+        .collect();
+    assert_eq!(
+        lines,
+        ["call exec allow->deny", "connect a.com:443 allow->ask", "connect b.com:443 ask->allow"]
+    );
+}
+
+/// Every block of TOML in the guides is a policy.
+#[test]
+fn the_guides_hold() {
+    let guides = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide");
+    let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../policy/manual");
+    let mut blocks = 0;
+    for entry in [guides, manual].iter().flat_map(|path| std::fs::read_dir(path).unwrap()) {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for block in text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+            let block = if block.contains("version = 1") {
+                block.to_owned()
+            } else {
+                format!("version = 1\n{block}")
+            };
+            let source = Source::new(Scope::User, &path, block.clone());
+            let loaded = from_sources(vec![source], &places());
+            assert!(loaded.is_ok(), "{}\n{block}\n{}", path.display(), loaded.err().unwrap());
+            blocks += 1;
+        }
+    }
+    assert!(blocks > 10, "{blocks}");
+}
+
+/// The schema for editors accepts what we accept, as far as its words go.
+#[test]
+fn the_schema_names_every_key() {
+    let schema = config::schema::json();
+    for word in [
+        "on-unavailable",
+        "cost-usd",
+        "not-match",
+        "placeholder",
+        "block-on-critical",
+        "additionalProperties",
+    ] {
+        assert!(schema.contains(&format!("\"{word}\"")), "{word}");
+    }
+}
