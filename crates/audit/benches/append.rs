@@ -5,11 +5,9 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use audit::{
-    AccessKind, By, Decided, Durability, Event, Ledger, Name, Options, Redactor, Sink, Text, verify,
-};
+use audit::{By, Durability, Event, Ledger, Name, Options, Redactor, Sink, Text, verify};
 use criterion::{Criterion, Throughput};
-use policy::Code;
+use policy::{Code, Effect, Kind, RuleRef};
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
@@ -20,21 +18,28 @@ fn main() {
     criterion.final_summary();
 }
 
-fn decided(object: &str) -> Event<'_> {
+fn decided<'a>(object: &'a str, rule: &'a RuleRef) -> Event<'a> {
     Event::RequestDecided {
         by: By { session: Some("4f1c2e9a"), agent: Some("claude"), id: Some("req-1234") },
-        kind: AccessKind::Exec,
+        kind: Kind::Exec,
         object: Text(object),
         tool: Some(Name("exec")),
-        effect: None,
-        decision: Decided::Allow,
+        impact: None,
+        decision: Effect::Allow,
         code: Code::Rule,
         reason: Text("a rule allows `cargo test` in this workspace"),
-        rule: Some(Name("/home/bob/.config/ringfence/policy.toml:42")),
-        would_allow: None,
+        rule: Some(rule),
+        remedy: None,
         profile: Some(Name("workspace-write")),
         turn: None,
         sources: None,
+    }
+}
+
+fn rule() -> RuleRef {
+    RuleRef {
+        file: Path::new("/home/bob/.config/ringfence/policy.toml").into(),
+        line: std::num::NonZeroU32::MIN,
     }
 }
 
@@ -53,7 +58,8 @@ fn room() -> tempfile::TempDir {
 fn append(criterion: &mut Criterion, name: &str, durability: Durability) {
     let room = room();
     let ledger = ledger(room.path(), durability);
-    let event = decided(COMMAND);
+    let rule = rule();
+    let event = decided(COMMAND, &rule);
     criterion.bench_function(name, |bencher| bencher.iter(|| ledger.record(&event).expect("a record")));
 }
 
@@ -71,7 +77,8 @@ fn redact(criterion: &mut Criterion) {
 fn verify_all(criterion: &mut Criterion) {
     let room = room();
     let ledger = ledger(room.path(), Durability::Process);
-    let event = decided(COMMAND);
+    let rule = rule();
+    let event = decided(COMMAND, &rule);
     (0..20_000).for_each(|_| ledger.record(&event).expect("a record"));
     let path = room.path().join("ledger.jsonl");
     let bytes = std::fs::metadata(&path).expect("the ledger").len();

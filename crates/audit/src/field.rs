@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use policy::Code;
+use policy::{Code, RuleRef};
 
 use crate::record::Digest;
 use crate::redact::Redactor;
@@ -112,6 +112,15 @@ impl Field for FilePath<'_> {
 
     fn put(&self, key: &str, body: &mut Body<'_>) {
         body.outside_text(key, &spelled(self.0), TEXT);
+    }
+}
+
+impl Field for &RuleRef {
+    const KIND: &'static str = "rule";
+    const MOST: usize = TEXT + MARK;
+
+    fn put(&self, key: &str, body: &mut Body<'_>) {
+        body.outside_text(key, &self.to_string(), TEXT);
     }
 }
 

@@ -48,8 +48,8 @@ pub use redact::{Redactor, UnfitSecret};
 pub use tables::events::Event;
 pub use verify::{Verified, verify, verify_reader};
 pub use word::{
-    AccessKind, Answered, Answerer, Asked, BrokerRefusal, Decided, Effect, Ended, FindingLevel, Injected,
-    LeaseEnd, Level, Outcome, Scope, SecretUse,
+    Answered, Answerer, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd, Level,
+    Outcome, Scope, SecretUse,
 };
 
 /// Whatever records events.

@@ -1,5 +1,7 @@
 //! Closed vocabularies: fields that hold one word out of a few.
 
+use policy::{Effect, Kind};
+
 use crate::field::{Body, Field};
 
 macro_rules! words {
@@ -29,33 +31,29 @@ macro_rules! words {
     )*};
 }
 
+/// Words that the policy has for its own things.
+macro_rules! words_of_policy {
+    ($($name:ty: $($text:literal)*;)*) => {$(
+        impl Field for $name {
+            const KIND: &'static str = "word";
+            const WORDS: &'static [&'static str] = &[$($text,)*];
+            const MOST: usize = 32;
+
+            fn put(&self, key: &str, body: &mut Body<'_>) {
+                body.plain_text(key, self.word());
+            }
+        }
+    )*};
+}
+
+words_of_policy! {
+    Effect: "allow" "ask" "deny";
+    Kind: "read" "write" "exec" "connect" "call" "load";
+}
+
 words! {
-    /// What a request asked for.
-    AccessKind {
-        /// Read a file.
-        Read = "read",
-        /// Write a file.
-        Write = "write",
-        /// Start a command.
-        Exec = "exec",
-        /// Open a connection.
-        Connect = "connect",
-        /// Call a tool.
-        Call = "call",
-    }
-
-    /// What the policy said.
-    Decided {
-        /// Go ahead.
-        Allow = "allow",
-        /// Ask a person.
-        Ask = "ask",
-        /// Do not.
-        Deny = "deny",
-    }
-
     /// What an action does to the world. Not known means the worst.
-    Effect {
+    Impact {
         /// Looks only.
         Read = "read",
         /// Changes something that can be changed back.
@@ -198,5 +196,19 @@ words! {
         Warning = "warning",
         /// Enough to refuse.
         Critical = "critical",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_policy_are_those_it_uses() {
+        let effects = [Effect::Allow, Effect::Ask, Effect::Deny].map(Effect::word);
+        assert_eq!(<Effect as Field>::WORDS, effects);
+        let kinds =
+            [Kind::Read, Kind::Write, Kind::Exec, Kind::Connect, Kind::Call, Kind::Load].map(Kind::word);
+        assert_eq!(<Kind as Field>::WORDS, kinds);
     }
 }

@@ -1,6 +1,6 @@
 //! Each format, as whoever receives it sees it.
 
-use policy::Code;
+use policy::{Code, Effect, Kind, RuleRef};
 
 use super::*;
 use crate::event::{By, Class};
@@ -8,7 +8,7 @@ use crate::field::{Arguments, Name, Text};
 use crate::record::{Head, seal};
 use crate::redact::Redactor;
 use crate::tables::events::Event;
-use crate::word::{AccessKind, Decided, Effect};
+use crate::word::Impact;
 
 fn record(seq: u64, event: &Event<'_>) -> Record {
     let (mut body, mut line) = (Vec::new(), Vec::new());
@@ -20,19 +20,20 @@ fn record(seq: u64, event: &Event<'_>) -> Record {
 }
 
 fn denied() -> Record {
+    let rule = RuleRef { file: std::path::Path::new("policy.toml").into(), line: 12.try_into().unwrap() };
     record(
         7,
         &Event::RequestDecided {
             by: By { session: Some("s1"), agent: Some("claude"), id: Some("r9") },
-            kind: AccessKind::Read,
+            kind: Kind::Read,
             object: Text("/home/bob/.ssh/id_rsa"),
             tool: Some(Name("read")),
-            effect: Some(Effect::Read),
-            decision: Decided::Deny,
+            impact: Some(Impact::Read),
+            decision: Effect::Deny,
             code: Code::ForbiddenName,
             reason: Text("a = b | c \\ d\nnext"),
-            rule: Some(Name("policy.toml:12")),
-            would_allow: None,
+            rule: Some(&rule),
+            remedy: None,
             profile: None,
             turn: None,
             sources: None,
@@ -71,7 +72,7 @@ fn lines_pass_through() {
 
 #[test]
 fn cef_of_a_denied_request() {
-    insta::assert_snapshot!(unversioned(&exported(Format::Cef, vec![denied()])), @r#"CEF:0|Ringfence|ringfence|VERSION|request.decided|A request was decided|5|rt=1769846400500 externalId=7 RingfenceAgent=claude RingfenceCode=RF-F003 act=deny RingfenceEffect=read RingfenceId=r9 RingfenceKind=read filePath=/home/bob/.ssh/id_rsa reason=a \= b | c \\ d\nnext RingfenceRule=policy.toml:12 RingfenceSession=s1 RingfenceTool=read RingfencePrev=6db7d803e74f1ffa7d8f5adc0bf95b3e15bf4c8373fffadf546227cc6c6742cb RingfenceHash=b1ebbad16c38780b1957c7caeac5e5713c7df63eb35692822f1e42060b61de59"#);
+    insta::assert_snapshot!(unversioned(&exported(Format::Cef, vec![denied()])), @r#"CEF:0|Ringfence|ringfence|VERSION|request.decided|A request was decided|5|rt=1769846400500 externalId=7 RingfenceAgent=claude RingfenceCode=RF-F003 act=deny RingfenceId=r9 RingfenceImpact=read RingfenceKind=read filePath=/home/bob/.ssh/id_rsa reason=a \= b | c \\ d\nnext RingfenceRule=policy.toml:12 RingfenceSession=s1 RingfenceTool=read RingfencePrev=6db7d803e74f1ffa7d8f5adc0bf95b3e15bf4c8373fffadf546227cc6c6742cb RingfenceHash=6dc3cb31480db9720e8af7b7be4d867534f31904dd853ea054d7c21c9d3a65ae"#);
 }
 
 #[test]
@@ -87,7 +88,7 @@ fn cef_escapes_what_would_end_a_part() {
         let event = Event::ToolStarted {
             by: By::default(),
             tool: Name(text),
-            effect: Effect::Read,
+            impact: Impact::Read,
             arguments: Arguments(""),
         };
         let line = cef(&record(2, &event));
@@ -116,7 +117,7 @@ fn ocsf_of_a_denied_request() {
           "fingerprint": {
             "algorithm": "SHA-256",
             "algorithm_id": 3,
-            "value": "b1ebbad16c38780b1957c7caeac5e5713c7df63eb35692822f1e42060b61de59"
+            "value": "6dc3cb31480db9720e8af7b7be4d867534f31904dd853ea054d7c21c9d3a65ae"
           },
           "prev_event": {
             "fingerprint": {
@@ -166,7 +167,7 @@ fn ocsf_of_a_denied_request() {
       "policy": {
         "name": "policy.toml:12"
       },
-      "raw_data": "{\"v\":1,\"seq\":7,\"time\":\"2026-01-31T08:00:00.500000Z\",\"event\":\"request.decided\",\"session\":\"s1\",\"agent\":\"claude\",\"id\":\"r9\",\"kind\":\"read\",\"object\":\"/home/bob/.ssh/id_rsa\",\"tool\":\"read\",\"effect\":\"read\",\"decision\":\"deny\",\"code\":\"RF-F003\",\"reason\":\"a = b | c \\\\ d\\nnext\",\"rule\":\"policy.toml:12\",\"prev\":\"6db7d803e74f1ffa7d8f5adc0bf95b3e15bf4c8373fffadf546227cc6c6742cb\",\"hash\":\"b1ebbad16c38780b1957c7caeac5e5713c7df63eb35692822f1e42060b61de59\"}",
+      "raw_data": "{\"v\":1,\"seq\":7,\"time\":\"2026-01-31T08:00:00.500000Z\",\"event\":\"request.decided\",\"session\":\"s1\",\"agent\":\"claude\",\"id\":\"r9\",\"kind\":\"read\",\"object\":\"/home/bob/.ssh/id_rsa\",\"tool\":\"read\",\"impact\":\"read\",\"decision\":\"deny\",\"code\":\"RF-F003\",\"reason\":\"a = b | c \\\\ d\\nnext\",\"rule\":\"policy.toml:12\",\"prev\":\"6db7d803e74f1ffa7d8f5adc0bf95b3e15bf4c8373fffadf546227cc6c6742cb\",\"hash\":\"6dc3cb31480db9720e8af7b7be4d867534f31904dd853ea054d7c21c9d3a65ae\"}",
       "severity": "Medium",
       "severity_id": 3,
       "time": 1769846400500,
@@ -175,8 +176,8 @@ fn ocsf_of_a_denied_request() {
         "agent": "claude",
         "code": "RF-F003",
         "decision": "deny",
-        "effect": "read",
         "id": "r9",
+        "impact": "read",
         "kind": "read",
         "object": "/home/bob/.ssh/id_rsa",
         "reason": "a = b | c \\ d\nnext",

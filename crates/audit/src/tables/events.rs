@@ -1,13 +1,13 @@
 //! Every event there is: its name, its OCSF class and activity, how much it matters, and what it holds.
 
-use policy::Code;
+use policy::{Code, Effect, Kind, RuleRef};
 
 use crate::event::{By, Class, EventShape, FieldShape, Severity, events};
 use crate::field::{Arguments, Body, Field, FilePath, Name, Names, Text};
 use crate::record::Digest;
 use crate::word::{
-    AccessKind, Answered, Answerer, Asked, BrokerRefusal, Decided, Effect, Ended, FindingLevel, Injected,
-    LeaseEnd, Level, Outcome, Scope, SecretUse,
+    Answered, Answerer, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd, Level,
+    Outcome, Scope, SecretUse,
 };
 
 events! {
@@ -58,23 +58,23 @@ events! {
     /// A request was decided. Always before the record of its effect; a denied request has no effect.
     RequestDecided = "request.decided", Api/99, Informational {
         /// What was asked for.
-        kind: AccessKind,
+        kind: Kind,
         /// The thing asked for: path, command line, host and port, or tool.
         object: Text<'a>,
         /// The tool through which it was asked.
         tool: Option<Name<'a>>,
         /// What it would do to the world.
-        effect: Option<Effect>,
+        impact: Option<Impact>,
         /// The answer.
-        decision: Decided,
+        decision: Effect,
         /// Why: the code.
         code: Code,
         /// Why: the sentence.
         reason: Text<'a>,
         /// The rule that decided, as `file:line`.
-        rule: Option<Name<'a>>,
+        rule: Option<&'a RuleRef>,
         /// What would allow it.
-        would_allow: Option<Text<'a>>,
+        remedy: Option<Text<'a>>,
         /// The profile in force.
         profile: Option<Name<'a>>,
         /// The turn of the conversation.
@@ -99,7 +99,7 @@ events! {
         /// The question is `pending` until an `approval.answered` with the same id.
         state: Asked,
         /// What was asked for.
-        kind: AccessKind,
+        kind: Kind,
         /// The thing asked for.
         object: Text<'a>,
         /// The tool through which it was asked.
@@ -132,7 +132,7 @@ events! {
         /// The tool.
         tool: Name<'a>,
         /// What it does to the world.
-        effect: Effect,
+        impact: Impact,
         /// What it was called with.
         arguments: Arguments<'a>,
     }
@@ -481,7 +481,7 @@ events! {
         /// The program.
         program: Text<'a>,
         /// The setting that says so, as `file:line`.
-        rule: Name<'a>,
+        rule: &'a RuleRef,
     }
 
     /// A limit was reached.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use audit::{Arguments, Broken, Damage};
 use audit::{
-    AuditError, By, Digest, Durability, Effect, Event, Ledger, Name, Opened, Options, Sink, Timestamp,
+    AuditError, By, Digest, Durability, Event, Impact, Ledger, Name, Opened, Options, Sink, Timestamp,
 };
 use policy::Code;
 use tempfile::TempDir;
@@ -107,7 +107,7 @@ pub(crate) fn started(arguments: &str) -> Event<'_> {
     Event::ToolStarted {
         by: By::default(),
         tool: Name("exec"),
-        effect: Effect::Destroy,
+        impact: Impact::Destroy,
         arguments: Arguments(arguments),
     }
 }
