@@ -11,17 +11,17 @@ use crate::toolset;
 use crate::tree::{Entry, Node, Table, Value, find};
 
 /// Puts a layer on top of what is there.
-pub(crate) fn apply(base: &mut Table, layer: &Table, scope: Scope, problems: &mut Vec<Problem>) {
+pub(crate) fn apply(base: &mut Table, layer: Table, scope: Scope, problems: &mut Vec<Problem>) {
     let before = base.clone();
     let mut merge = Merge { scope, before: &before, problems };
     merge.table(ROOT, base, layer, "");
-    check_references(layer, base, problems);
+    check_references(base, scope, problems);
 }
 
 /// Profiles that a layer names must exist in it or in a wider one.
-fn check_references(layer: &Table, merged: &Table, problems: &mut Vec<Problem>) {
-    let profiles = find(layer, "profiles").and_then(Node::table);
-    let servers = find(layer, "mcp.servers").and_then(Node::table);
+fn check_references(merged: &Table, scope: Scope, problems: &mut Vec<Problem>) {
+    let profiles = find(merged, "profiles").and_then(Node::table);
+    let servers = find(merged, "mcp.servers").and_then(Node::table);
     let own = profiles.into_iter().flat_map(Table::values).filter_map(|entry| entry.node.table());
     let named = own.clone().filter_map(|profile| find(profile, "extends"));
     let by_tool = own
@@ -30,9 +30,10 @@ fn check_references(layer: &Table, merged: &Table, problems: &mut Vec<Problem>) 
         .map(|entry| &entry.node);
     let by_server =
         servers.into_iter().flat_map(Table::values).filter_map(|entry| find(entry.node.table()?, "profile"));
-    let chosen = find(layer, "jail.profile").into_iter();
+    let chosen = find(merged, "jail.profile").into_iter();
     let references = chosen.chain(named).chain(by_tool).chain(by_server);
-    problems.extend(references.filter_map(|node| profile::check_reference(node, merged)));
+    let of_layer = references.filter(|node| node.source.scope == scope);
+    problems.extend(of_layer.filter_map(|node| profile::check_reference(node, merged)));
 }
 
 struct Merge<'a> {
@@ -43,9 +44,9 @@ struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    fn table(&mut self, keys: &'static [Key], base: &mut Table, layer: &Table, path: &str) {
+    fn table(&mut self, keys: &'static [Key], base: &mut Table, mut layer: Table, path: &str) {
         for key in keys {
-            let Some(entry) = layer.get(key.name) else { continue };
+            let Some(entry) = layer.remove(key.name) else { continue };
             let path = format!("{path}{}", key.name);
             match key.kind {
                 Kind::Table(_) if matches!(key.narrow, Narrow::Tools) => self.tools(key.name, base, entry),
@@ -56,40 +57,33 @@ impl Merge<'_> {
         }
     }
 
-    fn inner(&mut self, keys: &'static [Key], name: &str, base: &mut Table, entry: &Entry, path: &str) {
-        let Some(layer) = entry.node.table() else { return };
-        let into = base.entry(name.to_owned()).or_insert_with(|| emptied(entry));
-        if let Value::Table(into) = &mut into.node.value {
+    fn inner(&mut self, keys: &'static [Key], name: &str, base: &mut Table, entry: Entry, path: &str) {
+        let (into, layer) = opened(name, base, entry);
+        if let (Some(into), Some(layer)) = (into, layer) {
             self.table(keys, into, layer, &format!("{path}."));
         }
     }
 
-    fn named(&mut self, keys: &'static [Key], name: &str, base: &mut Table, entry: &Entry, path: &str) {
-        let Some(layer) = entry.node.table() else { return };
-        let into = base.entry(name.to_owned()).or_insert_with(|| emptied(entry));
-        let Value::Table(into) = &mut into.node.value else { return };
-        for (name, entry) in layer {
-            self.inner(keys, name, into, entry, &format!("{path}.{name}"));
+    fn named(&mut self, keys: &'static [Key], name: &str, base: &mut Table, entry: Entry, path: &str) {
+        if let (Some(into), Some(layer)) = opened(name, base, entry) {
+            for (name, entry) in layer {
+                self.inner(keys, &name, into, entry, &format!("{path}.{name}"));
+            }
         }
     }
 
-    fn leaf(&mut self, key: &Key, base: &mut Table, entry: &Entry, path: &str) {
+    fn leaf(&mut self, key: &Key, base: &mut Table, mut entry: Entry, path: &str) {
         let wider = base.get(key.name);
-        let bound = self.scope == Scope::Project
-            || wider.is_some_and(|wider| wider.node.source.scope == Scope::Managed);
+        let bound = self.scope == Scope::Project || wider.is_some_and(|wider| is_managed(&wider.node));
         if bound && let Err(problem) = self.narrows(key, wider.map(|entry| &entry.node), &entry.node, path) {
             self.problems.push(problem);
             return;
         }
-        let mut merged = entry.clone();
-        let adds = bound || matches!(key.kind, Kind::Tables(_));
-        if matches!(key.narrow, Narrow::Add)
-            && adds
-            && let Some(wider) = wider
-        {
-            merged.node.value = Value::List([wider.node.list(), entry.node.list()].concat());
+        let adds = matches!(key.narrow, Narrow::Add) && (bound || matches!(key.kind, Kind::Tables(_)));
+        if adds && let Some(wider) = base.remove(key.name) {
+            entry.node.put_before(wider.node);
         }
-        base.insert(key.name.to_owned(), merged);
+        base.insert(key.name.to_owned(), entry);
     }
 
     fn narrows(&self, key: &Key, wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
@@ -173,24 +167,17 @@ impl Merge<'_> {
         profile::permits(&Table::from([("profiles".to_owned(), Entry { key: own.key.clone(), node })]), name)
     }
 
-    fn tools(&mut self, name: &str, base: &mut Table, entry: &Entry) {
-        let Some(layer) = entry.node.table() else { return };
-        let into = base.entry(name.to_owned()).or_insert_with(|| emptied(entry));
-        let Value::Table(into) = &mut into.node.value else { return };
-        let managed = into.values().any(|entry| entry.node.source.scope == Scope::Managed);
-        let bound = self.scope == Scope::Project || managed;
+    fn tools(&mut self, name: &str, base: &mut Table, entry: Entry) {
+        let (Some(into), Some(layer)) = opened(name, base, entry) else { return };
+        let bound = self.scope == Scope::Project || into.values().any(|entry| is_managed(&entry.node));
         let mut merged = into.clone();
-        for (key, entry) in layer {
-            let mut entry = entry.clone();
-            if key == "deny"
-                && bound
-                && let Some(wider) = into.get(key)
-            {
-                entry.node.value = Value::List([wider.node.list(), entry.node.list()].concat());
+        for (key, mut entry) in layer.clone() {
+            if let Some(wider) = merged.remove(&key).filter(|_| key == "deny" && bound) {
+                entry.node.put_before(wider.node);
             }
-            merged.insert(key.clone(), entry);
+            merged.insert(key, entry);
         }
-        match toolset::added(into, &merged, layer) {
+        match toolset::added(into, &merged, &layer) {
             Some((node, added)) if bound => {
                 let base = format!("the wider set has `{}`", toolset::profile_name(into));
                 self.problems.push(widens(node, "tools", &added, &base));
@@ -200,9 +187,17 @@ impl Merge<'_> {
     }
 }
 
-fn emptied(entry: &Entry) -> Entry {
-    let node = Node { value: Value::Table(Table::new()), ..entry.node.clone() };
-    Entry { key: entry.key.clone(), node }
+fn is_managed(node: &Node) -> bool {
+    node.source.scope == Scope::Managed
+}
+
+/// The table to merge into, made if it is not there yet, and the table of the layer.
+fn opened<'a>(name: &str, base: &'a mut Table, entry: Entry) -> (Option<&'a mut Table>, Option<Table>) {
+    let Entry { key, node: Node { source, span, value } } = entry;
+    let empty = || Node { source, span, value: Value::Table(Table::new()) };
+    let into = base.entry(name.to_owned()).or_insert_with(|| Entry { key, node: empty() });
+    let into = if let Value::Table(table) = &mut into.node.value { Some(table) } else { None };
+    (into, if let Value::Table(table) = value { Some(table) } else { None })
 }
 
 fn fixed(wider: Option<&Node>, node: &Node, path: &str, scope: Scope) -> Result<(), Problem> {

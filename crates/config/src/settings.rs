@@ -76,7 +76,7 @@ pub fn from_sources(sources: Vec<Source>, places: &Places) -> Result<Settings, P
         let (layer, found) = check(source);
         // A layer with problems is not merged: the same mistake would be reported twice.
         if found.is_empty() {
-            apply(&mut table, &layer, source.scope, &mut problems);
+            apply(&mut table, layer, source.scope, &mut problems);
         }
         problems.extend(found);
     }

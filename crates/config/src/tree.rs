@@ -93,6 +93,14 @@ impl Node {
         if let Value::List(list) = &self.value { list } else { &[] }
     }
 
+    /// Puts the entries of another list before the ones of this.
+    pub(crate) fn put_before(&mut self, other: Self) {
+        if let (Value::List(own), Value::List(mut all)) = (&mut self.value, other.value) {
+            all.append(own);
+            *own = all;
+        }
+    }
+
     /// The texts of a list.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.list().iter().filter_map(|node| Some((node.text()?, node)))
