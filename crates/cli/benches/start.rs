@@ -32,7 +32,11 @@ fn main() {
     let base = median(&mut rows[0].2);
     for (name, _, times) in &mut rows {
         let time = median(times);
-        println!("{name:<12} {:>7.0} µs   {:.2} x /bin/true", time.as_secs_f64() * 1e6, time.as_secs_f64() / base.as_secs_f64());
+        println!(
+            "{name:<12} {:>7.0} µs   {:.2} x /bin/true",
+            time.as_secs_f64() * 1e6,
+            time.as_secs_f64() / base.as_secs_f64()
+        );
     }
 }
 

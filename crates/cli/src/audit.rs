@@ -102,7 +102,7 @@ pub(crate) enum ExportFormat {
 
 impl AuditCommand {
     /// The ledger that was named on the command line.
-    fn place(&self) -> Option<&Path> {
+    pub(crate) fn place(&self) -> Option<&Path> {
         let (Self::Tail { place, .. }
         | Self::Show { place, .. }
         | Self::Verify { place, .. }

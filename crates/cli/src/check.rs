@@ -75,10 +75,7 @@ pub(crate) fn run(
             )
         }
     };
-    // The exit code is the answer, also for a caller that does not read the text.
-    verdict
-        .print(trace, terminal)
-        .or_else(|error| if Terminal::is_unread(&error) { Ok(()) } else { Err(error) })?;
+    verdict.print(trace, terminal)?;
     Ok(match verdict.trace.decision.effect() {
         Effect::Allow => Exit::Ok,
         Effect::Ask => Exit::Ask,

@@ -1,5 +1,6 @@
 //! Everything a person sees of Ringfence.
 
+mod audit;
 mod check;
 mod doctor;
 mod exit;
@@ -62,6 +63,11 @@ enum Command {
         #[command(subcommand)]
         command: policy::PolicyCommand,
     },
+    /// Read, check and export the record of every decision
+    Audit {
+        #[command(subcommand)]
+        command: audit::AuditCommand,
+    },
     /// Say what this machine can enforce, what is lost, what to change
     Doctor(doctor::DoctorArgs),
     /// Print shell completions
@@ -85,7 +91,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
     };
     let mut terminal = Terminal { out, err, format: arguments.format, color: arguments.color.wanted() };
     let result = dispatch(&arguments, &mut terminal);
-    let result = result.and_then(|exit| terminal.out.flush().map(|()| exit).map_err(Failure::from));
+    let result = result.and_then(|exit| match terminal.out.flush() {
+        // The exit code is an answer too, also to a caller that reads nothing else.
+        Err(error) if !Terminal::is_unread(&error) => Err(error.into()),
+        _ => Ok(exit),
+    });
     result.unwrap_or_else(|failure| {
         // When not even this can be told, the exit code is all that is left.
         drop(write!(terminal.err, "{failure}"));
@@ -97,7 +107,10 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, 
     match &arguments.command {
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut command(), "ringfence", &mut terminal.out);
+            // Written to memory first: the generator panics where it cannot write.
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut command(), "ringfence", &mut script);
+            terminal.out.write_all(&script)?;
             Ok(Exit::Ok)
         }
         Command::Check { command, trace } => {
@@ -105,6 +118,7 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, 
             let settings = policy::settings(&around, terminal)?;
             check::run(command, *trace, &around, &settings, terminal)
         }
+        Command::Audit { command } => audit::run(command, &ledger(command, arguments, terminal)?, terminal),
         Command::Doctor(args) => {
             let around = Surroundings::find(&arguments.around)?;
             doctor::run(args, &doctor_places(&around), terminal)
@@ -113,6 +127,21 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, 
             policy::run(command, &Surroundings::find(&arguments.around)?, terminal)
         }
     }
+}
+
+/// The ledger that the command names, or else the one of the policy.
+fn ledger(
+    command: &audit::AuditCommand,
+    arguments: &Arguments,
+    terminal: &mut Terminal<'_>,
+) -> Result<PathBuf, Failure> {
+    if let Some(path) = command.place() {
+        return Ok(path.to_owned());
+    }
+    let settings = policy::settings(&Surroundings::find(&arguments.around)?, terminal)?;
+    let unknown =
+        || Failure::new("it is not known where the ledger is").hint("set HOME, XDG_STATE_HOME or --ledger");
+    settings.ledger().ok_or_else(unknown)
 }
 
 fn doctor_places(around: &Surroundings) -> doctor::Places {
