@@ -176,7 +176,7 @@ impl Writer {
 
     /// The lock counts only if the file still has the ledger's name once we hold it.
     fn lock_the_named_file(&mut self) -> Result<(), AuditError> {
-        loop {
+        for _ in 0..PATIENCE {
             lock(&self.held.file, FlockOperation::LockExclusive)
                 .map_err(|errno| self.place.unwritable("lock", errno))?;
             if self.place.named()? == Some(self.held.identity) {
@@ -184,6 +184,7 @@ impl Writer {
             }
             self.held = Held::open(&self.place)?;
         }
+        Err(self.place.untrusted("another file takes its place again and again"))
     }
 
     /// Brings our knowledge up to what is in the file, repairing what a crash left.
@@ -372,6 +373,9 @@ impl Writer {
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How often the name may have gone to another file while we waited for the lock. Busy writers get to a few.
+pub(crate) const PATIENCE: usize = 1000;
 
 /// What a line takes beyond the event's own part, at most.
 const ENVELOPE: usize = 256;

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 
 use crate::chain::{Entry, Misfit, Walk, reordered};
 use crate::error::{Broken, Damage};
+use crate::ledger::PATIENCE;
 use crate::lines::{self, Next};
 use crate::place::{HARDENED, Identity};
 use crate::record::{Flaw, Head, Record, claimed_seq};
@@ -357,20 +358,20 @@ fn empty(path: &Path) -> Broken {
 /// The live file and the complete ones as they are at one moment. A ledger that is being moved to a new file may for a
 /// moment have no live one.
 fn snapshot(dir: &OwnedFd, ledger: &OsStr) -> Result<(Option<Live>, Vec<Segment>), Errno> {
-    loop {
+    for _ in 0..PATIENCE {
         let file = match rustix::fs::openat(dir, ledger, OFlags::RDONLY | HARDENED, Mode::empty()) {
             Err(Errno::NOENT) => return Ok((None, segments(dir, ledger)?)),
             file => File::from(file?),
         };
         lock(&file, FlockOperation::LockShared)?;
-        if identity_of_name(dir, ledger)? != identity_of_file(&file)? {
-            continue;
+        if identity_of_name(dir, ledger)? == identity_of_file(&file)? {
+            let size = size_of(&file)?;
+            let all = segments(dir, ledger)?;
+            lock(&file, FlockOperation::Unlock)?;
+            return Ok((Some(Live { file, size }), all));
         }
-        let size = size_of(&file)?;
-        let all = segments(dir, ledger)?;
-        lock(&file, FlockOperation::Unlock)?;
-        return Ok((Some(Live { file, size }), all));
     }
+    Err(Errno::AGAIN)
 }
 
 /// Drops the files that end before the record that is wanted.

@@ -12,9 +12,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use audit::{Durability, Head, Ledger, Options, Records, Sink, verify};
+use audit::{
+    By, Durability, Event, FilePath, Head, Ledger, Name, Names, Options, Records, Sink, Text, verify,
+};
 use ledgers::{Room, code, options, skipped, started, tool};
-use policy::Code;
+use policy::{Code, RuleRef};
 
 #[test]
 fn a_new_ledger_begins_with_a_record_about_itself() {
@@ -101,6 +103,31 @@ fn secrets_do_not_reach_the_file_and_their_hash_does() {
         text.contains(&format!(r#""arguments_sha256":"{}""#, ledgers::digest(arguments.as_bytes()))),
         "{text}"
     );
+}
+
+#[test]
+fn no_kind_of_field_lets_a_secret_through() {
+    const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+    let room = Room::new();
+    let (ledger, _) = room.open();
+    let (none, path) = (By::default(), format!("/srv/{TOKEN}/x"));
+    let rule = RuleRef { file: Path::new(&path).into(), line: std::num::NonZeroU32::MIN };
+    let names = [TOKEN, "fine"];
+    let events = [
+        Event::SkillCleared { by: By { session: Some(TOKEN), ..none }, count: 1 },
+        Event::SkillCleared { by: By { agent: Some(TOKEN), ..none }, count: 1 },
+        Event::SkillCleared { by: By { id: Some(TOKEN), ..none }, count: 1 },
+        Event::BreakerClosed { by: none, breaker: Name(TOKEN) },
+        Event::JailSkipped { by: none, program: Text(TOKEN), rule: &rule },
+        Event::ToolFiltered { by: none, tools: Names(&names), code: Code::Rule, reason: Text("") },
+        Event::SkillFailed { by: none, skill: Name(""), path: FilePath(Path::new(&path)), error: Text("") },
+        started(TOKEN),
+    ];
+    for event in &events {
+        ledger.record(event).unwrap();
+    }
+    assert!(!room.text().contains(&TOKEN[4..]), "{}", room.text());
+    assert!(room.lines()[1..].iter().all(|line| line.contains("[redacted:github-token]")), "{}", room.text());
 }
 
 #[test]

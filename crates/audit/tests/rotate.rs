@@ -152,6 +152,19 @@ fn a_missing_file_in_the_middle_and_a_changed_old_file_are_found() {
 }
 
 #[test]
+fn a_record_that_was_moved_to_a_later_file_is_found() {
+    let room = rotated(12, None);
+    let [from, to] =
+        ["ledger.jsonl.000000000001", "ledger.jsonl.000000000010"].map(|name| room.dir().join(name));
+    let (text, later) = (fs::read_to_string(&from).unwrap(), fs::read_to_string(&to).unwrap());
+    let moved = text.split_inclusive('\n').nth(2).unwrap();
+    fs::write(&from, text.replace(moved, "")).unwrap();
+    fs::write(&to, later + moved).unwrap();
+    let broken = damage(verify(&room.path(), None).unwrap_err());
+    assert_eq!((broken.code, broken.seq, broken.line), (Code::RecordReordered, 3, 3));
+}
+
+#[test]
 fn a_ledger_does_not_go_on_after_a_file_that_was_tampered_with() {
     let room = rotated(12, None);
     fs::remove_file(room.path()).unwrap();

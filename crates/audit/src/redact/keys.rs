@@ -37,6 +37,9 @@ struct Value {
 
 /// Looks at the word `start..end`: if it is the name of a secret, its value is one.
 pub(super) fn look(scan: &mut Scan<'_>, start: usize, end: usize) {
+    if LOGINS.contains(&&scan.text[start..end]) {
+        return look_at_login(scan, start, end);
+    }
     if !may_be_a_name(&scan.text[start..end]) {
         return;
     }
@@ -75,6 +78,22 @@ fn look_at_header(scan: &mut Scan<'_>, start: usize, end: usize, header: Header)
         return;
     }
     scan.found(value.start, value.start + text.len(), "authorization");
+}
+
+/// Flags of curl that take `user:password`.
+const LOGINS: [&[u8]; 3] = [b"-u", b"--user", b"--proxy-user"];
+
+/// Other programs have such flags, too, and take `user:group`.
+fn look_at_login(scan: &mut Scan<'_>, start: usize, end: usize) {
+    if !scan.mentions_curl() {
+        return;
+    }
+    let Some(joined) = joined(scan.text, start, end) else { return };
+    let Some(value) = value(scan, start, &joined) else { return };
+    let colon = scan.text[value.start..value.end].iter().position(|&byte| byte == b':');
+    if let Some(colon) = colon {
+        scan.found(value.start + colon + 1, value.end, "basic");
+    }
 }
 
 fn value(scan: &mut Scan<'_>, name: usize, joined: &Joined) -> Option<Value> {

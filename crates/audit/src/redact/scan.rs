@@ -30,6 +30,7 @@ pub(super) struct Scan<'t> {
     word_end: usize,
     pub(super) plain_end: usize,
     pub(super) encoded_end: usize,
+    curl: Option<bool>,
     /// Where the span that reaches furthest ends.
     pub(super) covered: usize,
 }
@@ -46,6 +47,7 @@ impl<'t> Scan<'t> {
             word_end: 0,
             plain_end: 0,
             encoded_end: 0,
+            curl: None,
             covered: 0,
         }
     }
@@ -87,6 +89,10 @@ impl<'t> Scan<'t> {
         if escape > 0 && at + escape < self.word_end {
             keys::look(self, at + escape, self.word_end);
         }
+    }
+
+    pub(super) fn mentions_curl(&mut self) -> bool {
+        *self.curl.get_or_insert_with(|| find_in(self.text, b"curl").is_some())
     }
 
     fn token(&mut self, at: usize) {

@@ -145,6 +145,9 @@ fn headers_and_addresses() {
         ("Bearer 8f14e45fceea", "Bearer [redacted:bearer]"),
         ("-H 'x: bearer AbCdEfGh'", "-H 'x: bearer [redacted:bearer]'"),
         ("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Basic [redacted:basic]"),
+        ("curl -u bob:hunter2 https://x", "curl -u bob:[redacted:basic] https://x"),
+        ("curl --user 'bob:two words' https://x", "curl --user 'bob:[redacted:basic]' https://x"),
+        ("[\"curl\",\"-u\",\"bob:hunter2\"]", "[\"curl\",\"-u\",\"bob:[redacted:basic]\"]"),
         ("https://bob:hunter2@example.com/x", "https://bob:[redacted:url-password]@example.com/x"),
         ("postgres://:hunter2@db:5432/x", "postgres://:[redacted:url-password]@db:5432/x"),
         ("https://a:p@ss@example.com", "https://a:[redacted:url-password]@example.com"),
@@ -192,6 +195,7 @@ fn ordinary_text_is_left_alone() {
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==",
         "https://example.com:8080/a/@scope/pkg?x=1#y",
         "git@github.com:org/repo.git",
+        "docker run -u root:root alpine; podman run --user 1000:1000 x",
         "the bearer of bad news; basic authentication; Bearer authentication",
         "cookie = parse(header)",
         "use std::collections; token::Kind; a::password::b",
@@ -275,7 +279,7 @@ fn debug_shows_no_secret() {
     assert_eq!(format!("{redactor:?}"), "Redactor { literals: 1 }");
 }
 
-/// Texts that make a careless scanner walk the same bytes again and again. A walk in squares over a megabyte would take
+/// Texts that make a careless scanner walk the same bytes again and again. A walk in squares over so much would take
 /// minutes; the bound is far above what a busy machine needs for a straight one.
 #[test]
 fn time_is_linear_in_the_text() {
@@ -316,10 +320,10 @@ fn time_is_linear_in_the_text() {
     ];
     let redactor = Redactor::new();
     for unit in units {
-        let text = unit.repeat((1 << 20) / unit.len());
+        let text = unit.repeat((1 << 18) / unit.len());
         let start = Instant::now();
         assert!(redactor.redact(&text).len() <= 4 * text.len());
-        assert!(start.elapsed() < Duration::from_secs(20), "{unit}: {:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(8), "{unit}: {:?}", start.elapsed());
     }
 }
 
@@ -363,7 +367,7 @@ fn separator() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn no_secret_survives(
