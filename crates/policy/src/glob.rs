@@ -67,8 +67,8 @@ pub enum GlobError {
     /// `[` without `]`.
     #[error("`[` is not closed by `]`; write `\\[` for the character itself")]
     OpenClass,
-    /// `[]` or `[z-a]`.
-    #[error("the class in `[…]` is empty or its range is reversed")]
+    /// `[z-a]`, `[/]`.
+    #[error("the class in `[…]` matches nothing: its range is reversed, or it has only `/`")]
     EmptyClass,
     /// `{` without `}`, or the reverse.
     #[error("`{{` and `}}` do not pair; write `\\{{` for the character itself")]
@@ -142,12 +142,14 @@ impl Glob {
     pub fn samples(&self) -> Vec<String> {
         let roots: &[&str] = if self.anchor == Anchor::Root { &["/", ""] } else { &[""] };
         let between = ["", "some-dir/"];
-        let mut samples: Vec<_> = roots
-            .iter()
-            .flat_map(|root| {
-                between.iter().map(move |between| format!("{root}{}", sample(&self.tokens, between)))
-            })
-            .collect();
+        let mut samples = Vec::new();
+        for root in roots {
+            samples.extend(
+                between
+                    .iter()
+                    .filter_map(|between| Some(format!("{root}{}", sample(&self.tokens, between)?))),
+            );
+        }
         samples.sort();
         samples.dedup();
         samples
@@ -252,27 +254,25 @@ impl Walk<'_> {
     }
 }
 
-fn sample(tokens: &[Token], between: &str) -> String {
+/// A text that the tokens match; `None` when a class has no member that could be found.
+fn sample(tokens: &[Token], between: &str) -> Option<String> {
     let text = |(index, token): (usize, &Token)| match token {
-        Token::Char(c) => c.to_string(),
-        Token::One => "q".to_owned(),
-        Token::Many => "some-name".to_owned(),
-        Token::Components => between.to_owned(),
-        Token::Below if index == 0 => format!("{between}some-name"),
-        Token::Below => format!("/{between}some-name"),
-        Token::Class { negated, ranges } => class_member(*negated, ranges).to_string(),
-        Token::Either(choices) => choices.first().map(|choice| sample(choice, between)).unwrap_or_default(),
+        Token::Char(c) => Some(c.to_string()),
+        Token::One => Some("q".to_owned()),
+        Token::Many => Some("some-name".to_owned()),
+        Token::Components => Some(between.to_owned()),
+        Token::Below if index == 0 => Some(format!("{between}some-name")),
+        Token::Below => Some(format!("/{between}some-name")),
+        Token::Class { negated, ranges } => class_member(*negated, ranges).map(String::from),
+        Token::Either(choices) => choices.iter().find_map(|choice| sample(choice, between)),
     };
     tokens.iter().enumerate().map(text).collect()
 }
 
-fn class_member(negated: bool, ranges: &[(char, char)]) -> char {
+fn class_member(negated: bool, ranges: &[(char, char)]) -> Option<char> {
     let inside = |c: &char| ranges.iter().any(|(first, last)| (first..=last).contains(&c));
-    ('a'..='z')
-        .chain('0'..='9')
-        .chain(ranges.iter().map(|(first, _)| *first))
-        .find(|c| inside(c) != negated)
-        .unwrap_or('q')
+    let ends = ranges.iter().flat_map(|(first, last)| [*first, *last]);
+    ('a'..='z').chain('0'..='9').chain(ends).find(|c| *c != '/' && inside(c) != negated)
 }
 
 /// Escapes what would be a wildcard.
@@ -398,6 +398,9 @@ impl Reader<'_> {
                 return Err(GlobError::EmptyClass);
             }
             ranges.push((first, last));
+        }
+        if !negated && ranges.iter().all(|range| *range == ('/', '/')) {
+            return Err(GlobError::EmptyClass);
         }
         Ok(Token::Class { negated, ranges: ranges.into() })
     }
