@@ -168,9 +168,10 @@ fn diff_shows_which_requests_change() {
 fn the_guides_hold() {
     let guides = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide");
     let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../policy/manual");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let mut blocks = 0;
-    for entry in [guides, manual].iter().flat_map(|path| std::fs::read_dir(path).unwrap()) {
-        let path = entry.unwrap().path();
+    let entries = [guides, manual].into_iter().flat_map(|path| std::fs::read_dir(path).unwrap());
+    for path in entries.map(|entry| entry.unwrap().path()).chain([readme]) {
         let text = std::fs::read_to_string(&path).unwrap();
         for block in text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
             let block = if block.contains("version = 1") {
