@@ -71,10 +71,9 @@ fn look_at_header(scan: &mut Scan<'_>, start: usize, end: usize, header: Header)
     if matches!(joined.join, Join::Listed | Join::Flag) || joined.at < scan.covered {
         return;
     }
-    let value = quoted(scan.text, joined.at)
-        .unwrap_or_else(|| line(scan.text, joined.at, joined.join == Join::Encoded));
+    let value = quoted(scan.text, joined.at).unwrap_or_else(|| line(scan, joined.at, joined.join));
     let text = scan.text[value.start..value.end].trim_ascii_end();
-    if is_listed(NOT_VALUES, text) || (header == Header::Cookie && !text.contains(&b'=')) {
+    if is_listed(NOT_VALUES, text) || (header == Header::Cookie && !names_a_cookie(text)) {
         return;
     }
     scan.found(value.start, value.start + text.len(), "authorization");
@@ -306,13 +305,25 @@ fn encoded(scan: &mut Scan<'_>, start: usize) -> Value {
 }
 
 /// The rest of the line, or of the quoted text that the line stands in.
-fn line(text: &[u8], start: usize, encoded: bool) -> Value {
+fn line(scan: &mut Scan<'_>, start: usize, join: Join) -> Value {
+    if scan.line_end <= start {
+        scan.line_end = line_end(scan.text, start, join == Join::Encoded);
+    }
+    Value { start, end: scan.line_end, quoted: false }
+}
+
+fn line_end(text: &[u8], start: usize, encoded: bool) -> usize {
     let ends = |at: &usize| match text[*at..] {
         [b'\n' | b'\r' | b'"' | b'\'' | b'`', ..] | [b'\\', b'n' | b'r' | b'"' | b'\'', ..] => true,
         [b'%', ..] if encoded => matches!(percent(&text[*at..]), Some(b'\n' | b'\r' | b'"' | b'\'')),
         _ => false,
     };
-    Value { start, end: (start..text.len()).find(ends).unwrap_or(text.len()), quoted: false }
+    (start..text.len()).find(ends).unwrap_or(text.len())
+}
+
+/// The name of a cookie is short.
+fn names_a_cookie(text: &[u8]) -> bool {
+    text.iter().take(256).any(|&byte| byte == b'=')
 }
 
 /// Words that are common in prose and code need more than a neighbour to be believed.
@@ -336,7 +347,8 @@ fn without_marks(scan: &Scan<'_>, value: &[u8]) -> Vec<u8> {
 
 /// Not a secret, whatever its name: a switch, a type, a small number, a variable that holds it.
 fn is_ordinary(text: &[u8], value: &Value, key: &Key) -> bool {
-    let bare = &text[..text.len() - text.iter().rev().take_while(|byte| b",;:.?)]}".contains(byte)).count()];
+    let after = text.iter().rev().take(8).take_while(|byte| b",;:.?)]}".contains(byte)).count();
+    let bare = &text[..text.len() - after];
     let small = key.cautious && bare.len() < 6 && bare.iter().all(u8::is_ascii_digit);
     bare.is_empty() || small || is_listed(NOT_VALUES, bare) || is_reference(text, value)
 }

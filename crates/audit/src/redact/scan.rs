@@ -30,6 +30,8 @@ pub(super) struct Scan<'t> {
     word_end: usize,
     pub(super) plain_end: usize,
     pub(super) encoded_end: usize,
+    pub(super) line_end: usize,
+    credential_end: usize,
     curl: Option<bool>,
     /// Where the span that reaches furthest ends.
     pub(super) covered: usize,
@@ -47,6 +49,8 @@ impl<'t> Scan<'t> {
             word_end: 0,
             plain_end: 0,
             encoded_end: 0,
+            line_end: 0,
+            credential_end: 0,
             curl: None,
             covered: 0,
         }
@@ -150,7 +154,10 @@ impl<'t> Scan<'t> {
             return;
         }
         let Some(start) = after_space(self.text, at + length) else { return };
-        let end = start + run(&self.text[start..], is_credential);
+        if self.credential_end <= start {
+            self.credential_end = start + run(&self.text[start..], is_credential);
+        }
+        let end = self.credential_end;
         let value = &self.text[start..end];
         let secret = match kind {
             "bearer" => value.len() >= 8 && looks_random(value),
@@ -334,6 +341,7 @@ pub(super) fn looks_random(value: &[u8]) -> bool {
 /// Base64 of something with a colon in it.
 fn names_and_password(value: &[u8]) -> bool {
     let mut group = [0; 4];
+    let value = &value[..value.len().min(512)];
     value.len() >= 8
         && value.chunks(4).any(|chunk| {
             group.fill(0);
