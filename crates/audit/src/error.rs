@@ -90,12 +90,12 @@ pub enum Broken {
 }
 
 impl Broken {
-    /// The code of the damage; none if the ledger could not be read.
+    /// The code of what is wrong.
     #[must_use]
-    pub const fn code(&self) -> Option<Code> {
+    pub const fn code(&self) -> Code {
         match self {
-            Self::Unreadable { .. } => None,
-            Self::Damaged(damage) => Some(damage.code),
+            Self::Unreadable { .. } => Code::LedgerUnreadable,
+            Self::Damaged(damage) => damage.code,
         }
     }
 

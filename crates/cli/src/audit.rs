@@ -271,7 +271,9 @@ fn failure(broken: Broken) -> Failure {
         }
         Broken::Damaged(damage) => Failure::new(format!("{damage} ({})", damage.code))
             .hint(format!("`ringfence explain {}` says what that means and what to do", damage.code)),
-        broken => Failure::new("the ledger could not be checked").because(broken),
+        broken => Failure::new("the ledger could not be checked")
+            .because(broken)
+            .hint(format!("`ringfence explain {}` says more", broken.code())),
     }
 }
 

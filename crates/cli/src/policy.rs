@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use audit::{AuditError, By, Digest, Durability, Event, FilePath, Head, Ledger, Options, Sink as _, Text};
 use config::{Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, lint, load, rows};
 use policy::{Effect, Shown};
 use serde_json::{Value, json};
@@ -322,14 +323,36 @@ fn set(
     let mut edit = config::edit::Edit::new(&text).map_err(drawn)?;
     edit.set(key, value).map_err(drawn)?;
     let text = edit.finish(scope, &path).map_err(|problems| report::failure(&problems))?;
-    check_layers(scope, &path, &text, around)?;
+    let settings = check_layers(scope, &path, &text, around)?;
+    let head = record_change(&settings, &path, &format!("{key} = {value}"), &text)?;
     replace(&path, &text)?;
-    writeln!(terminal.err, "{} changed", Shown::path(&path))?;
+    writeln!(terminal.err, "{} changed; the ledger's head is {head}", Shown::path(&path))?;
     Ok(Exit::Ok)
 }
 
+/// No record, no action: a change that cannot be recorded is not made.
+fn record_change(settings: &Settings, path: &Path, change: &str, text: &str) -> Result<Head, Failure> {
+    let place = settings.ledger().ok_or_else(|| Failure::new("it is not known where the ledger is"))?;
+    let failed = |error: AuditError| {
+        let code = error.code();
+        Failure::new("the change cannot be recorded, so it is not made")
+            .because(&error)
+            .hint(format!("`ringfence explain {code}` says more"))
+    };
+    let (ledger, _) = Ledger::open(&place, Options::new(Durability::Disk)).map_err(failed)?;
+    let event = Event::PolicyChanged {
+        by: By::default(),
+        file: Some(FilePath(path)),
+        tool: None,
+        change: Text(change),
+        sha256: Some(Digest::of(text.as_bytes())),
+    };
+    ledger.record(&event).map_err(failed)?;
+    Ok(ledger.head())
+}
+
 /// The changed file must still load together with the other layers.
-fn check_layers(scope: Scope, path: &Path, text: &str, around: &Surroundings) -> Result<(), Failure> {
+fn check_layers(scope: Scope, path: &Path, text: &str, around: &Surroundings) -> Result<Settings, Failure> {
     let mut files = around.files.clone();
     match scope {
         Scope::Project => files.project = None,
@@ -341,5 +364,5 @@ fn check_layers(scope: Scope, path: &Path, text: &str, around: &Surroundings) ->
     let mut sources: Vec<_> =
         written.map(|source| Source::new(source.scope, &source.path, source.text.clone())).collect();
     sources.push(Source::new(scope, path, text.to_owned()));
-    from_sources(sources, &around.places).map(drop).map_err(failure)
+    from_sources(sources, &around.places).map_err(failure)
 }

@@ -356,6 +356,18 @@ fn comments_survive_a_change() {
 }
 
 #[test]
+fn no_record_no_action() {
+    let stage = Stage::new().user("version = 1\n");
+    let path = stage.path("home/.config/ringfence/policy.toml");
+    fs::create_dir_all(stage.path("home/.local/state/ringfence")).unwrap();
+    symlink("/dev/null", stage.path("home/.local/state/ringfence/ledger.jsonl")).unwrap();
+    let ended = stage.run("policy set network.unknown deny");
+    assert_eq!(ended.code, 1);
+    assert!(ended.err.contains("so it is not made") && ended.err.contains("RF-A007"), "{}", ended.err);
+    assert_eq!(fs::read_to_string(path).unwrap(), "version = 1\n");
+}
+
+#[test]
 fn diff_compares_files() {
     let stage = Stage::new()
         .write("ws/old.toml", "version = 1\nnetwork.allow = [\"a.com\"]\n")

@@ -89,6 +89,7 @@ codes! {
     LedgerTruncated = "RF-A005", "ledger that ends too early";
     RecordTorn = "RF-A006", "record cut off by a crash";
     LedgerUntrusted = "RF-A007", "ledger file that others could change";
+    LedgerUnreadable = "RF-A008", "ledger that cannot be read";
 }
 
 impl Code {
