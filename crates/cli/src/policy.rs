@@ -240,8 +240,7 @@ fn case(settings: &Settings, path: &Path, number: usize, line: &str) -> Result<T
 
 /// The lines of a file of cases, numbered, without comments and blank lines.
 fn case_lines(path: &Path) -> Result<Vec<(usize, String)>, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::new(format!("{} cannot be read", Shown::path(path))).because(&error))?;
+    let text = config::read_named(path).map_err(|problem| report::failure(&problem.into()))?;
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim().to_owned()));
     Ok(lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).collect())
 }
@@ -282,18 +281,7 @@ fn compare(
 
 /// A policy of one file, on top of the built-in layer.
 fn single(path: &Path, around: &Surroundings) -> Result<Settings, Failure> {
-    let cannot = |error: &dyn std::error::Error| {
-        Failure::new(format!("{} cannot be read", Shown::path(path))).because(error)
-    };
-    let bytes = std::fs::read(path).map_err(|error| cannot(&error))?;
-    if bytes.len() as u64 > config::MAX_FILE {
-        return Err(Failure::new(format!(
-            "{} is larger than {} MiB",
-            Shown::path(path),
-            config::MAX_FILE >> 20
-        )));
-    }
-    let text = String::from_utf8(bytes).map_err(|error| cannot(&error))?;
+    let text = config::read_named(path).map_err(|problem| report::failure(&problem.into()))?;
     let source = Source::new(Scope::User, path, text);
     from_sources(vec![source], &around.places).map_err(|problems| report::failure(&problems))
 }
@@ -312,20 +300,16 @@ fn set(
     };
     let path =
         path.ok_or_else(|| Failure::new("there is no file to change").hint("set HOME or --user-policy"))?;
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => {
-            return Err(Failure::new(format!("{} cannot be read", Shown::path(&path))).because(&error));
-        }
-    };
     let drawn = |problem: config::Problem| report::failure(&problem.into());
-    let mut edit = config::edit::Edit::new(&text).map_err(drawn)?;
+    // By the same rules as for use: a link that the agent put there is not followed, neither now nor when writing.
+    let source = config::read(scope, &path, &around.places.workspace).map_err(drawn)?;
+    let mut edit =
+        config::edit::Edit::new(source.as_ref().map_or("", |source| &source.text)).map_err(drawn)?;
     edit.set(key, value).map_err(drawn)?;
     let text = edit.finish(scope, &path).map_err(|problems| report::failure(&problems))?;
     let settings = check_layers(scope, &path, &text, around)?;
     let head = record_change(&settings, &path, &format!("{key} = {value}"), &text)?;
-    replace(&path, &text)?;
+    replace(scope, &path, &text)?;
     writeln!(terminal.err, "{} changed; the ledger's head is {head}", Shown::path(&path))?;
     Ok(Exit::Ok)
 }

@@ -355,6 +355,28 @@ fn comments_survive_a_change() {
     assert_eq!(left, ["policy.toml"], "nothing is left over");
 }
 
+/// The pair: the agent plants a link, a host command acts on it.
+#[test]
+fn a_planted_link_is_not_written_through() {
+    let stage = Stage::new().write("home/.bashrc", "mine\n");
+    symlink(stage.path("home/.bashrc"), stage.path("ws/ringfence.toml")).unwrap();
+    let ended = stage.run("policy set --project network.unknown deny");
+    assert!(ended.code == 1 && ended.err.contains("RF-C012"), "{}", ended.err);
+    assert_eq!(fs::read_to_string(stage.path("home/.bashrc")).unwrap(), "mine\n");
+    // A user's own linked dotfile is written where it lies, and stays linked.
+    let stage = Stage::new().write("home/dotfile.toml", "version = 1\n");
+    let linked = stage.path("home/.config/ringfence/policy.toml");
+    symlink(stage.path("home/dotfile.toml"), &linked).unwrap();
+    assert_eq!(stage.run("policy set network.unknown deny").code, 0);
+    assert!(linked.symlink_metadata().unwrap().is_symlink());
+    assert!(fs::read_to_string(stage.path("home/dotfile.toml")).unwrap().contains("deny"));
+    // A first file is made in a directory of the user's own, whatever the umask.
+    let stage = Stage::new();
+    fs::remove_dir_all(stage.path("home/.config")).unwrap();
+    assert_eq!(stage.run("policy set network.unknown deny").code, 0);
+    assert_eq!(stage.run("check host example.com").code, 4);
+}
+
 #[test]
 fn no_record_no_action() {
     let stage = Stage::new().user("version = 1\n");
@@ -378,6 +400,18 @@ fn diff_compares_files() {
     allow -> deny  read docs/some-dir/some-name
     allow -> deny  read docs/some-name
     ");
+}
+
+#[test]
+fn odd_files_neither_block_nor_fill_the_memory() {
+    let stage = Stage::new().write("ws/ok.toml", "version = 1\n");
+    let fifo = stage.path("ws/fifo");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    for odd in ["/dev/zero", "fifo", "src", "missing", "/dev/tty"] {
+        assert_eq!(stage.run_args(["policy", "diff", "ok.toml", odd]).code, 1, "{odd}");
+        assert_eq!(stage.run_args(["policy", "test", odd]).code, 1, "{odd}");
+        assert_eq!(stage.run_args(["audit", "verify", "--ledger", odd]).code, 1, "{odd}");
+    }
 }
 
 #[test]

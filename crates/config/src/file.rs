@@ -1,6 +1,6 @@
 //! Policy files, read by handle and only when nobody else could have written them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub const MAX_FILE: u64 = 4 << 20;
 /// A managed or user file may be a link, as dotfiles often are: what counts is the file it leads to, which must belong
 /// to root or the user, must not be writable by others, and must not lie where the agent writes. The project's file is
 /// in the agent's reach anyway; it must be a plain file, so that it cannot show us somebody else's.
-pub(crate) fn read(scope: Scope, path: &Path, workspace: &Path) -> Result<Option<Source>, Problem> {
+pub fn read(scope: Scope, path: &Path, workspace: &Path) -> Result<Option<Source>, Problem> {
     let real = match scope {
         Scope::Project => path.to_owned(),
         _ => match std::fs::canonicalize(path) {
@@ -32,6 +32,16 @@ pub(crate) fn read(scope: Scope, path: &Path, workspace: &Path) -> Result<Option
     check(scope, path, &real, &file, workspace)?;
     let text = read_text(path, &mut file)?;
     Ok(Some(Source::new(scope, path, text)))
+}
+
+/// Reads a file that a person named, whoever wrote it: a regular file of bounded size, and never waiting for one.
+pub fn read_named(path: &Path) -> Result<String, Problem> {
+    let real = std::fs::canonicalize(path).map_err(|error| unreadable(path, &error))?;
+    let mut file = open(path, &real)?.ok_or_else(|| unreadable(path, &io::ErrorKind::NotFound.into()))?;
+    if !file.metadata().map_err(|error| unreadable(path, &error))?.is_file() {
+        return Err(Problem::new(Code::Unreadable, format!("{} is not a regular file", Shown::path(path))));
+    }
+    read_text(path, &mut file)
 }
 
 /// Opens without following a final link and without waiting for the other end of a pipe.
@@ -65,10 +75,10 @@ fn check(scope: Scope, path: &Path, real: &Path, file: &File, workspace: &Path) 
     let parent =
         real.parent().unwrap_or(Path::new("/")).metadata().map_err(|error| unreadable(path, &error))?;
     check_owner(scope, path, metadata.uid())?;
-    check_mode(path, real, metadata.mode())?;
+    check_mode(path, real, &metadata)?;
     // A directory with the sticky bit protects the files in it.
     if parent.mode() & 0o1000 == 0 {
-        check_mode(path, real.parent().unwrap_or(real), parent.mode())?;
+        check_mode(path, real.parent().unwrap_or(real), &parent)?;
     }
     Ok(())
 }
@@ -83,8 +93,11 @@ fn check_owner(scope: Scope, path: &Path, owner: u32) -> Result<(), Problem> {
     Err(untrusted(path, whose).hint(format!("it belongs to user {owner}: change the owner with chown")))
 }
 
-fn check_mode(path: &Path, real: &Path, mode: u32) -> Result<(), Problem> {
-    if mode & 0o022 == 0 {
+fn check_mode(path: &Path, real: &Path, metadata: &Metadata) -> Result<(), Problem> {
+    let mode = metadata.mode();
+    // Many systems give every user a group of their own, with the same number; such a group is nobody else.
+    let others = if metadata.gid() == metadata.uid() { 0o002 } else { 0o022 };
+    if mode & others == 0 {
         return Ok(());
     }
     let message = format!("{} can be written by others (mode {:04o})", Shown::path(real), mode & 0o7777);

@@ -30,7 +30,7 @@ mod units;
 pub use check::MAX_RULES;
 pub use diff::{Change, diff};
 pub use example::{Example, Outcome};
-pub use file::{MAX_FILE, project_file};
+pub use file::{MAX_FILE, project_file, read, read_named};
 pub use lint::{Remark, lint};
 pub use place::Places;
 pub use problem::{Place, Problem, Problems};

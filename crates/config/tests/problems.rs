@@ -329,6 +329,21 @@ fn files_of_somebody_else_are_not_used() {
     assert_eq!(code(place.user(&file)), Code::UntrustedFile);
 }
 
+#[test]
+fn a_group_of_ones_own_is_nobody_else() {
+    let place = Place::new();
+    let file = place.write("policy.toml", "version = 1");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
+    let metadata = fs::metadata(&file).unwrap();
+    let own =
+        std::os::unix::fs::MetadataExt::gid(&metadata) == std::os::unix::fs::MetadataExt::uid(&metadata);
+    assert_eq!(place.user(&file).is_ok(), own);
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&file, None, Some(54321)).unwrap();
+        assert_eq!(code(place.user(&file)), Code::UntrustedFile, "a group of others");
+    }
+}
+
 /// Says that a test did not run, where the test command finds it.
 fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
