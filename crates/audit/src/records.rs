@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use policy::Code;
-use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::chain::{Entry, Misfit, Walk, reordered};
@@ -415,8 +415,13 @@ fn size_between_records(file: &File) -> Result<u64, Errno> {
     size
 }
 
+/// The size of a regular file. A device or a pipe has none, and must not pass for an empty ledger.
 fn size_of(file: &File) -> Result<u64, Errno> {
-    Ok(rustix::fs::fstat(file)?.st_size.try_into().unwrap_or(0))
+    let stat = rustix::fs::fstat(file)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(stat.st_size.try_into().unwrap_or(0)),
+        _ => Err(Errno::INVAL),
+    }
 }
 
 fn identity_of_file(file: &File) -> Result<Option<Identity>, Errno> {
