@@ -1,10 +1,8 @@
 //! What is wrong with a policy file, where, and what is said about it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stderr,
-    reason = "tests may unwrap and say what they skip"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests may unwrap")]
+
+#[path = "../../../tests/skip.rs"]
+mod skip;
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -13,6 +11,7 @@ use std::path::{Path, PathBuf};
 use config::schema::{Key, Kind, ROOT};
 use config::{Files, Places, Problems, Scope, Settings, Source, from_sources, load};
 use policy::Code;
+use skip::skipped;
 
 fn places(workspace: &Path) -> Places {
     Places {
@@ -320,7 +319,7 @@ fn files_that_others_could_change_are_not_used() {
 #[test]
 fn files_of_somebody_else_are_not_used() {
     if !rustix::process::geteuid().is_root() {
-        skipped("files_of_somebody_else_are_not_used: only root can give files away");
+        skipped("a policy of somebody else", "only root can give files away");
         return;
     }
     let place = Place::new();
@@ -341,16 +340,6 @@ fn a_group_of_ones_own_is_nobody_else() {
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(&file, None, Some(54321)).unwrap();
         assert_eq!(code(place.user(&file)), Code::UntrustedFile, "a group of others");
-    }
-}
-
-/// Says that a test did not run, where the test command finds it.
-fn skipped(why: &str) {
-    eprintln!("SKIPPED: {why}");
-    if let Some(path) = std::env::var_os("RINGFENCE_SKIPS") {
-        use std::io::Write as _;
-        let mut file = fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-        writeln!(file, "SKIPPED: {why}").unwrap();
     }
 }
 

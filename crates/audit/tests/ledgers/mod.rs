@@ -1,6 +1,9 @@
 //! Ledgers for tests.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "each test file uses a part of it")]
+
+#[path = "../../../../tests/skip.rs"]
+mod skip;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -127,7 +130,4 @@ pub(crate) fn digest(bytes: &[u8]) -> Digest {
     Digest::of(bytes)
 }
 
-/// Says on standard error that something could not be tested here.
-pub(crate) fn skipped(what: &str, why: &str) {
-    eprintln!("SKIPPED: {what}: {why}");
-}
+pub(crate) use skip::skipped;

@@ -7,6 +7,10 @@ use std::process::Command;
 
 use jail::probe::{Bwrap, Distrust, Machine, Unmeasured};
 use rustix::process::geteuid;
+
+use crate::skip::skipped;
+
+const NOT_ROOT: &str = "only root has files of root's";
 use tempfile::TempDir;
 
 const GOOD: &str = "bubblewrap 0.9.0\n|bubblewrap 0.9.0\n";
@@ -51,7 +55,7 @@ pub(crate) fn judged_before_it_is_started() {
     if !geteuid().is_root() {
         let us = geteuid().as_raw();
         assert_eq!(look(root.path()), untrusted("/usr/bin", Distrust::Owner(us)));
-        return;
+        return skipped("a bwrap of root's", NOT_ROOT);
     }
     assert_eq!(look(root.path()), found("/usr/bin", false, Ok(())));
 
@@ -78,7 +82,7 @@ pub(crate) fn judged_before_it_is_started() {
 
 pub(crate) fn directories_above_count() {
     if !geteuid().is_root() {
-        return;
+        return skipped("directories above bwrap", NOT_ROOT);
     }
     for place in ["", "usr", "usr/local", "usr/local/bin"] {
         let root = root();
@@ -94,7 +98,7 @@ pub(crate) fn directories_above_count() {
 
 pub(crate) fn introduces_itself() {
     if !geteuid().is_root() {
-        return;
+        return skipped("what a bwrap of root's says", NOT_ROOT);
     }
     let silent = |why| Bwrap::Silent { path: "/usr/bin/bwrap".into(), why };
     let rows = [

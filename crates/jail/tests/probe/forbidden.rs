@@ -21,7 +21,10 @@ fn possible() -> bool {
     let found = Role::Namespaces.ask().unwrap();
     let possible = found.first_failure().is_none();
     if !possible {
-        println!("  skipped, this machine refuses already: {found}");
+        crate::skip::skipped(
+            "namespaces that are forbidden",
+            &format!("refused already: {}", found.to_string().trim_end()),
+        );
     }
     possible
 }
