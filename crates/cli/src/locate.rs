@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use policy::Location;
+use policy::{Location, lexical};
 
 use crate::failure::Failure;
 use crate::surroundings::Surroundings;
@@ -77,18 +77,4 @@ fn components(path: &Path) -> Vec<OsString> {
     let mut names: Vec<_> = names.collect();
     names.reverse();
     names
-}
-
-fn lexical(path: &Path) -> PathBuf {
-    let mut out = PathBuf::from("/");
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => out.push(name),
-            Component::ParentDir => {
-                out.pop();
-            }
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    out
 }

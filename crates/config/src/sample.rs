@@ -1,10 +1,8 @@
 //! Requests by example: one a line, for tests, comparisons and lint.
 
-use std::path::{Component, Path, PathBuf};
-
 use policy::{
     Arguments, Endpoint, Invocation, Kind, Location, Pattern, Request, Rule, Shown, Subject, ToolName, Want,
-    tool_names,
+    lexical, tool_names,
 };
 
 use crate::place::Places;
@@ -144,21 +142,6 @@ pub(crate) fn location(text: &str, places: &Places) -> Result<Location, String> 
     };
     let location = Location::new(&places.workspace, &lexical(&path)).map_err(|error| error.to_string())?;
     Ok(if text.starts_with('/') { location.spelled_absolute() } else { location })
-}
-
-/// Takes `.` and `..` out of a path by its spelling alone.
-fn lexical(path: &Path) -> PathBuf {
-    let mut out = PathBuf::from("/");
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => out.push(name),
-            Component::ParentDir => {
-                out.pop();
-            }
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    out
 }
 
 /// Requests that show what most policies are about.

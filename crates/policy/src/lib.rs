@@ -49,7 +49,7 @@ pub use glob::{Glob, GlobError, escape};
 pub use host::{Endpoint, HostError, HostName};
 pub use host_pattern::{HostIndex, HostPattern, HostPatternError};
 pub use limit::{Breaker, BreakerLimit, Exhausted, Limits, Meter, Windows};
-pub use location::{Location, LocationError};
+pub use location::{Location, LocationError, lexical};
 pub use path_index::{Case, PathIndex, PathPattern, Reach};
 pub use pattern::{MAX_PATTERN, MAX_REGEX, Pattern, PatternError};
 pub use request::{Arguments, Kind, Request, Want};

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use crate::Shown;
 
@@ -121,6 +121,22 @@ impl Names {
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.relative.as_deref().into_iter().chain([&*self.absolute])
     }
+}
+
+/// Takes `.` and `..` out of an absolute path by its spelling alone, as if nothing on the way were a link.
+#[must_use]
+pub fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::from("/");
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => out.push(name),
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    out
 }
 
 /// The path without doubled or final slashes; refused if anything in it still has to be resolved.
