@@ -25,6 +25,8 @@ fn decisions() {
         ("", "write src/a", Allow, Code::FilesDefault),
         ("", "read a/.ENV", Deny, Code::ForbiddenName),
         ("", "write ringfence.toml", Deny, Code::OwnPolicyFile),
+        ("", "write RingFence.TOML", Deny, Code::OwnPolicyFile),
+        ("", "write /ws/ringfence.toml", Deny, Code::OwnPolicyFile),
         ("", "read ringfence.toml", Allow, Code::FilesDefault),
         ("", "read /etc/passwd", Deny, Code::OutsideWorkspace),
         ("", "load skills/a", Allow, Code::FilesDefault),
