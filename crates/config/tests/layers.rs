@@ -195,6 +195,15 @@ fn the_project_can_narrow() {
         ("", "[[rules]]\npath = \"a\"\naction = \"ask\"", "read a", Effect::Allow, Effect::Ask),
         ("files.jail = false", "files.jail = true", "read /etc/hosts", Effect::Allow, Effect::Deny),
         ("files.jail = false", "files.jail = \"ask\"", "read /etc/hosts", Effect::Allow, Effect::Ask),
+        // Where the project asks, a denial stays a denial.
+        (
+            "files.jail = false\nfiles.read.default = \"deny\"",
+            "files.jail = \"ask\"",
+            "read /etc/hosts",
+            Effect::Deny,
+            Effect::Deny,
+        ),
+        ("", "[[rules]]\ncommand = \"make\"\naction = \"ask\"", "exec make", Effect::Deny, Effect::Deny),
     ];
     for (user, project, line, before, after) in rows {
         let wide = load(&[(Scope::User, user)]).unwrap();

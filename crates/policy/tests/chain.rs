@@ -188,6 +188,24 @@ fn the_floor() {
     }
 }
 
+/// A link named like something allowed does not make its target allowed; one named like something denied denies it.
+#[test]
+fn other_names_only_restrict() {
+    let file = location("/ws/b").also(Path::new(WORKSPACE), Path::new("/ws/a")).unwrap();
+    let read = tool("read");
+    let rows = [
+        (Effect::Allow, "a", Effect::Deny),
+        (Effect::Allow, "b", Effect::Allow),
+        (Effect::Ask, "a", Effect::Ask),
+        (Effect::Deny, "a", Effect::Deny),
+    ];
+    for (effect, glob, expected) in rows {
+        let chain = Chain::new(vec![]).then(RuleSet::new(vec![path_rule(effect, glob)]).unwrap());
+        let decision = chain.decide(&Request { tool: &read, want: Want::Read(&file) }, &Answers::none());
+        assert_eq!(decision.effect(), expected, "{effect:?} {glob}");
+    }
+}
+
 #[test]
 fn a_command_line_is_judged_program_by_program() {
     let rules = RuleSet::new(vec![
