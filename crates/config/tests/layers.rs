@@ -140,6 +140,20 @@ fn the_user_cannot_widen_what_the_administrator_says() {
     }
 }
 
+/// The administrator's word stands key by key: a default leaves room for exceptions, a denial does not.
+#[test]
+fn the_user_may_except_from_a_default_and_not_from_a_denial() {
+    let managed = "files.write = { default = \"deny\", deny = [\"ops/**\"] }";
+    let user =
+        "files.write.allow = [\"src/**\", \"ops/**\"]\n[[rules]]\npath = \"ops/a\"\naction = \"allow\"";
+    let settings = load(&[(Scope::Managed, managed), (Scope::User, user)]).unwrap();
+    let rows =
+        [("write src/a", Effect::Allow), ("write docs/a", Effect::Deny), ("write ops/a", Effect::Deny)];
+    for (line, expected) in rows {
+        assert_eq!(decide(&settings, line), expected, "{line}");
+    }
+}
+
 #[test]
 fn the_project_can_narrow() {
     let rows: &[(&str, &str, &str, Effect, Effect)] = &[
