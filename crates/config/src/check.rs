@@ -265,6 +265,15 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
             Err((Code::BadValue, "a name has letters, digits, `-`, `_` and `.`, at most 64".into()))
         }
         Text::Path => check_path(text),
+        Text::PathPattern if text.starts_with('~') && !text.starts_with("~/") => {
+            Err((Code::BadGlob, "only `~/` is understood; write `\\~` for the character itself".into()))
+        }
+        Text::PathPattern if !text.starts_with("re:") && (text.contains("${") || text.contains("$HOME")) => {
+            Err((
+                Code::BadGlob,
+                "variables mean nothing in patterns; write `~/` for the home directory".into(),
+            ))
+        }
         Text::PathPattern => {
             PathPattern::parse(pattern_text(text)).map(drop).map_err(|e| refuse(pattern_code, &e))
         }

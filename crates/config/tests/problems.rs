@@ -56,6 +56,13 @@ fn problems_say_what_and_where() {
             "RF-C005: `files.forbidden`: `..` cannot be part",
         ),
         ("version = 1\nfiles.forbidden = [\"a**\"]", "RF-C005"),
+        (
+            "version = 1\nfiles.read.allow = [\"**\", \"!secrets/**\"]",
+            "RF-C005: `files.read.allow`: a leading `!`",
+        ),
+        ("version = 1\nfiles.read.deny = [\"~root/**\"]", "RF-C005"),
+        ("version = 1\nfiles.read.deny = [\"$HOME/.ssh/**\"]", "RF-C005"),
+        ("version = 1\nfiles.read.deny = [\"${HOME}/.ssh/**\"]", "RF-C005"),
         ("version = 1\nfiles.read.deny = [\"re:(\"]", "RF-C006"),
         ("version = 1\nnetwork.allow = [\"*\"]", "RF-C007: `network.allow`: `*` may only stand alone"),
         ("version = 1\nnetwork.allow = [\"*.com\"]", "RF-C007"),

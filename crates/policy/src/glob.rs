@@ -79,6 +79,17 @@ pub enum GlobError {
     /// A final slash names nothing.
     #[error("the pattern ends in `/`: write `{0}**` for everything below")]
     FinalSlash(Box<str>),
+    /// `!secrets/**` in a list looks like an exception, and lists here have none.
+    #[error(
+        "a leading `!` is not an exception here: write a pattern for the other list, or `\\!` for the character"
+    )]
+    Negation,
+    /// `{1..9}` looks like a range.
+    #[error("`{{a..z}}` is not a range here: write `[a-z]`, or list the alternatives")]
+    BraceRange,
+    /// `[[:alpha:]]` with a name that does not exist.
+    #[error("there is no class `[:{0}:]`")]
+    UnknownClass(Box<str>),
     /// `**` or `/` inside `{…}` would have to be split into components.
     #[error("`**` cannot stand inside `{{…}}`: write two patterns")]
     TreeInBraces,
@@ -90,6 +101,9 @@ impl Glob {
         check_length(text)?;
         if text.contains('\0') {
             return Err(GlobError::Nul);
+        }
+        if text.starts_with('!') {
+            return Err(GlobError::Negation);
         }
         let (anchor, components) = components(text)?;
         let tokens = Reader::read(&components)?;
@@ -387,6 +401,10 @@ impl Reader<'_> {
         let negated = self.chars.next_if(|c| matches!(c, '!' | '^')).is_some();
         let mut ranges = Vec::new();
         loop {
+            if let Some(named) = self.named_class()? {
+                ranges.extend_from_slice(named);
+                continue;
+            }
             let first = match self.chars.next().ok_or(GlobError::OpenClass)? {
                 // A `]` in the first place stands for itself, as in the shell.
                 ']' if !ranges.is_empty() => break,
@@ -403,6 +421,22 @@ impl Reader<'_> {
             return Err(GlobError::EmptyClass);
         }
         Ok(Token::Class { negated, ranges: ranges.into() })
+    }
+
+    /// `[:alpha:]`, if one stands here.
+    fn named_class(&mut self) -> Result<Option<&'static [(char, char)]>, GlobError> {
+        let mut ahead = self.chars.clone();
+        if ahead.next() != Some('[') || ahead.next() != Some(':') {
+            return Ok(None);
+        }
+        let name: String = ahead.by_ref().take_while(|c| *c != ':').collect();
+        if ahead.next() != Some(']') {
+            return Ok(None);
+        }
+        let found = CLASSES.iter().find(|(known, _)| *known == name);
+        let (_, ranges) = found.ok_or_else(|| GlobError::UnknownClass(name.into()))?;
+        self.chars = ahead;
+        Ok(Some(ranges))
     }
 
     fn range_end(&mut self, first: char) -> Result<char, GlobError> {
@@ -432,6 +466,29 @@ impl Reader<'_> {
             }
         }
         self.depth -= 1;
+        if let [only] = &*choices
+            && is_range(only)
+        {
+            return Err(GlobError::BraceRange);
+        }
         Ok(Token::Either(choices.into()))
     }
 }
+
+/// Whether the only alternative of `{…}` is a range as shells have them.
+fn is_range(tokens: &[Token]) -> bool {
+    tokens.windows(2).any(|pair| pair == [Token::Char('.'), Token::Char('.')])
+}
+
+/// The classes that can be named in `[…]`, as in the shell, for ASCII.
+const CLASSES: &[(&str, &[(char, char)])] = &[
+    ("alpha", &[('A', 'Z'), ('a', 'z')]),
+    ("digit", &[('0', '9')]),
+    ("alnum", &[('0', '9'), ('A', 'Z'), ('a', 'z')]),
+    ("upper", &[('A', 'Z')]),
+    ("lower", &[('a', 'z')]),
+    ("xdigit", &[('0', '9'), ('A', 'F'), ('a', 'f')]),
+    ("space", &[('\t', '\r'), (' ', ' ')]),
+    ("blank", &[('\t', '\t'), (' ', ' ')]),
+    ("punct", &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')]),
+];

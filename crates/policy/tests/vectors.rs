@@ -71,6 +71,13 @@ fn globs_of_our_own() {
         ("re:src/.*\\.rs", "src/a.rs", true, true),
         ("re:src", "src/a.rs", false, false),
         (".", ".", true, true),
+        ("[[:digit:]x].txt", "7.txt", true, true),
+        ("[[:digit:]x].txt", "x.txt", true, true),
+        ("[![:alpha:]].txt", "a.txt", false, false),
+        ("[[:punct:]]", "/", false, false),
+        ("[[:]", ":", true, true),
+        ("\\!a", "!a", true, true),
+        ("{a..b,c}", "a..b", true, true),
     ];
     for (glob, path, wide, narrow) in rows {
         assert_eq!(matches(glob, Reach::Wide, Case::Exact, path), wide, "wide {glob} on {path}");
@@ -134,8 +141,27 @@ fn names_of_any_bytes_match() {
 #[test]
 fn globs_that_cannot_be_meant_are_refused() {
     let rows = [
-        "", "a**", "**a", "a/**b", "a/../b", "..", "[", "[a", "[]", "[z-a]", "[/]", "{a", "a}", "{a/**,b}",
-        "a/", "a\\", "a\0b",
+        "",
+        "a**",
+        "**a",
+        "a/**b",
+        "a/../b",
+        "..",
+        "[",
+        "[a",
+        "[]",
+        "[z-a]",
+        "[/]",
+        "!a",
+        "{1..9}",
+        "{a..z}",
+        "[[:alhpa:]]",
+        "{a",
+        "a}",
+        "{a/**,b}",
+        "a/",
+        "a\\",
+        "a\0b",
     ];
     for bad in rows {
         assert!(Glob::parse(bad).is_err(), "{bad:?}");
