@@ -123,6 +123,7 @@ impl CommandPattern {
         let matcher = if text.starts_with("re:") {
             Matcher::Whole(Pattern::parse(text)?)
         } else {
+            refuse_shell(text)?;
             let words = text.split_whitespace().map(Pattern::parse).collect::<Result<Box<[_]>, _>>()?;
             if words.is_empty() {
                 return Err(PatternError::Empty);
@@ -181,6 +182,21 @@ impl CommandPattern {
             (Matcher::Words(patterns), _) => restricts(patterns, words),
         }
     }
+}
+
+/// What a shell would act on can be no part of a word: such a pattern would load and never match.
+fn refuse_shell(text: &str) -> Result<(), PatternError> {
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '"' | '\'' | '`' | '$' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => {
+                return Err(PatternError::Shell(c));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// A permission holds for the words in their order, from the first on; what follows them is free.
@@ -297,6 +313,27 @@ mod tests {
             let argv = &Invocation::plain(line).unwrap().programs[0];
             let pattern = CommandPattern::parse(pattern).unwrap();
             assert_eq!(pattern.matches(argv, effect), expected, "{} on {line}", pattern.as_str());
+        }
+    }
+
+    #[test]
+    fn patterns_that_a_shell_would_act_on_are_refused() {
+        for bad in [
+            "git log && rm",
+            "a; b",
+            "a | b",
+            "echo \"x\"",
+            "echo 'x'",
+            "rm $x",
+            "a > b",
+            "$(a)",
+            "`a`",
+            "a &",
+        ] {
+            assert!(matches!(CommandPattern::parse(bad), Err(PatternError::Shell(_))), "{bad}");
+        }
+        for good in ["find . -exec rm {} \\;", "git log --format=%h", "re:a (b|c) && d", "awk \\$1"] {
+            assert!(CommandPattern::parse(good).is_ok(), "{good}");
         }
     }
 

@@ -45,6 +45,11 @@ pub enum PatternError {
     /// A backslash with nothing behind it.
     #[error("the pattern ends in a lone `\\`")]
     LoneBackslash,
+    /// `a && b`, `echo "x"`: a rule is about one program and its words, as the program gets them.
+    #[error(
+        "`{0}` means something to a shell: write the words of one program as it gets them, or `\\{0}` for the character"
+    )]
+    Shell(char),
     /// The expression does not parse, or would take too much memory.
     #[error("the regular expression cannot be used: {0}")]
     Regex(Box<str>),
