@@ -22,14 +22,21 @@ pub(crate) enum PolicyCommand {
         /// Say for each value who set it, and where
         #[arg(long)]
         origin: bool,
+        #[command(flatten)]
+        subject: Subject,
     },
     /// Find rules that load but do not do what they seem to
-    Lint,
+    Lint {
+        #[command(flatten)]
+        subject: Subject,
+    },
     /// Check the examples of all rules, and your own cases
     Test {
         /// A file of cases, one a line: `deny read secrets/key`, `allow connect github.com`
         #[arg(value_name = "CASES")]
         cases: Option<PathBuf>,
+        #[command(flatten)]
+        subject: Subject,
     },
     /// Compare two policy files by what they decide
     Diff {
@@ -55,6 +62,23 @@ pub(crate) enum PolicyCommand {
     },
 }
 
+/// Which policy is meant.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Subject {
+    /// This file alone, wherever it lies and whoever wrote it, instead of the layers that hold here
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl Subject {
+    fn settings(&self, around: &Surroundings, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
+        match &self.file {
+            Some(file) => single(file, around),
+            None => settings(around, terminal),
+        }
+    }
+}
+
 /// Runs a policy command.
 pub(crate) fn run(
     command: &PolicyCommand,
@@ -62,9 +86,13 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     match command {
-        PolicyCommand::Show { origin } => show(&settings(around, terminal)?, *origin, terminal),
-        PolicyCommand::Lint => lint_all(&settings(around, terminal)?, terminal),
-        PolicyCommand::Test { cases } => test(&settings(around, terminal)?, cases.as_deref(), terminal),
+        PolicyCommand::Show { origin, subject } => {
+            show(&subject.settings(around, terminal)?, *origin, terminal)
+        }
+        PolicyCommand::Lint { subject } => lint_all(&subject.settings(around, terminal)?, terminal),
+        PolicyCommand::Test { cases, subject } => {
+            test(&subject.settings(around, terminal)?, cases.as_deref(), terminal)
+        }
         PolicyCommand::Diff { old, new, cases } => compare(old, new, cases.as_deref(), around, terminal),
         PolicyCommand::Schema => {
             write!(terminal.out, "{}", config::schema::json())?;

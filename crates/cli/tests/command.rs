@@ -322,6 +322,21 @@ fn policies_are_shown_tested_compared_and_changed() {
     assert_eq!(stage.write("ws/cases", "allow connect\n").run("policy test cases").code, 64);
 }
 
+/// A policy that lies in a repository can be judged in its continuous integration, though it is never used from there.
+#[test]
+fn one_file_can_be_judged_wherever_it_lies() {
+    let stage = Stage::new()
+        .user("version = 1\n")
+        .write("ws/p.toml", "version = 1\nfiles.write.deny = [\"*.lock\"]\n");
+    assert_eq!(stage.run("--user-policy p.toml check tool exec").code, 1, "not used from the workspace");
+    let ended = stage.run("policy lint --file p.toml");
+    assert!(ended.code == 1 && ended.out.contains("RF-L006"), "{}{}", ended.out, ended.err);
+    assert!(stage.run("policy show --file p.toml").out.contains("deny = [\"*.lock\"]"));
+    let stage = stage.write("ws/cases", "deny write Cargo.lock\n");
+    assert_eq!(stage.run("policy test --file p.toml cases").code, 0);
+    assert_eq!(stage.run("policy test cases").code, 1);
+}
+
 #[test]
 fn comments_survive_a_change() {
     let text = "# mine\nversion = 1\n\n[network] # hosts\nallow = [\"a.com\"] # for now\n";

@@ -32,7 +32,7 @@ fn load(criterion: &mut Criterion) {
     let places = Places { workspace: "/ws".into(), state: home.clone(), home, run: None };
     for (name, text) in [("built-in policy alone", policy(0)), ("policy of 1000 rules", policy(1_000))] {
         criterion.bench_function(name, |bench| {
-            bench.iter(|| {
+            bench.iter_with_large_drop(|| {
                 let source = Source::new(Scope::User, Path::new("policy.toml"), text.clone());
                 black_box(from_sources(vec![source], &places).unwrap())
             });

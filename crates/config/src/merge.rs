@@ -12,7 +12,9 @@ use crate::tree::{Entry, Node, Table, Value, find};
 
 /// Puts a layer on top of what is there.
 pub(crate) fn apply(base: &mut Table, layer: Table, scope: Scope, problems: &mut Vec<Problem>) {
-    let before = base.clone();
+    // Rules are added without a look at what was there, and there may be thousands.
+    let kept = base.iter().filter(|(name, _)| *name != "rules");
+    let before = kept.map(|(name, entry)| (name.clone(), entry.clone())).collect();
     let mut merge = Merge { scope, before: &before, problems };
     merge.table(ROOT, base, layer, "");
     check_references(base, scope, problems);
@@ -38,7 +40,7 @@ fn check_references(merged: &Table, scope: Scope, problems: &mut Vec<Problem>) {
 
 struct Merge<'a> {
     scope: Scope,
-    /// Everything as it was before this layer.
+    /// What narrowing is measured against: everything but rules, as it was before this layer.
     before: &'a Table,
     problems: &'a mut Vec<Problem>,
 }

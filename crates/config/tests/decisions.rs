@@ -189,3 +189,25 @@ fn the_guides_hold() {
     }
     assert!(blocks > 10, "{blocks}");
 }
+
+/// The policies under `examples/` load, lint cleanly, and decide as their cases say.
+#[test]
+fn the_examples_hold() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/policies");
+    let example = |name: &str| {
+        let path = directory.join(name);
+        let source = Source::new(Scope::User, &path, std::fs::read_to_string(&path).unwrap());
+        from_sources(vec![source], &places()).unwrap_or_else(|problems| panic!("{problems}"))
+    };
+    for name in ["review.toml", "web-development.toml", "locked-down.toml"] {
+        let remarks: Vec<_> = lint(&example(name)).into_iter().filter(|r| r.code != Code::NotBuilt).collect();
+        assert!(remarks.is_empty(), "{name}: {remarks:?}");
+    }
+    let settings = example("locked-down.toml");
+    let cases = std::fs::read_to_string(directory.join("cases")).unwrap();
+    for case in cases.lines().filter(|line| !line.starts_with('#')) {
+        let (expected, request) = case.split_once(' ').unwrap();
+        let decision = settings.decide(&Sample::parse(request, &places()).unwrap().request());
+        assert_eq!(decision.effect().word(), expected, "{case}");
+    }
+}
