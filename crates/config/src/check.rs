@@ -20,6 +20,8 @@ use crate::units;
 
 /// Most problems that are reported for one file. A person mends the first few and looks again.
 const MAX_PROBLEMS: usize = 50;
+/// Longest example of a rule, in bytes. Examples are checked at every load, also those of a hostile project.
+const MAX_EXAMPLE: usize = 512;
 /// Most rules in one file.
 pub const MAX_RULES: usize = 10_000;
 
@@ -258,6 +260,9 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
     match meaning {
         Text::Words | Text::Argument | Text::Example if text.is_empty() => {
             Err((Code::BadValue, "the text is empty".into()))
+        }
+        Text::Example if text.len() > MAX_EXAMPLE => {
+            Err((Code::BadValue, format!("an example has at most {MAX_EXAMPLE} bytes")))
         }
         Text::Words | Text::Argument | Text::Example => Ok(()),
         Text::Name | Text::Profile if is_name(text) => Ok(()),

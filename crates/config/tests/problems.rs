@@ -206,6 +206,10 @@ fn bombs_are_refused_quickly() {
         format!("version = 1\nx = {}", "[".repeat(100_000)),
         format!("version = 1\n{} = 1", vec!["a"; 50_000].join(".")),
         "\u{feff}\u{feff}version = 1".to_owned(),
+        format!(
+            "version = 1\n[[rules]]\npath = \"*a*\"\naction = \"deny\"\nmatch = [\"{}\"]",
+            "a".repeat(513)
+        ),
     ];
     for text in rows {
         assert!(user(&text).is_err(), "{}", &text[..text.len().min(80)]);

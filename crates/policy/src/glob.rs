@@ -199,11 +199,13 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn sequence(&self, tokens: &[Token], starts: Places) -> Places {
-        tokens.iter().enumerate().fold(starts, |places, (index, token)| {
+        let mut places = starts;
+        for (index, token) in tokens.iter().enumerate() {
             let mut next = Places::none(self.name.len());
             places.iter().for_each(|at| self.token(token, index == 0, at, &mut next));
-            next
-        })
+            places = next;
+        }
+        places
     }
 
     fn token(&self, token: &Token, first: bool, at: usize, next: &mut Places) {
@@ -229,9 +231,7 @@ impl Walk<'_> {
 
     /// One character, if it fits.
     fn char(&self, at: usize, next: &mut Places, fits: impl Fn(char) -> bool) {
-        let rest = &self.name[at..];
-        let valid = rest.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        if let Some(c) = valid.chars().next().filter(|c| fits(*c)) {
+        if let Some(c) = first_char(&self.name[at..]).filter(|c| fits(*c)) {
             next.add(at + c.len_utf8());
         }
     }
@@ -266,6 +266,17 @@ impl Walk<'_> {
             next.add(at);
         }
     }
+}
+
+/// The character at the beginning of bytes, looking at no more of them than it has.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    let length = match bytes.first()? {
+        0x00..=0x7f => 1,
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        _ => 4,
+    };
+    std::str::from_utf8(bytes.get(..length)?).ok()?.chars().next()
 }
 
 /// A text that the tokens match; `None` when a class has no member that could be found.
