@@ -1,6 +1,6 @@
 //! Rules that load but probably do not do what was meant.
 
-use policy::{Code, Decision, Effect, PathPattern, Rule, RuleRef, Shown, Subject, Trace, tool_names};
+use policy::{Code, Decision, Effect, PathPattern, Phase, Rule, RuleRef, Shown, Subject, Trace, tool_names};
 
 use crate::example::Outcome;
 use crate::sample::{Sample, lines};
@@ -158,11 +158,23 @@ fn effectless(settings: &Settings, rule: &Rule) -> Option<Remark> {
     let traces: Vec<_> =
         samples(settings, rule).iter().map(|sample| settings.explain(&sample.request())).collect();
     let decides = |trace: &Trace| trace.decision.reason() == &rule.reason;
+    if rule.effect == Effect::Allow && !traces.is_empty() && traces.iter().all(allowed_by_default) {
+        let message = format!("{} changes nothing: the default allows it already", subject_words(rule));
+        return Some(remark(Code::NoEffect, rule, message));
+    }
     if traces.is_empty() || traces.iter().any(decides) {
         return None;
     }
     let by = deciders(&traces);
     Some(remark(Code::Shadowed, rule, format!("{} never decides: {by} comes before it", subject_words(rule))))
+}
+
+/// Whether a rule decided what the default of the section would have decided alike.
+fn allowed_by_default(trace: &Trace) -> bool {
+    let default = trace.said.iter().any(|said| {
+        said.link.ends_with("default") && said.decision.as_ref().map(Decision::effect) == Some(Effect::Allow)
+    });
+    trace.phase == Phase::RuleAllow && default
 }
 
 fn deciders(traces: &[Trace]) -> String {

@@ -127,6 +127,10 @@ fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
             &["RF-L002"],
         ),
         ("network.allow = [\"169.254.169.254\"]", &["RF-L002"]),
+        // Change nothing.
+        ("files.write.allow = [\"src/**\"]", &["RF-L007"]),
+        ("files.write = { default = \"ask\", allow = [\"src/**\"] }", &[]),
+        ("[[rules]]\npath = \"docs/a\"\naction = \"allow\"", &["RF-L007"]),
         // Wider than they look.
         ("files.read = { default = \"ask\", allow = [\"**\"] }", &["RF-L003"]),
         ("network.allow = [\"re:.*\"]", &["RF-L003"]),

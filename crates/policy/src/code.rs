@@ -81,6 +81,7 @@ codes! {
     UncheckedExample = "RF-L004", "example that could not be checked";
     NotBuilt = "RF-L005", "setting whose feature is not built yet";
     NarrowDeny = "RF-L006", "deny rule narrower than it looks";
+    NoEffect = "RF-L007", "rule that changes nothing";
 
     LedgerUnwritable = "RF-A001", "ledger that cannot be written";
     RecordChanged = "RF-A002", "record that was changed";
