@@ -183,9 +183,12 @@ fn config_files(around: &Surroundings) -> Vec<doctor::ConfigFile> {
 /// Help and version are data; everything else is a mistake of the caller.
 fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
     let wanted = !error.use_stderr();
-    let text = error.render();
+    let rendered = error.render().to_string();
+    // A mistake is shown with the words it was made in, and those come from outside.
+    let lines: Vec<_> = rendered.lines().map(|line| ::policy::Shown::text(line).to_string()).collect();
+    let text = lines.join("\n");
     let written: io::Result<()> =
-        if wanted { write!(out, "{text}").and_then(|()| out.flush()) } else { write!(err, "{text}") };
+        if wanted { writeln!(out, "{text}").and_then(|()| out.flush()) } else { writeln!(err, "{text}") };
     match written {
         Ok(()) if wanted => Exit::Ok,
         Err(error) if wanted && Terminal::is_unread(&error) => Exit::Ok,

@@ -210,6 +210,9 @@ fn text_from_outside_does_not_steer_the_terminal() {
         arguments.push(steering.into());
         attempts.push(arguments);
     }
+    attempts.push(vec![steering.into()]);
+    attempts.push(vec!["--format".into(), steering.into(), "explain".into()]);
+    attempts.push(vec!["audit".into(), "show".into(), "--since".into(), steering.into()]);
     attempts.push(vec!["check".into(), "path".into(), OsStr::from_bytes(b"a\xff\x1b[2Jb").into()]);
     attempts.push(vec!["--workspace".into(), steering.into(), "check".into(), "tool".into(), "exec".into()]);
     for arguments in attempts {
