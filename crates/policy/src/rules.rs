@@ -116,9 +116,9 @@ impl RuleSet {
             }
         }
         match strictest? {
-            Decision::Allow(_) if !invocation.certain => Some(Decision::Ask(unprovable())),
-            // One of the programs is nobody's business yet: silence is not consent.
+            // One of the programs is nobody's business yet: silence is not consent, however uncertain the rest is.
             Decision::Allow(_) if !all_allowed => None,
+            Decision::Allow(_) if !invocation.certain => Some(Decision::Ask(unprovable())),
             decided => Some(decided),
         }
     }

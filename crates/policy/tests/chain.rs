@@ -224,6 +224,7 @@ fn a_command_line_is_judged_program_by_program() {
         (&["git status", "make"], true, Effect::Deny),
         (&["git status", "git push"], true, Effect::Ask),
         (&["git status"], false, Effect::Ask),
+        (&["git status", "make"], false, Effect::Deny),
         (&["rm x"], false, Effect::Deny),
         (&[], true, Effect::Deny),
     ];
