@@ -4,6 +4,21 @@ use policy::{Effect, Kind};
 
 use crate::field::{Body, Field};
 
+/// Words as fields of a record.
+macro_rules! fields_of_words {
+    ($($name:ty: $($text:literal)*;)*) => {$(
+        impl Field for $name {
+            const KIND: &'static str = "word";
+            const WORDS: &'static [&'static str] = &[$($text,)*];
+            const MOST: usize = 32;
+
+            fn put(&self, key: &str, body: &mut Body<'_>) {
+                body.plain_text(key, self.word());
+            }
+        }
+    )*};
+}
+
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $word:ident = $text:literal,)* })*) => {$(
         $(#[$doc])*
@@ -19,34 +34,11 @@ macro_rules! words {
             }
         }
 
-        impl Field for $name {
-            const KIND: &'static str = "word";
-            const WORDS: &'static [&'static str] = &[$($text,)*];
-            const MOST: usize = 32;
-
-            fn put(&self, key: &str, body: &mut Body<'_>) {
-                body.plain_text(key, self.word());
-            }
-        }
+        fields_of_words! { $name: $($text)*; }
     )*};
 }
 
-/// Words that the policy has for its own things.
-macro_rules! words_of_policy {
-    ($($name:ty: $($text:literal)*;)*) => {$(
-        impl Field for $name {
-            const KIND: &'static str = "word";
-            const WORDS: &'static [&'static str] = &[$($text,)*];
-            const MOST: usize = 32;
-
-            fn put(&self, key: &str, body: &mut Body<'_>) {
-                body.plain_text(key, self.word());
-            }
-        }
-    )*};
-}
-
-words_of_policy! {
+fields_of_words! {
     Effect: "allow" "ask" "deny";
     Kind: "read" "write" "exec" "connect" "call" "load";
 }
