@@ -26,7 +26,7 @@ const GENERATED: &[Generated] = &[
     Generated::File("crates/policy/src/tables/hosts.rs", hosts::generate),
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
     Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),
-    Generated::File("docs/reference/policy.md", |_| Ok(keys::render())),
+    Generated::File("docs/reference/policy.md", |_| keys::render()),
     Generated::File("docs/reference/policy.schema.json", |_| Ok(config::schema::json())),
     Generated::Directory("docs/man", || man::render(cli::command())),
 ];

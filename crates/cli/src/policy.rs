@@ -342,7 +342,8 @@ fn set(
     Ok(Exit::Ok)
 }
 
-/// No record, no action: a change that cannot be recorded is not made.
+/// No record, no action: a change that cannot be recorded is not made. The record says what is about to happen, and
+/// its hash what the file then holds; if writing fails after it, the file shows that it did not.
 fn record_change(settings: &Settings, path: &Path, change: &str, text: &str) -> Result<Head, Failure> {
     let place = settings.ledger().ok_or_else(|| Failure::new("it is not known where the ledger is"))?;
     let failed = |error: AuditError| {

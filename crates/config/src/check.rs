@@ -23,7 +23,7 @@ const MAX_PROBLEMS: usize = 50;
 /// Longest example of a rule, in bytes. Examples are checked at every load, also those of a hostile project.
 const MAX_EXAMPLE: usize = 512;
 /// Most rules in one file.
-pub const MAX_RULES: usize = 10_000;
+const MAX_RULES: usize = 10_000;
 
 /// Reads and checks one file. The table holds what is in order; the problems say what is not.
 #[must_use]

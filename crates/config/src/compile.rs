@@ -97,7 +97,7 @@ fn border_ask(place: RuleRef, roots: Vec<Root>) -> impl Fn(&Request<'_>) -> Answ
         let location = request.want.location()?;
         let writes = matches!(request.want, Want::Write(_));
         let crosses = !location.is_inside() && !in_roots(&roots, location, writes);
-        crosses.then(|| (Effect::Ask, outside(Code::OutsideWorkspace, Some(place.clone()))))
+        crosses.then(|| (Effect::Ask, outside(Some(place.clone()))))
     }
 }
 

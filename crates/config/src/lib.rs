@@ -27,7 +27,6 @@ mod toolset;
 mod tree;
 mod units;
 
-pub use check::MAX_RULES;
 pub use diff::{Change, diff};
 pub use example::{Example, Outcome};
 pub use file::{MAX_FILE, project_file, read, read_named};

@@ -171,9 +171,10 @@ fn effectless(settings: &Settings, rule: &Rule) -> Option<Remark> {
 
 /// Whether a rule decided what the default of the section would have decided alike.
 fn allowed_by_default(trace: &Trace) -> bool {
-    let default = trace.said.iter().any(|said| {
-        said.link.ends_with("default") && said.decision.as_ref().map(Decision::effect) == Some(Effect::Allow)
-    });
+    let default = trace
+        .said
+        .iter()
+        .any(|said| said.is_default && said.decision.as_ref().map(Decision::effect) == Some(Effect::Allow));
     trace.phase == Phase::RuleAllow && default
 }
 

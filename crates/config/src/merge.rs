@@ -15,9 +15,19 @@ pub(crate) fn apply(base: &mut Table, layer: Table, scope: Scope, problems: &mut
     // Rules are added without a look at what was there, and there may be thousands.
     let kept = base.iter().filter(|(name, _)| *name != "rules");
     let before = kept.map(|(name, entry)| (name.clone(), entry.clone())).collect();
-    let mut merge = Merge { scope, before: &before, problems };
+    let own_profiles = own_profiles(&before, &layer);
+    let mut merge = Merge { scope, before: &before, own_profiles, problems };
     merge.table(ROOT, base, layer, "");
     check_references(base, scope, problems);
+}
+
+/// A table with nothing but profiles: those of the layer, on top of the wider ones it may extend.
+fn own_profiles(before: &Table, layer: &Table) -> Table {
+    let Some(Entry { key, node }) = layer.get("profiles") else { return Table::new() };
+    let mut profiles = find(before, "profiles").and_then(Node::table).cloned().unwrap_or_default();
+    profiles.extend(node.table().cloned().unwrap_or_default());
+    let node = Node { value: Value::Table(profiles), ..node.clone() };
+    Table::from([("profiles".to_owned(), Entry { key: key.clone(), node })])
 }
 
 /// Profiles that a layer names must exist in it or in a wider one.
@@ -42,6 +52,8 @@ struct Merge<'a> {
     scope: Scope,
     /// What narrowing is measured against: everything but rules, as it was before this layer.
     before: &'a Table,
+    /// The profiles of this layer, on top of the wider ones.
+    own_profiles: Table,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -145,7 +157,8 @@ impl Merge<'_> {
             return Ok(());
         }
         let known = wider.text().and_then(|name| profile::permits(self.before, name));
-        let wanted = profile::permits(self.before, name).or_else(|| self.own_profile(node, name));
+        let wanted =
+            profile::permits(self.before, name).or_else(|| profile::permits(&self.own_profiles, name));
         match (known, wanted) {
             // A name that does not exist is reported as such.
             (_, None) => Ok(()),
@@ -157,16 +170,6 @@ impl Merge<'_> {
                 &format!("{} has `{}`", whose(wider), wider.text().unwrap_or("")),
             )),
         }
-    }
-
-    /// A profile that this layer defines, on top of the wider ones.
-    fn own_profile(&self, node: &Node, name: &str) -> Option<profile::Permits> {
-        let (layer, _) = crate::check::check(&node.source);
-        let mut profiles = find(self.before, "profiles").and_then(Node::table).cloned().unwrap_or_default();
-        let own = layer.get("profiles")?;
-        profiles.extend(own.node.table()?.iter().map(|(name, entry)| (name.clone(), entry.clone())));
-        let node = Node { value: Value::Table(profiles), ..own.node.clone() };
-        profile::permits(&Table::from([("profiles".to_owned(), Entry { key: own.key.clone(), node })]), name)
     }
 
     fn tools(&mut self, name: &str, base: &mut Table, entry: Entry) {

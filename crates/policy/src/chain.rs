@@ -78,6 +78,8 @@ pub struct Said {
     pub link: &'static str,
     /// Its answer; `None` when it passed.
     pub decision: Option<Decision>,
+    /// Whether it is asked only when no rule answers.
+    pub is_default: bool,
 }
 
 /// The decision with everything that led to it.
@@ -163,12 +165,14 @@ impl Chain {
     /// Decides, and says what every link answered, also those that were not needed.
     #[must_use]
     pub fn explain(&self, request: &Request<'_>, answers: &Answers) -> Trace {
-        let floor = self.floor.iter().map(|link| (link.name(), link.forbid(request).map(Decision::Deny)));
-        let session = std::iter::once(("session", answers.decide(request)));
-        let links = self.rules.iter().chain(&self.narrowing).chain(&self.defaults);
-        let links = links.map(|link| (link.name(), link.decide(request)));
-        let said =
-            floor.chain(session).chain(links).map(|(link, decision)| Said { link, decision }).collect();
+        let said = |link, decision, is_default| Said { link, decision, is_default };
+        let floor =
+            self.floor.iter().map(|link| said(link.name(), link.forbid(request).map(Decision::Deny), false));
+        let session = std::iter::once(said("session", answers.decide(request), false));
+        let rules = self.rules.iter().chain(&self.narrowing);
+        let rules = rules.map(|link| said(link.name(), link.decide(request), false));
+        let defaults = self.defaults.iter().map(|link| said(link.name(), link.decide(request), true));
+        let said = floor.chain(session).chain(rules).chain(defaults).collect();
         let (phase, decision) = self.decide_in_phase(request, answers);
         Trace { decision, phase, said }
     }

@@ -47,7 +47,7 @@ impl Floor for Border {
         if location.is_inside() || in_roots(&self.roots, location, writes) {
             return None;
         }
-        Some(outside(Code::OutsideWorkspace, self.rule.clone()))
+        Some(outside(self.rule.clone()))
     }
 }
 
@@ -59,8 +59,8 @@ pub fn in_roots(roots: &[Root], location: &Location, writes: bool) -> bool {
 
 /// The reason for stopping at the border.
 #[must_use]
-pub fn outside(code: Code, rule: Option<RuleRef>) -> Reason {
-    Reason::new(code, "the file is outside the workspace")
+pub fn outside(rule: Option<RuleRef>) -> Reason {
+    Reason::new(Code::OutsideWorkspace, "the file is outside the workspace")
         .by(rule)
         .remedy("add its directory to `jail.read-only` or `jail.shared` in your own policy file")
 }

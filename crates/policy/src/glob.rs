@@ -110,11 +110,6 @@ impl Glob {
         Ok(Self { text: text.into(), anchor, tokens })
     }
 
-    /// A pattern that matches just this path, whatever characters it has.
-    pub fn literal(path: &str) -> Result<Self, GlobError> {
-        Self::parse(&escape(path))
-    }
-
     /// The pattern as written.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -228,12 +228,6 @@ impl ToolSet {
         narrowed
     }
 
-    /// The profile it started from.
-    #[must_use]
-    pub const fn profile(&self) -> ToolProfile {
-        self.profile
-    }
-
     /// The tools of the table that may be called; tools of MCP servers come on top when they are connected.
     pub fn tools(&self) -> impl Iterator<Item = &'static str> {
         TOOLS.iter().copied().filter(|name| ToolName::parse(name).is_ok_and(|tool| self.contains(&tool)))
