@@ -96,7 +96,7 @@ impl Checker<'_> {
                 continue;
             };
             if let Some(node) = self.value(key.kind, value, &path.then(key.name)) {
-                checked.insert(key.name.to_owned(), Entry { key: name.span(), node });
+                checked.insert(key.name.into(), Entry { key: name.span(), node });
             }
         }
         for key in
@@ -227,7 +227,7 @@ impl Checker<'_> {
                 let label = "letters, digits, `-`, `_` and `.`, at most 64";
                 self.problem(Code::BadValue, "a name that is not accepted", &span, label);
             } else if let Some(node) = self.value(kind, value, &path) {
-                checked.insert(name.get_ref().to_string(), Entry { key: span, node });
+                checked.insert(name.get_ref().to_string().into(), Entry { key: span, node });
             }
         }
         Value::Table(checked)

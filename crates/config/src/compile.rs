@@ -1,5 +1,6 @@
 //! From checked values to the chain that decides.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -333,9 +334,9 @@ impl Compiler<'_> {
 
     fn arguments(&mut self, table: &Table) -> Option<Vec<(String, Pattern)>> {
         let given = find(table, "args").and_then(Node::table);
-        let pair = |(name, entry): (&String, &Entry)| {
+        let pair = |(name, entry): (&Cow<'_, str>, &Entry)| {
             let pattern = self.parsed(Pattern::parse(entry.node.text()?), &entry.node)?;
-            Some((name.clone(), pattern))
+            Some((name.to_string(), pattern))
         };
         given.into_iter().flatten().map(pair).collect()
     }

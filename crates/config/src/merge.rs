@@ -27,7 +27,7 @@ fn own_profiles(before: &Table, layer: &Table) -> Table {
     let mut profiles = find(before, "profiles").and_then(Node::table).cloned().unwrap_or_default();
     profiles.extend(node.table().cloned().unwrap_or_default());
     let node = Node { value: Value::Table(profiles), ..node.clone() };
-    Table::from([("profiles".to_owned(), Entry { key: key.clone(), node })])
+    Table::from([("profiles".into(), Entry { key: key.clone(), node })])
 }
 
 /// Profiles that a layer names must exist in it or in a wider one.
@@ -97,7 +97,7 @@ impl Merge<'_> {
         if adds && let Some(wider) = base.remove(key.name) {
             entry.node.put_before(wider.node);
         }
-        base.insert(key.name.to_owned(), entry);
+        base.insert(key.name.into(), entry);
     }
 
     fn narrows(&self, key: &Key, wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
@@ -200,7 +200,7 @@ fn is_managed(node: &Node) -> bool {
 fn opened<'a>(name: &str, base: &'a mut Table, entry: Entry) -> (Option<&'a mut Table>, Option<Table>) {
     let Entry { key, node: Node { source, span, value } } = entry;
     let empty = || Node { source, span, value: Value::Table(Table::new()) };
-    let into = base.entry(name.to_owned()).or_insert_with(|| Entry { key, node: empty() });
+    let into = base.entry(name.to_owned().into()).or_insert_with(|| Entry { key, node: empty() });
     let into = if let Value::Table(table) = &mut into.node.value { Some(table) } else { None };
     (into, if let Value::Table(table) = value { Some(table) } else { None })
 }

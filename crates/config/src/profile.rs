@@ -56,7 +56,7 @@ pub(crate) fn check_reference(node: &Node, table: &Table) -> Option<Problem> {
     }
     let own: Vec<_> =
         find(table, "profiles").and_then(Node::table).into_iter().flat_map(Table::keys).collect();
-    let known = BUILT_IN.iter().map(|(name, ..)| *name).chain(own.iter().map(|name| name.as_str()));
+    let known = BUILT_IN.iter().map(|(name, ..)| *name).chain(own.iter().map(|name| &***name));
     let problem = if own.iter().any(|known| *known == name) {
         Problem::new(Code::BadValue, format!("the profile `{name}` does not lead to a built-in one"))
     } else {

@@ -80,7 +80,7 @@ fn toml(node: &Node) -> String {
     match &node.value {
         Value::List(list) => format!("[{}]", list.iter().map(toml).collect::<Vec<_>>().join(", ")),
         Value::Table(table) => {
-            let pair = |(name, entry): (&String, &crate::tree::Entry)| {
+            let pair = |(name, entry): (&std::borrow::Cow<'_, str>, &crate::tree::Entry)| {
                 format!("{} = {}", quoted(name), toml(&entry.node))
             };
             format!("{{ {} }}", table.iter().map(pair).collect::<Vec<_>>().join(", "))

@@ -1,5 +1,6 @@
 //! A policy file as checked values, each with its place.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,8 +42,8 @@ pub enum Value {
     Table(Table),
 }
 
-/// A table: names with their places and values.
-pub type Table = BTreeMap<String, Entry>;
+/// A table: names with their places and values. Most names are those of the schema.
+pub type Table = BTreeMap<Cow<'static, str>, Entry>;
 
 /// A name in a table, and its value.
 #[derive(Debug, Clone)]

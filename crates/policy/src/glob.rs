@@ -177,6 +177,10 @@ impl Places {
         self.0[at] = true;
     }
 
+    fn clear(&mut self) {
+        self.0.fill(false);
+    }
+
     fn contains(&self, at: usize) -> bool {
         self.0[at]
     }
@@ -195,10 +199,11 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn sequence(&self, tokens: &[Token], starts: Places) -> Places {
         let mut places = starts;
+        let mut next = Places::none(self.name.len());
         for (index, token) in tokens.iter().enumerate() {
-            let mut next = Places::none(self.name.len());
             places.iter().for_each(|at| self.token(token, index == 0, at, &mut next));
-            places = next;
+            std::mem::swap(&mut places, &mut next);
+            next.clear();
         }
         places
     }
