@@ -12,5 +12,10 @@
 //! **Invariant.** Measuring creates nothing and changes nothing on the host: no file, no mount, no setting. What has to
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
+mod enforcement;
 pub mod probe;
+mod spec;
 mod sys;
+
+pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+pub use spec::{Mode, Network, Spec, View};

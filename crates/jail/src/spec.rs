@@ -1,0 +1,94 @@
+//! A jail as data: what a process tree may see and use. Nothing here touches the machine.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use policy::Limits;
+
+use crate::enforcement::Require;
+
+/// A jail as data.
+///
+/// There is no `Default`: what a jail shows has to be said.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Spec {
+    /// The directory the agent works in, by its real path; also where the command starts.
+    pub workspace: PathBuf,
+    /// What is seen beyond the system directories, by path. The deepest view that contains a path counts.
+    pub views: Vec<View>,
+    /// Which network is seen.
+    pub network: Network,
+    /// Where the private, empty home directory appears.
+    pub home: PathBuf,
+    /// The whole environment of the command; nothing is inherited.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What the whole process tree may use up.
+    pub limits: Limits,
+    /// The least enforcement that is accepted. Below it nothing starts.
+    pub require: Require,
+}
+
+/// One path as seen from inside.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct View {
+    /// The absolute path, outside and inside.
+    pub path: PathBuf,
+    /// How it is seen.
+    pub mode: Mode,
+}
+
+/// How a path is seen from inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// As it is outside, and nothing in it can be changed.
+    ReadOnly,
+    /// As it is outside, and changes are real.
+    ReadWrite,
+    /// An empty directory or an empty file that cannot be changed.
+    Hidden,
+    /// An empty directory of the jail's own, gone when it ends.
+    Private,
+}
+
+/// Which network is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// A loopback of its own and nothing else.
+    None,
+    /// A loopback of its own, and the broker as the only way out.
+    Broker,
+    /// The host's.
+    Open,
+}
+
+impl Spec {
+    /// A workspace that may be changed, no network, an empty environment, full enforcement.
+    #[must_use]
+    pub fn for_workspace(workspace: &Path, home: &Path, limits: Limits) -> Self {
+        Self {
+            workspace: workspace.to_owned(),
+            views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
+            network: Network::None,
+            home: home.to_owned(),
+            environment: Vec::new(),
+            limits,
+            require: Require::FULL,
+        }
+    }
+
+    /// Adds a view; one of the same path is replaced.
+    #[must_use]
+    pub fn view(mut self, path: &Path, mode: Mode) -> Self {
+        self.views.retain(|view| view.path != path);
+        self.views.push(View { path: path.to_owned(), mode });
+        self
+    }
+
+    /// Chooses the network.
+    #[must_use]
+    pub fn network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+}
