@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use config::{Places, Problems, Sample, Scope, Settings, Source, from_sources};
 use policy::{Code, Effect};
@@ -63,6 +64,10 @@ const WIDENING: &[(&str, &str, &str)] = &[
     ("", "limits.tokens.hour = 10_000_001", "`limits.tokens.hour`"),
     ("", "limits.breaker.failures = 6", "`limits.breaker.failures`"),
     ("limits.wall-clock = \"10m\"", "limits.wall-clock = \"601s\"", "`limits.wall-clock`"),
+    ("limits.cpu = \"1m\"", "limits.cpu = \"61s\"", "`limits.cpu`"),
+    ("", "limits.file-size = \"17GiB\"", "`limits.file-size`"),
+    ("", "limits.memory = \"3GiB\"", "`limits.memory`"),
+    ("", "limits.processes = 1025", "`limits.processes`"),
     ("limits.cost-usd.execution = 5.0", "limits.cost-usd.execution = 5.01", "`limits.cost-usd.execution`"),
     ("", "files.jail = false", "`files.jail`: `false`"),
     ("", "files.jail = \"ask\"", "`files.jail`"),
@@ -301,4 +306,16 @@ proptest! {
             prop_assert!(after >= before, "{line}: {before:?} became {after:?}\n--- user\n{user}\n--- project\n{project}");
         }
     }
+}
+
+#[test]
+fn limits_are_read_in_their_units() {
+    let text = "limits = { wall-clock = \"1m\", cpu = \"90s\", memory = \"1GiB\", file-size = \"2KB\" }";
+    let limits = load(&[(Scope::User, text)]).unwrap().limits();
+    assert_eq!(
+        (limits.wall_clock, limits.cpu),
+        (Some(Duration::from_secs(60)), Some(Duration::from_secs(90)))
+    );
+    assert_eq!((limits.memory, limits.file_size, limits.idle), (Some(1 << 30), Some(2_000), None));
+    assert_eq!((limits.processes, limits.tmp), (Some(1024), Some(1_000_000_000)), "built in");
 }

@@ -13,8 +13,12 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Processes and threads at once.
     pub processes: Option<u64>,
+    /// Processor time of one process.
+    pub cpu: Option<Duration>,
     /// Open files per process.
     pub open_files: Option<u64>,
+    /// Size of one file that is written, in bytes.
+    pub file_size: Option<u64>,
     /// Output handed back, in bytes; the rest is kept elsewhere.
     pub output: Option<u64>,
     /// Size of the private temporary directory, in bytes.
@@ -29,6 +33,28 @@ pub struct Limits {
     pub breaker: Option<BreakerLimit>,
 }
 
+impl Limits {
+    /// No limit of any kind.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self {
+            wall_clock: None,
+            idle: None,
+            memory: None,
+            processes: None,
+            cpu: None,
+            open_files: None,
+            file_size: None,
+            output: None,
+            tmp: None,
+            tokens: Windows::none(),
+            cost: Windows::none(),
+            steps: None,
+            breaker: None,
+        }
+    }
+}
+
 /// One limit per window of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows<T> {
@@ -38,6 +64,14 @@ pub struct Windows<T> {
     pub hour: Option<T>,
     /// For a rolling day.
     pub day: Option<T>,
+}
+
+impl<T> Windows<T> {
+    /// No limit in any window.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self { execution: None, hour: None, day: None }
+    }
 }
 
 /// After how many failures in a row a breaker opens, and for how long.

@@ -119,13 +119,15 @@ static REQUIRE: &[Key] = &[
 ];
 
 static LIMITS: &[Key] = &[
-    Key::new("wall-clock", Kind::Time, Narrow::Smaller, "Time from start to end of a command.").later(),
-    Key::new("idle", Kind::Time, Narrow::Smaller, "Time a command may be silent.").later(),
-    Key::new("memory", Kind::Size, Narrow::Smaller, "Memory of all processes together.").later(),
-    Key::new("processes", Kind::Count(1, 1 << 22), Narrow::Smaller, "Processes and threads at once.").later(),
-    Key::new("open-files", Kind::Count(3, 1 << 30), Narrow::Smaller, "Open files of one process.").later(),
-    Key::new("output", Kind::Size, Narrow::Smaller, "Output handed back; the rest is kept aside.").later(),
-    Key::new("tmp", Kind::Size, Narrow::Smaller, "Size of the private temporary directory.").later(),
+    Key::new("wall-clock", Kind::Time, Narrow::Smaller, "Time from start to end of a command."),
+    Key::new("idle", Kind::Time, Narrow::Smaller, "Time a command may be silent."),
+    Key::new("memory", Kind::Size, Narrow::Smaller, "Memory of all processes together."),
+    Key::new("processes", Kind::Count(1, 1 << 22), Narrow::Smaller, "Processes and threads at once."),
+    Key::new("cpu", Kind::Time, Narrow::Smaller, "Processor time of one process."),
+    Key::new("open-files", Kind::Count(3, 1 << 30), Narrow::Smaller, "Open files of one process."),
+    Key::new("file-size", Kind::Size, Narrow::Smaller, "Size of one file that is written."),
+    Key::new("output", Kind::Size, Narrow::Smaller, "Output handed back; the rest is kept aside."),
+    Key::new("tmp", Kind::Size, Narrow::Smaller, "Size of the private temporary directory."),
     Key::new("tokens", Kind::Table(TOKENS), Narrow::Inside, "Tokens of the model.").later(),
     Key::new("cost-usd", Kind::Table(COST), Narrow::Inside, "Money spent on the model.").later(),
     Key::new("steps", Kind::Count(1, 1 << 30), Narrow::Smaller, "Steps of the agent.").later(),
