@@ -91,6 +91,19 @@ codes! {
     RecordTorn = "RF-A006", "record cut off by a crash";
     LedgerUntrusted = "RF-A007", "ledger file that others could change";
     LedgerUnreadable = "RF-A008", "ledger that cannot be read";
+
+    JailConflict = "RF-J001", "views that contradict each other";
+    JailMissingPath = "RF-J002", "path that is not there";
+    JailUnavailable = "RF-J003", "no jail on this machine";
+    JailBelowRequired = "RF-J004", "enforcement below what is required";
+    JailNoBroker = "RF-J005", "the broker is not built yet";
+    JailStepFailed = "RF-J006", "the jail could not be made";
+    JailNotFound = "RF-J007", "command not found";
+    JailNotExecutable = "RF-J008", "command not executable";
+    JailLimit = "RF-J009", "limit reached";
+    JailEnvironment = "RF-J010", "variable that does not enter";
+    JailDenied = "RF-J011", "denied inside the jail";
+    JailUnjailed = "RF-J012", "without a jail";
 }
 
 impl Code {
