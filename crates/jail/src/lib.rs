@@ -14,6 +14,7 @@
 
 mod enforcement;
 pub mod probe;
+pub mod seccomp;
 mod spec;
 mod sys;
 

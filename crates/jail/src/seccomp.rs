@@ -1,0 +1,57 @@
+//! Which system calls the kernel refuses inside a jail: reviewed rows, compiled to classic BPF.
+//!
+//! Everything is allowed except what a row refuses and what nobody has reviewed: calls of a foreign ABI end the process, numbers
+//! above the highest reviewed one do not exist. `docs/reference/seccomp.md` lists the rows.
+//!
+//! **Invariant.** The filter judges numbers, never what stands behind a pointer: the program could change that after the
+//! judgement. A call whose power stands behind a pointer is refused whole.
+//!
+//! **Invariant.** Pure: the program is made from tables alone, so that every machine can test every machine's program.
+
+mod abi;
+mod program;
+mod reference;
+mod row;
+mod table;
+
+pub use abi::Abi;
+pub use program::Instruction;
+pub use reference::reference;
+
+use row::Row;
+
+/// Which sockets a process may make. That depends on what a socket could reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sockets {
+    /// The jail has namespaces of its own: local and internet sockets reach what was put there.
+    Namespaced,
+    /// No namespaces and no network: only pairs of connected streams, which can never be pointed elsewhere.
+    Refused,
+    /// No namespaces, the host's network opened on purpose: internet sockets, but still none that reach a daemon of the host by path.
+    Internet,
+}
+
+/// The filter of a jail.
+#[must_use]
+pub fn filter(abi: Abi, sockets: Sockets) -> Vec<Instruction> {
+    program::compile(abi, &rows(sockets))
+}
+
+/// A filter that only tells a listener about programs started, files opened and addresses called.
+///
+/// It stands beside [`filter`] and decides nothing: the kernel takes the strictest answer of all filters, so that a refusal stays
+/// a refusal, unseen by the listener.
+#[must_use]
+pub fn observe(abi: Abi) -> Vec<Instruction> {
+    program::compile(abi, &table::OBSERVED.iter().collect::<Vec<_>>())
+}
+
+/// The rows that make up a filter, in the order in which they are asked.
+fn rows(sockets: Sockets) -> Vec<&'static Row> {
+    let parts: &[&'static [Row]] = match sockets {
+        Sockets::Namespaced => &[table::ALWAYS, table::NAMESPACED, table::INTERNET],
+        Sockets::Refused => &[table::ALWAYS, table::SHARED, table::REFUSED],
+        Sockets::Internet => &[table::ALWAYS, table::SHARED, table::OPENED, table::INTERNET],
+    };
+    parts.iter().copied().flatten().collect()
+}
