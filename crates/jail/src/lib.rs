@@ -13,6 +13,7 @@
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
 mod enforcement;
+pub mod environment;
 pub mod probe;
 pub mod seccomp;
 mod spec;

@@ -1,0 +1,269 @@
+//! The environment inside a jail: by allow-list, pure, the same for every provider.
+//!
+//! What a variable does is decided by whoever reads it, so its name decides: a few names pass, the rest only when
+//! asked for, and those that make programs load code or that carry secrets never. `table` holds the rows.
+//!
+//! **Invariant.** Nothing here reads the real environment: the caller's is passed in.
+
+mod path;
+mod secret;
+mod table;
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::Path;
+
+use policy::Shown;
+
+/// One variable asked for on top of those that pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// Its name.
+    pub name: OsString,
+    /// Its value; without one, the caller's value is taken if there is one.
+    pub value: Option<OsString>,
+}
+
+/// What the variables that the sandbox sets are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// Where the private home directory appears.
+    pub home: &'a Path,
+    /// The directory the agent works in.
+    pub workspace: &'a Path,
+    /// Where the command starts.
+    pub cwd: &'a Path,
+    /// The name of the user inside.
+    pub user: &'a OsStr,
+    /// The shell of the user inside.
+    pub shell: &'a Path,
+    /// The private directory for temporary files.
+    pub tmp: &'a Path,
+    /// The directories whose programs are seen inside, such as `/usr` and `/bin`.
+    pub visible: &'a [&'a Path],
+}
+
+/// Why a variable never enters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// It is no name that a shell could use, or a value that no program could be given.
+    Malformed,
+    /// The dynamic loader or the C library acts on it.
+    Loader,
+    /// A shell runs it or reads a file that it names.
+    Startup,
+    /// An interpreter or a library loads the code that it names.
+    Code,
+    /// It names a program to run, or its options. A value written out on purpose may enter.
+    Program,
+    /// Git runs it, or looks for its repository or its settings there.
+    Git,
+    /// It steers where connections go and whom they trust.
+    Route,
+    /// It leads to a process or a socket of the host.
+    Handle,
+    /// It is a secret, or leads to one.
+    Secret,
+    /// The sandbox sets it.
+    Own,
+}
+
+/// A variable that was asked for and never enters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Refused {
+    /// The variable.
+    pub name: OsString,
+    /// What sort of variable it is.
+    pub kind: Kind,
+    /// What it would do.
+    pub reason: &'static str,
+}
+
+/// The whole environment of a command: sorted by name, each name once.
+///
+/// What passes by default and does not fit is left out; what was asked for and does not fit is refused, so that nobody
+/// believes it is there. Of a name that the caller has twice nothing passes: `getenv` takes the first, shells the
+/// last, and a check that sees one must not vouch for the other.
+pub fn inside(
+    outside: &[(OsString, OsString)],
+    wanted: &[Wanted],
+    place: &Place<'_>,
+) -> Result<Vec<(OsString, OsString)>, Refused> {
+    let caller = Caller::new(outside);
+    let mut inside = caller.passing();
+    let mut search = path::cleaned(caller.value(OsStr::new("PATH")), place);
+    for one in wanted {
+        match granted(one, &caller, place)? {
+            Granted::Nothing => {}
+            Granted::Search(value) => search = value,
+            Granted::Value(value) => drop(inside.insert(one.name.clone(), value)),
+        }
+    }
+    inside.extend(own(search, place));
+    Ok(inside.into_iter().collect())
+}
+
+/// The caller's environment; a name that is there twice has no value.
+struct Caller<'a>(BTreeMap<&'a OsStr, Option<&'a OsStr>>);
+
+impl<'a> Caller<'a> {
+    fn new(outside: &'a [(OsString, OsString)]) -> Self {
+        let mut values = BTreeMap::new();
+        for (name, value) in outside {
+            values
+                .entry(name.as_os_str())
+                .and_modify(|known| *known = None)
+                .or_insert(Some(value.as_os_str()));
+        }
+        Self(values)
+    }
+
+    fn value(&self, name: &OsStr) -> Option<&'a OsStr> {
+        self.0.get(name).copied().flatten()
+    }
+
+    fn passing(&self) -> BTreeMap<OsString, OsString> {
+        let known = self.0.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
+        let passing = known.filter(|(name, value)| table::passes(name, value) && fault(value).is_none());
+        passing.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+}
+
+enum Granted {
+    Nothing,
+    Value(OsString),
+    Search(OsString),
+}
+
+fn granted(wanted: &Wanted, caller: &Caller<'_>, place: &Place<'_>) -> Result<Granted, Refused> {
+    let refused = |(kind, reason)| Refused { name: wanted.name.clone(), kind, reason };
+    if let Some(reason) = table::own(&wanted.name) {
+        return match &wanted.value {
+            None => Ok(Granted::Nothing),
+            Some(value) if wanted.name == "PATH" && path::reachable(value, place) => {
+                Ok(Granted::Search(path::cleaned(Some(value), place)))
+            }
+            Some(_) => Err(refused((Kind::Own, reason))),
+        };
+    }
+    never(&wanted.name, wanted.value.is_some()).map_or(Ok(()), |fault| Err(refused(fault)))?;
+    let Some(value) = wanted.value.as_deref().or_else(|| caller.value(&wanted.name)) else {
+        return Ok(Granted::Nothing);
+    };
+    fault(value).map_or_else(|| Ok(Granted::Value(value.to_owned())), |fault| Err(refused(fault)))
+}
+
+type Fault = (Kind, &'static str);
+
+/// What is wrong with a name, if anything is.
+fn never(name: &OsStr, written_out: bool) -> Option<Fault> {
+    let Some(name) = identifier(name) else {
+        return Some((Kind::Malformed, "not a name: letters, digits and `_`, no digit first"));
+    };
+    if table::harmless(name) {
+        return None;
+    }
+    match table::never(name) {
+        Some((Kind::Program, _)) if written_out => None,
+        Some(fault) => Some(fault),
+        None => secret::name(name).map(|reason| (Kind::Secret, reason)),
+    }
+}
+
+/// What is wrong with a value, if anything is.
+fn fault(value: &OsStr) -> Option<Fault> {
+    let value = value.as_encoded_bytes();
+    if value.contains(&0) {
+        return Some((Kind::Malformed, "the value holds a NUL, where programs would cut it"));
+    }
+    if value.trim_ascii_start().starts_with(b"()") {
+        return Some((Kind::Startup, "the value is a function that old shells define on start"));
+    }
+    secret::value(value).map(|reason| (Kind::Secret, reason))
+}
+
+/// The name as text, if a shell could set it. Others exist to get past checks, or carry functions of a shell.
+fn identifier(name: &OsStr) -> Option<&str> {
+    let name = name.to_str()?;
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (plain && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())).then_some(name)
+}
+
+/// What the sandbox sets, whatever the caller has.
+fn own(search: OsString, place: &Place<'_>) -> [(OsString, OsString); 9] {
+    let owned = |name: &str, value: &OsStr| (name.into(), value.to_owned());
+    [
+        owned("HOME", place.home.as_os_str()),
+        owned("LOGNAME", place.user),
+        ("PATH".into(), search),
+        owned("PWD", place.cwd.as_os_str()),
+        owned("RINGFENCE", OsStr::new("1")),
+        owned("SHELL", place.shell.as_os_str()),
+        // A bash without it and with a socket as standard input takes itself for a remote shell and reads `.bashrc`.
+        owned("SHLVL", OsStr::new("1")),
+        owned("TMPDIR", place.tmp.as_os_str()),
+        owned("USER", place.user),
+    ]
+}
+
+impl Wanted {
+    /// Reads `NAME` or `NAME=VALUE`, as on a command line.
+    #[must_use]
+    pub fn parse(text: &OsStr) -> Self {
+        let bytes = text.as_encoded_bytes();
+        match bytes.iter().position(|&byte| byte == b'=') {
+            None => Self { name: text.to_owned(), value: None },
+            Some(at) => Self { name: part(&bytes[..at]), value: Some(part(&bytes[at + 1..])) },
+        }
+    }
+}
+
+fn part(bytes: &[u8]) -> OsString {
+    std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec())
+}
+
+impl Kind {
+    /// The word of the documentation.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::Loader => "loader",
+            Self::Startup => "start-up",
+            Self::Code => "code",
+            Self::Program => "program",
+            Self::Git => "git",
+            Self::Route => "route",
+            Self::Handle => "handle",
+            Self::Secret => "secret",
+            Self::Own => "own",
+        }
+    }
+}
+
+impl Refused {
+    /// What to do instead.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self.kind {
+            Kind::Malformed => "use NAME or NAME=VALUE, with a name that a shell could set",
+            Kind::Program => "write the value out, as NAME=VALUE, if it is meant",
+            Kind::Secret => "leave it out: everything that runs inside could read it and pass it on",
+            Kind::Own => "leave it out: it is set for you; a directory of PATH has to be seen inside",
+            Kind::Route => "leave it out: the way out is chosen by the network setting",
+            Kind::Handle => "leave it out: what it leads to is not inside",
+            Kind::Loader | Kind::Startup | Kind::Code | Kind::Git => {
+                "set it inside, in the command itself: sh -c 'NAME=VALUE exec PROGRAM'"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Shown::bytes(self.name.as_encoded_bytes());
+        write!(f, "the variable `{name}` does not enter: {}", self.reason)
+    }
+}
