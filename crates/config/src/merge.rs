@@ -4,7 +4,7 @@ use policy::{Code, Shown};
 
 use crate::cover::covered;
 use crate::problem::Problem;
-use crate::profile;
+use crate::profile::{check_reference, profile};
 use crate::schema::{Key, Kind, Narrow, ROOT, Text};
 use crate::source::Scope;
 use crate::toolset;
@@ -19,6 +19,10 @@ pub(crate) fn apply(base: &mut Table, layer: Table, scope: Scope, problems: &mut
     let mut merge = Merge { scope, before: &before, own_profiles, problems };
     merge.table(ROOT, base, layer, "");
     check_references(base, scope, problems);
+    // One mistake is reported once: whoever widened a key has widened the profile.
+    if problems.is_empty() {
+        check_profiles(&before, base, scope, problems);
+    }
 }
 
 /// A table with nothing but profiles: those of the layer, on top of the wider ones it may extend.
@@ -45,7 +49,31 @@ fn check_references(merged: &Table, scope: Scope, problems: &mut Vec<Problem>) {
     let chosen = find(merged, "jail.profile").into_iter();
     let references = chosen.chain(named).chain(by_tool).chain(by_server);
     let of_layer = references.filter(|node| node.source.scope == scope);
-    problems.extend(of_layer.filter_map(|node| profile::check_reference(node, merged)));
+    problems.extend(of_layer.filter_map(|node| check_reference(node, merged)));
+}
+
+/// What a profile takes over is not written in it, so no single key shows when a layer opens what was closed below.
+fn check_profiles(before: &Table, merged: &Table, scope: Scope, problems: &mut Vec<Problem>) {
+    let known = find(before, "profiles").and_then(Node::table).into_iter().flatten();
+    let bound = known.filter(|(_, entry)| scope == Scope::Project || is_managed(&entry.node));
+    for (name, entry) in bound {
+        let (Some(known), Some(now)) = (profile(before, name), profile(merged, name)) else { continue };
+        if !now.no_more_than(&known) {
+            let written = find(merged, "profiles").and_then(|node| node.table()?.get(name));
+            let node = written.and_then(|entry| first_of(scope, &entry.node)).unwrap_or(&entry.node);
+            let message =
+                format!("the {} file cannot widen the profile `{}`", scope.word(), Shown::text(name));
+            let label = format!("{} has it narrower", whose(&entry.node));
+            problems.push(node.problem(Problem::new(Code::LayerWidens, message), label).hint(ONLY_NARROW));
+        }
+    }
+}
+
+/// The first value of a table that a layer wrote.
+fn first_of(scope: Scope, node: &Node) -> Option<&Node> {
+    let inner = node.table().into_iter().flat_map(Table::values).map(|entry| &entry.node);
+    let own = |node: &&Node| node.table().is_none() && node.source.scope == scope;
+    inner.clone().find(own).or_else(|| inner.clone().find_map(|node| first_of(scope, node)))
 }
 
 struct Merge<'a> {
@@ -156,13 +184,12 @@ impl Merge<'_> {
         if path.starts_with("profiles.") && find(self.before, path).is_none() {
             return Ok(());
         }
-        let known = wider.text().and_then(|name| profile::permits(self.before, name));
-        let wanted =
-            profile::permits(self.before, name).or_else(|| profile::permits(&self.own_profiles, name));
+        let known = wider.text().and_then(|name| profile(self.before, name));
+        let wanted = profile(self.before, name).or_else(|| profile(&self.own_profiles, name));
         match (known, wanted) {
             // A name that does not exist is reported as such.
             (_, None) => Ok(()),
-            (Some(known), Some(wanted)) if wanted.no_more_than(known) => Ok(()),
+            (Some(known), Some(wanted)) if wanted.no_more_than(&known) => Ok(()),
             _ => Err(widens(
                 node,
                 path,
@@ -252,11 +279,13 @@ fn same(a: &Node, b: &Node) -> bool {
     }
 }
 
+const ONLY_NARROW: &str =
+    "a narrower layer can take away, never add: change the wider file, or remove this line";
+
 fn widens(node: &Node, path: &str, what: &str, base: &str) -> Problem {
     let message =
         format!("the {} file cannot widen `{}`: {what}", node.source.scope.word(), Shown::text(path));
-    node.problem(Problem::new(Code::LayerWidens, message), base.to_owned())
-        .hint("a narrower layer can take away, never add: change the wider file, or remove this line")
+    node.problem(Problem::new(Code::LayerWidens, message), base.to_owned()).hint(ONLY_NARROW)
 }
 
 /// `the user file (~/…:3)`

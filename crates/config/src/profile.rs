@@ -1,8 +1,12 @@
 //! Jail profiles: what they permit, compared.
 
+use jail::{Layer, Level, Require};
 use policy::Code;
 
+use crate::cover::covered;
 use crate::problem::{Problem, nearest};
+use crate::schema::Text;
+use crate::source::Scope;
 use crate::tree::{Node, Table, find};
 
 /// The built-in profiles: name, whether the workspace may be written, network.
@@ -12,46 +16,118 @@ pub(crate) const BUILT_IN: &[(&str, bool, &str)] = &[
     ("workspace-write", true, "broker"),
 ];
 
-/// What a profile permits, as far as profiles differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Permits {
-    write: bool,
-    network: usize,
-}
-
-impl Permits {
-    pub(crate) fn no_more_than(self, other: Self) -> bool {
-        self.write <= other.write && self.network <= other.network
-    }
+/// A profile with everything that it takes over from those it extends.
+#[derive(Debug)]
+pub(crate) struct Profile<'a> {
+    /// Whether the workspace may be written.
+    pub(crate) writable: bool,
+    /// Which network is seen, as a word.
+    pub(crate) network: &'a str,
+    /// Where that is written; `None` in a built-in profile.
+    pub(crate) network_at: Option<&'a Node>,
+    /// The least enforcement that is accepted.
+    pub(crate) require: Require,
+    /// Paths that may be read.
+    pub(crate) read: Vec<&'a str>,
+    /// Paths that may be written.
+    pub(crate) write: Vec<&'a str>,
+    /// Paths that are not seen.
+    pub(crate) hide: Vec<&'a str>,
+    /// The last layer that had a say in it.
+    pub(crate) scope: Scope,
 }
 
 const NETWORKS: &[&str] = &["none", "broker", "open"];
 /// Longer chains of `extends` are a cycle or a joke.
 const MAX_DEPTH: usize = 16;
 
-/// What a profile permits; `None` when it does not exist or extends itself.
-pub(crate) fn permits(table: &Table, name: &str) -> Option<Permits> {
+/// A profile by its name; `None` when it does not exist or extends itself.
+pub(crate) fn profile<'a>(table: &'a Table, name: &str) -> Option<Profile<'a>> {
+    let mut extended = Vec::new();
     let mut name = name;
-    let mut network = None;
-    for _ in 0..MAX_DEPTH {
-        if let Some((_, write, own)) = BUILT_IN.iter().find(|(built_in, ..)| *built_in == name) {
-            return Some(Permits { write: *write, network: rank(network.unwrap_or(own)) });
+    while extended.len() < MAX_DEPTH {
+        if let Some((_, writable, network)) = BUILT_IN.iter().find(|(built_in, ..)| *built_in == name) {
+            let base = Profile::built_in(*writable, network);
+            return Some(extended.into_iter().rev().fold(base, Profile::with));
         }
-        let profile = find(table, "profiles")?.table()?.get(name)?.node.table()?;
-        network = network.or_else(|| find(profile, "network").and_then(Node::word));
-        name = find(profile, "extends")?.text()?;
+        let node = &find(table, "profiles")?.table()?.get(name)?.node;
+        extended.push(node);
+        name = find(node.table()?, "extends")?.text()?;
     }
     None
 }
 
-fn rank(network: &str) -> usize {
+impl<'a> Profile<'a> {
+    fn built_in(writable: bool, network: &'a str) -> Self {
+        let (read, write, hide) = (Vec::new(), Vec::new(), Vec::new());
+        let (require, scope) = (Require::FULL, Scope::BuiltIn);
+        Self { writable, network, network_at: None, require, read, write, hide, scope }
+    }
+
+    /// The nearest word counts; lists add up.
+    fn with(mut self, node: &'a Node) -> Self {
+        let Some(table) = node.table() else { return self };
+        if let Some((node, word)) = find(table, "network").and_then(|node| Some((node, node.word()?))) {
+            (self.network, self.network_at) = (word, Some(node));
+        }
+        for layer in Layer::ALL {
+            let least = find(table, "require").and_then(|require| find(require.table()?, layer.word()));
+            if let Some(level) = least.and_then(level) {
+                self.require = self.require.with(layer, level);
+            }
+        }
+        let texts = |key| find(table, key).into_iter().flat_map(Node::texts).map(|(text, _)| text);
+        self.read.extend(texts("read"));
+        self.write.extend(texts("write"));
+        self.hide.extend(texts("hide"));
+        self.scope = self.scope.max(last_scope(node));
+        self
+    }
+
+    /// Whether everything this profile permits is permitted by the other one, too.
+    pub(crate) fn no_more_than(&self, other: &Self) -> bool {
+        let readable: Vec<_> = other.read.iter().chain(&other.write).copied().collect();
+        let within =
+            |paths: &[&str], wider: &[&str]| paths.iter().all(|path| covered(Text::Path, path, wider));
+        self.writable <= other.writable
+            && rank(self.network) <= rank(other.network)
+            && Layer::ALL.iter().all(|layer| self.require.least(*layer) >= other.require.least(*layer))
+            && within(&self.read, &readable)
+            && within(&self.write, &other.write)
+            && within(&other.hide, &self.hide)
+    }
+}
+
+/// The last layer that wrote a part of a value. A table made by one layer may have been filled by another.
+fn last_scope(node: &Node) -> Scope {
+    let inner = node.table().into_iter().flat_map(Table::values).map(|entry| last_scope(&entry.node));
+    let listed = node.list().iter().map(last_scope);
+    inner.chain(listed).fold(node.source.scope, Scope::max)
+}
+
+fn level(node: &Node) -> Option<Level> {
+    match node.word()? {
+        "none" => Some(Level::None),
+        "partial" => Some(Level::Partial),
+        "full" => Some(Level::Full),
+        _ => None,
+    }
+}
+
+/// How much a network permits. A word that is not known permits more than all others.
+pub(crate) fn rank(network: &str) -> usize {
     NETWORKS.iter().position(|known| *known == network).unwrap_or(NETWORKS.len())
 }
 
 /// Reports a profile that does not exist in this layer or a wider one.
 pub(crate) fn check_reference(node: &Node, table: &Table) -> Option<Problem> {
-    let name = node.text()?;
-    if permits(table, name).is_some() {
+    let problem = unknown(table, node.text()?)?;
+    Some(node.problem(problem, "not a profile here or in a wider layer"))
+}
+
+/// Why there is no profile of this name; `None` when there is one.
+pub(crate) fn unknown(table: &Table, name: &str) -> Option<Problem> {
+    if profile(table, name).is_some() {
         return None;
     }
     let own: Vec<_> =
@@ -64,6 +140,5 @@ pub(crate) fn check_reference(node: &Node, table: &Table) -> Option<Problem> {
     };
     let hint =
         nearest(name, known).filter(|near| *near != name).map(|near| format!("did you mean `{near}`?"));
-    let problem = node.problem(problem, "not a profile here or in a wider layer");
     Some(hint.map_or(problem.clone(), |hint| problem.hint(hint)))
 }

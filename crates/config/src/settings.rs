@@ -117,7 +117,18 @@ fn inner_problems(table: &Table) -> Vec<Problem> {
         secret
             .problem(Problem::new(Code::BadValue, "a secret of this name exists already"), "names are unique")
     });
-    unclear.chain(twice).collect()
+    unclear.chain(twice).chain(unjailed_by_another(table)).collect()
+}
+
+/// Running without a jail is the user's own risk, so it is nobody else's decision.
+fn unjailed_by_another(table: &Table) -> impl Iterator<Item = Problem> {
+    let keys = [("jail.enabled", "never"), ("jail.on-unavailable", "run-unjailed")];
+    keys.into_iter().filter_map(|(key, word)| {
+        let node = find(table, key).filter(|node| node.word() == Some(word))?;
+        let message = format!("`{key} = \"{word}\"` is for the user's own file");
+        let foreign = node.source.scope != Scope::User;
+        foreign.then(|| node.problem(Problem::new(Code::BadValue, message), "not here"))
+    })
 }
 
 impl Settings {
@@ -147,38 +158,43 @@ impl Settings {
     /// The limits of a session.
     #[must_use]
     pub fn limits(&self) -> Limits {
-        Limits {
-            wall_clock: self.time("limits.wall-clock"),
-            idle: self.time("limits.idle"),
-            memory: self.number("limits.memory"),
-            processes: self.number("limits.processes"),
-            cpu: self.time("limits.cpu"),
-            open_files: self.number("limits.open-files"),
-            file_size: self.number("limits.file-size"),
-            output: self.number("limits.output"),
-            tmp: self.number("limits.tmp"),
-            tokens: self.windows("limits.tokens"),
-            cost: self.windows("limits.cost-usd"),
-            steps: self.number("limits.steps"),
-            breaker: self.breaker(),
-        }
+        limits(find(&self.table, "limits").and_then(Node::table).unwrap_or(&Table::new()))
     }
+}
 
-    fn breaker(&self) -> Option<BreakerLimit> {
-        let failures = u32::try_from(self.number("limits.breaker.failures")?).ok()?;
-        Some(BreakerLimit { failures, cooldown: self.time("limits.breaker.cooldown")? })
+/// The limits of a table of limits.
+pub(crate) fn limits(table: &Table) -> Limits {
+    Limits {
+        wall_clock: time(table, "wall-clock"),
+        idle: time(table, "idle"),
+        memory: number(table, "memory"),
+        processes: number(table, "processes"),
+        cpu: time(table, "cpu"),
+        open_files: number(table, "open-files"),
+        file_size: number(table, "file-size"),
+        output: number(table, "output"),
+        tmp: number(table, "tmp"),
+        tokens: windows(table, "tokens"),
+        cost: windows(table, "cost-usd"),
+        steps: number(table, "steps"),
+        breaker: breaker(table),
     }
+}
 
-    fn windows(&self, path: &str) -> Windows<u64> {
-        let number = |window: &str| self.number(&format!("{path}.{window}"));
-        Windows { execution: number("execution"), hour: number("hour"), day: number("day") }
-    }
+fn breaker(table: &Table) -> Option<BreakerLimit> {
+    let failures = u32::try_from(number(table, "breaker.failures")?).ok()?;
+    Some(BreakerLimit { failures, cooldown: time(table, "breaker.cooldown")? })
+}
 
-    fn number(&self, path: &str) -> Option<u64> {
-        u64::try_from(self.get(path)?.amount()?).ok()
-    }
+fn windows(table: &Table, path: &str) -> Windows<u64> {
+    let number = |window: &str| number(table, &format!("{path}.{window}"));
+    Windows { execution: number("execution"), hour: number("hour"), day: number("day") }
+}
 
-    fn time(&self, path: &str) -> Option<Duration> {
-        if let Value::Time(time) = self.get(path)?.value { Some(time) } else { None }
-    }
+fn number(table: &Table, path: &str) -> Option<u64> {
+    u64::try_from(find(table, path)?.amount()?).ok()
+}
+
+fn time(table: &Table, path: &str) -> Option<Duration> {
+    if let Value::Time(time) = find(table, path)?.value { Some(time) } else { None }
 }

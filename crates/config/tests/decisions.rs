@@ -147,7 +147,7 @@ fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
         ("files.write.deny = [\"**/*.lock\"]", &[]),
         // Not checked, not built.
         ("[[rules]]\ncommand = \"make\"\naction = \"deny\"\nmatch = [\"a | make\"]", &["RF-L004"]),
-        ("jail.profile = \"readonly\"", &["RF-L005"]),
+        ("limits.steps = 10", &["RF-L005"]),
     ];
     for (text, expected) in rows {
         assert_eq!(codes(text), *expected, "{text}\n{:?}", lint(&user(text)));

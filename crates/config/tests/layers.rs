@@ -59,6 +59,42 @@ const WIDENING: &[(&str, &str, &str)] = &[
         "[profiles.x]\nextends = \"readonly\"\nrequire = { files = \"none\" }",
         "`profiles.x.require.files`",
     ),
+    // What a profile takes over counts as if it were written in it.
+    (
+        "[profiles.x]\nextends = \"readonly\"",
+        "[profiles.x]\nextends = \"readonly\"\nnetwork = \"open\"",
+        "the profile `x`",
+    ),
+    (
+        "[profiles.x]\nextends = \"readonly\"",
+        "[profiles.x]\nextends = \"readonly\"\nrequire = { files = \"none\" }",
+        "the profile `x`",
+    ),
+    (
+        "[profiles.x]\nextends = \"readonly\"",
+        "[profiles.x]\nextends = \"readonly\"\nread = [\"/root\"]",
+        "the profile `x`",
+    ),
+    (
+        "[profiles.x]\nextends = \"readonly\"\nread = [\"/opt\"]",
+        "[profiles.x]\nextends = \"readonly\"\nread = [\"/opt/a\", \"/root\"]",
+        "`profiles.x.read`: `/root`",
+    ),
+    (
+        "",
+        "[profiles.x]\nextends = \"workspace-write\"\nread = [\"/root\"]\n[jail]\nprofile = \"x\"",
+        "`jail.profile`",
+    ),
+    (
+        "",
+        "[profiles.x]\nextends = \"workspace-write\"\nrequire = { syscalls = \"partial\" }\n[jail]\nprofile = \"x\"",
+        "`jail.profile`",
+    ),
+    (
+        "[profiles.x]\nextends = \"workspace-write\"\nhide = [\"/ws/a\"]\n[jail]\nprofile = \"x\"",
+        "jail.profile = \"workspace-write\"",
+        "`jail.profile`",
+    ),
     ("limits.memory = \"1GiB\"", "limits.memory = \"2GiB\"", "`limits.memory`: `\"2GiB\"`"),
     ("", "limits.steps = 151", "`limits.steps`"),
     ("", "limits.tokens.hour = 10_000_001", "`limits.tokens.hour`"),

@@ -42,29 +42,25 @@ static JAIL: &[Key] = &[
         Kind::Choice(&["always", "never"]),
         Narrow::Order(&["never", "always"]),
         "Whether processes are jailed.",
-    )
-    .later(),
+    ),
     Key::new(
         "on-unavailable",
         Kind::Choice(&["refuse", "run-unjailed"]),
         Narrow::Order(&["run-unjailed", "refuse"]),
         "What happens where no jail can be made.",
-    )
-    .later(),
+    ),
     Key::new(
         "provider",
         Kind::Choice(&["auto", "native", "landlock", "bubblewrap", "seatbelt", "oci", "kubernetes"]),
         Narrow::Fixed,
         "Which implementation makes the jail.",
-    )
-    .later(),
+    ),
     Key::new(
         "profile",
         Kind::Text(Text::Profile),
         Narrow::Profile,
         "The profile of a jail unless a tool has its own.",
-    )
-    .later(),
+    ),
     Key::new(
         "read-only",
         Kind::List(Text::Path),
@@ -81,29 +77,32 @@ static JAIL: &[Key] = &[
         "secure-credential-home",
         Kind::Flag,
         Narrow::Order(&["false", "true"]),
-        "Whether agents' own credential files stay outside.",
-    )
-    .later(),
+        "Whether agents' own credential files stay outside. They always do: `false` changes nothing yet.",
+    ),
 ];
 
 static PROFILE: &[Key] = &[
-    Key::new("extends", Kind::Text(Text::Profile), Narrow::Profile, "The profile it starts from.")
-        .required()
-        .later(),
+    Key::new("extends", Kind::Text(Text::Profile), Narrow::Profile, "The profile it starts from.").required(),
     Key::new(
         "network",
         Kind::Choice(&["none", "broker", "open"]),
         Narrow::Order(&["open", "broker", "none"]),
         "Which network a process sees.",
-    )
-    .later(),
+    ),
     Key::new(
         "require",
         Kind::Table(REQUIRE),
         Narrow::Inside,
         "The least enforcement that is accepted, by layer.",
-    )
-    .later(),
+    ),
+    Key::new(
+        "read",
+        Kind::List(Text::Path),
+        Narrow::Within,
+        "Paths that are seen and not changed, also inside the workspace.",
+    ),
+    Key::new("write", Kind::List(Text::Path), Narrow::Within, "Paths that are seen and may be changed."),
+    Key::new("hide", Kind::List(Text::Path), Narrow::Add, "Paths that are empty for the process."),
     Key::new("tools", Kind::Map(Text::Profile), Narrow::Fixed, "Another profile for one tool.").later(),
 ];
 
@@ -111,11 +110,11 @@ const LEVELS: Kind = Kind::Choice(&["none", "partial", "full"]);
 const STRONGER: Narrow = Narrow::Order(&["none", "partial", "full"]);
 
 static REQUIRE: &[Key] = &[
-    Key::new("files", LEVELS, STRONGER, "Enforcement on files.").later(),
-    Key::new("network", LEVELS, STRONGER, "Enforcement on connections.").later(),
-    Key::new("syscalls", LEVELS, STRONGER, "Enforcement on system calls.").later(),
-    Key::new("processes", LEVELS, STRONGER, "Enforcement on processes.").later(),
-    Key::new("resources", LEVELS, STRONGER, "Enforcement on memory, processes and time.").later(),
+    Key::new("files", LEVELS, STRONGER, "Enforcement on files."),
+    Key::new("network", LEVELS, STRONGER, "Enforcement on connections."),
+    Key::new("syscalls", LEVELS, STRONGER, "Enforcement on system calls."),
+    Key::new("processes", LEVELS, STRONGER, "Enforcement on processes."),
+    Key::new("resources", LEVELS, STRONGER, "Enforcement on memory, processes and time."),
 ];
 
 static LIMITS: &[Key] = &[

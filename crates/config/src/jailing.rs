@@ -1,0 +1,300 @@
+//! What the policy says about one jail, with the wishes of the command line on top.
+//!
+//! The command line belongs to the person who types it, so it may say what that person's own file may say. The
+//! administrator's file and the project's are bounds: what one of them sets, the command line can only narrow.
+
+use std::path::Path;
+
+use jail::{Mode, Network, Require, View};
+use policy::{Code, Limits, RuleRef, Shown};
+
+use crate::check::check;
+use crate::problem::{Problem, Problems};
+use crate::profile::{Profile, profile, rank, unknown};
+use crate::settings::Settings;
+use crate::source::{Scope, Source};
+use crate::tree::{Entry, Node, Table, Value, find};
+
+/// What the command line wants on top of the files. Paths are absolute and real.
+#[derive(Debug, Clone, Default)]
+pub struct Wish {
+    /// Another profile.
+    pub profile: Option<String>,
+    /// Another network.
+    pub network: Option<Network>,
+    /// Another provider, as a word.
+    pub provider: Option<String>,
+    /// Views: read-only, writable and hidden ones.
+    pub views: Vec<View>,
+    /// Limits, each as a name and a value.
+    pub limits: Vec<(String, String)>,
+}
+
+/// What the policy says about one jail.
+#[derive(Debug, Clone)]
+pub struct JailSettings {
+    /// Whether the process is jailed.
+    pub jailing: Jailing,
+    /// Which implementation makes the jail, as a word of the policy file.
+    pub provider: String,
+    /// The profile.
+    pub profile: String,
+    /// Whether the workspace may be written.
+    pub writable: bool,
+    /// Which network is seen.
+    pub network: Network,
+    /// Where that is written; `None` when a built-in profile or the command line says it.
+    pub network_rule: Option<RuleRef>,
+    /// What is seen besides the workspace.
+    pub views: Vec<View>,
+    /// The limits.
+    pub limits: Limits,
+    /// The least enforcement that is accepted.
+    pub require: Require,
+}
+
+/// Whether a process is jailed. Each exception names the setting that makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Jailing {
+    /// Jailed, or not started.
+    Always,
+    /// Jailed where a jail can be made.
+    WhereAvailable(RuleRef),
+    /// Not jailed.
+    Never(RuleRef),
+}
+
+impl Settings {
+    /// What the policy says about one jail, with the wishes of the command line.
+    pub fn jail(&self, wish: &Wish) -> Result<JailSettings, Problems> {
+        let bounds = self.bounds();
+        let by_files = self.get("jail.profile").and_then(Node::text).unwrap_or_default();
+        let name = wish.profile.as_deref().unwrap_or(by_files);
+        let Some(chosen) = profile(&self.table, name) else {
+            let problem = unknown(&self.table, name);
+            return Err(problem.unwrap_or_else(|| widens("jail.profile", name, None)).into());
+        };
+        self.profile_allowed(wish, &chosen, &bounds)?;
+        let (network, network_rule) = self.network(wish, &chosen, &bounds)?;
+        self.views_allowed(wish, &bounds)?;
+        Ok(JailSettings {
+            jailing: self.jailing(),
+            provider: self.provider(wish, &bounds)?,
+            profile: name.to_owned(),
+            writable: chosen.writable,
+            network,
+            network_rule,
+            views: self.views(wish, &chosen),
+            limits: self.wished_limits(wish, &bounds)?,
+            require: chosen.require,
+        })
+    }
+
+    /// The layers that the command line can only narrow, each as it was written.
+    fn bounds(&self) -> Vec<Table> {
+        let bounding = self.sources.iter().filter(|source| is_bound(source.scope));
+        bounding.map(|source| check(source).0).collect()
+    }
+
+    /// The profiles that bounding layers choose, and where they do.
+    fn bounding_profiles<'a>(&'a self, bounds: &'a [Table]) -> impl Iterator<Item = (Profile<'a>, &'a Node)> {
+        let chosen = bounds.iter().filter_map(|bound| find(bound, "jail.profile"));
+        chosen.filter_map(|node| Some((profile(&self.table, node.text()?)?, node)))
+    }
+
+    fn profile_allowed(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &[Table]) -> Result<(), Problem> {
+        let Some(name) = &wish.profile else { return Ok(()) };
+        if let Some((_, node)) = self.bounding_profiles(bounds).find(|(bound, _)| !chosen.no_more_than(bound))
+        {
+            return Err(widens("jail.profile", name, Some(node)));
+        }
+        // The agent could have written the project's profile: choosing it by name is no consent to what it says.
+        let by_files = self.get("jail.profile").filter(|_| chosen.scope == Scope::Project);
+        let known = by_files.and_then(|node| Some((profile(&self.table, node.text()?)?, node)));
+        match known {
+            Some((known, node)) if !chosen.no_more_than(&known) => {
+                Err(widens("jail.profile", name, Some(node)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn network(
+        &self,
+        wish: &Wish,
+        chosen: &Profile<'_>,
+        bounds: &[Table],
+    ) -> Result<(Network, Option<RuleRef>), Problem> {
+        let Some(wanted) = wish.network else {
+            return Ok((network(chosen.network), chosen.network_at.map(Node::place)));
+        };
+        let own =
+            chosen.network_at.filter(|node| is_bound(node.source.scope)).map(|node| (chosen.network, node));
+        let others = self.bounding_profiles(bounds).map(|(bound, node)| (bound.network, node));
+        let mut all = own.into_iter().chain(others);
+        match all.find(|(bound, _)| rank(network_word(wanted)) > rank(bound)) {
+            Some((_, node)) => Err(widens("network", network_word(wanted), Some(node))),
+            None => Ok((wanted, None)),
+        }
+    }
+
+    fn provider(&self, wish: &Wish, bounds: &[Table]) -> Result<String, Problem> {
+        let by_files = self.get("jail.provider").and_then(Node::text).unwrap_or("auto");
+        let wanted = wish.provider.as_deref().unwrap_or(by_files);
+        let fixed = bounds.iter().filter_map(|bound| find(bound, "jail.provider"));
+        match fixed.into_iter().find(|node| node.text() != Some(wanted)) {
+            Some(node) => Err(widens("jail.provider", wanted, Some(node))),
+            None => Ok(wanted.to_owned()),
+        }
+    }
+
+    /// What a layer lets in is all that may be let in, as far as it says anything.
+    fn views_allowed(&self, wish: &Wish, bounds: &[Table]) -> Result<(), Problem> {
+        for view in &wish.views {
+            let shown = Shown::path(&view.path).to_string();
+            for bound in bounds {
+                if let Some(node) = self.closed_by(bound, view) {
+                    return Err(widens("the views", &shown, Some(node)));
+                }
+            }
+            let read_only = self.bounding_profiles(bounds).find(|(bound, _)| !bound.writable);
+            if let (Mode::ReadWrite, Some((_, node))) = (view.mode, read_only) {
+                return Err(widens("the views", &shown, Some(node)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The setting of a bounding layer that does not let this view in.
+    fn closed_by<'a>(&self, bound: &'a Table, view: &View) -> Option<&'a Node> {
+        let (read, shared) = (find(bound, "jail.read-only"), find(bound, "jail.shared"));
+        let paths = |node: Option<&'a Node>| node.into_iter().flat_map(Node::texts).map(|(text, _)| text);
+        let holds = |text| self.places.absolute(text).is_some_and(|root| view.path.starts_with(root));
+        let inside = view.path.starts_with(&self.places.workspace);
+        match view.mode {
+            Mode::Hidden | Mode::Private => None,
+            _ if inside => None,
+            Mode::ReadOnly => read.filter(|_| !paths(read).chain(paths(shared)).any(holds)),
+            Mode::ReadWrite => shared.or(read).filter(|_| !paths(shared).any(holds)),
+        }
+    }
+
+    /// The deepest say is the person's: a wish replaces what a profile says of the same path, a profile what `jail` says.
+    fn views(&self, wish: &Wish, chosen: &Profile<'_>) -> Vec<View> {
+        let roots = self.roots.iter().map(|root| (root.path.clone(), writable_mode(root.writable)));
+        let of = |paths: &[&str], mode| {
+            let known = paths.iter().filter_map(|path| self.places.absolute(path));
+            known.map(|path| (path, mode)).collect::<Vec<_>>()
+        };
+        let own =
+            [(&chosen.read, Mode::ReadOnly), (&chosen.write, Mode::ReadWrite), (&chosen.hide, Mode::Hidden)];
+        let own = own.into_iter().flat_map(|(paths, mode)| of(paths, mode));
+        let mut views = Vec::new();
+        for (path, mode) in roots.chain(own) {
+            replace(&mut views, View { path, mode });
+        }
+        // Wishes that contradict each other are for the jail to refuse.
+        views.retain(|view| wish.views.iter().all(|wished| wished.path != view.path));
+        for view in &wish.views {
+            if !views.contains(view) {
+                views.push(view.clone());
+            }
+        }
+        views
+    }
+
+    fn jailing(&self) -> Jailing {
+        let says =
+            |key: &str, word: &str| self.get(key).filter(|node| node.word() == Some(word)).map(Node::place);
+        match (says("jail.enabled", "never"), says("jail.on-unavailable", "run-unjailed")) {
+            (Some(rule), _) => Jailing::Never(rule),
+            (None, Some(rule)) => Jailing::WhereAvailable(rule),
+            (None, None) => Jailing::Always,
+        }
+    }
+
+    fn wished_limits(&self, wish: &Wish, bounds: &[Table]) -> Result<Limits, Problems> {
+        let mut limits = find(&self.table, "limits").and_then(Node::table).cloned().unwrap_or_default();
+        for (name, value) in &wish.limits {
+            let entry = limit(name, value)?;
+            let bound = bounds.iter().filter_map(|bound| find(bound, &format!("limits.{name}")));
+            if let Some(node) = bound.into_iter().find(|node| entry.node.amount() > node.amount()) {
+                return Err(widens(&format!("limits.{name}"), value, Some(node)).into());
+            }
+            limits.insert(name.clone().into(), entry);
+        }
+        Ok(crate::settings::limits(&limits))
+    }
+}
+
+fn is_bound(scope: Scope) -> bool {
+    matches!(scope, Scope::Managed | Scope::Project)
+}
+
+fn replace(views: &mut Vec<View>, view: View) {
+    views.retain(|other| other.path != view.path);
+    views.push(view);
+}
+
+fn writable_mode(writable: bool) -> Mode {
+    if writable { Mode::ReadWrite } else { Mode::ReadOnly }
+}
+
+/// A word that is not known is the narrowest.
+fn network(word: &str) -> Network {
+    match word {
+        "open" => Network::Open,
+        "broker" => Network::Broker,
+        _ => Network::None,
+    }
+}
+
+fn network_word(network: Network) -> &'static str {
+    match network {
+        Network::None => "none",
+        Network::Broker => "broker",
+        Network::Open => "open",
+    }
+}
+
+/// A limit of the command line, read as if it stood in a file: one way to write it, one way to be wrong.
+fn limit(name: &str, value: &str) -> Result<Entry, Problems> {
+    let plain = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    };
+    let refused = || {
+        let written = format!("{}={}", Shown::text(name), Shown::text(value));
+        let problem = Problem::new(Code::BadValue, format!("`{written}` is not a limit of a command"));
+        problem.hint("a limit is written NAME=VALUE, such as wall-clock=10m, memory=4GiB or processes=512")
+    };
+    if !plain(name) || !plain(value) || name.contains('.') {
+        return Err(refused().into());
+    }
+    let bare = value.chars().all(|c| c.is_ascii_digit() || c == '_');
+    let value = if bare { value.to_owned() } else { format!("\"{value}\"") };
+    let text = format!("version = 1\nlimits.{name} = {value}\n");
+    let source = Source::new(Scope::User, Path::new("the command line"), text).into();
+    let (mut table, problems) = check(&source);
+    if !problems.is_empty() {
+        return Err(Problems(problems));
+    }
+    let limits = table.remove("limits").map(|entry| entry.node.value);
+    let entry = if let Some(Value::Table(mut limits)) = limits { limits.remove(name) } else { None };
+    entry.ok_or_else(|| refused().into())
+}
+
+fn widens(key: &str, value: &str, bound: Option<&Node>) -> Problem {
+    let key = Shown::text(key);
+    let problem = Problem::new(
+        Code::LayerWidens,
+        format!("the command line cannot widen {key}: `{}`", Shown::text(value)),
+    );
+    let Some(bound) = bound else { return problem };
+    let scope = bound.source.scope;
+    let problem = bound.problem(problem, format!("the {} file says this", scope.word()));
+    if scope == Scope::Project {
+        problem.hint("the project's file narrows what you allow; `--no-project-policy` leaves it out")
+    } else {
+        problem.hint("only the owner of that file can change this")
+    }
+}

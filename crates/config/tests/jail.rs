@@ -1,0 +1,221 @@
+//! What the policy says about one jail, and what the command line may say on top.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use config::{Jailing, Places, Problems, Scope, Settings, Source, Wish, from_sources};
+use jail::{Layer, Level, Mode, Network, View};
+use policy::Code;
+
+fn load(layers: &[(Scope, &str)]) -> Result<Settings, Problems> {
+    let places = Places {
+        workspace: PathBuf::from("/ws"),
+        home: Some(PathBuf::from("/home/me")),
+        state: Some(PathBuf::from("/home/me/.local/state")),
+        run: None,
+    };
+    let source = |(scope, text): &(Scope, &str)| {
+        let path = format!("{}.toml", scope.word());
+        Source::new(*scope, Path::new(&path), format!("version = 1\n{text}\n"))
+    };
+    from_sources(layers.iter().map(source).collect(), &places)
+}
+
+fn user(text: &str) -> Settings {
+    load(&[(Scope::User, text)]).unwrap()
+}
+
+fn view(path: &str, mode: Mode) -> View {
+    View { path: path.into(), mode }
+}
+
+fn profile(name: &str) -> Wish {
+    Wish { profile: Some(name.into()), ..Wish::default() }
+}
+
+fn network(network: Network) -> Wish {
+    Wish { network: Some(network), ..Wish::default() }
+}
+
+fn views(views: &[View]) -> Wish {
+    Wish { views: views.to_vec(), ..Wish::default() }
+}
+
+fn limit(name: &str, value: &str) -> Wish {
+    Wish { limits: vec![(name.into(), value.into())], ..Wish::default() }
+}
+
+#[test]
+fn built_in_profiles_demand_everything_and_differ_in_two_things() {
+    let rows = [
+        ("readonly", false, Network::None),
+        ("workspace-write-no-network", true, Network::None),
+        ("workspace-write", true, Network::Broker),
+    ];
+    for (name, writable, network) in rows {
+        let jail = user("").jail(&profile(name)).unwrap();
+        assert_eq!((jail.writable, jail.network, jail.network_rule), (writable, network, None), "{name}");
+        assert_eq!(jail.require, jail::Require::FULL);
+        assert_eq!(jail.jailing, Jailing::Always);
+        assert_eq!((jail.provider.as_str(), jail.views.len()), ("auto", 0));
+    }
+    assert_eq!(user("").jail(&Wish::default()).unwrap().profile, "workspace-write");
+}
+
+#[test]
+fn a_profile_takes_over_what_it_does_not_say() {
+    let settings = user(
+        r#"
+        [jail]
+        profile = "b"
+        read-only = ["/opt/data", "/opt/tool"]
+        [profiles.a]
+        extends = "readonly"
+        network = "open"
+        require = { files = "partial", network = "none" }
+        read = ["/srv"]
+        hide = ["/ws/private"]
+        [profiles.b]
+        extends = "a"
+        require = { network = "full", resources = "full" }
+        write = ["~/out", "/opt/tool"]
+    "#,
+    );
+    let jail = settings.jail(&Wish::default()).unwrap();
+    assert_eq!((jail.writable, jail.network), (false, Network::Open));
+    assert_eq!(jail.network_rule.unwrap().to_string(), "user.toml:8");
+    let require = Layer::ALL.map(|layer| jail.require.least(layer));
+    assert_eq!(require, [Level::Partial, Level::Full, Level::Full, Level::Full, Level::Full]);
+    let expected = [
+        view("/opt/data", Mode::ReadOnly),
+        view("/srv", Mode::ReadOnly),
+        view("/home/me/out", Mode::ReadWrite),
+        view("/opt/tool", Mode::ReadWrite),
+        view("/ws/private", Mode::Hidden),
+    ];
+    assert_eq!(jail.views, expected);
+}
+
+#[test]
+fn the_command_line_says_what_the_user_may_say() {
+    let settings =
+        user("jail.read-only = [\"/opt\"]\nlimits.wall-clock = \"1m\"\njail.profile = \"readonly\"");
+    let wish = Wish {
+        profile: Some("workspace-write".into()),
+        network: Some(Network::Open),
+        provider: Some("landlock".into()),
+        views: vec![view("/opt", Mode::ReadWrite), view("/srv", Mode::ReadOnly)],
+        limits: vec![("wall-clock".into(), "10m".into()), ("processes".into(), "9".into())],
+    };
+    let jail = settings.jail(&wish).unwrap();
+    assert_eq!((jail.profile.as_str(), jail.writable), ("workspace-write", true));
+    assert_eq!((jail.network, jail.provider.as_str()), (Network::Open, "landlock"));
+    assert_eq!(jail.views, wish.views);
+    assert_eq!(jail.limits.wall_clock, Some(Duration::from_secs(600)));
+    assert_eq!((jail.limits.processes, jail.limits.tmp), (Some(9), settings.limits().tmp));
+}
+
+/// Rows: a file of the administrator or the project, what the command line wants, and whether it may.
+#[test]
+fn the_command_line_stays_within_what_others_set() {
+    use Mode::{Hidden, ReadOnly, ReadWrite};
+    let narrow = "jail.profile = \"workspace-write-no-network\"";
+    let rows = [
+        (narrow, profile("workspace-write-no-network"), true),
+        (narrow, profile("readonly"), true),
+        (narrow, profile("workspace-write"), false),
+        (narrow, network(Network::None), true),
+        (narrow, network(Network::Open), false),
+        (narrow, views(&[view("/srv", ReadWrite)]), true),
+        ("jail.profile = \"workspace-write\"", network(Network::Open), false),
+        ("jail.profile = \"readonly\"", views(&[view("/srv", ReadWrite)]), false),
+        ("jail.profile = \"readonly\"", views(&[view("/ws/out", ReadWrite)]), false),
+        ("jail.profile = \"readonly\"", views(&[view("/srv", ReadOnly)]), true),
+        ("jail.read-only = []", views(&[view("/srv", ReadOnly)]), false),
+        ("jail.read-only = []", views(&[view("/srv", ReadWrite)]), false),
+        ("jail.read-only = []", views(&[view("/ws/vendor", ReadOnly)]), true),
+        ("jail.read-only = []", views(&[view("/srv", Hidden)]), true),
+        ("jail.shared = []", views(&[view("/srv", ReadWrite)]), false),
+        ("jail.shared = []", views(&[view("/srv", ReadOnly)]), true),
+        ("limits.processes = 10", limit("processes", "10"), true),
+        ("limits.processes = 10", limit("processes", "11"), false),
+        ("limits.wall-clock = \"1m\"", limit("wall-clock", "61s"), false),
+    ];
+    for (text, wish, allowed) in rows {
+        for scope in [Scope::Managed, Scope::Project] {
+            let result = load(&[(scope, text)]).unwrap().jail(&wish);
+            assert_eq!(result.is_ok(), allowed, "{text} in the {} file, {wish:?}", scope.word());
+            let refused = result.err().map(|problems| problems.0[0].clone());
+            assert!(
+                refused.is_none_or(|problem| problem.code == Code::LayerWidens && !problem.hints.is_empty())
+            );
+        }
+    }
+}
+
+#[test]
+fn what_the_user_narrows_does_not_open_what_the_administrator_closed() {
+    let layers = [
+        (Scope::Managed, "jail.profile = \"workspace-write-no-network\"\njail.read-only = [\"/opt\"]"),
+        (Scope::User, "jail.profile = \"readonly\"\njail.read-only = [\"/opt/a\"]"),
+    ];
+    let settings = load(&layers).unwrap();
+    assert!(settings.jail(&profile("workspace-write-no-network")).is_ok());
+    assert!(settings.jail(&profile("workspace-write")).is_err());
+    assert!(settings.jail(&network(Network::Open)).is_err());
+    assert!(settings.jail(&views(&[view("/opt/b", Mode::ReadOnly)])).is_ok());
+    assert!(settings.jail(&views(&[view("/srv", Mode::ReadOnly)])).is_err());
+    let settings = load(&[(Scope::Managed, "jail.provider = \"native\"")]).unwrap();
+    assert!(settings.jail(&Wish { provider: Some("landlock".into()), ..Wish::default() }).is_err());
+    assert!(settings.jail(&Wish { provider: Some("native".into()), ..Wish::default() }).is_ok());
+}
+
+#[test]
+fn choosing_the_projects_profile_is_no_consent_to_what_it_says() {
+    let rows = [
+        ("extends = \"workspace-write\"", true),
+        ("extends = \"readonly\"\nhide = [\"/ws/private\"]", true),
+        ("extends = \"workspace-write\"\nnetwork = \"open\"", false),
+        ("extends = \"readonly\"\nread = [\"/home/me/.ssh\"]", false),
+        ("extends = \"readonly\"\nwrite = [\"/home/me\"]", false),
+        ("extends = \"readonly\"\nrequire = { files = \"none\" }", false),
+    ];
+    for (text, allowed) in rows {
+        let text = format!("[profiles.x]\n{text}");
+        let settings = load(&[(Scope::Project, &text)]).unwrap();
+        assert_eq!(settings.jail(&profile("x")).is_ok(), allowed, "{text}");
+        assert!(user(&text).jail(&profile("x")).is_ok(), "the user's own: {text}");
+    }
+}
+
+#[test]
+fn only_the_user_runs_without_a_jail() {
+    for text in ["jail.enabled = \"never\"", "jail.on-unavailable = \"run-unjailed\""] {
+        assert!(load(&[(Scope::Managed, text)]).is_err(), "{text}");
+        assert!(load(&[(Scope::Project, text)]).is_err(), "{text}");
+    }
+    let jailing = |text| user(text).jail(&Wish::default()).unwrap().jailing;
+    assert!(matches!(jailing("jail.enabled = \"never\""), Jailing::Never(rule) if rule.line.get() == 2));
+    assert!(matches!(jailing("jail.on-unavailable = \"run-unjailed\""), Jailing::WhereAvailable(_)));
+    let layers = [(Scope::User, "jail.enabled = \"never\""), (Scope::Project, "jail.enabled = \"always\"")];
+    assert_eq!(load(&layers).unwrap().jail(&Wish::default()).unwrap().jailing, Jailing::Always);
+}
+
+#[test]
+fn a_wish_that_means_nothing_is_refused() {
+    let rows = [
+        (profile("reviw"), Code::UnknownName),
+        (limit("processes", "many"), Code::WrongType),
+        (limit("wall-clock", "10"), Code::WrongType),
+        (limit("wall-clok", "10m"), Code::UnknownKey),
+        (limit("tokens.hour", "1"), Code::BadValue),
+        (limit("memory", "1GiB\"\nx = \"1"), Code::BadValue),
+        (limit("", "1"), Code::BadValue),
+    ];
+    let settings = user("[profiles.review]\nextends = \"readonly\"");
+    for (wish, code) in rows {
+        let problems = settings.jail(&wish).unwrap_err();
+        assert_eq!(problems.0[0].code, code, "{problems}");
+    }
+}
