@@ -14,6 +14,9 @@ mod reference;
 mod row;
 mod table;
 
+#[cfg(test)]
+mod tests;
+
 pub use abi::Abi;
 pub use program::Instruction;
 pub use reference::reference;

@@ -373,11 +373,7 @@ pub(super) const OPENED: &[Row] = &[
     },
     Row {
         calls: &[SOCKET],
-        when: &[none_of(
-            0,
-            &[AF_UNIX, AF_INET, AF_INET6, AF_NETLINK],
-            "family is not unix, inet, inet6 or netlink",
-        )],
+        when: &[none_of(0, &[AF_INET, AF_INET6, AF_NETLINK], "family is not inet, inet6 or netlink")],
         answer: Answer::Refuse(Errno::AfNoSupport),
         because: "the network that was opened is the internet",
     },
