@@ -14,10 +14,12 @@
 
 mod enforcement;
 pub mod environment;
+pub mod plan;
 pub mod probe;
 pub mod seccomp;
 mod spec;
 mod sys;
+pub mod trial;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use spec::{Mode, Network, Spec, View};

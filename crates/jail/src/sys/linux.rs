@@ -5,9 +5,17 @@ mod bounded;
 mod bwrap;
 mod calls;
 mod cgroup;
+mod child;
+mod host;
+mod idmap;
+mod init;
+mod landlock;
 mod namespaces;
+mod native;
 mod object;
+mod report;
 mod root;
+mod script;
 mod signs;
 
 use rustix::io::Errno as Raw;
@@ -17,8 +25,11 @@ use crate::probe::{Actions, Errno, Landlock};
 pub(crate) use bounded::run_bounded;
 pub(crate) use bwrap::bubblewrap;
 pub(crate) use cgroup::cgroup;
+pub(crate) use host::host;
 pub(crate) use namespaces::namespaces_here;
+pub(crate) use native::{Broken, Jail, Order, make};
 pub(crate) use object::object;
+pub(crate) use script::text as c_text;
 pub(crate) use signs::signs;
 
 pub(crate) fn uid() -> u32 {

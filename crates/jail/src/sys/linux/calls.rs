@@ -1,5 +1,10 @@
 //! The raw calls. All `unsafe` of the room stands here, and each function is safe to call.
 
+pub(super) mod clone;
+pub(super) mod confine;
+pub(super) mod mounts;
+mod raw;
+
 use std::marker::PhantomData;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd};
@@ -122,4 +127,12 @@ pub(super) fn fork(_: &Alone, work: fn() -> u8) -> Result<Pid, Errno> {
 
 fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+/// The bytes from one symbol up to another.
+pub(super) fn between(start: *const u8, end: *const u8) -> &'static [u8] {
+    let length = (end as usize).saturating_sub(start as usize);
+    // SAFETY: the only caller passes the labels around the code in `init`, which the assembler placed one after the other in
+    // one read-only section of this program; it is never unloaded before we are.
+    unsafe { std::slice::from_raw_parts(start, length) }
 }

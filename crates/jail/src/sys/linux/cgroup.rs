@@ -23,19 +23,36 @@ pub(crate) fn cgroup(root: &Path) -> Cgroup {
 }
 
 /// One line of the table of mounts, as far as it concerns us.
-struct Mount<'a> {
+pub(super) struct Mount<'a> {
     /// Which part of the file system is mounted.
     part: &'a str,
     place: &'a str,
     kind: &'a str,
+    /// Those of the file system, among them the controllers of an old hierarchy.
+    options: &'a str,
 }
 
 impl<'a> Mount<'a> {
     /// `31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw`
-    fn read(line: &'a str) -> Option<Self> {
+    pub(super) fn read(line: &'a str) -> Option<Self> {
         let (before, after) = line.split_once(" - ")?;
         let mut fields = before.split(' ').skip(3);
-        Some(Self { part: fields.next()?, place: fields.next()?, kind: after.split(' ').next()? })
+        let (mut kind, options) = (after.split(' '), after.rsplit(' ').next()?);
+        Some(Self { part: fields.next()?, place: fields.next()?, kind: kind.next()?, options })
+    }
+
+    /// Whether it shows the hierarchy of a controller; the unified one has no name.
+    pub(super) fn shows(&self, controller: Option<&str>) -> bool {
+        match controller {
+            None => self.kind == "cgroup2",
+            Some(name) => self.kind == "cgroup" && self.options.split(',').any(|option| option == name),
+        }
+    }
+
+    /// Where a cgroup is seen, if the part of the tree that is mounted contains it.
+    pub(super) fn seen(&self, cgroup: &Path) -> Option<PathBuf> {
+        let path = Path::new(self.place).join(cgroup.strip_prefix(self.part).ok()?);
+        path.components().all(|part| part.as_os_str() != "..").then_some(path)
     }
 }
 
@@ -52,9 +69,7 @@ fn hierarchy(mounts: &[Mount<'_>]) -> Hierarchy {
 /// Where our own cgroup is seen, if the part of the tree that is mounted contains it.
 fn own_directory(mounts: &[Mount<'_>], membership: &str) -> Option<PathBuf> {
     let own = Path::new(membership.lines().find_map(|line| line.strip_prefix("0::"))?);
-    let seen = mounts.iter().filter(|mount| mount.kind == "cgroup2");
-    seen.filter_map(|mount| Some(Path::new(mount.place).join(own.strip_prefix(mount.part).ok()?)))
-        .find(|path| path.components().all(|part| part.as_os_str() != ".."))
+    mounts.iter().filter(|mount| mount.shows(None)).find_map(|mount| mount.seen(own))
 }
 
 /// What moving processes into children of our own takes: make directories, move, hand controllers down.

@@ -1,0 +1,86 @@
+//! A spec in kernel terms. Pure: what it needs to know about the machine is passed in as [`Host`].
+//!
+//! **Invariant.** A plan never asks for anything to be created outside the jail's own file systems. A mount point that the host
+//! does not have is a [`Conflict`], not a directory we leave behind.
+
+mod conflict;
+mod host;
+mod identity;
+mod show;
+mod system;
+mod tree;
+
+pub use conflict::Conflict;
+pub use host::{Entry, Host, Owner};
+pub use identity::Identity;
+pub use tree::{Access, Grant, Kind, Mount, Skeleton};
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::spec::{Network, Spec};
+
+/// A spec in kernel terms.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// As whom the jail runs, inside and outside.
+    pub identity: Identity,
+    /// Whether the jail has a network of its own.
+    pub own_network: bool,
+    /// What is made in the empty root, parents first.
+    pub skeleton: Vec<(PathBuf, Skeleton)>,
+    /// What is mounted, parents first.
+    pub mounts: Vec<Mount>,
+    /// What may be done beneath which path, for Landlock.
+    pub grants: Vec<Grant>,
+    /// Paths of the host that must not be there inside; tried before the command starts.
+    pub absent: Vec<PathBuf>,
+    /// Size of everything private that can be written, in bytes.
+    pub scratch: u64,
+    /// The environment of the command.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Which paths of the host [`plan`] wants to know about.
+#[must_use]
+pub fn questions(spec: &Spec) -> Vec<PathBuf> {
+    let own = spec.views.iter().map(|view| view.path.clone());
+    own.chain(system::paths().map(PathBuf::from)).collect()
+}
+
+/// Files whose text is copied into the jail; small ones that host tools replace by renaming.
+pub fn copied() -> impl Iterator<Item = &'static Path> {
+    system::copied().map(Path::new)
+}
+
+/// Turns a spec into kernel terms, or says why it means nothing.
+pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
+    conflict::check(spec, host)?;
+    let identity = identity::identity(spec, host);
+    let mounts = tree::mounts(spec, host);
+    Ok(Plan {
+        own_network: spec.network != Network::Open,
+        skeleton: tree::skeleton(spec, host, &mounts, &identity),
+        grants: tree::grants(&mounts),
+        absent: absent(&mounts, host),
+        scratch: spec.limits.tmp.unwrap_or(SCRATCH),
+        environment: spec.environment.clone(),
+        identity,
+        mounts,
+    })
+}
+
+/// The size of private space when no limit says otherwise.
+const SCRATCH: u64 = 1_000_000_000;
+
+/// Paths that every machine has some of, and that no view of this plan shows.
+fn absent(mounts: &[Mount], host: &Host) -> Vec<PathBuf> {
+    // A directory on the way to a view is there, empty but for the way.
+    let seen = |path: &Path| {
+        mounts
+            .iter()
+            .any(|mount| mount.path.starts_with(path) || mount.shows_host() && path.starts_with(&mount.path))
+    };
+    let canaries = system::CANARIES.iter().map(Path::new);
+    canaries.filter(|path| host.has(path) && !seen(path)).map(Path::to_owned).collect()
+}

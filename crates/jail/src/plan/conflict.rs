@@ -1,0 +1,135 @@
+//! What makes a spec meaningless. Found before anything starts.
+
+use std::path::{Path, PathBuf};
+
+use policy::{Code, Shown};
+
+use super::host::{Entry, Host};
+use super::system::RESERVED;
+use crate::spec::{Mode, Spec, View};
+
+/// Why a spec means nothing on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Conflict {
+    /// A path is not absolute, or has `.` or `..` in it.
+    #[error("{} is not an absolute path without `.` and `..`", Shown::path(.0))]
+    NotAbsolute(PathBuf),
+    /// The whole machine as workspace or view.
+    #[error("the root directory cannot be a view")]
+    Root,
+    /// The workspace would silently not be writable, or not be there.
+    #[error("{} contains the workspace {} and is {mode} for the jail", Shown::path(.path), Shown::path(.workspace))]
+    AboveWorkspace {
+        /// The path.
+        path: PathBuf,
+        /// The workspace.
+        workspace: PathBuf,
+        /// What the path would be.
+        mode: &'static str,
+    },
+    /// A path does not exist.
+    #[error("{} does not exist", Shown::path(.0))]
+    Missing(PathBuf),
+    /// One path in two ways.
+    #[error("{} is asked for in two ways", Shown::path(.0))]
+    Overlap(PathBuf),
+    /// A path that leads elsewhere: the agent may own the link.
+    #[error("{} is a symbolic link to {}", Shown::path(.0), Shown::path(.1))]
+    Link(PathBuf, PathBuf),
+    /// A path that this jail has something of its own at.
+    #[error("{} cannot be a view: the jail has its own {}", Shown::path(.0), Shown::path(.1))]
+    Reserved(PathBuf, PathBuf),
+    /// A file where only directories can be.
+    #[error("{} cannot be {}: it is not a directory", Shown::path(.0), .1)]
+    NotADirectory(PathBuf, &'static str),
+    /// A device, socket or FIFO.
+    #[error("{} is neither a file nor a directory", Shown::path(.0))]
+    Special(PathBuf),
+    /// What the provider cannot express.
+    #[error("{} cannot be enforced: {}", Shown::path(.0), .1)]
+    NotEnforceable(PathBuf, &'static str),
+}
+
+impl Conflict {
+    /// The code of the manual page.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        if let Self::Missing(_) = self { Code::JailMissingPath } else { Code::JailConflict }
+    }
+
+    /// What would help.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotAbsolute(_) => "write the path from the root".to_owned(),
+            Self::Root => "name the directory the agent works in".to_owned(),
+            Self::AboveWorkspace { .. } => "name the directories beside the workspace instead".to_owned(),
+            Self::Missing(_) => "create it first, or take it out: nothing is created on the host".to_owned(),
+            Self::Overlap(_) => "keep one of the two".to_owned(),
+            Self::Link(_, to) => format!("name {} if that is what you mean", Shown::path(to)),
+            Self::Reserved(..) => "take it out".to_owned(),
+            Self::NotADirectory(..) => "name its directory".to_owned(),
+            Self::Special(_) => "name a file or a directory".to_owned(),
+            Self::NotEnforceable(..) => "use another provider, or take it out".to_owned(),
+        }
+    }
+}
+
+pub(super) fn check(spec: &Spec, host: &Host) -> Result<(), Conflict> {
+    let paths = spec.views.iter().map(|view| &view.path).chain([&spec.workspace, &spec.home]);
+    paths.clone().try_for_each(|path| plain(path))?;
+    if !host.entry(&spec.workspace).is_some_and(Entry::is_directory) {
+        return Err(Conflict::Missing(spec.workspace.clone()));
+    }
+    spec.views.iter().try_for_each(|view| alone(view, spec))?;
+    spec.views.iter().try_for_each(|view| below(view, spec))?;
+    spec.views.iter().try_for_each(|view| there(view, host))
+}
+
+/// Absolute, and the same text as the kernel would resolve it to.
+fn plain(path: &Path) -> Result<(), Conflict> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let text = path.as_os_str().as_bytes();
+    if text == b"/" {
+        return Err(Conflict::Root);
+    }
+    let odd = |part: &[u8]| matches!(part, b"" | b"." | b"..");
+    let absolute = text.first() == Some(&b'/') && !text.contains(&0);
+    if !absolute || text[1..].split(|byte| *byte == b'/').any(odd) {
+        return Err(Conflict::NotAbsolute(path.to_owned()));
+    }
+    match RESERVED.iter().find(|own| path.starts_with(own)) {
+        Some(own) => Err(Conflict::Reserved(path.to_owned(), PathBuf::from(own))),
+        None => Ok(()),
+    }
+}
+
+fn alone(view: &View, spec: &Spec) -> Result<(), Conflict> {
+    let others = spec.views.iter().filter(|other| other.path == view.path);
+    if others.count() == 1 { Ok(()) } else { Err(Conflict::Overlap(view.path.clone())) }
+}
+
+/// A wider view would decide over the workspace, or show what lies around it.
+fn below(view: &View, spec: &Spec) -> Result<(), Conflict> {
+    if view.path == spec.workspace || !spec.workspace.starts_with(&view.path) {
+        return Ok(());
+    }
+    let mode = match view.mode {
+        Mode::ReadOnly => "read-only",
+        Mode::ReadWrite => "writable",
+        Mode::Hidden => "hidden",
+        Mode::Private => "private",
+    };
+    Err(Conflict::AboveWorkspace { path: view.path.clone(), workspace: spec.workspace.clone(), mode })
+}
+
+fn there(view: &View, host: &Host) -> Result<(), Conflict> {
+    let path = || view.path.clone();
+    match (host.entry(&view.path), view.mode) {
+        (None, _) => Err(Conflict::Missing(path())),
+        (Some(Entry::Link(to)), _) => Err(Conflict::Link(path(), to.clone())),
+        (Some(Entry::Other(_)), _) => Err(Conflict::Special(path())),
+        (Some(Entry::File(..)), Mode::Private) => Err(Conflict::NotADirectory(path(), "private")),
+        (Some(_), _) => Ok(()),
+    }
+}

@@ -1,0 +1,147 @@
+//! Table: what every jail shows of the system, and why.
+
+use std::path::Path;
+
+/// One path of the system.
+pub(super) struct Row {
+    pub(super) path: &'static str,
+    pub(super) show: Show,
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for those who review the table; a test wants it to be there")
+    )]
+    pub(super) because: &'static str,
+}
+
+/// How it is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Show {
+    /// A directory or file as it is, read-only. A link stays a link.
+    AsIs,
+    /// The text as it was when the jail was made.
+    Copy,
+    /// A character device.
+    Device,
+}
+
+const fn row(path: &'static str, show: Show, because: &'static str) -> Row {
+    Row { path, show, because }
+}
+
+/// Whatever of it a machine lacks is left out.
+pub(super) static SYSTEM: &[Row] = &[
+    row("/usr", Show::AsIs, "programs and libraries"),
+    row("/bin", Show::AsIs, "a link to /usr/bin, or programs on old systems"),
+    row("/sbin", Show::AsIs, "a link to /usr/sbin, or programs on old systems"),
+    row("/lib", Show::AsIs, "the dynamic loader is found here"),
+    row("/lib32", Show::AsIs, "libraries of 32-bit programs"),
+    row("/lib64", Show::AsIs, "the dynamic loader is found here"),
+    row("/libx32", Show::AsIs, "a link on some systems"),
+    row("/nix/store", Show::AsIs, "where NixOS keeps programs and libraries; world-readable by design"),
+    row("/gnu/store", Show::AsIs, "the same for Guix"),
+    row("/etc/alternatives", Show::AsIs, "links from names like cc to programs"),
+    row("/etc/ca-certificates", Show::AsIs, "trusted certificates"),
+    row("/etc/ssl", Show::AsIs, "trusted certificates; private keys in it are hidden"),
+    row("/etc/pki/ca-trust", Show::AsIs, "trusted certificates on Fedora; keys lie beside it"),
+    row("/etc/pki/tls/certs", Show::AsIs, "trusted certificates on Fedora; keys lie beside it"),
+    row("/etc/ld.so.cache", Show::AsIs, "what the dynamic loader looks up; without it programs start slowly"),
+    row("/etc/ld.so.conf.d", Show::AsIs, "where libraries are"),
+    row("/etc/fonts", Show::AsIs, "which fonts there are"),
+    row("/etc/terminfo", Show::AsIs, "what terminals can do"),
+    row("/etc/java-17-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
+    row("/etc/java-21-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
+    row("/etc/java-25-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
+    row("/etc/perl", Show::AsIs, "Debian's perl looks for modules here"),
+    row("/etc/python3", Show::AsIs, "Debian's python3 reads its defaults here"),
+    row("/etc/ld.so.conf", Show::Copy, "where libraries are"),
+    row("/etc/resolv.conf", Show::Copy, "name resolution; the link may lead out of sight, the text does not"),
+    row("/etc/hosts", Show::Copy, "name resolution"),
+    row("/etc/host.conf", Show::Copy, "name resolution"),
+    row("/etc/gai.conf", Show::Copy, "name resolution"),
+    row("/etc/nsswitch.conf", Show::Copy, "name resolution"),
+    row("/etc/services", Show::Copy, "names of ports"),
+    row("/etc/protocols", Show::Copy, "names of protocols"),
+    row("/etc/localtime", Show::Copy, "the time zone"),
+    row("/etc/timezone", Show::Copy, "the time zone"),
+    row("/etc/os-release", Show::Copy, "which distribution this is"),
+    row("/etc/debian_version", Show::Copy, "which distribution this is"),
+    row("/etc/lsb-release", Show::Copy, "which distribution this is"),
+    row("/etc/locale.conf", Show::Copy, "the language"),
+    row("/etc/mime.types", Show::Copy, "types of files"),
+    row("/etc/inputrc", Show::Copy, "keys of the command line"),
+    row("/etc/bash.bashrc", Show::Copy, "an interactive bash has its prompt from here"),
+    row("/etc/profile", Show::Copy, "a login shell sets its path here"),
+    row("/etc/shells", Show::Copy, "programs ask it which shells there are"),
+    row("/etc/gitconfig", Show::Copy, "the machine's settings of git"),
+    row("/dev/null", Show::Device, "swallows"),
+    row("/dev/zero", Show::Device, "zeroes"),
+    row("/dev/full", Show::Device, "always full"),
+    row("/dev/random", Show::Device, "randomness"),
+    row("/dev/urandom", Show::Device, "randomness"),
+    row("/dev/tty", Show::Device, "the terminal of the session, which is the jail's own or none"),
+];
+
+/// Keys that lie inside something that is shown.
+pub(super) static SECRET: &[&str] = &["/etc/ssl/private", "/usr/local/etc/ssl/private"];
+
+/// What of `/proc` leads out of the jail or tells about the host. All of `/proc` is read-only besides.
+pub(super) static MASKED: &[&str] = &[
+    "acpi",
+    "asound",
+    "bus",
+    "driver",
+    "fs",
+    "irq",
+    "kallsyms",
+    "kcore",
+    "key-users",
+    "keys",
+    "kmsg",
+    "kpagecgroup",
+    "kpagecount",
+    "kpageflags",
+    "latency_stats",
+    "sched_debug",
+    "scsi",
+    "slabinfo",
+    "sysrq-trigger",
+    "timer_list",
+    "vmallocinfo",
+];
+
+/// Where the jail has something of its own.
+pub(super) static RESERVED: &[&str] = &["/proc", "/sys", "/dev", "/etc/passwd", "/etc/group"];
+
+/// Paths of ordinary machines that no jail may show by accident.
+pub(super) static CANARIES: &[&str] =
+    &["/etc/shadow", "/etc/sudoers", "/boot", "/root", "/home", "/sys/kernel", "/var/log", "/var/lib"];
+
+/// Every path whose kind a plan wants to know.
+pub(super) fn paths() -> impl Iterator<Item = String> {
+    let system = SYSTEM.iter().map(|row| row.path.to_owned());
+    let others = SECRET.iter().chain(CANARIES).map(|path| (*path).to_owned());
+    system.chain(others).chain(MASKED.iter().map(|name| format!("/proc/{name}")))
+}
+
+/// Every path whose text a plan wants to know.
+pub(super) fn copied() -> impl Iterator<Item = &'static str> {
+    SYSTEM.iter().filter(|row| row.show == Show::Copy).map(|row| row.path)
+}
+
+/// Whether a path lies in a directory that is shown as it is.
+pub(super) fn shows(path: &Path) -> bool {
+    SYSTEM.iter().any(|row| row.show == Show::AsIs && path.starts_with(row.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_a_reason_and_stands_once() {
+        let mut seen = std::collections::BTreeSet::new();
+        for row in SYSTEM {
+            assert!(row.because.len() > 5 && seen.insert(row.path), "{}", row.path);
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! The tree of files that a jail sees.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::host::{Entry, Host};
+use super::identity::Identity;
+use super::system::{MASKED, SECRET, SYSTEM, Show};
+use crate::spec::{Mode, Spec, View};
+
+/// Something mounted over a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where, inside. For [`Kind::Bind`] and [`Kind::Device`] also where outside.
+    pub path: PathBuf,
+    /// What.
+    pub kind: Kind,
+    /// What has to be made first, so that there is something to mount over.
+    pub makes: Vec<(PathBuf, Skeleton)>,
+}
+
+/// What is mounted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory or file of the host.
+    Bind {
+        /// Whether it can be changed.
+        write: bool,
+        /// Whether it is a directory.
+        directory: bool,
+        /// Whether it is shown as the jail's own where root calls.
+        own: bool,
+        /// Which object it was when it was judged: device and inode.
+        id: (u64, u64),
+    },
+    /// A character device of the host.
+    Device,
+    /// Private space that can be written.
+    Scratch,
+    /// An empty directory that cannot be written.
+    Void,
+    /// An empty file that cannot be written.
+    Blank,
+    /// The processes of the jail.
+    Processes,
+    /// The terminals of the jail.
+    Terminals,
+}
+
+/// Something made in the jail's own file systems.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Skeleton {
+    /// A directory with a mode.
+    Directory(u32),
+    /// A symbolic link.
+    Link(PathBuf),
+    /// A file with a text.
+    File(Vec<u8>),
+}
+
+/// A path and what may be done with it and beneath it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grant {
+    /// The path.
+    pub path: PathBuf,
+    /// Whether it is a directory.
+    pub directory: bool,
+    /// What may be done.
+    pub access: Access,
+}
+
+/// What may be done beneath a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Access {
+    /// Reading, listing, executing.
+    Read,
+    /// Also reading, writing and controlling devices.
+    Device,
+    /// Everything but controlling devices.
+    Write,
+}
+
+impl Mount {
+    pub(super) fn shows_host(&self) -> bool {
+        matches!(self.kind, Kind::Bind { .. })
+    }
+}
+
+/// What is mounted, parents first.
+pub(super) fn mounts(spec: &Spec, host: &Host) -> Vec<Mount> {
+    let mut kinds: BTreeMap<PathBuf, Kind> = own(spec).collect();
+    kinds.extend(system(host));
+    kinds.extend(masks(host));
+    // Last, so that a view replaces what the jail would have had at its path.
+    kinds.extend(spec.views.iter().filter_map(|view| Some((view.path.clone(), seen(view, host)?))));
+    let (mut done, mut made): (Vec<Mount>, BTreeSet<PathBuf>) = Default::default();
+    for (path, kind) in kinds {
+        let mut makes = makes(&path, kind, &done);
+        makes.retain(|(path, _)| made.insert(path.clone()));
+        done.push(Mount { path, kind, makes });
+    }
+    done
+}
+
+/// What belongs to the jail alone.
+fn own(spec: &Spec) -> impl Iterator<Item = (PathBuf, Kind)> {
+    let fixed = [
+        ("/proc", Kind::Processes),
+        ("/dev/pts", Kind::Terminals),
+        ("/dev/shm", Kind::Scratch),
+        ("/tmp", Kind::Scratch),
+        ("/var/tmp", Kind::Scratch),
+    ];
+    let fixed = fixed.into_iter().map(|(path, kind)| (PathBuf::from(path), kind));
+    fixed.chain([(spec.home.clone(), Kind::Scratch)])
+}
+
+fn system(host: &Host) -> impl Iterator<Item = (PathBuf, Kind)> {
+    SYSTEM.iter().filter_map(|row| {
+        let path = PathBuf::from(row.path);
+        let kind = match (row.show, host.entry(&path)?) {
+            (Show::Copy, _) | (_, Entry::Link(_)) => return None,
+            (Show::Device, _) => Kind::Device,
+            (Show::AsIs, entry) => bind(entry, false, false)?,
+        };
+        Some((path, kind))
+    })
+}
+
+fn masks(host: &Host) -> impl Iterator<Item = (PathBuf, Kind)> {
+    let proc = MASKED.iter().map(|name| Path::new("/proc").join(name));
+    let secret = SECRET.iter().map(PathBuf::from).filter(|path| super::system::shows(path));
+    proc.chain(secret).filter_map(|path| {
+        let kind = empty(host.entry(&path)?);
+        Some((path, kind))
+    })
+}
+
+fn seen(view: &View, host: &Host) -> Option<Kind> {
+    let entry = host.entry(&view.path)?;
+    match view.mode {
+        Mode::ReadOnly => bind(entry, false, true),
+        Mode::ReadWrite => bind(entry, true, true),
+        Mode::Hidden => Some(empty(entry)),
+        Mode::Private => Some(Kind::Scratch),
+    }
+}
+
+fn bind(entry: &Entry, write: bool, own: bool) -> Option<Kind> {
+    Some(Kind::Bind { write, own, directory: entry.is_directory(), id: entry.identity()? })
+}
+
+fn empty(entry: &Entry) -> Kind {
+    if entry.is_directory() { Kind::Void } else { Kind::Blank }
+}
+
+/// The directories and the mount point itself, unless they lie in something that has them already.
+fn makes(path: &Path, kind: Kind, done: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
+    let around = done.iter().rev().find(|mount| path.starts_with(&mount.path));
+    let from = match around.map(|mount| mount.kind) {
+        None => Path::new("/"),
+        Some(Kind::Scratch | Kind::Void) => around.map_or(Path::new("/"), |mount| &mount.path),
+        Some(_) => return Vec::new(),
+    };
+    let mut made: Vec<_> = parents(path, from).map(|path| (path, Skeleton::Directory(0o755))).collect();
+    made.push((path.to_owned(), point(path, kind)));
+    made
+}
+
+fn point(path: &Path, kind: Kind) -> Skeleton {
+    match kind {
+        Kind::Bind { directory: false, .. } | Kind::Device | Kind::Blank => Skeleton::File(Vec::new()),
+        Kind::Scratch if SHARED.iter().any(|shared| path == Path::new(shared)) => Skeleton::Directory(0o1777),
+        Kind::Scratch => Skeleton::Directory(0o700),
+        _ => Skeleton::Directory(0o755),
+    }
+}
+
+/// Where programs expect everybody to be able to write.
+const SHARED: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+
+/// The directories strictly between two paths, from the outside in.
+fn parents(path: &Path, from: &Path) -> impl Iterator<Item = PathBuf> {
+    let mut above: Vec<_> =
+        path.ancestors().skip(1).take_while(|parent| *parent != from).map(Path::to_owned).collect();
+    above.reverse();
+    above.into_iter()
+}
+
+/// What is made in the empty root, parents first.
+pub(super) fn skeleton(
+    spec: &Spec,
+    host: &Host,
+    mounts: &[Mount],
+    identity: &Identity,
+) -> Vec<(PathBuf, Skeleton)> {
+    let covered = |path: &Path| mounts.iter().any(|mount| path.starts_with(&mount.path));
+    let things = links(host).chain(texts(host)).chain(accounts(spec, identity)).chain(fixed());
+    let things: BTreeMap<_, _> = things.filter(|(path, _)| !covered(path)).collect();
+    let mut made = BTreeMap::new();
+    for (path, thing) in things {
+        made.extend(parents(&path, Path::new("/")).map(|parent| (parent, Skeleton::Directory(0o755))));
+        made.insert(path, thing);
+    }
+    made.into_iter().collect()
+}
+
+/// Links of the system stay links: `/bin` is `usr/bin` inside as outside.
+fn links(host: &Host) -> impl Iterator<Item = (PathBuf, Skeleton)> {
+    SYSTEM.iter().filter(|row| row.show == Show::AsIs).filter_map(|row| {
+        let path = PathBuf::from(row.path);
+        let Entry::Link(to) = host.entry(&path)? else { return None };
+        Some((path, Skeleton::Link(to.clone())))
+    })
+}
+
+fn texts(host: &Host) -> impl Iterator<Item = (PathBuf, Skeleton)> {
+    host.texts.iter().map(|(path, text)| (path.clone(), Skeleton::File(text.clone())))
+}
+
+/// Who there is: the jail's user, and the two that every program expects.
+fn accounts(spec: &Spec, identity: &Identity) -> impl Iterator<Item = (PathBuf, Skeleton)> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let (user, uid, gid) = (&identity.user, identity.inside.uid, identity.inside.gid);
+    let mut passwd = format!("{user}:x:{uid}:{gid}::").into_bytes();
+    // A home with a colon or a line break in it would be read as something else.
+    let home = spec.home.as_os_str().as_bytes();
+    passwd.extend(if home.iter().any(|byte| b":\n".contains(byte)) { b"/tmp" } else { home });
+    passwd.extend(b":/bin/sh\n");
+    let mut group = format!("{user}:x:{gid}:\n").into_bytes();
+    if uid != 0 {
+        passwd.extend(b"root:x:0:0:root:/root:/usr/sbin/nologin\n");
+        group.extend(b"root:x:0:\n");
+    }
+    passwd.extend(b"nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n");
+    group.extend(b"nogroup:x:65534:\n");
+    [("/etc/passwd", passwd), ("/etc/group", group)]
+        .into_iter()
+        .map(|(path, text)| (PathBuf::from(path), Skeleton::File(text)))
+}
+
+fn fixed() -> impl Iterator<Item = (PathBuf, Skeleton)> {
+    let links = [
+        ("/dev/fd", "/proc/self/fd"),
+        ("/dev/stdin", "/proc/self/fd/0"),
+        ("/dev/stdout", "/proc/self/fd/1"),
+        ("/dev/stderr", "/proc/self/fd/2"),
+        ("/dev/ptmx", "pts/ptmx"),
+        ("/etc/mtab", "/proc/mounts"),
+        ("/var/run", "/run"),
+    ];
+    let links = links.into_iter().map(|(path, to)| (PathBuf::from(path), Skeleton::Link(PathBuf::from(to))));
+    links.chain([
+        (PathBuf::from("/run"), Skeleton::Directory(0o755)),
+        (PathBuf::from("/etc/hostname"), Skeleton::File(b"ringfence\n".to_vec())),
+    ])
+}
+
+/// What may be done beneath which path. Everything that is seen may be read; the mounts decide what is seen.
+pub(super) fn grants(mounts: &[Mount]) -> Vec<Grant> {
+    let each = mounts.iter().filter_map(|mount| {
+        let (access, directory) = match mount.kind {
+            Kind::Bind { write: true, directory, .. } => (Access::Write, directory),
+            // Also granted by the root; nearer, the kernel finds it sooner.
+            Kind::Bind { directory: true, .. } => (Access::Read, true),
+            Kind::Scratch => (Access::Write, true),
+            Kind::Device => (Access::Device, false),
+            Kind::Terminals => (Access::Device, true),
+            _ => return None,
+        };
+        Some(Grant { path: mount.path.clone(), directory, access })
+    });
+    let root = Grant { path: PathBuf::from("/"), directory: true, access: Access::Read };
+    std::iter::once(root).chain(each).collect()
+}

@@ -1,0 +1,304 @@
+//! A cgroup of the jail's own: the kernel bounds and counts what the whole tree uses.
+//!
+//! The new groups lie beneath our own, so that whatever bounds us bounds the jail too. Only the unified hierarchy forbids
+//! that while we are in ours; there they lie beside it, and only if ours is not bounded more tightly.
+
+mod place;
+
+use std::ffi::CString;
+use std::fmt;
+use std::fs;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use policy::{Limits, Shown};
+use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, flock, mkdirat, openat, unlinkat};
+use rustix::io::{Errno, read, write};
+use rustix::process::{Pid, getpid, test_kill_process};
+
+use self::place::{Controller, Place, Version, places};
+use crate::resources::{Bounds, Means};
+
+/// The cgroups of one jail. Removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Cgroups {
+    groups: Vec<Group>,
+    directories: Vec<CString>,
+}
+
+#[derive(Debug)]
+struct Group {
+    /// Locked for as long as we live: whoever finds the directory unlocked may remove it.
+    handle: OwnedFd,
+    entrance: OwnedFd,
+    version: Version,
+    controllers: Vec<Controller>,
+}
+
+/// What a jail has used, as far as the kernel counts it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    /// Processes that were ended for want of memory.
+    pub(crate) oom_kills: u64,
+    /// The most memory held at once, files included.
+    pub(crate) held: Option<u64>,
+    /// Times that a new process was refused.
+    pub(crate) refused: u64,
+}
+
+/// Why there is no cgroup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unavailable {
+    /// No hierarchy with this controller is seen.
+    NotMounted(Controller),
+    /// The controller is not handed down to where we may make groups.
+    NotHandedDown(Controller),
+    /// The kernel refused a step.
+    Refused { directory: PathBuf, step: &'static str, errno: Errno },
+}
+
+impl Cgroups {
+    /// Makes groups with the limits that are set, or says why the first of them could not be made.
+    ///
+    /// A group that cannot be made does not keep the others from being made: see [`Cgroups::bounds`].
+    pub(crate) fn make(limits: &Limits) -> (Self, Option<Unavailable>) {
+        let (found, mut missing) = places(limits);
+        let name = format!("{PREFIX}{}-{:016x}", getpid().as_raw_pid(), RandomState::new().build_hasher().finish());
+        let mut made = Self { groups: Vec::new(), directories: Vec::new() };
+        for place in found {
+            if let Err(refused) = made.add(place, &name, limits) {
+                missing.get_or_insert(refused);
+            }
+        }
+        (made, missing)
+    }
+
+    fn add(&mut self, place: Place, name: &str, limits: &Limits) -> Result<(), Unavailable> {
+        let path = place.directory.join(name);
+        let refused = |step| move |errno| Unavailable::Refused { directory: place.directory, step, errno };
+        let directory = CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::INVAL);
+        let made = directory.and_then(|directory| mkdirat(CWD, &directory, PRIVATE).map(|()| directory));
+        let directory = match made {
+            Ok(directory) => directory,
+            Err(errno) => return Err(refused("making a cgroup")(errno)),
+        };
+        // From here on it is removed with the others, whatever happens.
+        self.directories.push(directory);
+        let group = Group::open(&path, place.version, place.controllers);
+        match group.and_then(|group| group.bound(limits).map(|()| group)) {
+            Ok(group) => self.groups.push(group),
+            Err(errno) => {
+                let failed = self.directories.pop().map_or(Ok(()), |made| remove_directory(&made, None));
+                return Err(refused("setting its limits")(failed.err().unwrap_or(errno)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What the first process of the jail writes `0` to, while it has one thread, before it starts another process.
+    ///
+    /// Joining from inside matters: to move another process the kernel waits for all processors, which takes milliseconds.
+    pub(crate) fn entrances(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.groups.iter().map(|group| group.entrance.as_fd())
+    }
+
+    /// Moves a process, slowly.
+    pub(crate) fn join(&self, process: Pid) -> Result<(), Errno> {
+        let number = process.as_raw_pid().to_string();
+        self.groups.iter().try_for_each(|group| set(&group.handle, PROCESSES, &number))
+    }
+
+    /// The absolute paths of the groups, to be removed in this order when everything in them is gone.
+    pub(crate) fn directories(&self) -> &[CString] {
+        &self.directories
+    }
+
+    /// What was used so far.
+    pub(crate) fn usage(&self) -> Usage {
+        let held = self.of(Controller::Memory).map(|group| (group, group.version.memory_names()));
+        let count = |group: &Group, file, key| get(&group.handle, file).and_then(|text| field(&text, key));
+        Usage {
+            oom_kills: held.and_then(|(group, names)| count(group, names.events, "oom_kill")).unwrap_or(0),
+            held: held.and_then(|(group, names)| get(&group.handle, names.peak)?.trim().parse().ok()),
+            refused: self.refused(),
+        }
+    }
+
+    /// Times that a new process was refused.
+    pub(crate) fn refused(&self) -> u64 {
+        let events = self.of(Controller::Pids).and_then(|group| get(&group.handle, "pids.events"));
+        events.and_then(|text| field(&text, "max")).unwrap_or(0)
+    }
+
+    /// What keeps which limit, given whether somebody can look after the rest.
+    pub(crate) fn bounds(&self, limits: &Limits, watched: bool, why: Option<&Unavailable>) -> Bounds {
+        let means = |asked: bool, controller| match (asked, self.of(controller), watched) {
+            (false, ..) => Means::Unasked,
+            (true, Some(_), _) => Means::Cgroup,
+            (true, None, true) => Means::Watchdog,
+            (true, None, false) => Means::Nothing,
+        };
+        Bounds {
+            memory: means(limits.memory.is_some(), Controller::Memory),
+            processes: means(limits.processes.is_some(), Controller::Pids),
+            why: why.map(ToString::to_string),
+        }
+    }
+
+    /// Whether the kernel bounds the processes of this jail by a group.
+    pub(crate) fn counts_processes(&self) -> bool {
+        self.of(Controller::Pids).is_some()
+    }
+
+    /// Whether the kernel bounds the memory of this jail by a group.
+    pub(crate) fn counts_memory(&self) -> bool {
+        self.of(Controller::Memory).is_some()
+    }
+
+    fn of(&self, controller: Controller) -> Option<&Group> {
+        self.groups.iter().find(|group| group.controllers.contains(&controller))
+    }
+
+    /// Removes the groups. Everything in them has ended or is about to.
+    pub(crate) fn remove(mut self) -> Result<(), Errno> {
+        self.clear()
+    }
+
+    fn clear(&mut self) -> Result<(), Errno> {
+        let groups = self.groups.drain(..).map(Some).chain(std::iter::repeat_with(|| None));
+        let removed = self.directories.drain(..).zip(groups);
+        removed.map(|(directory, group)| remove_directory(&directory, group.as_ref())).fold(Ok(()), Result::and)
+    }
+
+    /// Removes what others left behind that were killed: empty groups beside ours whose maker is gone. Returns how many.
+    pub(crate) fn sweep(&self) -> usize {
+        let parents = self.directories.iter().filter_map(|directory| {
+            Path::new(std::ffi::OsStr::from_bytes(directory.as_bytes())).parent().map(Path::to_owned)
+        });
+        parents.map(|parent| sweep(&parent)).sum()
+    }
+}
+
+impl Drop for Cgroups {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the next sweep finds what could not be removed.
+        drop(self.clear());
+    }
+}
+
+impl Group {
+    fn open(path: &Path, version: Version, controllers: Vec<Controller>) -> Result<Self, Errno> {
+        let handle = openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        flock(&handle, FlockOperation::NonBlockingLockShared)?;
+        let entrance = openat(&handle, version.entrance(), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self { handle, entrance, version, controllers })
+    }
+
+    fn bound(&self, limits: &Limits) -> Result<(), Errno> {
+        self.controllers.iter().try_for_each(|controller| match controller {
+            Controller::Memory => limits.memory.map_or(Ok(()), |bytes| self.bound_memory(bytes)),
+            Controller::Pids => limits.processes.map_or(Ok(()), |count| self.bound_processes(count)),
+        })
+    }
+
+    /// Swap is no way around the limit. Kernels without it have no file for it.
+    fn bound_memory(&self, bytes: u64) -> Result<(), Errno> {
+        let names = self.version.memory_names();
+        set(&self.handle, names.limit, &bytes.to_string())?;
+        let swap = if self.version == Version::Unified { 0 } else { bytes };
+        match set(&self.handle, names.swap, &swap.to_string()) {
+            Err(Errno::NOENT) => Ok(()),
+            other => other,
+        }
+    }
+
+    /// The first process of the jail is not the command's.
+    fn bound_processes(&self, count: u64) -> Result<(), Errno> {
+        set(&self.handle, "pids.max", &count.saturating_add(1).min(MOST_PROCESSES).to_string())
+    }
+}
+
+/// A process is in its group for a moment after its parent has heard of its end.
+fn remove_directory(directory: &CString, group: Option<&Group>) -> Result<(), Errno> {
+    let mut pause = Duration::from_micros(50);
+    loop {
+        match unlinkat(CWD, directory, AtFlags::REMOVEDIR) {
+            Err(Errno::NOENT) => return Ok(()),
+            Err(Errno::BUSY) if pause <= LAST_PAUSE => {}
+            other => return other,
+        }
+        if let Some(Group { handle, version: Version::Unified, .. }) = group {
+            // Kernels before 5.14 cannot; the pause has to do.
+            drop(set(handle, "cgroup.kill", "1"));
+        }
+        thread::sleep(pause);
+        pause *= 2;
+    }
+}
+
+fn sweep(parent: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(parent) else { return 0 };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| is_orphan(name) && remove_unlocked(&parent.join(name)).is_ok()).count()
+}
+
+/// Whether a name is of our making and its maker gone.
+fn is_orphan(name: &str) -> bool {
+    let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')?.0.parse().ok());
+    let Some(maker) = maker.and_then(Pid::from_raw) else { return false };
+    test_kill_process(maker) == Err(Errno::SRCH)
+}
+
+/// A maker in another namespace of processes only seems to be gone; its lock does not.
+fn remove_unlocked(path: &Path) -> Result<(), Errno> {
+    let handle = openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    flock(&handle, FlockOperation::NonBlockingLockExclusive)?;
+    unlinkat(CWD, path, AtFlags::REMOVEDIR)
+}
+
+fn set(directory: &OwnedFd, name: &str, value: &str) -> Result<(), Errno> {
+    let file = openat(directory, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let written = write(&file, value.as_bytes())?;
+    if written == value.len() { Ok(()) } else { Err(Errno::IO) }
+}
+
+fn get(directory: &OwnedFd, name: &str) -> Option<String> {
+    let file = openat(directory, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut buffer = [0; 1024];
+    let count = read(&file, &mut buffer).ok()?;
+    Some(String::from_utf8_lossy(&buffer[..count]).into_owned())
+}
+
+/// The number behind a word at the start of a line.
+fn field(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.split_once(' ').filter(|(word, _)| *word == key)?.1.trim().parse().ok())
+}
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotMounted(controller) => write!(f, "no {} cgroup is mounted", controller.word()),
+            Self::NotHandedDown(controller) => {
+                write!(f, "the {} controller of our cgroup is not ours to hand on", controller.word())
+            }
+            Self::Refused { directory, step, errno } => {
+                write!(f, "{step} in {} failed: {errno}", Shown::path(directory))
+            }
+        }
+    }
+}
+
+const PREFIX: &str = "ringfence-";
+const PROCESSES: &str = "cgroup.procs";
+const PRIVATE: Mode = Mode::RWXU;
+/// The kernel knows no larger number of processes.
+const MOST_PROCESSES: u64 = 1 << 22;
+/// Doubling from 50 microseconds, about a fifth of a second in all.
+const LAST_PAUSE: Duration = Duration::from_millis(110);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,474 @@
+//! The processes that build a jail from inside.
+//!
+//! **Invariant.** Until they execute something they share the supervisor's memory. Nothing here allocates, panics, or uses the
+//! C library; everything they need was prepared in a [`Script`], which nobody changes while they run.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags};
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+};
+use rustix::thread::UnshareFlags;
+
+use super::calls;
+use super::calls::clone::{StackTop, clone_in_our_memory};
+use super::calls::confine::{self, handle};
+use super::calls::mounts::{MountChange, mount_setattr};
+use super::report::{Part, Report};
+use super::script::{BLANK, Script, Step, VOID};
+
+/// What both processes are given.
+pub(super) struct Build {
+    pub(super) script: Script,
+    /// The stack of the second process.
+    pub(super) stack: StackTop,
+}
+
+/// Where a step of ours failed, and how.
+type Tried<T> = Result<T, (Part, Errno)>;
+
+/// Names the step that a call belongs to.
+trait At<T> {
+    fn at(self, part: Part) -> Tried<T>;
+}
+
+impl<T> At<T> for Result<T, Errno> {
+    fn at(self, part: Part) -> Tried<T> {
+        self.map_err(|errno| (part, errno))
+    }
+}
+
+/// The first process: builds, starts the second, and becomes the one that reaps.
+pub(super) extern "C" fn first(build: &Build) -> ! {
+    let report = handle(build.script.ends.report);
+    let Err((part, errno)) = build_and_stay(build);
+    tell(report, Report::Failed(part, errno));
+    confine::end(1)
+}
+
+enum Never {}
+
+fn build_and_stay(build: &Build) -> Tried<Never> {
+    let script = &build.script;
+    let init = enter(script)?;
+    let ruleset = landlock(script)?;
+    let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
+    let second = Second {
+        script,
+        ruleset: ruleset.as_ref().map(AsFd::as_fd),
+        terminal: terminal.as_ref().map(|(_, slave)| slave.as_fd()),
+    };
+    // SAFETY: `second` lives on this stack, which is not left before `stay` executes something; the second process is
+    // told only then to go on past its last use of it. Signals are blocked since before the first process was made.
+    let pid = unsafe { clone_in_our_memory(0, build.stack, second_main, &second) }.at(Part::Command)?;
+    // Only when the second process is in place: it waits for us to be gone from this memory.
+    hand_over(script, terminal.as_ref().map(|(master, _)| master.as_fd()), pid)?;
+    stay(script, &init)
+}
+
+/// Into the namespaces, and into the new root.
+fn enter(script: &Script) -> Tried<OwnedFd> {
+    let namespaces = UnshareFlags::from_bits_retain(script.namespaces.cast_unsigned());
+    // SAFETY: the flags are namespaces only; CLONE_FILES, which the contract is about, is not among them.
+    unsafe { rustix::thread::unshare_unsafe(namespaces) }.at(Part::Namespaces)?;
+    wait_for_leave(script).at(Part::Leave)?;
+    script.becomes.map_or(Ok(()), |who| confine::become_owner(who.uid, who.gid)).at(Part::Identity)?;
+    confine::die_with_parent().at(Part::Lifeline)?;
+    let init = build_root(script)?;
+    if script.loopback {
+        loopback().at(Part::Loopback)?;
+    }
+    rustix::system::sethostname(b"ringfence").at(Part::HostName)?;
+    confine::new_keyring().or_else(without_keyrings).at(Part::Keyring)?;
+    Ok(init)
+}
+
+/// A kernel without keyrings has none to leave.
+fn without_keyrings(errno: Errno) -> Result<(), Errno> {
+    if errno == Errno::NOSYS { Ok(()) } else { Err(errno) }
+}
+
+/// One byte from the supervisor. Its death is the end of this process, too.
+fn wait_for_leave(script: &Script) -> Result<(), Errno> {
+    let mut byte = [0_u8];
+    loop {
+        match rustix::io::read(handle(script.ends.gate), &mut byte) {
+            Ok(1) => return Ok(()),
+            Ok(_) => return Err(Errno::PIPE),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+fn build_root(script: &Script) -> Tried<OwnedFd> {
+    use rustix::mount::MountPropagationFlags;
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change(c"/", private).at(Part::Private)?;
+    let root = private_root(script).at(Part::Root)?;
+    for (index, step) in (0..).zip(&script.steps) {
+        perform(step, root.as_fd(), script).at(Part::Tree(index))?;
+    }
+    let init = write_init(root.as_fd(), &script.init).at(Part::Init)?;
+    clear_scaffold(root.as_fd()).at(Part::Root)?;
+    lock(root.as_fd()).at(Part::Root)?;
+    pivot(root.as_fd()).at(Part::Pivot)?;
+    Ok(init)
+}
+
+/// The one private file system, mounted over the old root, where only its handle leads.
+fn private_root(script: &Script) -> Result<OwnedFd, Errno> {
+    let root = private_file_system(script)?;
+    rustix::mount::move_mount(
+        root.as_fd(),
+        c"",
+        rustix::fs::CWD,
+        c"/",
+        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH,
+    )?;
+    Ok(root)
+}
+
+fn private_file_system(script: &Script) -> Result<OwnedFd, Errno> {
+    let made = rustix::mount::fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_set_string(made.as_fd(), c"size", script.root.size.as_c_str())?;
+    rustix::mount::fsconfig_set_string(made.as_fd(), c"nr_inodes", script.root.inodes.as_c_str())?;
+    rustix::mount::fsconfig_set_string(made.as_fd(), c"mode", c"0755")?;
+    mount_of(made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)
+}
+
+fn mount_of(made: OwnedFd, attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
+    rustix::mount::fsconfig_create(made.as_fd())?;
+    rustix::mount::fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+fn perform(step: &Step, root: BorrowedFd<'_>, script: &Script) -> Result<(), Errno> {
+    match step {
+        Step::Directory { path, mode } => directory(root, path, *mode),
+        Step::Link { path, to } => rustix::fs::symlinkat(to.as_c_str(), root, path.as_c_str()),
+        Step::File { path, text } => file(root, path, text).map(drop),
+        Step::Bind { from, path, attributes, id } => {
+            let tree = tree(rustix::fs::CWD, from)?;
+            same(&tree, *id)?;
+            change(&tree, *attributes)?;
+            place(&tree, root, path)
+        }
+        Step::Ready { mount, path } => place(&handle(*mount), root, path),
+        Step::Device { from, path } => {
+            let tree = tree(rustix::fs::CWD, from)?;
+            change(&tree, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
+            place(&tree, root, path)
+        }
+        Step::Scratch { path } => place(&tree(root, path)?, root, path),
+        Step::Fresh { path } => place(&private_file_system(script)?, root, path),
+        Step::Empty { path, of } => {
+            let tree = tree(root, of)?;
+            change(&tree, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC)?;
+            place(&tree, root, path)
+        }
+        Step::Processes { path } => place(&processes()?, root, path),
+        Step::Terminals { path } => place(&terminals()?, root, path),
+        Step::Lock { path } => {
+            let opened =
+                rustix::fs::openat(root, path.as_c_str(), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+            lock(opened.as_fd())
+        }
+    }
+}
+
+fn directory(root: BorrowedFd<'_>, path: &CStr, mode: u32) -> Result<(), Errno> {
+    let made = rustix::fs::mkdirat(root, path, Mode::from_raw_mode(mode));
+    match made {
+        Err(Errno::EXIST) => Ok(()),
+        // The caller's umask does not reach into the jail; where it would have, the mode is set again.
+        Ok(()) if mode & 0o1000 != 0 => {
+            rustix::fs::chmodat(root, path, Mode::from_raw_mode(mode), AtFlags::empty())
+        }
+        other => other,
+    }
+}
+
+fn file(root: BorrowedFd<'_>, path: &CStr, text: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = rustix::fs::openat(root, path, flags, Mode::from_raw_mode(0o644))?;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let written = rustix::io::write(&file, rest)?;
+        rest = rest.get(written..).unwrap_or_default();
+    }
+    Ok(file)
+}
+
+/// A copy of everything mounted at and below a path, attached nowhere.
+fn tree(at: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    rustix::mount::open_tree(at, path, flags)
+}
+
+/// Whether this is the object that was judged, and not one that was put in its place since.
+fn same(tree: &OwnedFd, id: (u64, u64)) -> Result<(), Errno> {
+    let found = rustix::fs::fstat(tree)?;
+    if (found.st_dev, found.st_ino) == id { Ok(()) } else { Err(Errno::STALE) }
+}
+
+fn change(tree: &OwnedFd, attributes: u64) -> Result<(), Errno> {
+    let change = MountChange { set: attributes, clear: 0, propagation: libc::MS_PRIVATE, idmap: 0 };
+    mount_setattr(tree.as_fd(), &change, true)
+}
+
+fn place(tree: &impl AsFd, root: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
+    rustix::mount::move_mount(tree.as_fd(), c"", root, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+fn lock(mount: BorrowedFd<'_>) -> Result<(), Errno> {
+    let change = MountChange { set: libc::MOUNT_ATTR_RDONLY, clear: 0, propagation: 0, idmap: 0 };
+    mount_setattr(mount, &change, false)
+}
+
+fn processes() -> Result<OwnedFd, Errno> {
+    let made = rustix::mount::fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    mount_of(made, attributes)
+}
+
+fn terminals() -> Result<OwnedFd, Errno> {
+    let made = rustix::mount::fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_set_string(made.as_fd(), c"ptmxmode", c"0666")?;
+    rustix::mount::fsconfig_set_string(made.as_fd(), c"mode", c"0600")?;
+    mount_of(made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC)
+}
+
+/// Puts the image of the process that stays where only a handle leads to it.
+fn write_init(root: BorrowedFd<'_>, image: &[u8]) -> Result<OwnedFd, Errno> {
+    const NAME: &CStr = c".init";
+    let written = file(root, NAME, image)?;
+    rustix::fs::fchmod(&written, Mode::from_raw_mode(0o500))?;
+    // A file that is open for writing cannot be executed.
+    drop(written);
+    let init = rustix::fs::openat(root, NAME, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::fs::unlinkat(root, NAME, AtFlags::empty())?;
+    Ok(init)
+}
+
+fn clear_scaffold(root: BorrowedFd<'_>) -> Result<(), Errno> {
+    rustix::fs::unlinkat(root, BLANK, AtFlags::empty())?;
+    rustix::fs::unlinkat(root, VOID, AtFlags::REMOVEDIR)
+}
+
+/// Makes the new root the only one. The old one is stacked on it for a moment and then let go.
+fn pivot(root: BorrowedFd<'_>) -> Result<(), Errno> {
+    rustix::process::fchdir(root)?;
+    rustix::process::pivot_root(c".", c".")?;
+    rustix::mount::unmount(c".", UnmountFlags::DETACH)?;
+    rustix::process::chdir(c"/")
+}
+
+fn loopback() -> Result<(), Errno> {
+    let socket =
+        rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    calls::loopback_up(socket)
+}
+
+/// The ruleset, made where the paths are those of the jail.
+fn landlock(script: &Script) -> Tried<Option<OwnedFd>> {
+    let Some(handled) = &script.handled else { return Ok(None) };
+    let ruleset = confine::landlock_create(handled).at(Part::Landlock)?;
+    for (path, access) in &script.grants {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(path.as_c_str(), flags, Mode::empty()).at(Part::Landlock)?;
+        confine::landlock_allow(ruleset.as_fd(), opened.as_fd(), *access).at(Part::Landlock)?;
+    }
+    Ok(Some(ruleset))
+}
+
+/// A terminal of the jail's own, and the session it belongs to.
+fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
+    let master = rustix::pty::openpt(
+        rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY | rustix::pty::OpenptFlags::CLOEXEC,
+    );
+    let master = master.at(Part::Terminal)?;
+    rustix::pty::unlockpt(&master).at(Part::Terminal)?;
+    let slave = rustix::pty::ioctl_tiocgptpeer(
+        &master,
+        rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY | rustix::pty::OpenptFlags::CLOEXEC,
+    );
+    let slave = slave.at(Part::Terminal)?;
+    // The first process leads the session, so that the command is stopped and continued like a job of a shell.
+    rustix::process::setsid().at(Part::Session)?;
+    rustix::process::ioctl_tiocsctty(&slave).at(Part::Terminal)?;
+    Ok((master, slave))
+}
+
+/// Gives the supervisor handles on the command and its terminal.
+fn hand_over(script: &Script, master: Option<BorrowedFd<'_>>, pid: rustix::process::Pid) -> Tried<()> {
+    let command = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).at(Part::Command)?;
+    let both = [command.as_fd(), master.unwrap_or(command.as_fd())];
+    let handles = if master.is_some() { &both[..] } else { &both[..1] };
+    send(handle(script.ends.report), Report::Handles, handles).at(Part::Report)
+}
+
+fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !handles.is_empty() && !control.push(SendAncillaryMessage::ScmRights(handles)) {
+        return Err(Errno::NOBUFS);
+    }
+    let bytes = report.bytes();
+    let text = [rustix::io::IoSlice::new(&bytes)];
+    rustix::net::sendmsg(to, &text, &mut control, SendFlags::NOSIGNAL).map(drop)
+}
+
+fn tell(to: BorrowedFd<'_>, report: Report) {
+    // When nobody listens any more there is nobody to tell that to.
+    drop(send(to, report, &[]));
+}
+
+/// Becomes the process that reaps. Its end is the end of the jail.
+fn stay(script: &Script, init: &OwnedFd) -> Tried<Never> {
+    // Descriptor 3 is the only one it has.
+    confine::duplicate(handle(script.ends.status), 3).at(Part::Init)?;
+    (0..3).for_each(confine::close);
+    confine::close_on_exec_from(4).at(Part::Init)?;
+    give_up()?;
+    confine::filter(&script.filter).at(Part::Filter)?;
+    let errno = confine::execute_handle(init.as_fd(), &script.init_words);
+    Err((Part::Init, errno))
+}
+
+/// Everything a user namespace gave us.
+fn give_up() -> Tried<()> {
+    confine::no_new_privileges().at(Part::NoNewPrivileges)?;
+    confine::empty_bounding_set().at(Part::Capabilities)?;
+    confine::lock_secure_bits().at(Part::Capabilities)?;
+    confine::drop_capabilities().at(Part::Capabilities)
+}
+
+/// What the second process is given.
+struct Second<'a> {
+    script: &'a Script,
+    ruleset: Option<BorrowedFd<'a>>,
+    terminal: Option<BorrowedFd<'a>>,
+}
+
+extern "C" fn second_main(second: &Second<'_>) -> ! {
+    let report = handle(second.script.ends.report);
+    match confine_and_wait(second) {
+        Ok(()) => tell(report, Report::NotStarted(start(second.script))),
+        Err((part, errno)) => tell(report, Report::Failed(part, errno)),
+    }
+    confine::end(127)
+}
+
+fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
+    let script = second.script;
+    confine::close(script.ends.sealed);
+    session(second.terminal).at(Part::Session)?;
+    streams(second).at(Part::Streams)?;
+    script
+        .limits
+        .iter()
+        .try_for_each(|(what, soft, hard)| confine::limit(*what, *soft, *hard))
+        .at(Part::Limits)?;
+    rustix::process::chdir(script.cwd.as_c_str()).at(Part::Cwd)?;
+    give_up()?;
+    second.ruleset.map_or(Ok(()), confine::landlock_enter).at(Part::Landlock)?;
+    check(script)?;
+    let listener = observe(script)?;
+    confine::filter(&script.filter).at(Part::Filter)?;
+    let handles = listener.as_ref().map(AsFd::as_fd);
+    send(handle(script.ends.report), Report::Ready, handles.as_slice()).at(Part::Report)?;
+    drop(listener);
+    wait_for_leave(script).at(Part::Leave)?;
+    wait_for_seal(script).at(Part::Seal)
+}
+
+fn session(terminal: Option<BorrowedFd<'_>>) -> Result<(), Errno> {
+    let Some(terminal) = terminal else { return rustix::process::setsid().map(drop) };
+    let own = rustix::process::getpid();
+    rustix::process::setpgid(None, Some(own))?;
+    rustix::termios::tcsetpgrp(terminal, own)
+}
+
+fn streams(second: &Second<'_>) -> Result<(), Errno> {
+    for (number, from) in (0..).zip(&second.script.streams) {
+        let from = match (from, second.terminal) {
+            (Some(from), _) => handle(*from),
+            (None, Some(terminal)) => terminal,
+            (None, None) => return Err(Errno::BADF),
+        };
+        confine::duplicate(from, number)?;
+    }
+    confine::close_on_exec_from(3)
+}
+
+/// The jail is tried before it is trusted: what must not be there is not there.
+fn check(script: &Script) -> Tried<()> {
+    for path in &script.absent {
+        if rustix::fs::statat(rustix::fs::CWD, path.as_c_str(), AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Err((Part::HostVisible, Errno::EXIST));
+        }
+    }
+    if script.loopback && reaches_out().at(Part::NetworkAlive)? {
+        return Err((Part::NetworkAlive, Errno::ISCONN));
+    }
+    Ok(())
+}
+
+/// Whether there is a way to an address that is reserved for documents. Nothing is sent: connecting a datagram socket looks up
+/// the way and no more.
+fn reaches_out() -> Result<bool, Errno> {
+    use std::net::{Ipv4Addr, SocketAddrV4};
+    let socket =
+        rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
+    match rustix::net::connect(&socket, &SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 9)) {
+        Ok(()) => Ok(true),
+        Err(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+fn observe(script: &Script) -> Tried<Option<OwnedFd>> {
+    let Some(program) = &script.observe else { return Ok(None) };
+    confine::filter_with_listener(program).map(Some).at(Part::Observe)
+}
+
+/// Until the first process has left the supervisor's memory: from then on there is nothing of it to be seen inside.
+fn wait_for_seal(script: &Script) -> Result<(), Errno> {
+    let mut byte = [0_u8];
+    loop {
+        match rustix::io::read(handle(script.ends.seal), &mut byte) {
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+}
+
+/// Executes the command, wherever it is found first. Comes back with the reason if it is nowhere.
+fn start(script: &Script) -> Errno {
+    if let Err(errno) = confine::reset_signals().and_then(|()| confine::block_signals(script.mask).map(drop))
+    {
+        return errno;
+    }
+    let mut reason = Errno::NOENT;
+    for program in &script.programs {
+        match confine::execute(program, &script.arguments, &script.environment) {
+            Errno::NOENT | Errno::NOTDIR => {}
+            // Found and not allowed: a later one may be, and if not, this is what to say.
+            Errno::ACCESS => reason = Errno::ACCESS,
+            errno => return errno,
+        }
+    }
+    reason
+}

@@ -1,0 +1,76 @@
+//! Finding out what a plan has to know.
+
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::plan::{Entry, Host, Owner, copied, questions};
+use crate::spec::Spec;
+
+/// Looks at everything that a plan for this spec has to know.
+pub(crate) fn host(spec: &Spec) -> Host {
+    let caller = Owner { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() };
+    let entries = questions(spec).into_iter().filter_map(|path| Some((path.clone(), entry(&path)?)));
+    let texts = copied().filter_map(|path| Some((path.to_owned(), text(path)?)));
+    Host {
+        caller,
+        user: user(caller.uid),
+        powerful: caller.uid == 0,
+        entries: entries.collect(),
+        texts: texts.collect(),
+    }
+}
+
+/// What cannot be looked at counts as not there: whatever needs it says so.
+fn entry(path: &Path) -> Option<Entry> {
+    let found = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let (owner, id) = (owner(&found), (found.st_dev, found.st_ino));
+    Some(match FileType::from_raw_mode(found.st_mode) {
+        FileType::Directory => Entry::Directory(owner, id),
+        FileType::RegularFile => Entry::File(owner, id),
+        FileType::Symlink => Entry::Link(target(path)?),
+        _ => Entry::Other(id),
+    })
+}
+
+fn owner(found: &Stat) -> Owner {
+    Owner { uid: found.st_uid, gid: found.st_gid }
+}
+
+fn target(path: &Path) -> Option<PathBuf> {
+    std::fs::read_link(path).ok()
+}
+
+/// The text of a small file of the system.
+fn text(path: &Path) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    let mut text = vec![0; MOST];
+    let mut length = 0;
+    loop {
+        match rustix::io::read(&file, &mut text[length..]) {
+            // What does not fit is not a small file, and half of one is worse than none.
+            Ok(0) => break (length < MOST).then(|| text[..length].to_vec()),
+            Ok(count) => length += count,
+            Err(Errno::INTR) => {}
+            Err(_) => break None,
+        }
+    }
+}
+
+const MOST: usize = 64 << 10;
+
+/// The caller's name, if it is one that can stand in a list of users.
+fn user(uid: u32) -> String {
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let uid = uid.to_string();
+    let found = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1) == Some(&uid)).then(|| name.to_owned())
+    });
+    found
+        .filter(|name| !name.is_empty() && name.len() <= 32 && !name.contains(char::is_control))
+        .unwrap_or("agent".to_owned())
+}

@@ -1,0 +1,55 @@
+//! A plan's grants in the words of Landlock, as far as this kernel knows them.
+
+use std::ffi::CString;
+
+use super::calls::{self, confine::Handled};
+use super::script::text;
+use crate::plan::{Access, Grant, Plan};
+
+/// What Landlock is about, and what it allows beneath which path; nothing where the kernel has no Landlock.
+pub(super) fn rules(plan: &Plan) -> (Option<Handled>, Vec<(CString, u64)>) {
+    let abi = calls::landlock_abi().unwrap_or(0);
+    if abi == 0 {
+        return (None, Vec::new());
+    }
+    let handled = handled(abi);
+    let grants =
+        plan.grants.iter().map(|grant| (text(grant.path.as_os_str()), rights(grant) & handled)).collect();
+    (Some(Handled { files: handled, network: 0, scoped: scoped(abi) }), grants)
+}
+
+const EXECUTE: u64 = 1;
+const WRITE_FILE: u64 = 1 << 1;
+const READ_FILE: u64 = 1 << 2;
+const READ_DIR: u64 = 1 << 3;
+/// Removing, making, and from version 2 on moving between directories, from 3 on truncating.
+const CHANGE: u64 = ((1 << 15) - 1) & !(EXECUTE | WRITE_FILE | READ_FILE | READ_DIR);
+const TRUNCATE: u64 = 1 << 14;
+const IOCTL_DEV: u64 = 1 << 15;
+
+/// Every right that a version of the interface knows.
+const fn handled(abi: u32) -> u64 {
+    match abi {
+        0 => 0,
+        1 => (1 << 13) - 1,
+        2 => (1 << 14) - 1,
+        3 | 4 => (1 << 15) - 1,
+        _ => (1 << 16) - 1,
+    }
+}
+
+/// Abstract sockets and signals stay inside, from version 6 on.
+const fn scoped(abi: u32) -> u64 {
+    if abi >= 6 { 0b11 } else { 0 }
+}
+
+const fn rights(grant: &Grant) -> u64 {
+    let read = EXECUTE | READ_FILE | READ_DIR;
+    let rights = match grant.access {
+        Access::Read => read,
+        Access::Device => READ_FILE | WRITE_FILE | READ_DIR | TRUNCATE | IOCTL_DEV,
+        Access::Write => read | WRITE_FILE | CHANGE,
+    };
+    // The kernel refuses rights on a file that only a directory can have.
+    if grant.directory { rights } else { rights & (EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV) }
+}

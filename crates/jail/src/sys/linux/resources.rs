@@ -1,0 +1,74 @@
+//! Bounds of one process in the kernel's numbers, and how full a file system is.
+
+use std::os::fd::AsFd;
+
+use policy::Limits;
+use rustix::fs::fstatvfs;
+use rustix::process::getrlimit;
+
+use crate::resources::{Bound, Resource, rlimits};
+
+/// What the second process of a jail sets before foreign code runs: resource, soft bound, hard bound.
+pub(crate) fn prepared_rlimits(limits: &Limits) -> Vec<(u32, u64, u64)> {
+    let set = rlimits(limits, current).into_iter();
+    set.map(|(resource, bound)| (number(resource), bound.soft, bound.hard)).collect()
+}
+
+/// The caller's own.
+fn current(resource: Resource) -> Bound {
+    let own = getrlimit(kernel(resource));
+    Bound { soft: own.current.unwrap_or(u64::MAX), hard: own.maximum.unwrap_or(u64::MAX) }
+}
+
+fn number(resource: Resource) -> u32 {
+    kernel(resource) as u32
+}
+
+const fn kernel(resource: Resource) -> rustix::process::Resource {
+    use rustix::process::Resource as Kernel;
+    match resource {
+        Resource::Core => Kernel::Core,
+        Resource::OpenFiles => Kernel::Nofile,
+        Resource::FileSize => Kernel::Fsize,
+        Resource::Cpu => Kernel::Cpu,
+        Resource::Processes => Kernel::Nproc,
+        Resource::PrivateMemory => Kernel::Data,
+        Resource::LockedMemory => Kernel::Memlock,
+        Resource::MessageQueues => Kernel::Msgqueue,
+        Resource::Nice => Kernel::Nice,
+        Resource::RealTime => Kernel::Rtprio,
+    }
+}
+
+/// Whether so little is left of a file system, in bytes or in files, that writing to it fails.
+///
+/// One that cannot be asked is not called full: that would blame a limit for a failure of the command.
+pub(crate) fn is_full(file_system: impl AsFd) -> bool {
+    let nearly = |left: u64, all: u64| all > 0 && left <= all / 100;
+    fstatvfs(file_system)
+        .is_ok_and(|found| nearly(found.f_bfree, found.f_blocks) || nearly(found.f_ffree, found.f_files))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_knows_the_numbers() {
+        let limits = Limits { open_files: Some(512), processes: Some(10), memory: Some(1 << 30), ..Limits::none() };
+        let set = prepared_rlimits(&limits);
+        let find = |number: u32| set.iter().find(|(other, ..)| *other == number).map(|(_, soft, hard)| (*soft, *hard));
+        assert_eq!(find(libc::RLIMIT_CORE), Some((0, 0)));
+        assert_eq!(find(libc::RLIMIT_NOFILE), Some((512, 512)));
+        assert_eq!(find(libc::RLIMIT_NPROC), Some((12, 12)));
+        assert_eq!(find(libc::RLIMIT_DATA), Some((1 << 30, 1 << 30)));
+        assert_eq!(find(libc::RLIMIT_CPU), None);
+    }
+
+    #[test]
+    fn an_ordinary_directory_is_not_full_and_a_device_is() {
+        assert!(!is_full(std::fs::File::open("/proc/self").unwrap()), "a file system without a size");
+        let full = std::fs::File::open("/sys/kernel").map(|directory| is_full(directory));
+        assert!(!full.unwrap_or(false));
+    }
+}

@@ -1,0 +1,160 @@
+//! Everything that the processes which build a jail need, prepared: they share our memory and must not allocate.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use super::calls::confine::{Handled, Words};
+use crate::plan::{Kind, Mount, Owner, Plan, Skeleton};
+use crate::seccomp::Instruction;
+
+/// What the first process of a jail does, and then the second.
+pub(super) struct Script {
+    /// Namespaces besides the user's and the processes'.
+    pub(super) namespaces: i32,
+    /// Whom the first process becomes; it stays who it is where the caller is nobody special.
+    pub(super) becomes: Option<Owner>,
+    /// Options of the file system that holds everything private.
+    pub(super) root: Options,
+    /// How the tree is built.
+    pub(super) steps: Vec<Step>,
+    /// Whether a loopback interface has to be brought up.
+    pub(super) loopback: bool,
+    /// The image of the process that stays.
+    pub(super) init: Vec<u8>,
+    /// Its arguments: one, its name.
+    pub(super) init_words: Words,
+    /// What Landlock is about; absent where the kernel has none.
+    pub(super) handled: Option<Handled>,
+    /// What it allows.
+    pub(super) grants: Vec<(CString, u64)>,
+    /// Resource, soft limit, hard limit.
+    pub(super) limits: Vec<(u32, u64, u64)>,
+    /// Paths that must not be there.
+    pub(super) absent: Vec<CString>,
+    /// The filter of system calls.
+    pub(super) filter: Vec<Instruction>,
+    /// The filter that tells about calls and decides nothing.
+    pub(super) observe: Option<Vec<Instruction>>,
+    /// Where the command starts.
+    pub(super) cwd: CString,
+    /// Where the program may be, in order.
+    pub(super) programs: Vec<CString>,
+    /// Its arguments.
+    pub(super) arguments: Words,
+    /// Its environment.
+    pub(super) environment: Words,
+    /// The signals that waited before we made all of them wait.
+    pub(super) mask: u64,
+    /// The standard streams of the command; `None` is the jail's own terminal.
+    pub(super) streams: [Option<RawFd>; 3],
+    /// The ends of pipes and sockets that are its own.
+    pub(super) ends: Ends,
+}
+
+/// What the building processes hold of the pipes to their supervisor.
+pub(super) struct Ends {
+    /// Where to tell how it goes.
+    pub(super) report: RawFd,
+    /// Where to wait for leave to go on.
+    pub(super) gate: RawFd,
+    /// Held by the first process until it has executed something.
+    pub(super) sealed: RawFd,
+    /// Where the second one sees that.
+    pub(super) seal: RawFd,
+    /// Where the wait status of the command is told.
+    pub(super) status: RawFd,
+}
+
+/// Options of a private file system.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) size: CString,
+    pub(super) inodes: CString,
+}
+
+/// One step of building the tree. Paths are relative to the new root.
+#[derive(Debug)]
+pub(super) enum Step {
+    Directory { path: CString, mode: u32 },
+    Link { path: CString, to: CString },
+    File { path: CString, text: Vec<u8> },
+    Bind { from: CString, path: CString, attributes: u64, id: (u64, u64) },
+    Ready { mount: RawFd, path: CString },
+    Device { from: CString, path: CString },
+    Scratch { path: CString },
+    Fresh { path: CString },
+    Empty { path: CString, of: CString },
+    Processes { path: CString },
+    Terminals { path: CString },
+    Lock { path: CString },
+}
+
+/// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
+pub(super) const BLANK: &str = ".blank";
+pub(super) const VOID: &str = ".void";
+
+/// The steps of a plan. `ready` has mounts that were made before, with their paths.
+pub(super) fn steps(plan: &Plan, ready: &[(PathBuf, RawFd)]) -> Vec<Step> {
+    let scaffold = [(PathBuf::from("/").join(BLANK), Skeleton::File(Vec::new()))];
+    let scaffold = scaffold.into_iter().chain([(PathBuf::from("/").join(VOID), Skeleton::Directory(0o555))]);
+    let mut steps: Vec<_> = scaffold.chain(plan.skeleton.iter().cloned()).map(made).collect();
+    for mount in &plan.mounts {
+        steps.extend(mount.makes.iter().cloned().map(made));
+        steps.push(mounted(mount, plan, ready));
+    }
+    let hollow = plan.mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, plan));
+    steps.extend(hollow.map(|mount| Step::Lock { path: inside(&mount.path) }));
+    steps
+}
+
+fn made((path, thing): (PathBuf, Skeleton)) -> Step {
+    let path = inside(&path);
+    match thing {
+        Skeleton::Directory(mode) => Step::Directory { path, mode },
+        Skeleton::Link(to) => Step::Link { path, to: text(to.as_os_str()) },
+        Skeleton::File(text) => Step::File { path, text },
+    }
+}
+
+fn mounted(mount: &Mount, plan: &Plan, ready: &[(PathBuf, RawFd)]) -> Step {
+    let (path, from) = (inside(&mount.path), text(mount.path.as_os_str()));
+    if let Some((_, made)) = ready.iter().find(|(ready, _)| *ready == mount.path) {
+        return Step::Ready { mount: *made, path };
+    }
+    match mount.kind {
+        Kind::Bind { write, id, .. } => Step::Bind { from, path, attributes: attributes(write), id },
+        Kind::Device => Step::Device { from, path },
+        // Where the root has the directory, it is part of the one private file system and shares its size.
+        Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
+        Kind::Scratch => Step::Fresh { path },
+        Kind::Void if holds_others(mount, plan) => Step::Fresh { path },
+        Kind::Void => Step::Empty { path, of: text(VOID.as_ref()) },
+        Kind::Blank => Step::Empty { path, of: text(BLANK.as_ref()) },
+        Kind::Processes => Step::Processes { path },
+        Kind::Terminals => Step::Terminals { path },
+    }
+}
+
+fn holds_others(mount: &Mount, plan: &Plan) -> bool {
+    plan.mounts.iter().any(|other| other.path != mount.path && other.path.starts_with(&mount.path))
+}
+
+/// What a view of the host may not be used for, whatever it is on the host.
+pub(super) fn attributes(write: bool) -> u64 {
+    let read_only = if write { 0 } else { libc::MOUNT_ATTR_RDONLY };
+    read_only | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV
+}
+
+/// An absolute path, relative to the root.
+fn inside(path: &Path) -> CString {
+    text(path.strip_prefix("/").unwrap_or(path).as_os_str())
+}
+
+/// A text for the kernel. A zero byte cannot be in a path or argument that was checked; if it is, the text ends there.
+pub(crate) fn text(text: &OsStr) -> CString {
+    let bytes = text.as_bytes();
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    CString::new(&bytes[..end]).unwrap_or_default()
+}
