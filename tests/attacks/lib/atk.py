@@ -308,6 +308,8 @@ class Test:
             self.ok("; ".join(r.tags("BLOCKED"))[:280] + pass_note)
         if r.timed_out:
             self.skip("probe timed out without a verdict")
+        if r.rc == 124:
+            self.ok("ended by a limit: %s%s" % (r.first_error(), pass_note))
         if r.rc is not None and (r.rc < 0 or r.rc > 128):
             self.ok("probe was killed (status %s)%s" % (r.rc, pass_note))
         self.skip("probe gave no verdict: rc=%s %s" % (r.rc, r.first_error()))
