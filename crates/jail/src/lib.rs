@@ -16,10 +16,12 @@ mod enforcement;
 pub mod environment;
 pub mod plan;
 pub mod probe;
+mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
 pub mod trial;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Mode, Network, Spec, View};

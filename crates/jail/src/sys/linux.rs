@@ -5,6 +5,7 @@ mod bounded;
 mod bwrap;
 mod calls;
 mod cgroup;
+mod cgroups;
 mod child;
 mod host;
 mod idmap;
@@ -14,9 +15,11 @@ mod namespaces;
 mod native;
 mod object;
 mod report;
+mod resources;
 mod root;
 mod script;
 mod signs;
+mod watchdog;
 
 use rustix::io::Errno as Raw;
 

@@ -67,7 +67,8 @@ impl Cgroups {
     /// A group that cannot be made does not keep the others from being made: see [`Cgroups::bounds`].
     pub(crate) fn make(limits: &Limits) -> (Self, Option<Unavailable>) {
         let (found, mut missing) = places(limits);
-        let name = format!("{PREFIX}{}-{:016x}", getpid().as_raw_pid(), RandomState::new().build_hasher().finish());
+        let name =
+            format!("{PREFIX}{}-{:016x}", getpid().as_raw_pid(), RandomState::new().build_hasher().finish());
         let mut made = Self { groups: Vec::new(), directories: Vec::new() };
         for place in found {
             if let Err(refused) = made.add(place, &name, limits) {
@@ -171,7 +172,9 @@ impl Cgroups {
     fn clear(&mut self) -> Result<(), Errno> {
         let groups = self.groups.drain(..).map(Some).chain(std::iter::repeat_with(|| None));
         let removed = self.directories.drain(..).zip(groups);
-        removed.map(|(directory, group)| remove_directory(&directory, group.as_ref())).fold(Ok(()), Result::and)
+        removed
+            .map(|(directory, group)| remove_directory(&directory, group.as_ref()))
+            .fold(Ok(()), Result::and)
     }
 
     /// Removes what others left behind that were killed: empty groups beside ours whose maker is gone. Returns how many.
@@ -186,7 +189,7 @@ impl Cgroups {
 impl Drop for Cgroups {
     fn drop(&mut self) {
         // Nobody is left to tell; the next sweep finds what could not be removed.
-        drop(self.clear());
+        self.clear().ok();
     }
 }
 
@@ -233,7 +236,7 @@ fn remove_directory(directory: &CString, group: Option<&Group>) -> Result<(), Er
         }
         if let Some(Group { handle, version: Version::Unified, .. }) = group {
             // Kernels before 5.14 cannot; the pause has to do.
-            drop(set(handle, "cgroup.kill", "1"));
+            set(handle, "cgroup.kill", "1").ok();
         }
         thread::sleep(pause);
         pause *= 2;

@@ -55,9 +55,12 @@ mod tests {
 
     #[test]
     fn the_kernel_knows_the_numbers() {
-        let limits = Limits { open_files: Some(512), processes: Some(10), memory: Some(1 << 30), ..Limits::none() };
+        let limits =
+            Limits { open_files: Some(512), processes: Some(10), memory: Some(1 << 30), ..Limits::none() };
         let set = prepared_rlimits(&limits);
-        let find = |number: u32| set.iter().find(|(other, ..)| *other == number).map(|(_, soft, hard)| (*soft, *hard));
+        let find = |number: u32| {
+            set.iter().find(|(other, ..)| *other == number).map(|(_, soft, hard)| (*soft, *hard))
+        };
         assert_eq!(find(libc::RLIMIT_CORE), Some((0, 0)));
         assert_eq!(find(libc::RLIMIT_NOFILE), Some((512, 512)));
         assert_eq!(find(libc::RLIMIT_NPROC), Some((12, 12)));

@@ -1,0 +1,14 @@
+//! What a jail uses up: which bounds are set, whether one was reached, and what a person is told. Nothing here touches
+//! the machine.
+
+mod level;
+mod overrun;
+mod pace;
+mod rlimit;
+mod verdict;
+
+pub(crate) use level::{Bounds, Means, reached};
+pub use overrun::{Amount, Limit, Overrun};
+pub(crate) use pace::{Crowd, Pace};
+pub(crate) use rlimit::{Bound, Resource, rlimits};
+pub(crate) use verdict::{Observed, Status, verdict};

@@ -1,0 +1,195 @@
+//! On the real kernel, as far as it lets us make groups.
+
+use std::io::Write as _;
+use std::process::{Child, Command, Output, Stdio};
+
+use super::*;
+
+#[path = "../../../../../../tests/skip.rs"]
+mod skip;
+
+fn limits(memory: u64, processes: u64) -> Limits {
+    Limits { memory: Some(memory), processes: Some(processes), ..Limits::none() }
+}
+
+/// Groups for both limits, if this machine lets us.
+fn groups(what: &str, limits: &Limits) -> Option<Cgroups> {
+    let (made, missing) = Cgroups::make(limits);
+    if let Some(missing) = missing {
+        skip::skipped(what, &missing.to_string());
+        return None;
+    }
+    Some(made)
+}
+
+/// A shell in the groups: it joins as the first process of a jail does, and only then runs the script.
+fn run_inside(groups: &Cgroups, script: &str) -> Output {
+    let files =
+        groups.directories.iter().zip(&groups.groups).map(|(directory, group)| {
+            format!("{}/{}", directory.to_str().unwrap(), group.version.entrance())
+        });
+    let join: String = files.map(|file| format!("echo 0 > {file}; ")).collect();
+    Command::new("sh").args(["-c", &format!("{join}{script}")]).output().unwrap()
+}
+
+fn exists(directory: &CString) -> bool {
+    Path::new(directory.to_str().unwrap()).exists()
+}
+
+#[test]
+fn a_memory_bomb_is_ended_by_the_kernel() {
+    let Some(groups) = groups("a memory bomb in a cgroup", &limits(32 << 20, 50)) else { return };
+    let output = run_inside(&groups, "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo survived");
+    assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let usage = groups.usage();
+    assert!(usage.oom_kills >= 1, "{usage:?}");
+    assert!(usage.held.unwrap() >= 28 << 20, "{usage:?}");
+    assert_eq!(usage.refused, 0);
+}
+
+#[test]
+fn a_fork_bomb_is_refused_and_counted() {
+    let Some(groups) = groups("a fork bomb in a cgroup", &limits(200 << 20, 20)) else { return };
+    let script = "exec 3<&0; for i in $(seq 100); do (read x <&3) & done; wait";
+    let output = run_inside(&groups, script);
+    let usage = groups.usage();
+    assert!(usage.refused >= 1, "{usage:?} {output:?}");
+    assert_eq!(usage.oom_kills, 0);
+}
+
+#[test]
+fn what_stays_within_its_limits_notices_nothing() {
+    let Some(groups) = groups("a command in a cgroup", &limits(200 << 20, 20)) else { return };
+    let output = run_inside(&groups, "seq 3 | cat");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n2\n3\n");
+    let Usage { oom_kills, refused, .. } = groups.usage();
+    assert_eq!((oom_kills, refused), (0, 0));
+    assert_eq!(groups.bounds(&limits(1, 1), false, None).memory, Means::Cgroup);
+}
+
+#[test]
+fn groups_are_private_and_removed() {
+    let Some(groups) = groups("removal of cgroups", &limits(32 << 20, 20)) else { return };
+    use std::os::unix::fs::MetadataExt as _;
+    let directories = groups.directories().to_vec();
+    for directory in &directories {
+        assert_eq!(fs::metadata(directory.to_str().unwrap()).unwrap().mode() & 0o7777, 0o700);
+    }
+    groups.remove().unwrap();
+    assert!(!directories.iter().any(exists));
+    let Some(groups) = self::groups("removal of cgroups", &limits(32 << 20, 20)) else { return };
+    let directories = groups.directories().to_vec();
+    drop(groups);
+    assert!(!directories.iter().any(exists), "whoever forgets to remove them");
+}
+
+/// A process that is still in a group makes its removal fail, and not for ever.
+#[test]
+fn a_busy_group_is_given_up() {
+    let Some(groups) = groups("a busy cgroup", &limits(32 << 20, 20)) else { return };
+    let mut child = waiting();
+    groups.join(Pid::from_child(&child)).unwrap();
+    let directories = groups.directories().to_vec();
+    let result = groups.remove();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(result, Err(Errno::BUSY));
+    directories.iter().for_each(|directory| remove_directory(directory, None).unwrap());
+}
+
+fn waiting() -> Child {
+    Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+}
+
+/// Names: of a process that is gone, of one that lives, and of nobody we know.
+#[test]
+fn only_orphans_are_swept() {
+    let Some(groups) = groups("sweeping cgroups", &limits(32 << 20, 20)) else { return };
+    let parent = Path::new(groups.directories()[0].to_str().unwrap()).parent().unwrap().to_owned();
+    let mut child = waiting();
+    let gone = child.id();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let make = |name: String| {
+        fs::create_dir(parent.join(&name)).unwrap();
+        parent.join(name)
+    };
+    let orphan = make(format!("ringfence-{gone}-test"));
+    let locked = make(format!("ringfence-{gone}-locked"));
+    let living = make(format!("ringfence-{}-test", std::process::id()));
+    let other = make(format!("other-{gone}-test"));
+    let lock = fs::File::open(&locked).unwrap();
+    lock.lock_shared().unwrap();
+    groups.sweep();
+    let left = [&orphan, &locked, &living, &other].map(|path| path.exists());
+    drop(lock);
+    for path in [orphan, locked, living, other].iter().filter(|path| path.exists()) {
+        fs::remove_dir(path).unwrap();
+    }
+    assert_eq!(left, [false, true, true, true]);
+}
+
+#[test]
+fn without_limits_no_group_is_made() {
+    let (groups, missing) = Cgroups::make(&Limits::none());
+    assert!(groups.directories().is_empty() && missing.is_none());
+    assert_eq!(groups.entrances().count(), 0);
+    assert_eq!(groups.usage(), Usage::default());
+    let bounds = groups.bounds(&limits(1, 1), true, Some(&Unavailable::NotMounted(Controller::Pids)));
+    assert_eq!((bounds.memory, bounds.processes), (Means::Watchdog, Means::Watchdog));
+    assert_eq!(bounds.why.as_deref(), Some("no pids cgroup is mounted"));
+}
+
+/// A directory that is no cgroup takes no limits, and does not stay.
+#[test]
+fn what_is_no_cgroup_is_refused() {
+    let tree = tempfile::tempdir().unwrap();
+    let mut groups = Cgroups { groups: Vec::new(), directories: Vec::new() };
+    let place = Place {
+        directory: tree.path().to_owned(),
+        version: Version::Unified,
+        controllers: vec![Controller::Memory],
+    };
+    let refused = groups.add(place, "ringfence-1-x", &limits(1, 1)).unwrap_err();
+    assert!(refused.to_string().starts_with("setting its limits in /"), "{refused}");
+    assert_eq!(fs::read_dir(tree.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn reads_what_the_kernel_counts() {
+    let rows = [
+        ("low 0\nhigh 0\nmax 7\noom 1\noom_kill 2\n", "oom_kill", Some(2)),
+        ("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n", "oom_kill", Some(3)),
+        ("max 5\n", "max", Some(5)),
+        ("max many\n", "max", None),
+        ("", "max", None),
+    ];
+    for (text, key, expected) in rows {
+        assert_eq!(field(text, key), expected, "{text:?}");
+    }
+}
+
+/// `cargo test --release -p ringfence-jail -- --ignored --nocapture cost_of_groups`
+#[test]
+#[ignore = "a measurement, not a check"]
+fn cost_of_groups() {
+    let mut times: Vec<_> = (0..200)
+        .map(|_| {
+            let mut child = waiting();
+            let start = std::time::Instant::now();
+            let (groups, missing) = Cgroups::make(&limits(3_000_000_000, 1024));
+            let made = start.elapsed();
+            assert!(missing.is_none());
+            child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let before = std::time::Instant::now();
+            groups.remove().unwrap();
+            (made, before.elapsed())
+        })
+        .collect();
+    times.sort();
+    println!("make {:?} p90 {:?}", times[100].0, times[180].0);
+    times.sort_by_key(|(_, removed)| *removed);
+    println!("remove {:?} p90 {:?}", times[100].1, times[180].1);
+}

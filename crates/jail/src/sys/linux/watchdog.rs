@@ -1,0 +1,232 @@
+//! Looks after what a whole tree of processes uses, where no cgroup does.
+//!
+//! What is seen is a moment's picture, put together while the processes go on: a process that is handed to another parent
+//! during the walk may be missed once. Bounds on single processes hold meanwhile.
+
+use std::collections::HashMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use policy::Limits;
+use rustix::process::Pid;
+
+use super::cgroups::Cgroups;
+use crate::resources::{Amount, Crowd, Limit, Overrun, Pace};
+
+/// Looks after one jail.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    /// The first process of the jail, or the command where there is none.
+    root: Pid,
+    memory: Option<u64>,
+    processes: Option<u64>,
+    /// The kernel counts the processes and what it refuses.
+    counted: bool,
+    peak: Peak,
+    refused: u64,
+    crowd: Crowd,
+    pace: Pace,
+}
+
+/// The most that was seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Peak {
+    /// Memory of all processes together, in bytes.
+    pub(crate) memory: u64,
+    /// Processes and threads besides the root.
+    pub(crate) processes: u64,
+}
+
+impl Watchdog {
+    /// Looks after what `cgroups` does not bound; `None` when there is nothing to look after.
+    pub(crate) fn new(limits: &Limits, root: Pid, cgroups: &Cgroups) -> Option<Self> {
+        let counted = cgroups.counts_processes();
+        let memory = limits.memory.filter(|_| !cgroups.counts_memory());
+        let watches = memory.is_some() || limits.processes.is_some();
+        watches.then(|| Self {
+            root,
+            memory,
+            processes: limits.processes,
+            counted,
+            peak: Peak::default(),
+            refused: 0,
+            crowd: Crowd::default(),
+            pace: Pace::new(),
+        })
+    }
+
+    /// Whether there is anything to see on this machine.
+    pub(crate) fn can_see() -> bool {
+        Process::read(rustix::process::getpid(), &mut String::new()).is_some()
+    }
+
+    /// How long to wait until the next look.
+    pub(crate) fn due(&self) -> Duration {
+        self.pace.period()
+    }
+
+    /// The most that was seen so far.
+    pub(crate) fn peak(&self) -> Peak {
+        self.peak
+    }
+
+    /// Looks. An answer means that the tree has to be ended.
+    pub(crate) fn look(&mut self, cgroups: &Cgroups, now: Instant) -> Option<Overrun> {
+        let start = Instant::now();
+        let refused = if self.counted { cgroups.refused() } else { 0 };
+        let walked = (self.memory.is_some() || !self.counted).then(|| Tree::read(self.root));
+        let tree = walked.unwrap_or_default();
+        let overrun = self.judge(&tree, refused, now);
+        self.pace.note(self.share(&tree, refused), start.elapsed());
+        self.refused = refused;
+        overrun
+    }
+
+    fn judge(&mut self, tree: &Tree, refused: u64, now: Instant) -> Option<Overrun> {
+        self.peak.memory = self.peak.memory.max(tree.memory);
+        self.peak.processes = self.peak.processes.max(tree.tasks);
+        self.too_many(tree.tasks, refused, now).or_else(|| self.too_much(tree))
+    }
+
+    fn too_many(&mut self, tasks: u64, refused: u64, now: Instant) -> Option<Overrun> {
+        let allowed = self.processes?;
+        let crowded = if self.counted { refused > self.refused } else { Crowd::is_one(tasks, allowed) };
+        self.crowd.note(crowded, now).then(|| Overrun::new(Limit::Processes, Amount::Count(allowed)))
+    }
+
+    /// Memory that processes share counts for each of them at first; only when that is too much is it divided, slowly.
+    fn too_much(&self, tree: &Tree) -> Option<Overrun> {
+        let allowed = self.memory.filter(|allowed| tree.memory > *allowed)?;
+        let exact = tree.divided();
+        (exact > allowed)
+            .then(|| Overrun::new(Limit::Memory, Amount::Bytes(allowed)).used(Amount::Bytes(exact)))
+    }
+
+    /// Thousandths of the limit that is used most. Where the kernel counts, a refusal is worth a closer look.
+    fn share(&self, tree: &Tree, refused: u64) -> u64 {
+        let of = |used: u64, allowed: Option<u64>| {
+            allowed.map_or(0, |allowed| used.saturating_mul(1000) / allowed.max(1))
+        };
+        let crowd = if refused > self.refused { 1000 } else { 0 };
+        of(tree.memory, self.memory).max(of(tree.tasks, self.processes)).max(crowd)
+    }
+}
+
+/// A tree of processes at one moment.
+#[derive(Debug, Default)]
+struct Tree {
+    members: Vec<Process>,
+    /// Of all together, in bytes; shared memory more than once.
+    memory: u64,
+    /// Threads of all but the root.
+    tasks: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Process {
+    id: Pid,
+    memory: u64,
+    threads: u64,
+}
+
+impl Tree {
+    fn read(root: Pid) -> Self {
+        let mut buffer = String::new();
+        let members: Vec<_> =
+            members(root).into_iter().filter_map(|id| Process::read(id, &mut buffer)).collect();
+        let memory = members.iter().map(|process| process.memory).sum();
+        let tasks = members.iter().filter(|process| process.id != root).map(|process| process.threads).sum();
+        Self { members, memory, tasks }
+    }
+
+    /// The memory with shared parts divided among those who share them. Where that may not be read, it counts in full.
+    fn divided(&self) -> u64 {
+        self.members.iter().map(|process| divided(process.id).unwrap_or(process.memory)).sum()
+    }
+}
+
+impl Process {
+    fn read(id: Pid, buffer: &mut String) -> Option<Self> {
+        *buffer = fs::read_to_string(format!("/proc/{}/status", id.as_raw_pid())).ok()?;
+        Some(Self { id, memory: memory(buffer), threads: number(buffer, "Threads:").unwrap_or(1) })
+    }
+}
+
+/// What a program wrote itself; what it maps of files can be had back at any time.
+fn memory(status: &str) -> u64 {
+    kilobytes(status, &["RssAnon:", "RssShmem:", "VmSwap:"])
+}
+
+fn divided(id: Pid) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{}/smaps_rollup", id.as_raw_pid())).ok()?;
+    Some(kilobytes(&rollup, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]))
+}
+
+fn kilobytes(text: &str, keys: &[&str]) -> u64 {
+    keys.iter().filter_map(|key| number(text, key)).sum::<u64>().saturating_mul(1024)
+}
+
+fn number(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// The processes below `root`, and itself: by the kernel's lists of children, or where it keeps none by everybody's parent.
+fn members(root: Pid) -> Vec<Pid> {
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(&process) = found.get(next) {
+        next += 1;
+        match children(process) {
+            Some(children) => found.extend(children),
+            None if process == root => return members_by_parent(root),
+            // It ended while we were looking.
+            None => {}
+        }
+    }
+    found
+}
+
+/// Each thread has a list of its own.
+fn children(process: Pid) -> Option<Vec<Pid>> {
+    let mut found = Vec::new();
+    let mut listed = false;
+    for thread in fs::read_dir(format!("/proc/{}/task", process.as_raw_pid())).ok()?.flatten() {
+        let Ok(list) = fs::read_to_string(thread.path().join("children")) else { continue };
+        listed = true;
+        found.extend(list.split_whitespace().filter_map(pid));
+    }
+    listed.then_some(found)
+}
+
+fn members_by_parent(root: Pid) -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let ids = entries.filter_map(|entry| pid(entry.file_name().to_str()?));
+    let mut children: HashMap<Pid, Vec<Pid>> = HashMap::new();
+    for id in ids {
+        if let Some(parent) = parent(id) {
+            children.entry(parent).or_default().push(id);
+        }
+    }
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(process) = found.get(next) {
+        // Taken out, so that no picture of the machine makes us walk in a circle.
+        found.extend(children.remove(process).unwrap_or_default());
+        next += 1;
+    }
+    found
+}
+
+/// The fields begin behind the name of the program, which may contain anything.
+fn parent(id: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", id.as_raw_pid())).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1).and_then(pid)
+}
+
+fn pid(text: &str) -> Option<Pid> {
+    text.parse().ok().filter(|number| *number > 0).and_then(Pid::from_raw)
+}
+
+#[cfg(test)]
+mod tests;
