@@ -14,7 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 
-use policy::Shown;
+use policy::{Code, Shown};
 
 /// One variable asked for on top of those that pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -165,11 +165,8 @@ fn never(name: &OsStr, written_out: bool) -> Option<Fault> {
     if table::harmless(name) {
         return None;
     }
-    match table::never(name) {
-        Some((Kind::Program, _)) if written_out => None,
-        Some(fault) => Some(fault),
-        None => secret::name(name).map(|reason| (Kind::Secret, reason)),
-    }
+    let row = table::never(name).filter(|(kind, _)| *kind != Kind::Program || !written_out);
+    row.or_else(|| secret::name(name).map(|reason| (Kind::Secret, reason)))
 }
 
 /// What is wrong with a value, if anything is.
@@ -244,6 +241,12 @@ impl Kind {
 }
 
 impl Refused {
+    /// The code of every refusal.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        Code::JailEnvironment
+    }
+
     /// What to do instead.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
@@ -251,7 +254,7 @@ impl Refused {
             Kind::Malformed => "use NAME or NAME=VALUE, with a name that a shell could set",
             Kind::Program => "write the value out, as NAME=VALUE, if it is meant",
             Kind::Secret => "leave it out: everything that runs inside could read it and pass it on",
-            Kind::Own => "leave it out: it is set for you; a directory of PATH has to be seen inside",
+            Kind::Own => "leave it out; to search a directory of programs, show it with --read",
             Kind::Route => "leave it out: the way out is chosen by the network setting",
             Kind::Handle => "leave it out: what it leads to is not inside",
             Kind::Loader | Kind::Startup | Kind::Code | Kind::Git => {
@@ -264,6 +267,12 @@ impl Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Shown::bytes(self.name.as_encoded_bytes());
-        write!(f, "the variable `{name}` does not enter: {}", self.reason)
+        match self.kind {
+            Kind::Own => write!(f, "the variable `{name}` is set by the sandbox: {}", self.reason),
+            _ => write!(f, "the variable `{name}` does not enter: {}", self.reason),
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;
