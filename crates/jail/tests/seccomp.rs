@@ -12,6 +12,8 @@ mod confined;
 mod killed;
 #[path = "seccomp/observed.rs"]
 mod observed;
+#[path = "seccomp/reference.rs"]
+mod reference;
 #[path = "seccomp/refused.rs"]
 mod refused;
 #[path = "../../../tests/skip.rs"]

@@ -39,9 +39,13 @@ fn numbers(abi: Abi) -> String {
         "### Numbers that no row names, on {}\n\n| From | Answer | Because |\n|---|---|---|\n",
         name(abi)
     );
-    let line =
-        |Span { first, answer, because }: &Span| format!("| {first:#x} | {} | {because} |\n", word(*answer));
-    abi.spans().iter().fold(head, |text, span| text + &line(span))
+    abi.spans().iter().fold(head, |text, span| text + &from(span))
+}
+
+fn from(Span { first, answer, because }: &Span) -> String {
+    // Call numbers are known in decimal, bits above them in hexadecimal.
+    let first = if *first < 1000 { first.to_string() } else { format!("{first:#x}") };
+    format!("| {first} | {} | {because} |\n", word(*answer))
 }
 
 fn name(abi: Abi) -> &'static str {
