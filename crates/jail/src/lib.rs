@@ -16,6 +16,7 @@ mod enforcement;
 pub mod environment;
 pub mod plan;
 pub mod probe;
+mod relay;
 mod resources;
 pub mod seccomp;
 mod spec;

@@ -1,0 +1,251 @@
+//! The caller's terminal and the one inside.
+//!
+//! The program inside has a terminal of its own, with its own modes, size, foreground and keys. The caller's is taken
+//! only while it is ours to take: its foreground is our process group, and nobody else has changed its modes since.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Mutex, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use rustix::event::PollFd;
+use rustix::io::Errno;
+use rustix::process::getpgrp;
+use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetpgrp,
+    tcgetwinsize, tcsetattr, tcsetwinsize,
+};
+
+use super::relay::{AtEnd, Direction, Port, Progress, TerminalChannel as Channel, signal_foreground};
+
+/// The caller's terminal: raw while the program inside has it, as it was found otherwise.
+#[derive(Debug)]
+pub(crate) struct Host {
+    fd: OwnedFd,
+    found: Termios,
+    /// Whether keyboard and screen are both the command's, so that it has the terminal from the start. Otherwise others in
+    /// the same pipeline may use it: a pager after us, the keyboard before us.
+    whole: bool,
+    raw: bool,
+}
+
+impl Host {
+    /// Notes the modes of a terminal. Changes nothing.
+    pub(crate) fn new(fd: OwnedFd, whole: bool) -> io::Result<Self> {
+        let found = tcgetattr(&fd)?;
+        Ok(Self { fd, found, whole, raw: false })
+    }
+
+    /// Whether this process may use the terminal: it is in its foreground, or the terminal does not control it and so has no
+    /// foreground to be in.
+    fn is_ours(&self) -> bool {
+        match tcgetpgrp(&self.fd) {
+            Ok(foreground) => foreground == getpgrp(),
+            // No terminal of this session; or its foreground lies outside of our process namespace.
+            Err(Errno::NOTTY | Errno::OPNOTSUPP) => true,
+            Err(_) => false,
+        }
+    }
+
+    fn is_untouched(&self) -> bool {
+        tcgetattr(&self.fd).is_ok_and(|now| same_modes(&now, &self.found))
+    }
+
+    /// Takes the terminal. If that fails it stays as it is: keys then arrive as lines.
+    fn take(&mut self) {
+        let mut slot = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_some() || !self.is_untouched() {
+            return;
+        }
+        let mut raw = self.found.clone();
+        raw.make_raw();
+        if let Ok(fd) = self.fd.try_clone() {
+            self.raw = tcsetattr(&self.fd, OptionalActions::Now, &raw).is_ok();
+            *slot = self.raw.then(|| Taken { fd, found: self.found.clone() });
+        }
+    }
+
+    /// Leaves the terminal as it was found. From the background nothing is touched: whoever is in the foreground has set it
+    /// up for themselves.
+    fn leave(&mut self) {
+        if !std::mem::take(&mut self.raw) {
+            return;
+        }
+        let taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(taken) = taken.filter(|_| self.is_ours()) {
+            taken.put_back();
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// The terminal that is raw at the moment, out of reach of destructors: a process that panics may not run them.
+static TAKEN: Mutex<Option<Taken>> = Mutex::new(None);
+
+#[derive(Debug)]
+struct Taken {
+    fd: OwnedFd,
+    found: Termios,
+}
+
+impl Taken {
+    /// A terminal that is gone cannot be put back, and nobody will miss it.
+    fn put_back(&self) {
+        tcsetattr(&self.fd, OptionalActions::Now, &self.found).ok();
+    }
+}
+
+/// Leaves the caller's terminal as it was found, if it is taken. For a panic hook: takes no lock it would have to wait for.
+pub(crate) fn put_terminal_back() {
+    let taken = match TAKEN.try_lock() {
+        Ok(slot) => slot,
+        Err(TryLockError::Poisoned(slot)) => slot.into_inner(),
+        Err(TryLockError::WouldBlock) => return,
+    };
+    if let Some(taken) = taken.as_ref() {
+        taken.put_back();
+    }
+}
+
+/// The caller's terminal connected with the one inside.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    host: Host,
+    keyboard: Channel,
+    screen: Channel,
+    /// The program side. As long as it is open the master does not end, even while no program has the terminal open.
+    inner: Option<OwnedFd>,
+    /// The modes the terminal inside began with.
+    begun: Termios,
+    suspended: bool,
+    /// Whether the caller's terminal is somebody else's at the moment.
+    aside: bool,
+}
+
+impl Terminal {
+    /// Connects them. The terminal inside begins with the modes and the size of the caller's.
+    pub(super) fn attach(host: Host, master: OwnedFd) -> io::Result<Self> {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let inner = ioctl_tiocgptpeer(&master, flags)?;
+        let mut begun = host.found.clone();
+        if !host.whole {
+            // The caller's terminal shows what is typed; once is enough.
+            begun.local_modes -= LocalModes::ECHO;
+        }
+        tcsetattr(&inner, OptionalActions::Now, &begun)?;
+        let begun = tcgetattr(&inner)?;
+        let end = AtEnd::Type(begun.special_codes[SpecialCodeIndex::VEOF]);
+        let keys = Port::shared(host.fd.try_clone()?, Direction::Read)?;
+        let show = Port::shared(host.fd.try_clone()?, Direction::Write)?;
+        let keyboard = Channel::new(keys, Port::own(master.try_clone()?)?, end);
+        let screen = Channel::new(Port::own(master)?, show, AtEnd::Close).filtered();
+        let inner = Some(inner);
+        let mut terminal = Self { host, keyboard, screen, inner, begun, suspended: false, aside: false };
+        terminal.resize()?;
+        terminal.follow();
+        Ok(terminal)
+    }
+
+    pub(super) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        self.keyboard.watch(fds);
+        self.screen.watch(fds);
+    }
+
+    pub(super) fn patience(&self) -> Option<Duration> {
+        (self.aside && !self.suspended).then_some(LOOK_AGAIN)
+    }
+
+    pub(super) fn advance(&mut self) {
+        self.follow();
+        self.keyboard.advance();
+        self.advance_screen();
+    }
+
+    pub(super) fn advance_screen(&mut self) -> Progress {
+        self.screen.advance()
+    }
+
+    pub(super) fn moved(&self) -> Option<Instant> {
+        self.screen.moved()
+    }
+
+    pub(super) fn resize(&self) -> io::Result<()> {
+        let Some(inner) = &self.inner else { return Ok(()) };
+        let size = tcgetwinsize(&self.host.fd)?;
+        Ok(tcsetwinsize(inner, size)?)
+    }
+
+    pub(super) fn signal(&self, signal: i32) -> io::Result<()> {
+        self.screen.source().map_or(Ok(()), |master| signal_foreground(master, signal))
+    }
+
+    pub(super) fn suspend(&mut self) {
+        self.suspended = true;
+        self.host.leave();
+        self.keyboard.pause(true);
+    }
+
+    pub(super) fn resume(&mut self) {
+        self.suspended = false;
+        self.follow();
+    }
+
+    /// Nobody inside reads any more. The program side is closed too, so that the screen ends when it is empty.
+    pub(super) fn close_keyboard(&mut self) {
+        self.keyboard.close();
+        self.inner = None;
+    }
+
+    /// Takes or leaves the caller's terminal, as the program inside and the caller's shell would have it.
+    fn follow(&mut self) {
+        if self.suspended {
+            return;
+        }
+        let ours = self.host.is_ours();
+        match (self.host.raw, ours && self.wants_keys()) {
+            (false, true) => self.host.take(),
+            (true, false) => self.host.leave(),
+            _ => {}
+        }
+        self.aside = !(ours && (self.host.raw || self.host.is_untouched()));
+        self.keyboard.pause(self.aside);
+    }
+
+    /// Whether the program inside expects keys and not lines. Where others may use the terminal, it has to have said so by
+    /// changing the modes of its own.
+    fn wants_keys(&self) -> bool {
+        let changed = |inner| tcgetattr(inner).is_ok_and(|now| !same_modes(&now, &self.begun));
+        self.host.whole || self.inner.as_ref().is_some_and(changed)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // An answer to a question of the program's must not reach the shell that reads next, as if it had been typed.
+        if self.host.raw && self.screen.asked() && self.host.is_ours() {
+            tcflush(&self.host.fd, QueueSelector::IFlush).ok();
+        }
+    }
+}
+
+/// How often to look whether the terminal is ours again: not every shell tells a job that it is in the foreground.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+fn same_modes(a: &Termios, b: &Termios) -> bool {
+    const KEYS: [SpecialCodeIndex; 6] = [
+        SpecialCodeIndex::VMIN,
+        SpecialCodeIndex::VTIME,
+        SpecialCodeIndex::VEOF,
+        SpecialCodeIndex::VINTR,
+        SpecialCodeIndex::VERASE,
+        SpecialCodeIndex::VSUSP,
+    ];
+    (a.input_modes, a.output_modes, a.local_modes) == (b.input_modes, b.output_modes, b.local_modes)
+        && KEYS.iter().all(|key| a.special_codes[*key] == b.special_codes[*key])
+}

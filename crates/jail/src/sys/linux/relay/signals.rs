@@ -1,0 +1,93 @@
+//! Signals as something to read.
+
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+
+use super::raw;
+
+/// The signals a supervisor answers, blocked in the thread that made this and read from a descriptor instead.
+///
+/// `SIGTTIN` and `SIGTTOU` are blocked as well and never read: a supervisor in the background is not stopped for touching
+/// its terminal, the call fails instead. The mask is as before when this is dropped. In a process with more threads, a signal
+/// to the process goes to one that does not block it.
+pub(crate) struct Signals {
+    descriptor: OwnedFd,
+    before: libc::sigset_t,
+    /// A mask belongs to a thread, so this cannot leave it.
+    here: PhantomData<*const ()>,
+}
+
+/// One signal that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Caught {
+    /// Its number.
+    pub(crate) signal: i32,
+    /// Whether the kernel sent it (a key of the terminal, a resize, a hang-up) and not a process.
+    pub(crate) by_kernel: bool,
+}
+
+const READ: &[libc::c_int] = &[
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGWINCH,
+    libc::SIGTSTP,
+    libc::SIGCONT,
+    libc::SIGCHLD,
+];
+
+const IGNORED: &[libc::c_int] = &[libc::SIGTTIN, libc::SIGTTOU];
+
+impl Signals {
+    /// Blocks them here.
+    pub(crate) fn block() -> io::Result<Self> {
+        let descriptor = raw::signal_descriptor(READ)?;
+        let before = raw::block(&[READ, IGNORED].concat())?;
+        Ok(Self { descriptor, before, here: PhantomData })
+    }
+
+    /// The mask before, which is the one a command has to start with.
+    pub(crate) fn before(&self) -> &libc::sigset_t {
+        &self.before
+    }
+
+    /// The next signal that has come, if any.
+    pub(crate) fn next(&self) -> io::Result<Option<Caught>> {
+        let mut record = [0; size_of::<libc::signalfd_siginfo>()];
+        match rustix::io::retry_on_intr(|| rustix::io::read(&self.descriptor, &mut record)) {
+            Ok(_) => Ok(Some(Caught::parse(&record))),
+            Err(Errno::AGAIN) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl Caught {
+    /// Reads the number and the origin, the first and the third field of the record.
+    fn parse(record: &[u8]) -> Self {
+        let field = |place: usize| {
+            record.get(place..place + 4).and_then(|field| field.try_into().ok()).map_or(0, i32::from_ne_bytes)
+        };
+        Self { signal: field(0), by_kernel: field(8) > 0 }
+    }
+}
+
+impl AsFd for Signals {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // The kernel refuses only a pointer or a way it does not know, and this mask came from it.
+        let restored = raw::set_mask(&self.before);
+        debug_assert!(restored.is_ok(), "{restored:?}");
+    }
+}
