@@ -9,6 +9,6 @@ mod verdict;
 
 pub(crate) use level::{Bounds, Means, reached};
 pub use overrun::{Amount, Limit, Overrun};
-pub(crate) use pace::{Crowd, Pace};
+pub(crate) use pace::{Crowd, Pace, Refusals};
 pub(crate) use rlimit::{Bound, Resource, rlimits};
 pub(crate) use verdict::{Observed, Status, verdict};

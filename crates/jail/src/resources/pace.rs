@@ -57,6 +57,23 @@ impl Crowd {
     }
 }
 
+/// How often the kernel refused a process, and when we last heard of one more.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Refusals {
+    count: u64,
+    last: Option<Instant>,
+}
+
+impl Refusals {
+    /// Takes note of the count, and says whether refusals go on. Two looks are never further apart than the longest pace.
+    pub(crate) fn note(&mut self, count: u64, now: Instant) -> bool {
+        if count > self.count {
+            *self = Self { count, last: Some(now) };
+        }
+        self.last.is_some_and(|last| now.saturating_duration_since(last) < Pace::LONGEST)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +111,17 @@ mod tests {
         ];
         for (time, crowded, ended) in rows {
             assert_eq!(crowd.note(crowded, at(time)), ended, "{time}");
+        }
+    }
+
+    #[test]
+    fn refusals_go_on_until_none_is_new() {
+        let start = Instant::now();
+        let mut refusals = Refusals::default();
+        let rows =
+            [(0, 0, false), (10, 1, true), (400, 1, true), (450, 2, true), (900, 2, true), (950, 2, false)];
+        for (time, count, expected) in rows {
+            assert_eq!(refusals.note(count, start + Duration::from_millis(time)), expected, "{time}");
         }
     }
 

@@ -43,12 +43,19 @@ impl Bound {
 }
 
 /// The bounds of the jail's processes, given those of the caller.
-pub(crate) fn rlimits(limits: &Limits, current: impl Fn(Resource) -> Bound) -> Vec<(Resource, Bound)> {
+///
+/// Processes are counted by user and user namespace: without one of its own, a jail would be refused processes because
+/// of the user's others.
+pub(crate) fn rlimits(
+    limits: &Limits,
+    own_user_namespace: bool,
+    current: impl Fn(Resource) -> Bound,
+) -> Vec<(Resource, Bound)> {
     let asked = [
         (Resource::OpenFiles, limits.open_files.map(Bound::both)),
         (Resource::FileSize, limits.file_size.map(Bound::both)),
         (Resource::Cpu, limits.cpu.map(seconds)),
-        (Resource::Processes, limits.processes.map(processes)),
+        (Resource::Processes, limits.processes.filter(|_| own_user_namespace).map(processes)),
         (Resource::PrivateMemory, limits.memory.map(Bound::both)),
     ];
     let asked = asked.into_iter().filter_map(|(resource, bound)| Some((resource, bound?)));
@@ -101,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_limit_of_one_process_has_its_bound() {
-        let set = rlimits(&all(), |_| Bound::NONE);
+        let set = rlimits(&all(), true, |_| Bound::NONE);
         let rows = [
             (Resource::Core, (0, 0)),
             (Resource::OpenFiles, (65_536, 65_536)),
@@ -118,12 +125,13 @@ mod tests {
             assert_eq!(find(&set, resource), Some(expected), "{resource:?}");
         }
         assert_eq!(set.len(), rows.len());
-        assert_eq!(rlimits(&Limits::none(), |_| Bound::NONE).len(), ALWAYS.len());
+        assert_eq!(find(&rlimits(&all(), false, |_| Bound::NONE), Resource::Processes), None);
+        assert_eq!(rlimits(&Limits::none(), true, |_| Bound::NONE).len(), ALWAYS.len());
     }
 
     #[test]
     fn an_ordinary_soft_limit_stays() {
-        let set = rlimits(&all(), |_| Bound { soft: 1_024, hard: 4_096 });
+        let set = rlimits(&all(), true, |_| Bound { soft: 1_024, hard: 4_096 });
         assert_eq!(find(&set, Resource::OpenFiles), Some((1_024, 4_096)));
         assert_eq!(find(&set, Resource::Core), Some((0, 0)));
     }
@@ -135,7 +143,7 @@ mod tests {
                 open_files: Some(limit), memory: Some(limit), processes: Some(limit), file_size: Some(limit),
                 cpu: Some(Duration::from_secs(limit)), ..Limits::none()
             };
-            for (resource, bound) in rlimits(&limits, |_| Bound { soft, hard }) {
+            for (resource, bound) in rlimits(&limits, true, |_| Bound { soft, hard }) {
                 prop_assert!(bound.soft <= soft && bound.hard <= hard && bound.soft <= bound.hard, "{resource:?}");
             }
         }

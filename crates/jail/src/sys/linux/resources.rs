@@ -9,8 +9,8 @@ use rustix::process::getrlimit;
 use crate::resources::{Bound, Resource, rlimits};
 
 /// What the second process of a jail sets before foreign code runs: resource, soft bound, hard bound.
-pub(crate) fn prepared_rlimits(limits: &Limits) -> Vec<(u32, u64, u64)> {
-    let set = rlimits(limits, current).into_iter();
+pub(crate) fn prepared_rlimits(limits: &Limits, own_user_namespace: bool) -> Vec<(u32, u64, u64)> {
+    let set = rlimits(limits, own_user_namespace, current).into_iter();
     set.map(|(resource, bound)| (number(resource), bound.soft, bound.hard)).collect()
 }
 
@@ -50,28 +50,4 @@ pub(crate) fn is_full(file_system: impl AsFd) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernel_knows_the_numbers() {
-        let limits =
-            Limits { open_files: Some(512), processes: Some(10), memory: Some(1 << 30), ..Limits::none() };
-        let set = prepared_rlimits(&limits);
-        let find = |number: u32| {
-            set.iter().find(|(other, ..)| *other == number).map(|(_, soft, hard)| (*soft, *hard))
-        };
-        assert_eq!(find(libc::RLIMIT_CORE), Some((0, 0)));
-        assert_eq!(find(libc::RLIMIT_NOFILE), Some((512, 512)));
-        assert_eq!(find(libc::RLIMIT_NPROC), Some((12, 12)));
-        assert_eq!(find(libc::RLIMIT_DATA), Some((1 << 30, 1 << 30)));
-        assert_eq!(find(libc::RLIMIT_CPU), None);
-    }
-
-    #[test]
-    fn an_ordinary_directory_is_not_full_and_a_device_is() {
-        assert!(!is_full(std::fs::File::open("/proc/self").unwrap()), "a file system without a size");
-        let full = std::fs::File::open("/sys/kernel").map(|directory| is_full(directory));
-        assert!(!full.unwrap_or(false));
-    }
-}
+mod tests;

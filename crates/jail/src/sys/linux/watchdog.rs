@@ -11,7 +11,7 @@ use policy::Limits;
 use rustix::process::Pid;
 
 use super::cgroups::Cgroups;
-use crate::resources::{Amount, Crowd, Limit, Overrun, Pace};
+use crate::resources::{Amount, Crowd, Limit, Overrun, Pace, Refusals};
 
 /// Looks after one jail.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct Watchdog {
     /// The kernel counts the processes and what it refuses.
     counted: bool,
     peak: Peak,
-    refused: u64,
+    refusals: Refusals,
     crowd: Crowd,
     pace: Pace,
 }
@@ -49,7 +49,7 @@ impl Watchdog {
             processes: limits.processes,
             counted,
             peak: Peak::default(),
-            refused: 0,
+            refusals: Refusals::default(),
             crowd: Crowd::default(),
             pace: Pace::new(),
         })
@@ -76,21 +76,17 @@ impl Watchdog {
         let refused = if self.counted { cgroups.refused() } else { 0 };
         let walked = (self.memory.is_some() || !self.counted).then(|| Tree::read(self.root));
         let tree = walked.unwrap_or_default();
-        let overrun = self.judge(&tree, refused, now);
-        self.pace.note(self.share(&tree, refused), start.elapsed());
-        self.refused = refused;
-        overrun
-    }
-
-    fn judge(&mut self, tree: &Tree, refused: u64, now: Instant) -> Option<Overrun> {
         self.peak.memory = self.peak.memory.max(tree.memory);
         self.peak.processes = self.peak.processes.max(tree.tasks);
-        self.too_many(tree.tasks, refused, now).or_else(|| self.too_much(tree))
+        let overrun = self.too_many(tree.tasks, refused, now).or_else(|| self.too_much(&tree));
+        self.pace.note(self.share(&tree), start.elapsed());
+        overrun
     }
 
     fn too_many(&mut self, tasks: u64, refused: u64, now: Instant) -> Option<Overrun> {
         let allowed = self.processes?;
-        let crowded = if self.counted { refused > self.refused } else { Crowd::is_one(tasks, allowed) };
+        let refusing = self.refusals.note(refused, now);
+        let crowded = if self.counted { refusing } else { Crowd::is_one(tasks, allowed) };
         self.crowd.note(crowded, now).then(|| Overrun::new(Limit::Processes, Amount::Count(allowed)))
     }
 
@@ -102,13 +98,12 @@ impl Watchdog {
             .then(|| Overrun::new(Limit::Memory, Amount::Bytes(allowed)).used(Amount::Bytes(exact)))
     }
 
-    /// Thousandths of the limit that is used most. Where the kernel counts, a refusal is worth a closer look.
-    fn share(&self, tree: &Tree, refused: u64) -> u64 {
+    /// Thousandths of the limit that is used most.
+    fn share(&self, tree: &Tree) -> u64 {
         let of = |used: u64, allowed: Option<u64>| {
             allowed.map_or(0, |allowed| used.saturating_mul(1000) / allowed.max(1))
         };
-        let crowd = if refused > self.refused { 1000 } else { 0 };
-        of(tree.memory, self.memory).max(of(tree.tasks, self.processes)).max(crowd)
+        of(tree.memory, self.memory).max(of(tree.tasks, self.processes))
     }
 }
 

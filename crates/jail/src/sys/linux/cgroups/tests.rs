@@ -1,9 +1,12 @@
 //! On the real kernel, as far as it lets us make groups.
 
-use std::io::Write as _;
+use std::io::Read as _;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Instant;
 
+use super::super::watchdog::Watchdog;
 use super::*;
+use crate::resources::Limit;
 
 #[path = "../../../../../../tests/skip.rs"]
 mod skip;
@@ -22,15 +25,29 @@ fn groups(what: &str, limits: &Limits) -> Option<Cgroups> {
     Some(made)
 }
 
-/// A shell in the groups: it joins as the first process of a jail does, and only then runs the script.
+/// A shell in the groups: it joins as the first process of a jail does, and only then runs the script. Its input ends
+/// when nobody holds its output any more.
 fn run_inside(groups: &Cgroups, script: &str) -> Output {
-    let files =
-        groups.directories.iter().zip(&groups.groups).map(|(directory, group)| {
-            format!("{}/{}", directory.to_str().unwrap(), group.version.entrance())
-        });
-    let join: String = files.map(|file| format!("echo 0 > {file}; ")).collect();
-    Command::new("sh").args(["-c", &format!("{join}{script}")]).output().unwrap()
+    let join: String = entrances(groups).map(|file| format!("echo 0 > {file}; ")).collect();
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{join}{script}")]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdout = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
+    Output { stdout, ..child.wait_with_output().unwrap() }
 }
+
+fn entrances(groups: &Cgroups) -> impl Iterator<Item = String> {
+    groups
+        .directories
+        .iter()
+        .zip(&groups.groups)
+        .map(|(directory, group)| format!("{}/{}", directory.to_str().unwrap(), group.version.entrance()))
+}
+
+/// Forty processes that stay until the input ends, unless the shell is refused one and gives up.
+const BOMB: &str = "exec 3<&0; for i in $(seq 40); do (read x <&3) > /dev/null & done; echo survived";
 
 fn exists(directory: &CString) -> bool {
     Path::new(directory.to_str().unwrap()).exists()
@@ -50,10 +67,9 @@ fn a_memory_bomb_is_ended_by_the_kernel() {
 #[test]
 fn a_fork_bomb_is_refused_and_counted() {
     let Some(groups) = groups("a fork bomb in a cgroup", &limits(200 << 20, 20)) else { return };
-    let script = "exec 3<&0; for i in $(seq 100); do (read x <&3) & done; wait";
-    let output = run_inside(&groups, script);
+    let output = run_inside(&groups, BOMB);
     let usage = groups.usage();
-    assert!(usage.refused >= 1, "{usage:?} {output:?}");
+    assert!(usage.refused >= 1 && output.stdout.is_empty(), "{usage:?} {output:?}");
     assert_eq!(usage.oom_kills, 0);
 }
 
@@ -65,6 +81,39 @@ fn what_stays_within_its_limits_notices_nothing() {
     let Usage { oom_kills, refused, .. } = groups.usage();
     assert_eq!((oom_kills, refused), (0, 0));
     assert_eq!(groups.bounds(&limits(1, 1), false, None).memory, Means::Cgroup);
+}
+
+/// The first process of a jail is in another user namespace and nobody in particular: what counts is who opened the file.
+#[test]
+fn a_process_joins_from_its_own_user_namespace() {
+    let Some(groups) = groups("joining a cgroup from a user namespace", &limits(200 << 20, 20)) else {
+        return;
+    };
+    let open: String =
+        entrances(&groups).zip(7..).map(|(file, number)| format!("{number}> {file} ")).collect();
+    let join: String =
+        groups.entrances().zip(7..).map(|(_, number)| format!("echo 0 >&{number}; ")).collect();
+    let script = format!("exec {open}; unshare --user sh -c '{join} cat /proc/self/cgroup'");
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let seen = String::from_utf8_lossy(&output.stdout).matches("/ringfence-").count();
+    assert_eq!(seen, groups.groups.len(), "{output:?}");
+}
+
+/// Refusals that go on, as far as the clock that is passed in is concerned, and refusals that stop.
+#[test]
+fn a_fork_bomb_that_goes_on_is_ended() {
+    let Some(groups) = groups("a fork bomb under watch", &limits(200 << 20, 10)) else { return };
+    let limits = limits(200 << 20, 10);
+    let (mut watchdog, start) = (Watchdog::new(&limits, getpid(), &groups).unwrap(), Instant::now());
+    let mut look = |milliseconds| watchdog.look(&groups, start + Duration::from_millis(milliseconds));
+    let bomb = || run_inside(&groups, BOMB);
+    for milliseconds in [0, 400, 800, 1_200, 1_600] {
+        bomb();
+        assert_eq!(look(milliseconds), None);
+    }
+    bomb();
+    assert_eq!(look(2_000).unwrap().limit, Limit::Processes);
+    assert_eq!(look(2_500), None, "nothing new was refused");
 }
 
 #[test]
@@ -167,29 +216,4 @@ fn reads_what_the_kernel_counts() {
     for (text, key, expected) in rows {
         assert_eq!(field(text, key), expected, "{text:?}");
     }
-}
-
-/// `cargo test --release -p ringfence-jail -- --ignored --nocapture cost_of_groups`
-#[test]
-#[ignore = "a measurement, not a check"]
-fn cost_of_groups() {
-    let mut times: Vec<_> = (0..200)
-        .map(|_| {
-            let mut child = waiting();
-            let start = std::time::Instant::now();
-            let (groups, missing) = Cgroups::make(&limits(3_000_000_000, 1024));
-            let made = start.elapsed();
-            assert!(missing.is_none());
-            child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
-            child.kill().unwrap();
-            child.wait().unwrap();
-            let before = std::time::Instant::now();
-            groups.remove().unwrap();
-            (made, before.elapsed())
-        })
-        .collect();
-    times.sort();
-    println!("make {:?} p90 {:?}", times[100].0, times[180].0);
-    times.sort_by_key(|(_, removed)| *removed);
-    println!("remove {:?} p90 {:?}", times[100].1, times[180].1);
 }
