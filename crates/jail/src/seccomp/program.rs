@@ -38,8 +38,9 @@ struct Part {
 fn parts(abi: Abi, rows: &[&Row]) -> Vec<Part> {
     let mut starts: BTreeMap<u32, Vec<Instruction>> =
         abi.spans().iter().map(|span| (span.first, vec![answer(span.answer)])).collect();
-    for number in numbers(abi, rows) {
-        starts.insert(number, rows_of(abi, rows, number));
+    for (number, mut code) in named(abi, rows) {
+        code.push(unnamed(abi, number));
+        starts.insert(number, code);
         if let Some(next) = number.checked_add(1) {
             starts.entry(next).or_insert_with(|| vec![unnamed(abi, next)]);
         }
@@ -49,20 +50,23 @@ fn parts(abi: Abi, rows: &[&Row]) -> Vec<Part> {
     parts
 }
 
-fn numbers(abi: Abi, rows: &[&Row]) -> impl Iterator<Item = u32> {
-    rows.iter().flat_map(|row| row.calls).filter_map(move |call| call.number(abi))
+/// The rows of every number that has some, in the order of the table. In ascending order: what follows a number is
+/// overwritten if it has rows itself.
+fn named(abi: Abi, rows: &[&Row]) -> BTreeMap<u32, Vec<Instruction>> {
+    let mut named: BTreeMap<u32, Vec<Instruction>> = BTreeMap::new();
+    for row in rows {
+        let code = row_code(row);
+        for number in row.calls.iter().filter_map(|call| call.number(abi)) {
+            named.entry(number).or_default().extend(&code);
+        }
+    }
+    named
 }
 
 /// What holds for a number when no row answers.
 fn unnamed(abi: Abi, number: u32) -> Instruction {
     let span = |span: &&Span| span.first <= number;
     answer(abi.spans().iter().rfind(span).map_or(Answer::Kill, |span| span.answer))
-}
-
-fn rows_of(abi: Abi, rows: &[&Row], number: u32) -> Vec<Instruction> {
-    let names = |row: &&&Row| row.calls.iter().any(|call| call.number(abi) == Some(number));
-    let code: Vec<_> = rows.iter().filter(names).flat_map(|row| row_code(row)).collect();
-    [code, vec![unnamed(abi, number)]].concat()
 }
 
 /// Answers if every test holds, otherwise ends where the next row begins.
