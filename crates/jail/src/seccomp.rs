@@ -30,7 +30,8 @@ pub enum Sockets {
     Namespaced,
     /// No namespaces and no network: only pairs of connected streams, which can never be pointed elsewhere.
     Refused,
-    /// No namespaces, the host's network opened on purpose: internet sockets, but still none that reach a daemon of the host by path.
+    /// No namespaces, the host's network opened on purpose: internet sockets, but still none that reach a daemon of the
+    /// host by path.
     Internet,
 }
 
