@@ -14,6 +14,7 @@
 
 mod enforcement;
 pub mod environment;
+mod launch;
 pub mod plan;
 pub mod probe;
 mod relay;
@@ -21,8 +22,11 @@ mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
-pub mod trial;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+pub use launch::{
+    Capture, Captured, Choice, Command, Denial, End, Held, JailError, Outcome, Provider, Running, Streams,
+    hold,
+};
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Mode, Network, Spec, View};

@@ -278,7 +278,7 @@ fn these_never_enter() {
             "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_PROFILE AZURE_CLIENT_SECRET GOOGLE_APPLICATION_CREDENTIALS GH_TOKEN \
           GITHUB_TOKEN GITLAB_PRIVATE_TOKEN OPENAI_API_KEY ANTHROPIC_API_KEY MISTRAL_APIKEY geminiApiKey DB_PASSWORD \
           PGPASSWORD SSHPASS MY_PASS ROOT_PW SOME_PWD LDAP_BIND_PASSWORD_FILE WIFI_PASSPHRASE DATABASE_URL REDIS_URL MONGODB_URI APP_DSN \
-          SECRET_KEY_BASE JWT_SIGNING_KEY SESSION_COOKIE BASIC_AUTH OAUTH2_CLIENT X_COOKIE LC_MY_TOKEN TOKEN TOKEN2 mytoken \
+          SECRET_KEY_BASE JWT_SIGNING_KEY SESSION_COOKIE BASIC_AUTH OAUTH2_CLIENT X_COOKIE LC_MY_TOKEN TOKEN TOKEN2 mytoken dbAuth signKey \
           SERVICE_CREDS STORAGE_CONNECTION_STRING GITHUB_PAT TEAM_WEBHOOK_URL WALLET_MNEMONIC VAULT_ADDR NETRC \
           DEPLOY_KEY ENCRYPTION_KEYS APP_KEY TLS_PEM",
         ),
@@ -301,9 +301,9 @@ fn these_never_enter() {
 #[test]
 fn these_are_not_taken_for_secrets() {
     let names = "AUTHOR AUTHORITY KEYBOARD KEYMAP MONKEY TOKENIZER SECRETARY PASSENGER COMPASS BYPASS KEYNOTE PUBLIC_KEY \
-        SSH_LESS DEBUG RUST_LOG RUST_BACKTRACE LOG_LEVEL PORT HOST TEST_MODE APP_ENV FEATURE_FLAGS DEBIAN_FRONTEND \
+        DEBUG RUST_LOG RUST_BACKTRACE LOG_LEVEL PORT HOST TEST_MODE APP_ENV FEATURE_FLAGS DEBIAN_FRONTEND \
         API_URL BASE_URL SOURCE_DATE_EPOCH LS_COLORS OMP_NUM_THREADS";
-    for name in names.split_whitespace().filter(|name| *name != "SSH_LESS") {
+    for name in names.split_whitespace() {
         assert_eq!(asked(&[(name, "x")], name), Ok(Some("x".to_owned())), "{name}");
     }
 }
@@ -405,21 +405,25 @@ fn the_search_path_leads_only_to_what_is_seen() {
     }
 }
 
+/// The search path inside, where other directories are said to be seen.
+fn searched(path: &str, visible: &[&Path]) -> Option<String> {
+    let (home, workspace) = (Path::new("/home/ann"), Path::new("/srv/shop"));
+    let (user, shell, tmp) = (OsStr::new("ann"), Path::new("/bin/sh"), Path::new("/tmp"));
+    let place = Place { home, workspace, cwd: workspace, user, shell, tmp, visible };
+    found(&inside(&pairs(&[("PATH", path)]), &[], &place).unwrap(), "PATH")
+}
+
 #[test]
 fn the_workspace_is_not_searched_even_if_it_is_listed_as_seen() {
-    let (home, workspace) = (Path::new("/home/ann"), Path::new("/srv/shop"));
-    let visible = [Path::new("/"), workspace, home];
-    let place = Place {
-        home,
-        workspace,
-        cwd: workspace,
-        user: OsStr::new("ann"),
-        shell: Path::new("/bin/sh"),
-        tmp: Path::new("/tmp"),
-        visible: &visible,
-    };
-    let outside = pairs(&[("PATH", "/srv/shop/bin:/home/ann/bin:/tmp/bin:/srv/bin")]);
-    assert_eq!(found(&inside(&outside, &[], &place).unwrap(), "PATH").as_deref(), Some("/srv/bin"));
+    let visible = ["/", "/srv/shop", "/home/ann"].map(Path::new);
+    let path = "/srv/shop/bin:/home/ann/bin:/tmp/bin:/srv/bin";
+    assert_eq!(searched(path, &visible).as_deref(), Some("/srv/bin"));
+}
+
+#[test]
+fn a_directory_that_is_not_absolute_shows_nothing() {
+    let visible = ["", "bin", "/bin"].map(Path::new);
+    assert_eq!(searched("bin:/usr/bin:/bin", &visible).as_deref(), Some("/bin"));
 }
 
 #[test]

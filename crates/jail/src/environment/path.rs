@@ -29,18 +29,17 @@ pub(super) fn reachable(search: &OsStr, place: &Place<'_>) -> bool {
 /// put there, so a program of theirs would stand in for the system's.
 fn leads_somewhere(entry: &Path, place: &Place<'_>) -> bool {
     let depth = |dir: &Path| entry.starts_with(dir).then(|| dir.components().count());
-    let seen = place.visible.iter().filter_map(|dir| depth(dir)).max();
+    let seen = place.visible.iter().filter(|dir| dir.is_absolute()).filter_map(|dir| depth(dir)).max();
     let filled = [place.workspace, place.home, place.tmp].into_iter().filter_map(depth).max();
     seen > filled
 }
 
-/// An absolute entry without `.` and `..`, spelled one way. Others mean something else in every directory.
+/// An entry without `.` and `..`, spelled one way. That it is absolute follows from where it has to lie.
 fn plain(entry: &Path) -> Option<PathBuf> {
-    let dots = |part: &[u8]| part == b"." || part == b"..";
-    let steady =
-        entry.is_absolute() && !entry.as_os_str().as_encoded_bytes().split(|&byte| byte == b'/').any(dots);
-    let printable = !entry.as_os_str().as_encoded_bytes().iter().any(u8::is_ascii_control);
-    (steady && printable).then(|| entry.components().collect())
+    let bytes = entry.as_os_str().as_encoded_bytes();
+    let dots = bytes.split(|&byte| byte == b'/').any(|part| part == b"." || part == b"..");
+    let printable = !bytes.iter().any(u8::is_ascii_control);
+    (printable && !dots).then(|| entry.components().collect())
 }
 
 fn joined(entries: &[PathBuf]) -> OsString {

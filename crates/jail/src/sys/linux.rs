@@ -4,9 +4,11 @@ mod around;
 mod bounded;
 mod bwrap;
 mod calls;
+mod capture;
 mod cgroup;
 mod cgroups;
 mod child;
+mod hold;
 mod host;
 mod idmap;
 mod init;
@@ -23,6 +25,8 @@ mod resources;
 mod root;
 mod script;
 mod signs;
+mod supervise;
+mod sweeper;
 mod watchdog;
 
 use rustix::io::Errno as Raw;
@@ -32,12 +36,11 @@ use crate::probe::{Actions, Errno, Landlock};
 pub(crate) use bounded::run_bounded;
 pub(crate) use bwrap::bubblewrap;
 pub(crate) use cgroup::cgroup;
-pub(crate) use host::host;
+pub(crate) use hold::{Held, hold};
 pub(crate) use namespaces::namespaces_here;
-pub(crate) use native::{Broken, Jail, Order, make};
 pub(crate) use object::object;
-pub(crate) use script::text as c_text;
 pub(crate) use signs::signs;
+pub(crate) use supervise::Running;
 
 pub(crate) fn uid() -> u32 {
     rustix::process::geteuid().as_raw()

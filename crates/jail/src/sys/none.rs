@@ -65,3 +65,32 @@ pub(crate) fn signs(_: &Path) -> Signs {
 
 /// No number that any system uses for something else.
 const NOT_THERE: Errno = Errno::UNKNOWN;
+
+use crate::enforcement::Enforcement;
+use crate::launch::{Command, JailError, Outcome, Provider};
+use crate::spec::Spec;
+
+/// There is no jail here, so there is no value of this type.
+pub(crate) enum Held {}
+/// As above.
+pub(crate) enum Running {}
+
+impl Held {
+    pub(crate) fn enforcement(&self) -> &Enforcement {
+        match *self {}
+    }
+
+    pub(crate) fn release(self) -> Result<Running, JailError> {
+        match self {}
+    }
+}
+
+impl Running {
+    pub(crate) fn wait(self) -> Result<Outcome, JailError> {
+        match self {}
+    }
+}
+
+pub(crate) fn hold(provider: Provider, _: &Spec, _: &Command) -> Result<Held, JailError> {
+    Err(JailError::Unavailable { provider, what: "confine anything on this system".to_owned(), errno: None })
+}

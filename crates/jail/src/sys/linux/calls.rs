@@ -136,3 +136,64 @@ pub(super) fn between(start: *const u8, end: *const u8) -> &'static [u8] {
     // one read-only section of this program; it is never unloaded before we are.
     unsafe { std::slice::from_raw_parts(start, length) }
 }
+
+/// What a process that has ended and everything it waited for used.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Used {
+    /// The wait status.
+    pub(crate) status: i32,
+    /// Processor time.
+    pub(crate) cpu: std::time::Duration,
+    /// Memory of the largest process, in bytes.
+    pub(crate) memory: u64,
+}
+
+/// Waits for a child to end.
+pub(super) fn wait_for(child: Pid) -> Used {
+    let mut status = 0;
+    // SAFETY: `rusage` is a C structure of integers; all zeroes is a value of it.
+    let mut usage: libc::rusage = unsafe { mem::zeroed() };
+    loop {
+        // SAFETY: the kernel writes one int and one `rusage`, both borrowed exclusively for the call.
+        let ended = unsafe { libc::wait4(child.as_raw_pid(), &raw mut status, libc::__WALL, &raw mut usage) };
+        if ended >= 0 || last_errno() != Errno::INTR {
+            break;
+        }
+    }
+    let time = |time: libc::timeval| {
+        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+        std::time::Duration::from_secs(seconds)
+            + std::time::Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
+    };
+    Used {
+        status,
+        cpu: time(usage.ru_utime) + time(usage.ru_stime),
+        memory: u64::try_from(usage.ru_maxrss).unwrap_or(0).saturating_mul(1024),
+    }
+}
+
+/// Sends a signal to the process group that a process leads, or at least to the process.
+pub(super) fn signal_group(process: std::os::fd::BorrowedFd<'_>, signal: i32) -> Result<(), Errno> {
+    const PROCESS_GROUP: usize = 1 << 2;
+    let send = |flags| {
+        let arguments = [mounts::number(process), signal.cast_unsigned() as usize, 0, flags, 0, 0];
+        // SAFETY: with a null pointer the kernel makes up what comes with the signal; the rest are numbers.
+        unsafe { raw::call(libc::SYS_pidfd_send_signal, arguments) }.map(drop)
+    };
+    // Kernels before 6.9 do not know the flag.
+    match send(PROCESS_GROUP) {
+        Err(Errno::INVAL) => send(0),
+        other => other,
+    }
+}
+
+/// Four bytes from a pipe, if they are there already.
+pub(super) fn read_number(pipe: std::os::fd::BorrowedFd<'_>) -> Option<i32> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::new(&pipe, PollFlags::IN)];
+    rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now))).ok().filter(|ready| *ready > 0)?;
+    let mut number = [0; 4];
+    let count = rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut number)).ok()?;
+    (count == number.len()).then(|| i32::from_le_bytes(number))
+}

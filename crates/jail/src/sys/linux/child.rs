@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -13,6 +13,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, O
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
+use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
 
 use super::calls;
@@ -55,9 +56,10 @@ enum Never {}
 
 fn build_and_stay(build: &Build) -> Tried<Never> {
     let script = &build.script;
-    let init = enter(script)?;
+    let (root, init) = enter(script)?;
     let ruleset = landlock(script)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
+    renounce()?;
     let second = Second {
         script,
         ruleset: ruleset.as_ref().map(AsFd::as_fd),
@@ -67,25 +69,31 @@ fn build_and_stay(build: &Build) -> Tried<Never> {
     // told only then to go on past its last use of it. Signals are blocked since before the first process was made.
     let pid = unsafe { clone_in_our_memory(0, build.stack, second_main, &second) }.at(Part::Command)?;
     // Only when the second process is in place: it waits for us to be gone from this memory.
-    hand_over(script, terminal.as_ref().map(|(master, _)| master.as_fd()), pid)?;
+    hand_over(script, &root, terminal.as_ref().map(|(master, _)| master.as_fd()), pid)?;
     stay(script, &init)
 }
 
 /// Into the namespaces, and into the new root.
-fn enter(script: &Script) -> Tried<OwnedFd> {
+fn enter(script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
+    script.cgroups.iter().try_for_each(|entrance| join(*entrance)).at(Part::Cgroup)?;
     let namespaces = UnshareFlags::from_bits_retain(script.namespaces.cast_unsigned());
     // SAFETY: the flags are namespaces only; CLONE_FILES, which the contract is about, is not among them.
     unsafe { rustix::thread::unshare_unsafe(namespaces) }.at(Part::Namespaces)?;
     wait_for_leave(script).at(Part::Leave)?;
     script.becomes.map_or(Ok(()), |who| confine::become_owner(who.uid, who.gid)).at(Part::Identity)?;
     confine::die_with_parent().at(Part::Lifeline)?;
-    let init = build_root(script)?;
+    let built = build_root(script)?;
     if script.loopback {
         loopback().at(Part::Loopback)?;
     }
     rustix::system::sethostname(b"ringfence").at(Part::HostName)?;
     confine::new_keyring().or_else(without_keyrings).at(Part::Keyring)?;
-    Ok(init)
+    Ok(built)
+}
+
+/// Moves this process into a cgroup. The handle was opened by the supervisor, whose right to do this counts.
+fn join(entrance: RawFd) -> Result<(), Errno> {
+    rustix::io::write(handle(entrance), b"0").map(drop)
 }
 
 /// A kernel without keyrings has none to leave.
@@ -106,7 +114,7 @@ fn wait_for_leave(script: &Script) -> Result<(), Errno> {
     }
 }
 
-fn build_root(script: &Script) -> Tried<OwnedFd> {
+fn build_root(script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
     use rustix::mount::MountPropagationFlags;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change(c"/", private).at(Part::Private)?;
@@ -118,7 +126,7 @@ fn build_root(script: &Script) -> Tried<OwnedFd> {
     clear_scaffold(root.as_fd()).at(Part::Root)?;
     lock(root.as_fd()).at(Part::Root)?;
     pivot(root.as_fd()).at(Part::Pivot)?;
-    Ok(init)
+    Ok((root, init))
 }
 
 /// The one private file system, mounted over the old root, where only its handle leads.
@@ -311,15 +319,15 @@ fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
 }
 
 /// Gives the supervisor handles on the command and its terminal.
-fn hand_over(script: &Script, master: Option<BorrowedFd<'_>>, pid: rustix::process::Pid) -> Tried<()> {
+fn hand_over(script: &Script, root: &OwnedFd, master: Option<BorrowedFd<'_>>, pid: Pid) -> Tried<()> {
     let command = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).at(Part::Command)?;
-    let both = [command.as_fd(), master.unwrap_or(command.as_fd())];
-    let handles = if master.is_some() { &both[..] } else { &both[..1] };
+    let all = [command.as_fd(), root.as_fd(), master.unwrap_or(command.as_fd())];
+    let handles = if master.is_some() { &all[..] } else { &all[..2] };
     send(handle(script.ends.report), Report::Handles, handles).at(Part::Report)
 }
 
 fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !handles.is_empty() && !control.push(SendAncillaryMessage::ScmRights(handles)) {
         return Err(Errno::NOBUFS);
@@ -331,7 +339,7 @@ fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Resul
 
 fn tell(to: BorrowedFd<'_>, report: Report) {
     // When nobody listens any more there is nobody to tell that to.
-    drop(send(to, report, &[]));
+    let _nobody_listens = send(to, report, &[]);
 }
 
 /// Becomes the process that reaps. Its end is the end of the jail.
@@ -340,18 +348,17 @@ fn stay(script: &Script, init: &OwnedFd) -> Tried<Never> {
     confine::duplicate(handle(script.ends.status), 3).at(Part::Init)?;
     (0..3).for_each(confine::close);
     confine::close_on_exec_from(4).at(Part::Init)?;
-    give_up()?;
+    confine::drop_capabilities().at(Part::Capabilities)?;
     confine::filter(&script.filter).at(Part::Filter)?;
     let errno = confine::execute_handle(init.as_fd(), &script.init_words);
     Err((Part::Init, errno))
 }
 
-/// Everything a user namespace gave us.
-fn give_up() -> Tried<()> {
+/// What nobody in the jail can ever have again; the second process inherits it.
+fn renounce() -> Tried<()> {
     confine::no_new_privileges().at(Part::NoNewPrivileges)?;
     confine::empty_bounding_set().at(Part::Capabilities)?;
-    confine::lock_secure_bits().at(Part::Capabilities)?;
-    confine::drop_capabilities().at(Part::Capabilities)
+    confine::lock_secure_bits().at(Part::Capabilities)
 }
 
 /// What the second process is given.
@@ -381,7 +388,7 @@ fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
         .try_for_each(|(what, soft, hard)| confine::limit(*what, *soft, *hard))
         .at(Part::Limits)?;
     rustix::process::chdir(script.cwd.as_c_str()).at(Part::Cwd)?;
-    give_up()?;
+    confine::drop_capabilities().at(Part::Capabilities)?;
     second.ruleset.map_or(Ok(()), confine::landlock_enter).at(Part::Landlock)?;
     check(script)?;
     let listener = observe(script)?;

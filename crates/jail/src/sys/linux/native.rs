@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -14,6 +14,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 use super::calls::clone::{Stack, clone_in_our_memory};
 use super::calls::confine::{self, Words};
+use super::calls::{self, Used};
 use super::child::{Build, first};
 use super::report::{Part, Report};
 use super::script::{Ends, Options, Script, Step, steps, text};
@@ -31,7 +32,9 @@ pub(crate) struct Order<'a> {
     pub(crate) programs: Vec<CString>,
     pub(crate) cwd: &'a Path,
     /// The standard streams; `None` is a terminal of the jail's own.
-    pub(crate) streams: [Option<std::os::fd::RawFd>; 3],
+    pub(crate) streams: [Option<RawFd>; 3],
+    /// What is written to in order to join the jail's cgroups.
+    pub(crate) cgroups: Vec<RawFd>,
 }
 
 /// Why there is no jail.
@@ -52,6 +55,8 @@ pub(crate) struct Jail {
     pub(crate) pid: Pid,
     /// The command.
     pub(crate) command: OwnedFd,
+    /// The root directory, and with it the jail's private space.
+    pub(crate) root: Option<OwnedFd>,
     /// The supervisor's side of the jail's terminal.
     pub(crate) terminal: Option<OwnedFd>,
     /// Where observed calls come from.
@@ -65,8 +70,8 @@ pub(crate) struct Jail {
     _shared: (Box<Build>, Stack, Stack),
 }
 
-/// Makes a jail and holds its command at the gate. `joined` is called with the first process before it does anything.
-pub(crate) fn make(order: Order<'_>, joined: impl FnOnce(Pid) -> Result<(), Errno>) -> Result<Jail, Broken> {
+/// Makes a jail and holds its command at the gate.
+pub(crate) fn make(order: Order<'_>) -> Result<Jail, Broken> {
     let identity = order.plan.identity.clone();
     let ready = idmap::ready(order.plan)?;
     let pipes = Pipes::open().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
@@ -77,7 +82,7 @@ pub(crate) fn make(order: Order<'_>, joined: impl FnOnce(Pid) -> Result<(), Errn
     let (pid, shared) = started?;
     let starting = Starting { pid, shared, pipes: pipes.ours() };
     restored?;
-    starting.admit(&identity, joined)
+    starting.admit(&identity)
 }
 
 type Shared = (Box<Build>, Stack, Stack);
@@ -110,6 +115,7 @@ fn script(order: Order<'_>, ready: &[(PathBuf, OwnedFd)], ends: Ends, mask: u64)
         text(&both)
     });
     Script {
+        cgroups: order.cgroups,
         namespaces: own | if plan.own_network { libc::CLONE_NEWNET } else { 0 },
         becomes: plan.identity.shows.map(|_| plan.identity.inside),
         root: options(plan.scratch),
@@ -186,19 +192,10 @@ struct Starting {
 }
 
 impl Starting {
-    fn admit(
-        self,
-        identity: &Identity,
-        joined: impl FnOnce(Pid) -> Result<(), Errno>,
-    ) -> Result<Jail, Broken> {
+    fn admit(self, identity: &Identity) -> Result<Jail, Broken> {
         let admitted = map(self.pid, identity).map_err(|errno| Broken::Part(Part::Identity, None, errno));
-        let admitted = admitted.and_then(|()| {
-            joined(self.pid)
-                .map_err(|errno| Broken::Part(Part::Limits, Some("join its cgroup".to_owned()), errno))
-        });
-        let admitted = admitted.and_then(|()| leave(&self.pipes.1));
-        let listened = admitted.and_then(|()| self.listen());
-        listened.inspect_err(|_| self.end()).map(|heard| self.jail(heard))?
+        let heard = admitted.and_then(|()| leave(&self.pipes.1)).and_then(|()| self.listen());
+        heard.inspect_err(|_| self.end()).and_then(|heard| self.jail(heard))
     }
 
     /// Until the command stands at the gate.
@@ -211,7 +208,8 @@ impl Starting {
                 Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
                 Some((Report::Handles, handles)) => {
                     let mut handles = handles.into_iter();
-                    (heard.command, heard.terminal) = (handles.next(), handles.next());
+                    (heard.command, heard.root, heard.terminal) =
+                        (handles.next(), handles.next(), handles.next());
                 }
                 Some((Report::Ready, handles)) => {
                     (heard.ready, heard.listener) = (true, handles.into_iter().next());
@@ -243,6 +241,7 @@ impl Starting {
             first,
             pid: self.pid,
             command: heard.command.ok_or_else(silent)?,
+            root: heard.root,
             terminal: heard.terminal,
             listener: heard.listener,
             status,
@@ -259,6 +258,7 @@ impl Starting {
 struct Heard {
     ready: bool,
     command: Option<OwnedFd>,
+    root: Option<OwnedFd>,
     terminal: Option<OwnedFd>,
     listener: Option<OwnedFd>,
 }
@@ -324,11 +324,10 @@ impl Jail {
         let _ended = rustix::process::pidfd_send_signal(&self.first, Signal::KILL);
     }
 
-    /// Waits for the first process to be gone; with it everything else is.
-    pub(crate) fn reap(&mut self) {
-        let reaped =
-            rustix::io::retry_on_intr(|| rustix::process::waitpid(Some(self.pid), WaitOptions::empty()));
-        self.reaped = reaped.is_ok();
+    /// Waits for the first process to be gone; with it everything else is. Says what all of them used.
+    pub(crate) fn reap(&mut self) -> Used {
+        self.reaped = true;
+        calls::wait_for(self.pid)
     }
 }
 

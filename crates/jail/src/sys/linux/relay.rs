@@ -183,3 +183,6 @@ impl Relay {
         self.input.iter().chain(self.outputs.iter().flatten())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use rustix::io::Errno;
 /// A part of making a jail that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
+    Cgroup,
     Namespaces,
     Leave,
     Identity,
@@ -37,6 +38,7 @@ pub(crate) enum Part {
 
 /// Every part without a number, in the order of their codes.
 const PARTS: &[(Part, &str)] = &[
+    (Part::Cgroup, "join its cgroup"),
     (Part::Namespaces, "enter new namespaces"),
     (Part::Leave, "wait for leave to go on"),
     (Part::Identity, "become the jail's user"),

@@ -11,6 +11,8 @@ use crate::seccomp::Instruction;
 
 /// What the first process of a jail does, and then the second.
 pub(super) struct Script {
+    /// Cgroups to join, before anything else.
+    pub(super) cgroups: Vec<RawFd>,
     /// Namespaces besides the user's and the processes'.
     pub(super) namespaces: i32,
     /// Whom the first process becomes; it stays who it is where the caller is nobody special.

@@ -90,9 +90,10 @@ pub(in crate::sys::linux) fn reset_signals() -> Result<(), Errno> {
         if signal == libc::SIGKILL || signal == libc::SIGSTOP {
             continue;
         }
-        let ignored = old_action(signal)? == libc::SIG_IGN;
-        if !ignored || signal == libc::SIGPIPE {
-            default_action(signal)?;
+        match old_action(signal)? {
+            libc::SIG_DFL => {}
+            libc::SIG_IGN if signal != libc::SIGPIPE => {}
+            _ => default_action(signal)?,
         }
     }
     Ok(())

@@ -1,0 +1,339 @@
+//! From a spec to a process that runs confined, in three steps that cannot be skipped.
+//!
+//! [`hold`] makes the jail, with every layer on and tried, and stops before foreign code: whoever has a [`Held`] can see what is
+//! really enforced, and nothing has run yet. [`Held::release`] lets the command go, [`Running::wait`] follows it to its end.
+//!
+//! A jail lives no longer than the thread that holds it: its death is the end of everything inside.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use policy::{Code, Shown};
+
+use crate::enforcement::{Enforcement, Layer, Level};
+use crate::plan::Conflict;
+use crate::probe::Errno;
+use crate::resources::Overrun;
+use crate::spec::Spec;
+use crate::sys;
+
+/// What is started in a jail.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program and its arguments. A program without a slash is looked up in the `PATH` of the spec's environment.
+    pub argv: Vec<OsString>,
+    /// Where it starts, inside.
+    pub cwd: PathBuf,
+    /// Where its standard streams lead.
+    pub streams: Streams,
+    /// Whether refusals are observed and told, see [`Denial`].
+    pub observe: bool,
+}
+
+/// Where the standard streams of a command lead.
+#[derive(Debug, Clone)]
+pub enum Streams {
+    /// To the caller's: a terminal through one of the jail's own, files and sockets through pipes. Signals to the caller
+    /// reach the command.
+    Inherit,
+    /// Nothing to read but this, and what is written is kept: so much of its beginning and its end.
+    Captured(Capture),
+}
+
+/// What is given to a command, and how much is kept of what it writes.
+#[derive(Debug, Clone)]
+pub struct Capture {
+    /// What it reads. Empty is the end at once.
+    pub input: Vec<u8>,
+    /// How many bytes are kept of each stream, half from the beginning and half from the end.
+    pub keep: usize,
+}
+
+/// An implementation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Provider {
+    /// Namespaces, Landlock and seccomp by ourselves.
+    Native,
+    /// The same tree by `bwrap`.
+    Bubblewrap,
+    /// Landlock and seccomp, where there are no namespaces.
+    Landlock,
+}
+
+impl Provider {
+    /// Every one, the strongest first.
+    pub const ALL: [Self; 3] = [Self::Native, Self::Bubblewrap, Self::Landlock];
+
+    /// The word of the policy file.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Landlock => "landlock",
+        }
+    }
+}
+
+/// Which implementation is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// The strongest that works here and can express the spec.
+    Auto,
+    /// This one or none.
+    Only(Provider),
+}
+
+/// Makes a jail and stops before the command.
+///
+/// Fails if a layer is weaker than the spec requires; then nothing has run.
+pub fn hold(choice: Choice, spec: &Spec, command: &Command) -> Result<Held, JailError> {
+    let wanted: &[Provider] = match &choice {
+        Choice::Auto => &Provider::ALL,
+        Choice::Only(provider) => std::slice::from_ref(provider),
+    };
+    let mut refusals = Vec::new();
+    for &provider in wanted {
+        match hold_with(provider, spec, command) {
+            Err(refusal) if refusal.is_about_the_machine() => refusals.push((provider, refusal)),
+            other => return other,
+        }
+    }
+    Err(JailError::best(refusals))
+}
+
+fn hold_with(provider: Provider, spec: &Spec, command: &Command) -> Result<Held, JailError> {
+    let held = sys::hold(provider, spec, command)?;
+    match held.enforcement().below(&spec.require) {
+        None => Ok(Held { provider, held }),
+        Some(layer) => {
+            let reached = held.enforcement().reached(layer);
+            Err(JailError::Below {
+                layer,
+                wanted: spec.require.least(layer),
+                reached: reached.level,
+                gap: reached.gap.clone(),
+            })
+        }
+    }
+}
+
+/// A jail that is made, with a command that has not started.
+pub struct Held {
+    provider: Provider,
+    held: sys::Held,
+}
+
+impl Held {
+    /// Which implementation made it.
+    #[must_use]
+    pub const fn provider(&self) -> Provider {
+        self.provider
+    }
+
+    /// What is really enforced.
+    #[must_use]
+    pub fn enforcement(&self) -> &Enforcement {
+        self.held.enforcement()
+    }
+
+    /// Lets the command go.
+    pub fn release(self) -> Result<Running, JailError> {
+        self.held.release().map(Running)
+    }
+}
+
+/// A command that runs in its jail. Dropping it ends everything inside.
+pub struct Running(sys::Running);
+
+impl Running {
+    /// Follows the command to its end, and ends whatever it has left behind.
+    pub fn wait(self) -> Result<Outcome, JailError> {
+        self.0.wait()
+    }
+}
+
+/// How a command came out.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// How long it ran.
+    pub duration: Duration,
+    /// What it was refused, if that was observed.
+    pub denials: Vec<Denial>,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+    /// What it wrote, if that was captured: standard output and standard error.
+    pub captured: Option<[Captured; 2]>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself.
+    Exited(u8),
+    /// By a signal.
+    Signaled(u8),
+    /// By a limit.
+    Limit(Overrun),
+}
+
+impl End {
+    /// The exit code that tells it: 128 and the signal, 124 for a limit.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Exited(code) => code,
+            Self::Signaled(signal) => 128_u8.saturating_add(signal),
+            Self::Limit(_) => 124,
+        }
+    }
+}
+
+/// What was kept of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// From the beginning.
+    pub head: Vec<u8>,
+    /// From the end; empty when everything is in `head`.
+    pub tail: Vec<u8>,
+    /// How much there was.
+    pub total: u64,
+}
+
+/// Something that was refused inside.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Denial {
+    /// A file that is not seen inside, or only for reading.
+    File(PathBuf),
+    /// A program that is not seen inside.
+    Program(PathBuf),
+    /// A connection to somewhere.
+    Connection(String),
+}
+
+/// Why there is no jail.
+#[derive(Debug)]
+pub enum JailError {
+    /// The spec means nothing here.
+    Conflict(Conflict),
+    /// The provider does not work on this machine.
+    Unavailable {
+        /// The provider.
+        provider: Provider,
+        /// What could not be done.
+        what: String,
+        /// The answer of the kernel, if there was one.
+        errno: Option<Errno>,
+    },
+    /// A step failed.
+    Step {
+        /// What could not be done.
+        what: String,
+        /// The answer of the kernel.
+        errno: Errno,
+    },
+    /// A layer is weaker than required.
+    Below {
+        /// The layer.
+        layer: Layer,
+        /// What is required.
+        wanted: Level,
+        /// What was reached.
+        reached: Level,
+        /// What is missing.
+        gap: Option<String>,
+    },
+    /// There is no such program inside.
+    NotFound(OsString),
+    /// The program is there and cannot be executed.
+    NotExecutable(OsString, Errno),
+    /// The command cannot be what it says: empty, or with a zero byte.
+    BadCommand(&'static str),
+}
+
+impl JailError {
+    /// The code of the manual page.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::Conflict(conflict) => conflict.code(),
+            Self::Unavailable { .. } => Code::JailUnavailable,
+            Self::Step { .. } => Code::JailStepFailed,
+            Self::Below { .. } => Code::JailBelowRequired,
+            Self::NotFound(_) => Code::JailNotFound,
+            Self::NotExecutable(..) | Self::BadCommand(_) => Code::JailNotExecutable,
+        }
+    }
+
+    /// What would help.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Conflict(conflict) => Some(conflict.hint()),
+            Self::Unavailable { .. } => Some("`ringfence doctor` says why and what to change".to_owned()),
+            Self::Below { layer, reached, .. } => Some(format!(
+                "accept it with `require = {{ {layer} = \"{reached}\" }}` in a profile of your own"
+            )),
+            Self::NotFound(_) => {
+                Some("programs in your home are not seen inside; show them with --read".to_owned())
+            }
+            Self::Step { .. } | Self::NotExecutable(..) | Self::BadCommand(_) => None,
+        }
+    }
+
+    /// Whether another provider may do better.
+    fn is_about_the_machine(&self) -> bool {
+        matches!(
+            self,
+            Self::Unavailable { .. } | Self::Below { .. } | Self::Conflict(Conflict::NotEnforceable(..))
+        )
+    }
+
+    /// What to say when every provider refused: the strongest knows best, unless a weaker one came further.
+    fn best(refusals: Vec<(Provider, Self)>) -> Self {
+        let further = |error: &Self| !matches!(error, Self::Unavailable { .. });
+        let mut refusals: Vec<_> = refusals.into_iter().map(|(_, error)| error).collect();
+        let place = refusals.iter().position(further).unwrap_or(0);
+        if refusals.is_empty() {
+            Self::BadCommand("no provider was asked")
+        } else {
+            refusals.swap_remove(place)
+        }
+    }
+}
+
+impl From<Conflict> for JailError {
+    fn from(conflict: Conflict) -> Self {
+        Self::Conflict(conflict)
+    }
+}
+
+impl fmt::Display for JailError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Conflict(conflict) => conflict.fmt(f),
+            Self::Unavailable { provider, what, errno } => {
+                write!(f, "the {} provider does not work here: it cannot {what}", provider.word())?;
+                errno.map_or(Ok(()), |errno| write!(f, ": {errno}"))
+            }
+            Self::Step { what, errno } => write!(f, "the jail cannot {what}: {errno}"),
+            Self::Below { layer, wanted, reached, gap } => {
+                write!(f, "{layer} would be enforced {reached}, and {wanted} is required")?;
+                gap.as_ref().map_or(Ok(()), |gap| write!(f, ": {gap}"))
+            }
+            Self::NotFound(program) => {
+                write!(f, "{} is not found inside the jail", Shown::path(program.as_ref()))
+            }
+            Self::NotExecutable(program, errno) => {
+                write!(f, "{} cannot be executed: {errno}", Shown::path(program.as_ref()))
+            }
+            Self::BadCommand(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for JailError {}

@@ -1,0 +1,126 @@
+//! Standard streams that lead to memory, as much of it as was asked for.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::PipeFlags;
+
+use crate::launch::{Capture, Captured};
+
+/// Both outputs of a command, and what it reads.
+pub(super) struct Collectors {
+    outputs: [Collector; 2],
+    input: Option<(OwnedFd, Vec<u8>)>,
+}
+
+struct Collector {
+    from: Option<OwnedFd>,
+    keep: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+}
+
+impl Collectors {
+    /// Makes the pipes: the command's ends, and ours.
+    pub(super) fn open(capture: &Capture) -> Result<([OwnedFd; 3], Self), Errno> {
+        let (input, feed) = feed(&capture.input)?;
+        let (output, to_output) = collector(capture.keep)?;
+        let (error, to_error) = collector(capture.keep)?;
+        Ok(([input, to_output, to_error], Self { outputs: [output, error], input: feed }))
+    }
+
+    pub(super) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+        let outputs = self.outputs.iter().filter_map(|output| output.from.as_ref());
+        fds.extend(outputs.map(|from| PollFd::new(from, PollFlags::IN)));
+        fds.extend(self.input.as_ref().map(|(to, _)| PollFd::new(to, PollFlags::OUT)));
+    }
+
+    /// Moves what can be moved now. Says whether anything was written by the command.
+    pub(super) fn advance(&mut self) -> bool {
+        self.feed();
+        let [output, error] = &mut self.outputs;
+        let written = [output.advance(), error.advance()];
+        written.contains(&true)
+    }
+
+    fn feed(&mut self) {
+        while let Some((to, rest)) = &mut self.input {
+            match rustix::io::write(&*to, rest) {
+                Ok(count) if count < rest.len() => drop(rest.drain(..count)),
+                Err(Errno::AGAIN) => return,
+                Err(Errno::INTR) => {}
+                // All of it, or nobody reads it.
+                Ok(_) | Err(_) => self.input = None,
+            }
+        }
+    }
+
+    /// What both outputs hold in all.
+    pub(super) fn total(&self) -> u64 {
+        self.outputs.iter().map(|output| output.total).sum()
+    }
+
+    /// Everything that is left, when nobody can write any more.
+    pub(super) fn finish(mut self) -> [Captured; 2] {
+        self.advance();
+        self.outputs.map(|output| Captured {
+            head: output.head,
+            tail: output.tail.into(),
+            total: output.total,
+        })
+    }
+}
+
+fn feed(input: &[u8]) -> Result<(OwnedFd, Option<(OwnedFd, Vec<u8>)>), Errno> {
+    if input.is_empty() {
+        let nothing = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        return Ok((high(nothing)?, None));
+    }
+    let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
+    Ok((high(theirs)?, Some((ours, input.to_vec()))))
+}
+
+fn collector(keep: usize) -> Result<(Collector, OwnedFd), Errno> {
+    let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
+    let collector = Collector { from: Some(ours), keep, head: Vec::new(), tail: VecDeque::new(), total: 0 };
+    Ok((collector, high(theirs)?))
+}
+
+/// Out of the way of the numbers 0 to 2, which the command's streams will have.
+fn high(fd: OwnedFd) -> Result<OwnedFd, Errno> {
+    rustix::io::fcntl_dupfd_cloexec(fd.as_fd(), 10)
+}
+
+impl Collector {
+    fn advance(&mut self) -> bool {
+        let before = self.total;
+        let mut buffer = [0; 16 << 10];
+        while let Some(from) = &self.from {
+            match rustix::io::read(from, &mut buffer) {
+                Ok(0) => self.from = None,
+                Ok(count) => self.keep(&buffer[..count]),
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(_) => self.from = None,
+            }
+        }
+        self.total > before
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        let room = (self.keep / 2).saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend(&bytes[..room]);
+        let rest = &bytes[room..];
+        let most = self.keep - self.keep / 2;
+        self.tail.extend(&rest[rest.len().saturating_sub(most)..]);
+        let excess = self.tail.len().saturating_sub(most);
+        self.tail.drain(..excess);
+    }
+}

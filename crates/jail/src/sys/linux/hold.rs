@@ -1,0 +1,233 @@
+//! Making a jail with one provider, up to the moment before the command starts.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rustix::io::Errno;
+
+use super::capture::Collectors;
+use super::cgroups::Cgroups;
+use super::native::{self, Broken, Order};
+use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
+use super::report::Part;
+use super::resources::prepared_rlimits;
+use super::script::text;
+use super::supervise::Running;
+use super::sweeper::Sweeper;
+use super::watchdog::Watchdog;
+use super::{calls, host::host};
+use crate::enforcement::{Enforcement, Level, Reached};
+use crate::launch::{Command, JailError, Provider, Streams};
+use crate::plan::{Identity, Plan, plan};
+use crate::resources::reached;
+use crate::seccomp::{self, Abi, Sockets};
+use crate::spec::{Network, Spec};
+
+/// A jail that is made, with a command that has not started.
+pub(crate) struct Held {
+    enforcement: Enforcement,
+    running: Running,
+    program: OsString,
+}
+
+impl Held {
+    pub(crate) fn enforcement(&self) -> &Enforcement {
+        &self.enforcement
+    }
+
+    pub(crate) fn release(mut self) -> Result<Running, JailError> {
+        self.running.began = Instant::now();
+        match self.running.jail.go().map_err(|broken| error(Provider::Native, broken))? {
+            Ok(()) => Ok(self.running),
+            Err(Errno::NOENT | Errno::NOTDIR) => Err(JailError::NotFound(self.program)),
+            Err(errno) => Err(JailError::NotExecutable(self.program, errno.into())),
+        }
+    }
+}
+
+/// Makes a jail with one provider.
+pub(crate) fn hold(provider: Provider, spec: &Spec, command: &Command) -> Result<Held, JailError> {
+    let program = check(spec, command)?;
+    match provider {
+        Provider::Native => hold_native(spec, command, program),
+        other => Err(JailError::Unavailable { provider: other, what: "start".to_owned(), errno: None }),
+    }
+}
+
+/// Refuses what would mean something else to the kernel than to whoever wrote it.
+fn check(spec: &Spec, command: &Command) -> Result<OsString, JailError> {
+    let Some(program) = command.argv.first().filter(|program| !program.is_empty()) else {
+        return Err(JailError::BadCommand("there is no command"));
+    };
+    let variables = spec.environment.iter().flat_map(|(name, value)| [name, value]);
+    let mut texts = command.argv.iter().chain(variables).map(|text| text.as_bytes());
+    if texts.any(|text| text.contains(&0)) || command.cwd.as_os_str().as_bytes().contains(&0) {
+        return Err(JailError::BadCommand("the command has a zero byte in it"));
+    }
+    Ok(program.clone())
+}
+
+fn hold_native(spec: &Spec, command: &Command, program: OsString) -> Result<Held, JailError> {
+    let mut host = host(spec);
+    let planned = plan(spec, &host)?;
+    match attempt(spec, command, &planned, None) {
+        // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it says so.
+        Err(Broken::Part(Part::Identity, Some(what), errno)) if host.powerful => {
+            host.powerful = false;
+            let planned = plan(spec, &host)?;
+            attempt(spec, command, &planned, Some(format!("the kernel cannot {what} ({errno})")))
+        }
+        other => other,
+    }
+    .map(|(running, enforcement)| Held { enforcement, running, program })
+    .map_err(|broken| error(Provider::Native, broken))
+}
+
+fn attempt(
+    spec: &Spec,
+    command: &Command,
+    plan: &Plan,
+    as_root: Option<String>,
+) -> Result<(Running, Enforcement), Broken> {
+    let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
+    let (cgroups, missing) = Cgroups::make(&spec.limits);
+    let sweeper = Sweeper::start(cgroups.directories());
+    let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
+    let order = Order {
+        plan,
+        limits: prepared_rlimits(&spec.limits, true),
+        filter: seccomp::filter(abi, Sockets::Namespaced),
+        observe: command.observe.then(|| seccomp::observe(abi)),
+        argv: command.argv.iter().map(|argument| text(argument)).collect(),
+        programs: programs(&command.argv[0], &plan.environment),
+        cwd: &command.cwd,
+        streams: ends.each_ref().map(|end| end.as_ref().map(AsRawFd::as_raw_fd)),
+        cgroups: cgroups.entrances().map(|entrance| entrance.as_raw_fd()).collect(),
+    };
+    let mut jail = native::make(order)?;
+    drop(ends);
+    let watchdog = Watchdog::new(&spec.limits, jail.pid, &cgroups);
+    let bounds = cgroups.bounds(&spec.limits, Watchdog::can_see(), missing.as_ref());
+    let enforcement = enforcement(plan, spec, as_root, reached(&bounds));
+    let terminal = jail.terminal.take();
+    let running = Running::new(jail, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
+    running
+        .attach(terminal)
+        .map(|running| (running, enforcement))
+        .map_err(|errno| Broken::Part(Part::Terminal, None, errno))
+}
+
+/// What connects the command with the caller.
+pub(super) enum Connection {
+    Relay(Relay, Signals),
+    Collectors(Collectors),
+}
+
+type Ends = [Option<OwnedFd>; 3];
+
+fn connect(spec: &Spec, command: &Command) -> Result<(Ends, Connection), Errno> {
+    let raw = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    match &command.streams {
+        Streams::Captured(capture) => {
+            let (ends, collectors) = Collectors::open(capture)?;
+            Ok((ends.map(Some), Connection::Collectors(collectors)))
+        }
+        Streams::Inherit => {
+            let callers = Callers::choose().map_err(raw)?;
+            let callers = if spec.limits.idle.is_some() { callers.watched() } else { callers };
+            let (ends, relay) = callers.connect().map_err(raw)?;
+            let ends = ends.map(|end| match end {
+                StreamEnd::Descriptor(end) => Some(end),
+                StreamEnd::Terminal => None,
+            });
+            Ok((ends, Connection::Relay(relay, Signals::block().map_err(raw)?)))
+        }
+    }
+}
+
+/// Where a program may be: as it is written, or in each directory of the jail's `PATH`.
+fn programs(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<CString> {
+    if program.as_bytes().contains(&b'/') {
+        return vec![text(program)];
+    }
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+    let path = path.unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
+    let absolute =
+        std::env::split_paths(&path).filter(|directory| directory.is_absolute()).collect::<Vec<PathBuf>>();
+    absolute.iter().map(|directory| text(Path::join(directory, program).as_os_str())).collect()
+}
+
+/// What was reached. Everything named here was done: the jail would not be held otherwise.
+fn enforcement(plan: &Plan, spec: &Spec, as_root: Option<String>, resources: Reached) -> Enforcement {
+    let abi = calls::landlock_abi().unwrap_or(0);
+    let files = match abi {
+        0 => partial("mount namespace", "the kernel has no Landlock as a second wall"),
+        abi => full(format!("mount namespace, Landlock {abi}")),
+    };
+    let network = match spec.network {
+        Network::Open if abi < 6 => partial("", "abstract sockets of the host can be reached"),
+        Network::Open => full("the host's, as asked; abstract sockets by Landlock"),
+        Network::None | Network::Broker => full("network namespace"),
+    };
+    let processes = processes(&plan.identity, as_root);
+    let syscalls = full("seccomp, no new privileges, no capabilities");
+    Enforcement { layers: [files, network, syscalls, processes, resources] }
+}
+
+fn processes(identity: &Identity, as_root: Option<String>) -> Reached {
+    let by = "user, pid, ipc, uts and cgroup namespaces";
+    match as_root {
+        None if identity.outside.uid != 0 => full(by),
+        why => {
+            let why = why.unwrap_or_else(|| "the caller is root".to_owned());
+            partial(by, &format!("the host's user 0 is the jail's user, without any of its powers: {why}"))
+        }
+    }
+}
+
+fn full(by: impl Into<String>) -> Reached {
+    Reached { level: Level::Full, by: by.into(), gap: None }
+}
+
+fn partial(by: &str, gap: &str) -> Reached {
+    Reached { level: Level::Partial, by: by.to_owned(), gap: Some(gap.to_owned()) }
+}
+
+/// Whether a step fails on one machine or on every one decides who is asked next.
+fn error(provider: Provider, broken: Broken) -> JailError {
+    match broken {
+        Broken::NoProcess(errno) => {
+            let what = "make a process in namespaces of its own".to_owned();
+            JailError::Unavailable { provider, what, errno: Some(errno.into()) }
+        }
+        Broken::Silent => {
+            JailError::Unavailable { provider, what: "keep its processes alive".to_owned(), errno: None }
+        }
+        Broken::Part(part, detail, errno) => {
+            let what = detail.unwrap_or_else(|| part.words().to_owned());
+            if is_about_the_machine(part, errno) {
+                JailError::Unavailable { provider, what, errno: Some(errno.into()) }
+            } else {
+                JailError::Step { what, errno: errno.into() }
+            }
+        }
+    }
+}
+
+fn is_about_the_machine(part: Part, errno: Errno) -> bool {
+    let early = matches!(
+        part,
+        Part::Namespaces
+            | Part::Identity
+            | Part::Private
+            | Part::Root
+            | Part::Pivot
+            | Part::Loopback
+            | Part::HostName
+    );
+    let refused = matches!(errno, Errno::PERM | Errno::ACCESS | Errno::NOSYS | Errno::INVAL | Errno::NOSPC);
+    refused && (early || matches!(part, Part::Tree(_)) && errno != Errno::ACCESS)
+}

@@ -1,0 +1,309 @@
+//! Following a command to its end: one thread, one loop.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use policy::Limits;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Signal, getpid, kill_process};
+
+use super::calls::{self, Used};
+use super::cgroups::Cgroups;
+use super::hold::Connection;
+use super::native::Jail;
+use super::relay::Caught;
+use super::resources::is_full;
+use super::sweeper::Sweeper;
+use super::watchdog::Watchdog;
+use crate::launch::{End, JailError, Outcome};
+use crate::resources::{Amount, Limit, Observed, Overrun, Status, verdict};
+
+/// A command that runs in its jail.
+pub(crate) struct Running {
+    pub(super) jail: Jail,
+    pub(super) began: Instant,
+    limits: Limits,
+    connection: Connection,
+    cgroups: Cgroups,
+    watchdog: Option<Watchdog>,
+    looked: Instant,
+    /// When the command last wrote something that was captured.
+    wrote: Instant,
+    /// The limit for which we ended it.
+    stopped: Option<Overrun>,
+    /// When patience with a command that was asked to end is over.
+    patience: Option<Instant>,
+    status: Option<i32>,
+    /// Whether the jail has a terminal of its own.
+    terminal: bool,
+    _sweeper: Option<Sweeper>,
+}
+
+/// What a command gets to end by itself once it is asked to.
+const GRACE: Duration = Duration::from_secs(1);
+/// What the caller gets to take the last output.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+impl Running {
+    pub(super) fn new(
+        jail: Jail,
+        limits: Limits,
+        connection: Connection,
+        cgroups: Cgroups,
+        watchdog: Option<Watchdog>,
+        sweeper: Option<Sweeper>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            jail,
+            began: now,
+            limits,
+            connection,
+            cgroups,
+            watchdog,
+            looked: now,
+            wrote: now,
+            stopped: None,
+            patience: None,
+            status: None,
+            terminal: false,
+            _sweeper: sweeper,
+        }
+    }
+
+    /// Connects the caller's terminal with the jail's.
+    pub(super) fn attach(mut self, terminal: Option<OwnedFd>) -> Result<Self, Errno> {
+        if let (Connection::Relay(relay, _), Some(master)) = (&mut self.connection, terminal) {
+            relay.attach(master).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            self.terminal = true;
+        }
+        Ok(self)
+    }
+
+    /// Follows the command to its end.
+    pub(crate) fn wait(mut self) -> Result<Outcome, JailError> {
+        self.began = Instant::now();
+        self.wrote = self.began;
+        while !self.sleep()? {
+            self.hear();
+            self.read_status();
+            self.move_streams();
+            self.watch_limits();
+        }
+        self.read_status();
+        Ok(self.finish())
+    }
+
+    /// Until something happens. Says whether the first process, and with it everything, has ended.
+    fn sleep(&self) -> Result<bool, JailError> {
+        let mut fds =
+            vec![PollFd::new(&self.jail.first, PollFlags::IN), PollFd::new(&self.jail.status, PollFlags::IN)];
+        match &self.connection {
+            Connection::Relay(relay, signals) => {
+                fds.push(PollFd::new(signals, PollFlags::IN));
+                relay.watch(&mut fds);
+            }
+            Connection::Collectors(collectors) => collectors.watch(&mut fds),
+        }
+        let left = self.next_look().and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut fds, left.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => Ok(!fds[0].revents().is_empty()),
+            Err(errno) => {
+                Err(JailError::Step { what: "watch over the command".to_owned(), errno: errno.into() })
+            }
+        }
+    }
+
+    /// How long nothing has to be looked at.
+    fn next_look(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let until = |when: Instant| when.saturating_duration_since(now);
+        let relay = match &self.connection {
+            Connection::Relay(relay, _) => relay.patience(),
+            Connection::Collectors(_) => None,
+        };
+        let deadlines = [
+            relay,
+            self.watchdog.as_ref().map(|watchdog| until(self.looked + watchdog.due())),
+            self.limits.wall_clock.map(|limit| until(self.began + limit)),
+            self.limits.idle.map(|limit| until(self.active() + limit)),
+            self.patience.map(until),
+        ];
+        deadlines.into_iter().flatten().min()
+    }
+
+    fn active(&self) -> Instant {
+        match &self.connection {
+            Connection::Relay(relay, _) => relay.activity().unwrap_or_else(Instant::now).max(self.began),
+            Connection::Collectors(_) => self.wrote,
+        }
+    }
+
+    /// Answers the signals that came.
+    fn hear(&mut self) {
+        while let Connection::Relay(_, signals) = &self.connection {
+            match signals.next() {
+                Ok(Some(caught)) => self.answer(caught),
+                Ok(None) | Err(_) => break,
+            }
+        }
+    }
+
+    fn answer(&mut self, caught: Caught) {
+        let Connection::Relay(relay, _) = &mut self.connection else { return };
+        match caught.signal {
+            // The size is a matter of looks; a program that asks again gets it.
+            libc::SIGWINCH => drop(relay.resize()),
+            libc::SIGCHLD => {}
+            libc::SIGCONT => self.resume(),
+            libc::SIGTSTP => match relay.signal(libc::SIGTSTP) {
+                Ok(true) => {}
+                _ => self.suspend(true),
+            },
+            libc::SIGINT | libc::SIGQUIT if matches!(relay.signal(caught.signal), Ok(true)) => {}
+            libc::SIGTERM | libc::SIGHUP => {
+                self.tell(caught.signal);
+                self.patience.get_or_insert(Instant::now() + GRACE);
+            }
+            other => self.tell(other),
+        }
+    }
+
+    /// Sends a signal to the command and what it started in its process group.
+    fn tell(&self, signal: i32) {
+        // Fails only when it has ended already.
+        let _ended = calls::signal_group(self.jail.command.as_fd(), signal);
+    }
+
+    /// Stops with the command, until somebody continues us.
+    fn suspend(&mut self, command: bool) {
+        if command {
+            self.tell(libc::SIGSTOP);
+        }
+        if let Connection::Relay(relay, _) = &mut self.connection {
+            relay.suspend();
+        }
+        // The signal itself waits, blocked, for `hear`; stopping cannot wait.
+        let _stopped = kill_process(getpid(), Signal::STOP);
+        self.resume();
+    }
+
+    fn resume(&mut self) {
+        if let Connection::Relay(relay, _) = &mut self.connection {
+            // A terminal that is gone shows when it is used.
+            drop(relay.resume());
+        }
+        self.tell(libc::SIGCONT);
+    }
+
+    /// What the first process says about the command.
+    fn read_status(&mut self) {
+        while let Some(status) = calls::read_number(self.jail.status.as_fd()) {
+            if libc::WIFSTOPPED(status) {
+                self.stopped_by(libc::WSTOPSIG(status));
+            } else {
+                self.status = Some(status);
+            }
+        }
+    }
+
+    /// A command that its own terminal stopped takes us with it, as in any shell.
+    fn stopped_by(&mut self, signal: i32) {
+        if self.terminal && signal == libc::SIGTSTP {
+            self.suspend(false);
+        }
+    }
+
+    fn move_streams(&mut self) {
+        match &mut self.connection {
+            Connection::Relay(relay, _) => relay.advance(),
+            Connection::Collectors(collectors) => {
+                if collectors.advance() {
+                    self.wrote = Instant::now();
+                }
+            }
+        }
+    }
+
+    fn watch_limits(&mut self) {
+        let now = Instant::now();
+        let overrun = self.too_long(now).or_else(|| self.too_much(now));
+        if let Some(overrun) = overrun.filter(|_| self.stopped.is_none()) {
+            self.stopped = Some(overrun);
+            self.jail.kill();
+        }
+        if self.patience.is_some_and(|end| end <= now) {
+            self.jail.kill();
+        }
+    }
+
+    fn too_long(&self, now: Instant) -> Option<Overrun> {
+        let over = |limit: Option<Duration>, since: Instant, name| {
+            let allowed = limit.filter(|limit| now.saturating_duration_since(since) >= *limit)?;
+            Some(Overrun::new(name, Amount::Time(allowed)))
+        };
+        over(self.limits.wall_clock, self.began, Limit::WallClock)
+            .or_else(|| over(self.limits.idle, self.active(), Limit::Idle))
+    }
+
+    fn too_much(&mut self, now: Instant) -> Option<Overrun> {
+        let watchdog = self.watchdog.as_mut()?;
+        if now.saturating_duration_since(self.looked) < watchdog.due() {
+            return None;
+        }
+        self.looked = now;
+        watchdog.look(&self.cgroups, now)
+    }
+
+    fn finish(mut self) -> Outcome {
+        let duration = self.began.elapsed();
+        let used = self.jail.reap();
+        let observed = self.observed(used);
+        let mut notes = Vec::new();
+        let captured = match self.connection {
+            Connection::Relay(relay, signals) => {
+                let lost = relay.finish(Instant::now() + LAST_WORDS);
+                notes.extend(lost.iter().map(ToString::to_string));
+                drop(signals);
+                None
+            }
+            Connection::Collectors(collectors) => Some(collectors.finish()),
+        };
+        let end = match (verdict(&self.limits, &observed), observed.status) {
+            (Some(overrun), _) => End::Limit(overrun),
+            (None, Status::Exited(code)) => End::Exited(code),
+            (None, Status::Signaled(signal)) => End::Signaled(signal),
+        };
+        if let Err(errno) = self.cgroups.remove() {
+            notes.push(format!("a cgroup could not be removed: {errno}"));
+        }
+        Outcome { end, duration, denials: Vec::new(), notes, captured }
+    }
+
+    fn observed(&self, used: Used) -> Observed {
+        let usage = self.cgroups.usage();
+        let peak = self.watchdog.as_ref().map(Watchdog::peak).unwrap_or_default();
+        Observed {
+            stopped: self.stopped,
+            oom_kills: usage.oom_kills,
+            held: usage.held,
+            memory: peak.memory.max(used.memory),
+            refused: usage.refused,
+            processes: peak.processes,
+            cpu: used.cpu,
+            tmp_full: self.jail.root.as_ref().is_some_and(is_full),
+            ..Observed::only(status(self.status))
+        }
+    }
+}
+
+/// Without a word of the first process, it was killed and took the command with it.
+fn status(status: Option<i32>) -> Status {
+    let number = |number: i32| u8::try_from(number).unwrap_or(u8::MAX);
+    match status {
+        Some(status) if libc::WIFEXITED(status) => Status::Exited(number(libc::WEXITSTATUS(status))),
+        Some(status) => Status::Signaled(number(libc::WTERMSIG(status))),
+        None => Status::Signaled(number(libc::SIGKILL)),
+    }
+}
