@@ -4,22 +4,50 @@ use std::process::ExitCode;
 
 /// How the command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Exit {
     /// Done; for `check`: allowed.
-    Ok = 0,
+    Ok,
     /// The command could not do its work, or what it examined is not in order.
-    Failed = 1,
+    Failed,
     /// `check`: a person would be asked.
-    Ask = 3,
+    Ask,
     /// `check`: denied.
-    Deny = 4,
+    Deny,
     /// The command line was wrong. Not 2, which agents read as a deliberate deny.
-    Usage = 64,
+    Usage,
+    /// `run`: a limit was reached.
+    Limit,
+    /// `run`: no jail could be made, so nothing was started.
+    NoJail,
+    /// `run`: the policy refused the command, or the kernel could not execute it.
+    Refused,
+    /// `run`: there is no such command.
+    NotFound,
+    /// `run`: the command's own exit code, or 128 and the number of the signal that ended it.
+    Own(u8),
+}
+
+impl Exit {
+    /// The number that the caller sees.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Ask => 3,
+            Self::Deny => 4,
+            Self::Usage => 64,
+            Self::Limit => 124,
+            Self::NoJail => 125,
+            Self::Refused => 126,
+            Self::NotFound => 127,
+            Self::Own(code) => code,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(exit.code())
     }
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use policy::Shown;
+use policy::{Code, Shown};
 
 use crate::exit::Exit;
 use crate::terminal::Terminal;
@@ -15,6 +15,8 @@ pub struct Failure {
     pub exit: Exit,
     /// What is shown before the message, drawn already; empty for most failures.
     pub drawing: String,
+    /// The cause, where it has a manual page.
+    pub code: Option<Code>,
     /// What went wrong, in one sentence.
     pub message: String,
     /// Why, outermost first.
@@ -29,12 +31,32 @@ impl Failure {
     /// A failure with nothing but a message.
     pub fn new(message: impl Into<String>) -> Self {
         let (drawing, causes, hints) = (String::new(), Vec::new(), Vec::new());
-        Self { exit: Exit::Failed, drawing, message: message.into(), causes, hints, unread: false }
+        Self {
+            exit: Exit::Failed,
+            drawing,
+            code: None,
+            message: message.into(),
+            causes,
+            hints,
+            unread: false,
+        }
     }
 
     /// A wrong command line.
     pub fn usage(message: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, ..Self::new(message) }
+    }
+
+    /// A failure whose cause has a manual page.
+    pub fn coded(code: Code, message: impl Into<String>) -> Self {
+        Self { code: Some(code), ..Self::new(message) }
+    }
+
+    /// Ends the process in another way.
+    #[must_use]
+    pub fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
     }
 
     /// Adds an error and everything behind it.
@@ -62,9 +84,11 @@ impl fmt::Display for Failure {
             return Ok(());
         }
         f.write_str(&self.drawing)?;
-        writeln!(f, "error: {}", Shown::text(&self.message))?;
+        let code = self.code.map(|code| format!("[{code}]")).unwrap_or_default();
+        writeln!(f, "error{code}: {}", Shown::text(&self.message))?;
         self.causes.iter().try_for_each(|cause| writeln!(f, "  because: {}", Shown::text(cause)))?;
-        self.hints.iter().try_for_each(|hint| writeln!(f, "hint: {}", Shown::text(hint)))
+        self.hints.iter().try_for_each(|hint| writeln!(f, "hint: {}", Shown::text(hint)))?;
+        self.code.map_or(Ok(()), |code| writeln!(f, "hint: `ringfence explain {code}` says more"))
     }
 }
 

@@ -9,6 +9,7 @@ mod failure;
 mod locate;
 mod policy;
 mod report;
+mod run;
 mod surroundings;
 mod terminal;
 mod write;
@@ -34,10 +35,17 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// The shape of the output
-    #[arg(long, global = true, value_enum, default_value = "text", value_name = "FORMAT")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value = "text",
+        value_name = "FORMAT",
+        display_order = 90
+    )]
     format: Format,
     /// When to colour the output
-    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", display_order = 91)]
     color: Color,
     #[command(flatten)]
     around: SurroundingsArgs,
@@ -45,6 +53,8 @@ struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    /// Run a command in a jail around this directory
+    Run(run::RunArgs),
     /// Say what the policy decides and why; nothing is done
     Check {
         #[command(subcommand)]
@@ -105,6 +115,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
 
 fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
+        Command::Run(args) => run::run(args, &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {
             // Written to memory first: the generator panics where it cannot write.

@@ -52,6 +52,7 @@ codes! {
     NobodyAnswered = "RF-R002", "nobody answered";
     Unprovable = "RF-R003", "command whose meaning is not certain";
     SessionAnswer = "RF-R004", "a person answered for this session";
+    Typed = "RF-R005", "a person typed the command";
 
     ToolGranted = "RF-T001", "tool in the tool set";
     ToolNotInProfile = "RF-T002", "tool not in the profile";

@@ -1,0 +1,217 @@
+//! `ringfence run`: a command in a jail.
+//!
+//! Decide, make the jail, learn what the kernel enforces, record, and only then let the command go.
+
+mod arguments;
+mod decide;
+mod git;
+mod jailed;
+mod record;
+mod spec;
+mod told;
+mod unjailed;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use config::{JailSettings, Jailing, Problems, Settings};
+use jail::environment::{self, Wanted};
+use jail::{Mode, Spec};
+use policy::{Code, RuleRef, Shown};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report;
+use crate::surroundings::{Surroundings, SurroundingsArgs};
+use crate::terminal::Terminal;
+
+pub(crate) use arguments::RunArgs;
+use jailed::NoJail;
+use record::{Came, Journal};
+use spec::Sight;
+
+/// Runs a command in a jail, and ends as it ended.
+pub(crate) fn run(
+    args: &RunArgs,
+    around: &SurroundingsArgs,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    // An exit code of 1 would be taken for the command's own.
+    let nothing_ran = |failure: Failure| match failure.exit {
+        Exit::Failed | Exit::Ok => failure.exit(Exit::NoJail),
+        _ => failure,
+    };
+    prepare(args, around).and_then(|run| run.go(args, terminal)).map_err(nothing_ran)
+}
+
+/// Everything that is known before anything is made.
+struct Run {
+    settings: JailSettings,
+    spec: Spec,
+    cwd: PathBuf,
+    line: String,
+    journal: Journal,
+}
+
+fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
+    let around = Surroundings::find(around)?;
+    let policy =
+        config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
+    let settings = policy.jail(&args.wish(&around.cwd)?).map_err(|problems| refused_wish(&problems))?;
+    let ledger = policy.ledger().ok_or_else(|| {
+        Failure::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
+    })?;
+    let home = home(&around);
+    let cwd = start(&settings, &around);
+    let environment = variables(args, &settings, &around, &home, &cwd)?;
+    let (git, own) = (git::settings(&home), own_files(&around, &ledger));
+    let project = around.files.project.as_deref().filter(|path| is_file(path));
+    let workspace = &around.places.workspace;
+    let sight = Sight { workspace, home: &home, git: &git, project, own: &own, environment };
+    let spec = spec::spec(&settings, sight)?;
+    let journal = Journal::open(&ledger, &settings.profile)?;
+    let line = allowed(policy, args, &journal)?;
+    Ok(Run { settings, spec, cwd, line, journal })
+}
+
+/// Decides about the command and records it, whatever the answer.
+fn allowed(policy: Settings, args: &RunArgs, journal: &Journal) -> Result<String, Failure> {
+    let invocation = decide::invocation(&args.command);
+    let line = invocation.programs.first().map(policy::Argv::line).unwrap_or_default();
+    let decision = decide::decide(&decide::with_typed(policy), &invocation)?;
+    journal.decided(&decision, &line)?;
+    decide::refusal(&decision, &line).map_or(Ok(line), Err)
+}
+
+/// What the policy forbids is a refusal; what means nothing is a mistake in the command line.
+fn refused_wish(problems: &Problems) -> Failure {
+    let widens = problems.0.iter().any(|problem| problem.code == Code::LayerWidens);
+    let message = if widens { "the policy does not allow this" } else { "the command line is wrong" };
+    let exit = if widens { Exit::Refused } else { Exit::Usage };
+    Failure { message: message.to_owned(), ..report::failure(problems) }.exit(exit)
+}
+
+/// The real home directory, which is private inside; a user without one gets one.
+fn home(around: &Surroundings) -> PathBuf {
+    let known = around.places.home.as_deref().filter(|home| *home != Path::new("/"));
+    let real = known.map(|home| std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
+    real.unwrap_or_else(|| PathBuf::from("/home/agent"))
+}
+
+/// Where the command starts: here, if here can be seen.
+fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
+    let workspace = &around.places.workspace;
+    let shown = settings.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
+    let mut seen = shown.map(|view| &view.path).chain([workspace]);
+    if seen.any(|path| around.cwd.starts_with(path)) { around.cwd.clone() } else { workspace.clone() }
+}
+
+fn variables(
+    args: &RunArgs,
+    settings: &JailSettings,
+    around: &Surroundings,
+    home: &Path,
+    cwd: &Path,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let outside: Vec<_> = env::vars_os().collect();
+    let wanted: Vec<_> = args.env.iter().map(|text| Wanted::parse(text)).collect();
+    let shown = settings.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
+    let visible: Vec<_> = SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
+    let bash = Path::new("/bin/bash");
+    let place = environment::Place {
+        home,
+        workspace: &around.places.workspace,
+        cwd,
+        user: &user(),
+        shell: if bash.exists() { bash } else { Path::new("/bin/sh") },
+        tmp: Path::new("/tmp"),
+        visible: &visible,
+    };
+    environment::inside(&outside, &wanted, &place).map_err(|refused| {
+        Failure::coded(Code::JailEnvironment, "a variable cannot be let in")
+            .because(&refused)
+            .exit(Exit::Refused)
+    })
+}
+
+/// Where every system keeps its programs.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store"];
+
+/// The name that the user has inside: root is nobody there.
+fn user() -> OsString {
+    let root = rustix::process::geteuid().is_root();
+    let known =
+        env::var_os("USER").or_else(|| env::var_os("LOGNAME")).filter(|name| !root && !name.is_empty());
+    known.unwrap_or_else(|| OsString::from("agent"))
+}
+
+/// What belongs to Ringfence on this machine, as far as it is there.
+fn own_files(around: &Surroundings, ledger: &Path) -> Vec<PathBuf> {
+    let state = around.places.state.iter().map(|state| state.join("ringfence"));
+    let runtime = around.runtime.iter().map(|runtime| runtime.join("ringfence"));
+    let policies = [&around.files.managed, &around.files.user].into_iter().flatten().map(|file| {
+        // The directory, if it is ours: what appears beside the policy belongs to it.
+        let parent = file.parent().filter(|parent| parent.file_name() == Some(OsStr::new("ringfence")));
+        parent.unwrap_or(file).to_owned()
+    });
+    let all = state.chain(runtime).chain(policies).chain([ledger.to_owned()]);
+    let mut real: Vec<_> = all.filter_map(|path| std::fs::canonicalize(path).ok()).collect();
+    real.sort();
+    // What lies in another one is hidden with it.
+    real.dedup_by(|path, before| path.starts_with(before));
+    real
+}
+
+fn is_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_file())
+}
+
+impl Run {
+    fn go(self, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+        if let Jailing::Never(rule) = &self.settings.jailing {
+            return self.unjailed(args, rule, terminal);
+        }
+        match (jailed::hold(&self, args), &self.settings.jailing) {
+            (Ok(held), _) => jailed::follow(&self, held, args, terminal),
+            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) => {
+                writeln!(terminal.err, "note: {}", Shown::text(&failure.message))?;
+                self.unjailed(args, rule, terminal)
+            }
+            (Err(NoJail::Unavailable(failure) | NoJail::Refused(failure)), _) => Err(self.refuse(failure)),
+        }
+    }
+
+    /// Records that nothing is started, and why.
+    fn refuse(&self, failure: Failure) -> Failure {
+        let recorded = self.journal.refused(&self.settings.provider, &failure.message);
+        // Nothing happens either way; both reasons are worth knowing.
+        match recorded {
+            Ok(()) => failure,
+            Err(unrecorded) => failure.hint(unrecorded.message),
+        }
+    }
+
+    fn unjailed(&self, args: &RunArgs, rule: &RuleRef, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+        self.journal.skipped(&self.line, rule)?;
+        writeln!(
+            terminal.err,
+            "warning[{}]: running without a jail, because {rule} says so: {}",
+            Code::JailUnjailed,
+            Shown::text(&self.line)
+        )?;
+        let start = Instant::now();
+        let came = unjailed::run(&args.command, &self.spec.environment, &self.cwd)?;
+        self.journal.ended(came, start.elapsed())?;
+        Ok(exit(came))
+    }
+}
+
+fn exit(came: Came) -> Exit {
+    match came {
+        Came::Exited(code) => Exit::Own(code),
+        Came::Signaled(signal) => Exit::Own(128_u8.saturating_add(signal)),
+        Came::Limited => Exit::Limit,
+    }
+}

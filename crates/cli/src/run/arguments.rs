@@ -1,0 +1,118 @@
+//! What a person types after `ringfence run`, and what it means here.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use config::Wish;
+use jail::{Mode, Network, View};
+use policy::lexical;
+
+use crate::failure::Failure;
+
+/// What a person types after `ringfence run`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXITS)]
+pub(crate) struct RunArgs {
+    /// The profile: readonly, workspace-write, workspace-write-no-network, or yours
+    #[arg(short, long, value_name = "PROFILE")]
+    pub(crate) profile: Option<String>,
+    /// Show a path, read-only; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) read: Vec<PathBuf>,
+    /// Show a path and let it be changed; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) write: Vec<PathBuf>,
+    /// Show nothing at a path; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) hide: Vec<PathBuf>,
+    /// Let a variable in, or set it; may be repeated
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) env: Vec<OsString>,
+    /// Which network the command sees
+    #[arg(long, value_enum, value_name = "NETWORK")]
+    pub(crate) network: Option<NetworkArg>,
+    /// What makes the jail
+    #[arg(long, value_enum, value_name = "PROVIDER")]
+    pub(crate) provider: Option<ProviderArg>,
+    /// Another limit for this run, such as wall-clock=10m; may be repeated
+    #[arg(long = "limit", value_name = "NAME=VALUE")]
+    pub(crate) limits: Vec<String>,
+    /// Say what the jail refused, and which setting would allow it
+    #[arg(long)]
+    pub(crate) explain_denials: bool,
+    /// Say what is enforced before the command starts
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 124 limit reached, 125 no jail, 126 refused \
+                     or not\nexecutable, 127 not found.";
+
+/// The networks that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum NetworkArg {
+    /// None at all
+    None,
+    /// The host's
+    Open,
+}
+
+/// The providers that can be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ProviderArg {
+    /// The strongest that can hold the policy
+    Auto,
+    /// Namespaces, Landlock and seccomp
+    Native,
+    /// Landlock and seccomp
+    Landlock,
+    /// The bwrap program
+    Bubblewrap,
+}
+
+impl ProviderArg {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Native => "native",
+            Self::Landlock => "landlock",
+            Self::Bubblewrap => "bubblewrap",
+        }
+    }
+}
+
+impl RunArgs {
+    /// The wishes, with paths made absolute.
+    pub(crate) fn wish(&self, cwd: &Path) -> Result<Wish, Failure> {
+        let lists =
+            [(&self.read, Mode::ReadOnly), (&self.write, Mode::ReadWrite), (&self.hide, Mode::Hidden)];
+        let views = lists.into_iter().flat_map(|(paths, mode)| paths.iter().map(move |path| (path, mode)));
+        Ok(Wish {
+            profile: self.profile.clone(),
+            network: self.network.map(|network| match network {
+                NetworkArg::None => Network::None,
+                NetworkArg::Open => Network::Open,
+            }),
+            provider: self.provider.map(|provider| provider.word().to_owned()),
+            views: views.map(|(path, mode)| View { path: real(cwd, path), mode }).collect(),
+            limits: self.limits.iter().map(|text| pair(text)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Where a path really is: whoever types a link means what it leads to. A path that is not there stays as it was typed,
+/// so that the message about it can be understood.
+fn real(cwd: &Path, path: &Path) -> PathBuf {
+    let path = cwd.join(path);
+    std::fs::canonicalize(&path).unwrap_or_else(|_| lexical(&path))
+}
+
+fn pair(text: &str) -> Result<(String, String), Failure> {
+    let (name, value) = text.split_once('=').ok_or_else(|| {
+        Failure::usage(format!("`{text}` is not NAME=VALUE")).hint("for example: --limit wall-clock=10m")
+    })?;
+    Ok((name.to_owned(), value.to_owned()))
+}

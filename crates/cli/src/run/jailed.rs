@@ -1,0 +1,166 @@
+//! The command in its jail: held, recorded, released, followed to its end.
+
+use std::io;
+use std::path::Path;
+
+use jail::{Amount, Choice, Command, Denial, End, Held, JailError, Outcome, Overrun, Provider, Streams};
+use policy::{Code, Shown};
+
+use super::record::{Came, Journal};
+use super::told::{self, Before};
+use super::{Run, RunArgs};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::terminal::{Format, Terminal};
+
+/// Why there is no jail around the command.
+pub(crate) enum NoJail {
+    /// No provider works on this machine.
+    Unavailable(Failure),
+    /// Anything else. Nothing makes up for it.
+    Refused(Failure),
+}
+
+/// Makes the jail. The command waits at its gate.
+pub(crate) fn hold(run: &Run, args: &RunArgs) -> Result<Held, NoJail> {
+    let command = Command {
+        argv: args.command.clone(),
+        cwd: run.cwd.clone(),
+        streams: Streams::Inherit,
+        observe: args.explain_denials,
+    };
+    let choice = choice(&run.settings.provider).map_err(NoJail::Refused)?;
+    jail::hold(choice, &run.spec, &command).map_err(|error| match error {
+        JailError::Unavailable { .. } => NoJail::Unavailable(failure(&error)),
+        _ => NoJail::Refused(failure(&error)),
+    })
+}
+
+fn choice(word: &str) -> Result<Choice, Failure> {
+    if word == "auto" {
+        return Ok(Choice::Auto);
+    }
+    let known = Provider::ALL.into_iter().find(|provider| provider.word() == word).map(Choice::Only);
+    known.ok_or_else(|| {
+        Failure::coded(Code::JailUnavailable, format!("the provider `{word}` is not built yet"))
+    })
+}
+
+/// Records what is enforced, lets the command go, and follows it to its end.
+pub(crate) fn follow(
+    run: &Run,
+    held: Held,
+    args: &RunArgs,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    // Not recorded is not released: dropping what is held ends it.
+    run.journal.started(held.provider().word(), &run.line, held.enforcement())?;
+    let told = args.verbose || terminal.format == Format::Json;
+    if told {
+        before(run, &held, terminal)?;
+    }
+    let failed = |error: JailError| run.refuse(failure(&error));
+    let outcome = held.release().map_err(failed)?.wait().map_err(failed)?;
+    let came = came(outcome.end);
+    if let Err(unrecorded) = recorded(&run.journal, &outcome, came) {
+        // The command has run, and its exit code is the answer; that its end is not in the ledger is told.
+        write!(terminal.err, "{unrecorded}")?;
+    }
+    after(&outcome, terminal)?;
+    if told {
+        ended(run, came, &outcome, terminal)?;
+    }
+    Ok(super::exit(came))
+}
+
+fn before(run: &Run, held: &Held, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let before = Before {
+        provider: held.provider().word(),
+        profile: &run.settings.profile,
+        spec: &run.spec,
+        reached: held.enforcement(),
+        without_broker: run.settings.network != run.spec.network,
+    };
+    match terminal.format {
+        Format::Text => write!(terminal.err, "{}", before.text()),
+        Format::Json => writeln!(terminal.err, "{}", before.json()),
+    }
+}
+
+fn ended(run: &Run, came: Came, outcome: &Outcome, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let head = run.journal.head().to_string();
+    match terminal.format {
+        Format::Text => writeln!(terminal.err, "ledger     {head}"),
+        Format::Json => writeln!(terminal.err, "{}", told::ended_json(came, outcome.duration, &head)),
+    }
+}
+
+fn came(end: End) -> Came {
+    match end {
+        End::Exited(code) => Came::Exited(code),
+        End::Signaled(signal) => Came::Signaled(signal),
+        End::Limit(_) => Came::Limited,
+    }
+}
+
+fn recorded(journal: &Journal, outcome: &Outcome, came: Came) -> Result<(), Failure> {
+    if let End::Limit(overrun) = outcome.end {
+        journal.limit(
+            overrun.limit.word(),
+            amount(overrun.allowed),
+            amount(overrun.used.unwrap_or(overrun.allowed)),
+        )?;
+    }
+    journal.ended(came, outcome.duration)
+}
+
+/// Times are recorded in milliseconds.
+fn amount(amount: Amount) -> u64 {
+    match amount {
+        Amount::Bytes(number) | Amount::Count(number) => number,
+        Amount::Time(time) => u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+/// What a person is told after the end.
+fn after(outcome: &Outcome, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    for denial in &outcome.denials {
+        writeln!(terminal.err, "{}", denied(denial))?;
+    }
+    for note in &outcome.notes {
+        writeln!(terminal.err, "note: {}", Shown::text(note))?;
+    }
+    if let End::Limit(overrun) = outcome.end {
+        write!(terminal.err, "{}", limited(&overrun))?;
+    }
+    Ok(())
+}
+
+fn limited(overrun: &Overrun) -> Failure {
+    Failure::coded(Code::JailLimit, overrun.message()).hint(overrun.hint()).exit(Exit::Limit)
+}
+
+fn denied(denial: &Denial) -> String {
+    let parent = |path: &Path| Shown::path(path.parent().unwrap_or(path)).to_string();
+    let (what, allow) = match denial {
+        Denial::File(path) => {
+            (format!("file {}", Shown::path(path)), format!("--read {}", Shown::path(path)))
+        }
+        Denial::Program(path) => {
+            (format!("program {}", Shown::path(path)), format!("--read {}", parent(path)))
+        }
+        Denial::Connection(to) => (format!("connection to {}", Shown::text(to)), "--network open".to_owned()),
+    };
+    format!("denied[{}]: {what}; to allow it: {allow}", Code::JailDenied)
+}
+
+fn failure(error: &JailError) -> Failure {
+    let exit = match error {
+        JailError::NotFound(_) => Exit::NotFound,
+        JailError::NotExecutable(..) => Exit::Refused,
+        _ => Exit::NoJail,
+    };
+    let mut failure = Failure::coded(error.code(), error.to_string()).exit(exit);
+    failure.hints.extend(error.hint());
+    failure
+}

@@ -1,0 +1,142 @@
+//! What `run` leaves in the ledger. No record, no action.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use audit::{
+    AuditError, By, Durability, Event, Head, Ledger, Level, Name, Options, Outcome, Sink as _, Text,
+};
+use jail::{Enforcement, Layer};
+use policy::{Decision, Kind, RuleRef};
+
+use crate::failure::Failure;
+
+/// The records of one run. They carry one id, so that they can be found together.
+pub(crate) struct Journal {
+    ledger: Ledger,
+    id: String,
+    profile: String,
+}
+
+/// How a command came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// It ended by itself.
+    Exited(u8),
+    /// A signal ended it.
+    Signaled(u8),
+    /// A limit ended it.
+    Limited,
+}
+
+impl Journal {
+    /// Opens the ledger.
+    pub(crate) fn open(path: &Path, profile: &str) -> Result<Self, Failure> {
+        let (ledger, _) =
+            Ledger::open(path, Options::new(Durability::Process)).map_err(|error| failed(&error))?;
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let id = format!("run-{:x}-{:x}", std::process::id(), since.as_micros());
+        Ok(Self { ledger, id, profile: profile.to_owned() })
+    }
+
+    /// The newest record.
+    pub(crate) fn head(&self) -> Head {
+        self.ledger.head()
+    }
+
+    /// Whether the command may start.
+    pub(crate) fn decided(&self, decision: &Decision, line: &str) -> Result<(), Failure> {
+        let reason = decision.reason();
+        self.record(&Event::RequestDecided {
+            by: self.by(),
+            kind: Kind::Exec,
+            object: Text(line),
+            tool: Some(Name("exec")),
+            impact: None,
+            decision: decision.effect(),
+            code: reason.code,
+            reason: Text(&reason.text),
+            rule: reason.rule.as_ref(),
+            remedy: reason.remedy.as_deref().map(Text),
+            profile: Some(Name(&self.profile)),
+            turn: None,
+            sources: None,
+        })
+    }
+
+    /// The jail stands, and the command is about to start.
+    pub(crate) fn started(
+        &self,
+        provider: &str,
+        program: &str,
+        reached: &Enforcement,
+    ) -> Result<(), Failure> {
+        let level = |layer| word(reached.reached(layer).level);
+        self.record(&Event::JailStarted {
+            by: self.by(),
+            provider: Name(provider),
+            profile: Name(&self.profile),
+            program: Text(program),
+            files: level(Layer::Files),
+            network: level(Layer::Network),
+            syscalls: level(Layer::Syscalls),
+            processes: level(Layer::Processes),
+            resources: level(Layer::Resources),
+        })
+    }
+
+    /// No jail could be made.
+    pub(crate) fn refused(&self, provider: &str, reason: &str) -> Result<(), Failure> {
+        let (provider, profile) = (Name(provider), Name(&self.profile));
+        self.record(&Event::JailRefused { by: self.by(), provider, profile, reason: Text(reason) })
+    }
+
+    /// The command is about to start without a jail.
+    pub(crate) fn skipped(&self, program: &str, rule: &RuleRef) -> Result<(), Failure> {
+        self.record(&Event::JailSkipped { by: self.by(), program: Text(program), rule })
+    }
+
+    /// The command ended.
+    pub(crate) fn ended(&self, came: Came, duration: Duration) -> Result<(), Failure> {
+        let (outcome, exit, signal) = match came {
+            Came::Exited(0) => (Outcome::Ok, Some(0), None),
+            Came::Exited(code) => (Outcome::Error, Some(i32::from(code)), None),
+            Came::Signaled(signal) => (Outcome::Error, None, Some(i32::from(signal))),
+            Came::Limited => (Outcome::Limited, None, None),
+        };
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        self.afterwards(&Event::JailEnded { by: self.by(), outcome, exit, signal, duration_ms })
+    }
+
+    /// A limit was reached.
+    pub(crate) fn limit(&self, limit: &str, allowed: u64, used: u64) -> Result<(), Failure> {
+        let limit = Name(limit);
+        self.afterwards(&Event::LimitReached { by: self.by(), limit, allowed, used, window_ms: None })
+    }
+
+    fn afterwards(&self, event: &Event<'_>) -> Result<(), Failure> {
+        let lost =
+            |error: AuditError| Failure::coded(error.code(), "the end cannot be recorded").because(&error);
+        self.ledger.record(event).map_err(lost)
+    }
+
+    fn by(&self) -> By<'_> {
+        By { id: Some(&self.id), ..By::default() }
+    }
+
+    fn record(&self, event: &Event<'_>) -> Result<(), Failure> {
+        self.ledger.record(event).map_err(|error| failed(&error))
+    }
+}
+
+fn failed(error: &AuditError) -> Failure {
+    Failure::coded(error.code(), "the run cannot be recorded, so it does not happen").because(error)
+}
+
+fn word(level: jail::Level) -> Level {
+    match level {
+        jail::Level::None => Level::None,
+        jail::Level::Partial => Level::Partial,
+        jail::Level::Full => Level::Full,
+    }
+}

@@ -1,0 +1,221 @@
+//! From the policy to a jail as data. Nothing here looks at the machine.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use config::JailSettings;
+use jail::{Mode, Network, Spec, View};
+use policy::{Code, Shown};
+
+use crate::failure::Failure;
+
+/// What a spec is made of besides the policy. Paths are real.
+pub(crate) struct Sight<'a> {
+    /// The directory the agent works in.
+    pub(crate) workspace: &'a Path,
+    /// The home directory.
+    pub(crate) home: &'a Path,
+    /// Git's settings that can be shown.
+    pub(crate) git: &'a [PathBuf],
+    /// The project's policy file, if there is one.
+    pub(crate) project: Option<&'a Path>,
+    /// Ringfence's own files and directories, as far as they are there.
+    pub(crate) own: &'a [PathBuf],
+    /// The whole environment.
+    pub(crate) environment: Vec<(OsString, OsString)>,
+}
+
+/// A jail as data.
+pub(crate) fn spec(settings: &JailSettings, sight: Sight<'_>) -> Result<Spec, Failure> {
+    not_home(sight.workspace, sight.home)?;
+    let mut spec = Spec::for_workspace(sight.workspace, sight.home, settings.limits.clone());
+    spec.views = views(settings, &sight);
+    out_of_reach(&spec.views, sight.own)?;
+    spec.network = network(settings)?;
+    spec.require = settings.require;
+    spec.environment = sight.environment;
+    Ok(spec)
+}
+
+/// A home directory holds the keys of everything else: showing it is what a jail is there to prevent.
+fn not_home(workspace: &Path, home: &Path) -> Result<(), Failure> {
+    if !home.starts_with(workspace) {
+        return Ok(());
+    }
+    let what = if workspace == home { "is" } else { "contains" };
+    let message = format!("the workspace {} {what} the home directory", Shown::path(workspace));
+    let hint = "change to the directory of one project, or name it with --workspace";
+    Err(Failure::coded(Code::JailConflict, message).hint(hint))
+}
+
+fn views(settings: &JailSettings, sight: &Sight<'_>) -> Vec<View> {
+    let view = |path: &Path, mode| View { path: path.to_owned(), mode };
+    let mut views = settings.views.clone();
+    if views.iter().all(|view| view.path != sight.workspace) {
+        let mode = if settings.writable { Mode::ReadWrite } else { Mode::ReadOnly };
+        views.insert(0, view(sight.workspace, mode));
+    }
+    let covered = |views: &[View], path: &Path| views.iter().any(|view| path.starts_with(&view.path));
+    let git: Vec<_> = sight.git.iter().filter(|path| !covered(&views, path)).collect();
+    views.extend(git.into_iter().map(|path| view(path, Mode::ReadOnly)));
+    if let Some(project) = sight.project.filter(|path| mode_at(&views, path) == Some(Mode::ReadWrite)) {
+        views.push(view(project, Mode::ReadOnly));
+    }
+    let shown = |path: &&PathBuf| mode_at(&views, path) == Some(Mode::ReadOnly);
+    // What the workspace lies in is not hidden: the workspace would be gone with it.
+    let own: Vec<_> =
+        sight.own.iter().filter(shown).filter(|path| !sight.workspace.starts_with(path)).collect();
+    views.extend(own.into_iter().map(|path| view(path, Mode::Hidden)));
+    views
+}
+
+/// How a path is seen: the deepest view that contains it counts.
+fn mode_at(views: &[View], path: &Path) -> Option<Mode> {
+    let holding = views.iter().filter(|view| path.starts_with(&view.path));
+    holding.max_by_key(|view| view.path.components().count()).map(|view| view.mode)
+}
+
+/// Hiding a file does not protect it where a directory above it can be renamed: the next run would find what the agent
+/// put in its place.
+fn out_of_reach(views: &[View], own: &[PathBuf]) -> Result<(), Failure> {
+    let writable = || views.iter().filter(|view| view.mode == Mode::ReadWrite);
+    let within = own.iter().find_map(|own| Some((own, writable().find(|view| own.starts_with(&view.path))?)));
+    let Some((own, view)) = within else { return Ok(()) };
+    let message = format!(
+        "{} belongs to Ringfence and lies in {}, which the command may change",
+        Shown::path(own),
+        Shown::path(&view.path)
+    );
+    Err(Failure::coded(Code::JailConflict, message)
+        .hint("choose a smaller directory, or show it with --read"))
+}
+
+/// What a built-in profile leaves to the broker is closed until there is one; what a person wrote is not changed silently.
+fn network(settings: &JailSettings) -> Result<Network, Failure> {
+    match (settings.network, &settings.network_rule) {
+        (Network::Broker, Some(rule)) => {
+            let message =
+                format!("the profile `{}` wants the broker, which is not built yet", settings.profile);
+            let mut failure = Failure::coded(Code::JailNoBroker, message);
+            failure.causes.push(format!("network = \"broker\" ({rule})"));
+            Err(failure.hint("`--network none` runs it without a network, `--network open` with the host's"))
+        }
+        (Network::Broker, None) => Ok(Network::None),
+        (network, _) => Ok(network),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::{Places, Scope, Source, Wish, from_sources};
+
+    fn settings(text: &str, wish: &Wish) -> JailSettings {
+        let places = Places {
+            workspace: "/home/me/ws".into(),
+            home: Some("/home/me".into()),
+            state: Some("/home/me/.local/state".into()),
+            run: None,
+        };
+        let source = Source::new(Scope::User, Path::new("policy.toml"), format!("version = 1\n{text}\n"));
+        from_sources(vec![source], &places).unwrap().jail(wish).unwrap()
+    }
+
+    fn sight<'a>(workspace: &'a Path, git: &'a [PathBuf], own: &'a [PathBuf]) -> Sight<'a> {
+        let project = Some(Path::new("/home/me/ws/ringfence.toml"));
+        Sight { workspace, home: Path::new("/home/me"), git, project, own, environment: vec![] }
+    }
+
+    fn own() -> Vec<PathBuf> {
+        ["/etc/ringfence", "/home/me/.config/ringfence", "/home/me/.local/state/ringfence"]
+            .map(PathBuf::from)
+            .to_vec()
+    }
+
+    /// One line per view, and the network.
+    fn drawn(text: &str, wish: &Wish) -> String {
+        let git = ["/home/me/.gitconfig", "/home/me/.config/git/config"].map(PathBuf::from);
+        let own = own();
+        match spec(&settings(text, wish), sight(Path::new("/home/me/ws"), &git, &own)) {
+            Err(failure) => failure.to_string(),
+            Ok(spec) => {
+                let line = |view: &View| format!("{:?} {}\n", view.mode, view.path.display());
+                spec.views.iter().map(line).collect::<String>() + &format!("network {:?}", spec.network)
+            }
+        }
+    }
+
+    fn wish(views: &[(&str, Mode)]) -> Wish {
+        let views = views.iter().map(|(path, mode)| View { path: path.into(), mode: *mode }).collect();
+        Wish { views, ..Wish::default() }
+    }
+
+    #[test]
+    fn a_jail_shows_the_workspace_and_what_was_asked_for() {
+        insta::assert_snapshot!(drawn("", &Wish::default()), @r"
+        ReadWrite /home/me/ws
+        ReadOnly /home/me/.gitconfig
+        ReadOnly /home/me/.config/git/config
+        ReadOnly /home/me/ws/ringfence.toml
+        network None
+        ");
+        let wish = wish(&[
+            ("/opt", Mode::ReadOnly),
+            ("/opt/out", Mode::ReadWrite),
+            ("/home/me/ws/.env", Mode::Hidden),
+        ]);
+        insta::assert_snapshot!(drawn("jail.profile = \"readonly\"", &wish), @r"
+        ReadOnly /home/me/ws
+        ReadOnly /opt
+        ReadWrite /opt/out
+        Hidden /home/me/ws/.env
+        ReadOnly /home/me/.gitconfig
+        ReadOnly /home/me/.config/git/config
+        network None
+        ");
+    }
+
+    #[test]
+    fn what_belongs_to_ringfence_is_hidden_or_out_of_reach() {
+        insta::assert_snapshot!(drawn("", &wish(&[("/home/me/.config", Mode::ReadOnly), ("/etc", Mode::ReadOnly)])), @r"
+        ReadWrite /home/me/ws
+        ReadOnly /home/me/.config
+        ReadOnly /etc
+        ReadOnly /home/me/.gitconfig
+        ReadOnly /home/me/ws/ringfence.toml
+        Hidden /etc/ringfence
+        Hidden /home/me/.config/ringfence
+        network None
+        ");
+        for path in ["/home/me/.local", "/home/me/.local/state/ringfence", "/home/me/.config"] {
+            let refused = drawn("", &wish(&[(path, Mode::ReadWrite)]));
+            assert!(refused.starts_with("error[RF-J001]: /home/me/."), "{path}: {refused}");
+        }
+        let inside = drawn("", &wish(&[("/home/me/.local/state/ringfence/runs/1", Mode::ReadWrite)]));
+        assert!(inside.contains("ReadWrite /home/me/.local/state/ringfence/runs/1"), "{inside}");
+    }
+
+    #[test]
+    fn a_person_who_asks_for_the_broker_does_not_get_something_else() {
+        let broker =
+            "jail.profile = \"x\"\n[profiles.x]\nextends = \"workspace-write\"\nnetwork = \"broker\"";
+        insta::assert_snapshot!(drawn(broker, &Wish::default()), @r#"
+        error[RF-J005]: the profile `x` wants the broker, which is not built yet
+          because: network = "broker" (policy.toml:5)
+        hint: `--network none` runs it without a network, `--network open` with the host's
+        hint: `ringfence explain RF-J005` says more
+        "#);
+        for (network, shown) in [(Network::None, "network None"), (Network::Open, "network Open")] {
+            let wish = Wish { network: Some(network), ..Wish::default() };
+            assert!(drawn(broker, &wish).ends_with(shown));
+        }
+    }
+
+    #[test]
+    fn home_is_never_the_workspace() {
+        for path in ["/home/me", "/home", "/"] {
+            let result = spec(&settings("", &Wish::default()), sight(Path::new(path), &[], &[]));
+            assert!(result.unwrap_err().to_string().contains("the home directory"), "{path}");
+        }
+    }
+}
