@@ -142,7 +142,7 @@ fn a_denial_teaches() {
       rules              deny   /stage/home/.config/ringfence/policy.toml:3
       tools              pass
       private addresses  pass
-      files default      allow  built-in:43
+      files default      allow  built-in:45
       network default    pass
     ");
     insta::assert_snapshot!(stage.run("check host 10.0.0.1:80").out, @r"
@@ -312,7 +312,8 @@ fn policies_are_shown_tested_compared_and_changed() {
         "{shown}"
     );
     assert!(shown.contains("unknown = \"deny\"  # project /stage/ws/ringfence.toml:2"), "{shown}");
-    assert!(shown.contains("enabled = \"always\"  # built-in, not built yet"), "{shown}");
+    assert!(shown.contains("enabled = \"always\"  # built-in\n"), "{shown}");
+    assert!(shown.contains("steps = 150  # built-in, not built yet"), "{shown}");
 
     let stage =
         stage.write("ws/cases", "# cases\nallow connect a.com\ndeny connect b.com\nallow read .env\n");
@@ -475,6 +476,7 @@ fn help_fits_a_screen() {
     let stage = Stage::new();
     for line in [
         "-h",
+        "run -h",
         "check -h",
         "check path -h",
         "policy -h",
