@@ -28,9 +28,6 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// No bound, as the kernel spells it.
-    pub(crate) const NONE: Self = Self::both(u64::MAX);
-
     pub(crate) const fn both(value: u64) -> Self {
         Self { soft: value, hard: value }
     }
@@ -90,6 +87,9 @@ mod tests {
 
     use super::*;
 
+    /// As the kernel spells it.
+    const UNBOUNDED: Bound = Bound::both(u64::MAX);
+
     fn all() -> Limits {
         Limits {
             open_files: Some(65_536),
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn every_limit_of_one_process_has_its_bound() {
-        let set = rlimits(&all(), true, |_| Bound::NONE);
+        let set = rlimits(&all(), true, |_| UNBOUNDED);
         let rows = [
             (Resource::Core, (0, 0)),
             (Resource::OpenFiles, (65_536, 65_536)),
@@ -125,8 +125,8 @@ mod tests {
             assert_eq!(find(&set, resource), Some(expected), "{resource:?}");
         }
         assert_eq!(set.len(), rows.len());
-        assert_eq!(find(&rlimits(&all(), false, |_| Bound::NONE), Resource::Processes), None);
-        assert_eq!(rlimits(&Limits::none(), true, |_| Bound::NONE).len(), ALWAYS.len());
+        assert_eq!(find(&rlimits(&all(), false, |_| UNBOUNDED), Resource::Processes), None);
+        assert_eq!(rlimits(&Limits::none(), true, |_| UNBOUNDED).len(), ALWAYS.len());
     }
 
     #[test]

@@ -107,12 +107,6 @@ impl Cgroups {
         self.groups.iter().map(|group| group.entrance.as_fd())
     }
 
-    /// Moves a process, slowly.
-    pub(crate) fn join(&self, process: Pid) -> Result<(), Errno> {
-        let number = process.as_raw_pid().to_string();
-        self.groups.iter().try_for_each(|group| set(&group.handle, PROCESSES, &number))
-    }
-
     /// The absolute paths of the groups, to be removed in this order when everything in them is gone.
     pub(crate) fn directories(&self) -> &[CString] {
         &self.directories
@@ -296,7 +290,6 @@ impl fmt::Display for Unavailable {
 }
 
 const PREFIX: &str = "ringfence-";
-const PROCESSES: &str = "cgroup.procs";
 const PRIVATE: Mode = Mode::RWXU;
 /// The kernel knows no larger number of processes.
 const MOST_PROCESSES: u64 = 1 << 22;
@@ -304,4 +297,4 @@ const MOST_PROCESSES: u64 = 1 << 22;
 const LAST_PAUSE: Duration = Duration::from_millis(110);
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -214,7 +214,16 @@ mod tests {
 
     #[test]
     fn never_leaves_our_own_part() {
-        assert_eq!(seen_at(Path::new("/"), Path::new("/../sys"), Version::Separate), None);
-        assert_eq!(seen_at(Path::new("/sys/fs/cgroup"), Path::new("/no/such"), Version::Separate), None);
+        let tree = tempfile::tempdir().unwrap();
+        for group in ["ours/inner", "theirs"] {
+            fs::create_dir_all(tree.path().join(group)).unwrap();
+            fs::write(tree.path().join(group).join("tasks"), "").unwrap();
+        }
+        let ours = tree.path().join("ours");
+        let find = |group: &str| seen_at(&ours, Path::new(group), Version::Separate);
+        assert_eq!(find("/inner"), Some(ours.join("inner")));
+        for group in ["/../theirs", "/no/such", "relative", ""] {
+            assert_eq!(find(group), None, "{group}");
+        }
     }
 }

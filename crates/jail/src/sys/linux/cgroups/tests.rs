@@ -1,6 +1,7 @@
 //! On the real kernel, as far as it lets us make groups.
 
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use super::*;
 use crate::resources::Limit;
 
 #[path = "../../../../../../tests/skip.rs"]
-mod skip;
+pub(in crate::sys::linux) mod skip;
 
 fn limits(memory: u64, processes: u64) -> Limits {
     Limits { memory: Some(memory), processes: Some(processes), ..Limits::none() }
@@ -28,7 +29,7 @@ fn groups(what: &str, limits: &Limits) -> Option<Cgroups> {
 /// A shell in the groups: it joins as the first process of a jail does, and only then runs the script. Its input ends
 /// when nobody holds its output any more.
 fn run_inside(groups: &Cgroups, script: &str) -> Output {
-    let join: String = entrances(groups).map(|file| format!("echo 0 > {file}; ")).collect();
+    let join = entrances(groups).map(|file| format!("echo 0 > {file}; ")).collect::<Vec<_>>().concat();
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{join}{script}")]);
     let mut child =
@@ -89,10 +90,10 @@ fn a_process_joins_from_its_own_user_namespace() {
     let Some(groups) = groups("joining a cgroup from a user namespace", &limits(200 << 20, 20)) else {
         return;
     };
-    let open: String =
-        entrances(&groups).zip(7..).map(|(file, number)| format!("{number}> {file} ")).collect();
-    let join: String =
-        groups.entrances().zip(7..).map(|(_, number)| format!("echo 0 >&{number}; ")).collect();
+    let each =
+        |line: fn((String, u8)) -> String| entrances(&groups).zip(7..).map(line).collect::<Vec<_>>().concat();
+    let open = each(|(file, number)| format!("{number}> {file} "));
+    let join = each(|(_, number)| format!("echo 0 >&{number}; "));
     let script = format!("exec {open}; unshare --user sh -c '{join} cat /proc/self/cgroup'");
     let output = Command::new("sh").args(["-c", &script]).output().unwrap();
     let seen = String::from_utf8_lossy(&output.stdout).matches("/ringfence-").count();
@@ -119,7 +120,6 @@ fn a_fork_bomb_that_goes_on_is_ended() {
 #[test]
 fn groups_are_private_and_removed() {
     let Some(groups) = groups("removal of cgroups", &limits(32 << 20, 20)) else { return };
-    use std::os::unix::fs::MetadataExt as _;
     let directories = groups.directories().to_vec();
     for directory in &directories {
         assert_eq!(fs::metadata(directory.to_str().unwrap()).unwrap().mode() & 0o7777, 0o700);
@@ -132,18 +132,38 @@ fn groups_are_private_and_removed() {
     assert!(!directories.iter().any(exists), "whoever forgets to remove them");
 }
 
+/// Whoever ends a process does not know when it has left its group.
+#[test]
+fn a_process_that_is_ending_does_not_keep_its_group() {
+    let Some(groups) = groups("a cgroup of an ending process", &limits(32 << 20, 20)) else { return };
+    let mut child = waiting();
+    move_into(&groups, &child);
+    child.kill().unwrap();
+    let result = groups.remove();
+    child.wait().unwrap();
+    assert_eq!(result, Ok(()));
+}
+
 /// A process that is still in a group makes its removal fail, and not for ever.
 #[test]
 fn a_busy_group_is_given_up() {
     let Some(groups) = groups("a busy cgroup", &limits(32 << 20, 20)) else { return };
     let mut child = waiting();
-    groups.join(Pid::from_child(&child)).unwrap();
+    move_into(&groups, &child);
     let directories = groups.directories().to_vec();
     let result = groups.remove();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(result, Err(Errno::BUSY));
-    directories.iter().for_each(|directory| remove_directory(directory, None).unwrap());
+    for directory in &directories {
+        remove_directory(directory, None).unwrap();
+    }
+}
+
+fn move_into(groups: &Cgroups, child: &Child) {
+    for group in &groups.groups {
+        set(&group.handle, "cgroup.procs", &child.id().to_string()).unwrap();
+    }
 }
 
 fn waiting() -> Child {

@@ -4,10 +4,8 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
+use super::super::cgroups::tests::skip;
 use super::*;
-
-#[path = "../../../../../../tests/skip.rs"]
-mod skip;
 
 #[test]
 fn the_kernel_knows_the_numbers() {
