@@ -1,5 +1,6 @@
 //! Bounds of one process in the kernel's numbers, and how full a file system is.
 
+use std::fs;
 use std::os::fd::AsFd;
 
 use policy::Limits;
@@ -47,6 +48,17 @@ pub(crate) fn is_full(file_system: impl AsFd) -> bool {
     let nearly = |left: u64, all: u64| all > 0 && left <= all / 100;
     fstatvfs(file_system)
         .is_ok_and(|found| nearly(found.f_bfree, found.f_blocks) || nearly(found.f_ffree, found.f_files))
+}
+
+/// The memory of the largest process of a jail, if it is the jail's.
+///
+/// Its first processes ran in our memory, and the kernel counts the most that a process ever had: up to the most that we
+/// ever had, it may be ours. Then none of it is blamed on the jail, nor is it where we cannot know.
+pub(crate) fn beyond_ours(largest: u64) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let ours: Option<u64> = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    if ours.is_some_and(|kilobytes| largest > kilobytes * 1024) { largest } else { 0 }
 }
 
 #[cfg(test)]

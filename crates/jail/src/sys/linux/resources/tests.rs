@@ -48,3 +48,9 @@ fn a_full_file_system_is_seen() {
     }
     assert!(!is_full(File::open("/proc/self").unwrap()), "a file system without a size");
 }
+
+#[test]
+fn our_own_memory_is_not_blamed_on_a_jail() {
+    assert_eq!(beyond_ours(4096), 0, "less than any process has");
+    assert_eq!(beyond_ours(1 << 50), 1 << 50, "more than we have");
+}
