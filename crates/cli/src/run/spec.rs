@@ -28,6 +28,7 @@ pub(crate) struct Sight<'a> {
 /// A jail as data.
 pub(crate) fn spec(settings: &JailSettings, sight: Sight<'_>) -> Result<Spec, Failure> {
     not_home(sight.workspace, sight.home)?;
+    by_profile(settings, sight.workspace)?;
     let mut spec = Spec::for_workspace(sight.workspace, sight.home, settings.limits.clone());
     spec.views = views(settings, &sight);
     out_of_reach(&spec.views, sight.own)?;
@@ -48,12 +49,26 @@ fn not_home(workspace: &Path, home: &Path) -> Result<(), Failure> {
     Err(Failure::coded(Code::JailConflict, message).hint(hint))
 }
 
+/// Whether the workspace may be changed is for the profile to say: one place, one answer.
+fn by_profile(settings: &JailSettings, workspace: &Path) -> Result<(), Failure> {
+    let named = settings.views.iter().find(|view| view.path == workspace);
+    if named.is_none_or(|view| view.mode == workspace_mode(settings)) {
+        return Ok(());
+    }
+    let message = format!("{} is the workspace, and the profile says how it is seen", Shown::path(workspace));
+    let hint = "choose a profile: `-p readonly` or `-p workspace-write`";
+    Err(Failure::coded(Code::JailConflict, message).hint(hint))
+}
+
+fn workspace_mode(settings: &JailSettings) -> Mode {
+    if settings.writable { Mode::ReadWrite } else { Mode::ReadOnly }
+}
+
 fn views(settings: &JailSettings, sight: &Sight<'_>) -> Vec<View> {
     let view = |path: &Path, mode| View { path: path.to_owned(), mode };
     let mut views = settings.views.clone();
     if views.iter().all(|view| view.path != sight.workspace) {
-        let mode = if settings.writable { Mode::ReadWrite } else { Mode::ReadOnly };
-        views.insert(0, view(sight.workspace, mode));
+        views.insert(0, view(sight.workspace, workspace_mode(settings)));
     }
     let covered = |views: &[View], path: &Path| views.iter().any(|view| path.starts_with(&view.path));
     let git: Vec<_> = sight.git.iter().filter(|path| !covered(&views, path)).collect();
@@ -208,6 +223,21 @@ mod tests {
         for (network, shown) in [(Network::None, "network None"), (Network::Open, "network Open")] {
             let wish = Wish { network: Some(network), ..Wish::default() };
             assert!(drawn(broker, &wish).ends_with(shown));
+        }
+    }
+
+    #[test]
+    fn the_workspace_is_seen_as_the_profile_says() {
+        let rows = [
+            ("readonly", Mode::ReadOnly, true),
+            ("readonly", Mode::ReadWrite, false),
+            ("workspace-write", Mode::ReadWrite, true),
+            ("workspace-write", Mode::ReadOnly, false),
+            ("workspace-write", Mode::Hidden, false),
+        ];
+        for (profile, mode, fine) in rows {
+            let drawn = drawn(&format!("jail.profile = \"{profile}\""), &wish(&[("/home/me/ws", mode)]));
+            assert_eq!(drawn.contains(&format!("{mode:?} /home/me/ws\n")), fine, "{drawn}");
         }
     }
 

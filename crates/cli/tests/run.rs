@@ -1,0 +1,410 @@
+//! `ringfence run` on the real kernel.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// A home and a workspace of their own.
+struct Stage {
+    directory: tempfile::TempDir,
+}
+
+/// What a command printed and how it ended.
+#[derive(Debug)]
+struct Ended {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["home/.config/ringfence", "ws/src", "beside"] {
+            fs::create_dir_all(directory.path().join(name)).unwrap();
+        }
+        fs::write(directory.path().join("beside/file"), "beside\n").unwrap();
+        Self { directory }
+    }
+
+    fn user(self, text: &str) -> Self {
+        fs::write(self.path("home/.config/ringfence/policy.toml"), format!("version = 1\n{text}\n")).unwrap();
+        self
+    }
+
+    fn project(self, text: &str) -> Self {
+        fs::write(self.path("ws/ringfence.toml"), format!("version = 1\n{text}\n")).unwrap();
+        self
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().canonicalize().unwrap().join(name)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
+        command.env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin");
+        command.current_dir(self.path("ws")).stdin(Stdio::null());
+        command
+    }
+
+    fn ended(&self, command: &mut Command) -> Ended {
+        let output = command.output().unwrap();
+        let here = self.path("");
+        let here = here.to_str().unwrap().trim_end_matches('/');
+        let tidy = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(here, "/stage");
+        Ended { code: output.status.code().unwrap(), out: tidy(&output.stdout), err: tidy(&output.stderr) }
+    }
+
+    /// `ringfence run` with options in front of a shell script; `@` stands for the stage.
+    fn run(&self, options: &str, script: &str) -> Ended {
+        let here = self.path("");
+        let here = here.to_str().unwrap().trim_end_matches('/');
+        let options = options.replace('@', here);
+        self.ended(self.command().arg("run").args(options.split_whitespace()).args([
+            "--",
+            "/bin/sh",
+            "-c",
+            &script.replace('@', here),
+        ]))
+    }
+
+    fn ledger(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path("home/.local/state/ringfence/ledger.jsonl")).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn events(&self) -> Vec<String> {
+        let named = |record: &Value| record["event"].as_str().unwrap().to_owned();
+        self.ledger().iter().map(named).filter(|name| !name.starts_with("ledger.")).collect()
+    }
+}
+
+/// Whether a jail can be made on this machine; says so where not.
+fn jail_works() -> bool {
+    let ended = Stage::new().run("", "true");
+    let works = ended.code == 0;
+    if !works {
+        skip::skipped("ringfence run", &format!("no jail can be made here: {}", ended.err));
+    }
+    works
+}
+
+#[test]
+fn it_ends_as_the_command_ends() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    let rows = [
+        ("", "exit 0", 0),
+        ("", "exit 7", 7),
+        ("", "exit 255", 255),
+        ("", "kill -TERM $$", 143),
+        ("", "kill -KILL $$", 137),
+        ("--limit wall-clock=200ms", "sleep 60", 124),
+        ("--limit processes=0", "true", 64),
+        ("--limit nonsense", "true", 64),
+        ("-p nonsense", "true", 64),
+        ("--nonsense", "true", 64),
+        ("--network broker", "true", 64),
+        ("--read @/absent", "true", 125),
+        ("--read @", "true", 125),
+        ("--read .", "true", 125),
+        ("--read @/beside --write @/beside", "true", 125),
+        ("--write /proc", "true", 125),
+        ("--env LD_PRELOAD=x", "true", 126),
+    ];
+    for (options, script, code) in rows {
+        let ended = stage.run(options, script);
+        assert_eq!(ended.code, code, "{options} {script}: {ended:?}");
+    }
+    let rows: [(&[&str], i32); 6] = [
+        (&["run", "--", "no-such-command"], 127),
+        (&["run", "--", "/etc"], 126),
+        (&["run", "--", "-x"], 127),
+        (&["run", "true", "--verbose", "--format"], 0),
+        (&["run"], 64),
+        (&["run", "--"], 64),
+    ];
+    for (arguments, code) in rows {
+        let ended = stage.ended(stage.command().args(arguments));
+        assert_eq!(ended.code, code, "{arguments:?}: {ended:?}");
+    }
+}
+
+/// What goes wrong before anything starts says which code, what, and what would help.
+#[test]
+fn a_refusal_says_why() {
+    if !jail_works() {
+        return;
+    }
+    let rows = [
+        ("", "--read @/absent", "RF-J002", "/stage/absent does not exist"),
+        ("", "--read @", "RF-J001", "/stage contains the workspace"),
+        ("", "--write @/home", "RF-J001", "belongs to Ringfence"),
+        ("[profiles.x]\nextends = \"readonly\"\nnetwork = \"broker\"", "-p x", "RF-J005", "not built yet"),
+        ("jail.provider = \"oci\"", "", "RF-J003", "`oci` is not built yet"),
+        ("", "--env BASH_ENV=x", "RF-J010", "BASH_ENV"),
+        ("jail.nonsense = 1", "", "RF-C002", "unknown key"),
+    ];
+    for (policy, options, code, text) in rows {
+        let ended = Stage::new().user(policy).run(options, "touch ran");
+        assert!(ended.err.contains(code) && ended.err.contains(text), "{options}: {}", ended.err);
+        assert!(ended.err.contains(&format!("`ringfence explain {code}` says more")), "{}", ended.err);
+        assert!(matches!(ended.code, 125 | 126) && ended.out.is_empty(), "{ended:?}");
+    }
+}
+
+#[test]
+fn a_rule_stops_a_command_and_silence_does_not() {
+    if !jail_works() {
+        return;
+    }
+    let rule =
+        |action: &str| format!("[[rules]]\ntool = \"exec\"\ncommand = \"touch *\"\naction = \"{action}\"");
+    let rows = [("allow", 0), ("ask", 126), ("deny", 126)];
+    for (action, code) in rows {
+        for command in [&["touch", "ran"][..], &["env", "A=1", "touch", "ran"]] {
+            let stage = Stage::new().user(&rule(action));
+            let ended = stage.ended(stage.command().arg("run").args(command));
+            assert_eq!(ended.code, code, "{action} {command:?}: {ended:?}");
+            assert_eq!(stage.path("ws/ran").exists(), code == 0);
+            let decided = &stage.ledger()[1];
+            assert_eq!(
+                (&decided["event"], &decided["decision"]),
+                (&"request.decided".into(), &action.into())
+            );
+        }
+    }
+    let denied = Stage::new().project(&rule("deny"));
+    let ended = denied.ended(denied.command().args(["run", "touch", "ran"]));
+    assert!(ended.err.starts_with("error[RF-R001]: the policy denies: touch ran\n"), "{}", ended.err);
+    assert!(ended.err.contains("(/stage/ws/ringfence.toml:2)"), "{}", ended.err);
+}
+
+#[test]
+fn views_show_hide_and_protect() {
+    if !jail_works() {
+        return;
+    }
+    let rows = [
+        ("", "echo x > new && cat new", "x\n"),
+        ("", "cat @/beside/file 2>/dev/null || echo gone", "gone\n"),
+        ("", "ls -A ~ | grep -v config", ""),
+        ("-p readonly", "echo x 2>/dev/null > new2 || echo no", "no\n"),
+        (
+            "--read @/beside",
+            "cat @/beside/file; echo x 2>/dev/null > @/beside/file || echo no",
+            "beside\nno\n",
+        ),
+        ("--read ../beside", "cat @/beside/file", "beside\n"),
+        ("--write @/beside", "echo x > @/beside/other && cat @/beside/other", "x\n"),
+        ("--hide src", "ls -A src; echo x 2>/dev/null > src/x || echo no", "no\n"),
+        ("-p readonly --write src", "echo x > src/x && echo x 2>/dev/null > y || echo no", "no\n"),
+        ("--env A=b --env FOO", "echo $A-$FOO-", "b-foo-\n"),
+        ("", "echo $FOO-$SECRET_TOKEN-", "--\n"),
+    ];
+    let stage = Stage::new();
+    for (options, script, out) in rows {
+        let here = stage.path("");
+        let options = options.replace('@', here.to_str().unwrap().trim_end_matches('/'));
+        let script = script.replace('@', here.to_str().unwrap().trim_end_matches('/'));
+        let mut command = stage.command();
+        command.env("FOO", "foo").env("SECRET_TOKEN", "x").arg("run").args(options.split_whitespace());
+        let ended = stage.ended(command.args(["--", "/bin/sh", "-c", &script]));
+        assert_eq!(ended.out, out, "{options} {script}: {ended:?}");
+    }
+}
+
+#[test]
+fn the_project_cannot_change_its_own_policy_or_widen_the_jail() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new().project("jail.profile = \"workspace-write-no-network\"");
+    let script =
+        "echo x 2>/dev/null > ringfence.toml || mv ringfence.toml a 2>/dev/null || rm -f ringfence.toml";
+    stage.run("", script);
+    assert!(fs::read_to_string(stage.path("ws/ringfence.toml")).unwrap().starts_with("version = 1\njail"));
+    let rows = [
+        ("--network open", 126),
+        ("--network none", 0),
+        ("-p workspace-write", 126),
+        ("-p readonly", 0),
+        ("--no-project-policy --network open", 0),
+    ];
+    for (options, code) in rows {
+        let ended = stage.run(options, "true");
+        assert_eq!(ended.code, code, "{options}: {ended:?}");
+    }
+}
+
+#[test]
+fn git_commits_with_the_persons_name() {
+    if !jail_works() || !Path::new("/usr/bin/git").exists() {
+        return;
+    }
+    let stage = Stage::new();
+    fs::write(stage.path("home/.gitconfig"), "[user]\n\tname = A B\n\temail = a@example.org\n").unwrap();
+    let script = "git init -q . && git commit -q --allow-empty -m x && git log --format=%an && cat ~/.gitconfig | wc -l";
+    assert_eq!(stage.run("", script).out, "A B\n3\n");
+    fs::write(stage.path("home/.gitconfig"), "[http]\n\textraHeader = Authorization: x\n").unwrap();
+    assert_eq!(stage.run("", "cat ~/.gitconfig 2>/dev/null || echo gone").out, "gone\n");
+}
+
+#[test]
+fn every_run_is_recorded_before_it_happens() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    stage.run("", "exit 3");
+    assert_eq!(stage.events(), ["request.decided", "jail.started", "jail.ended"]);
+    let ended = &stage.ledger()[3];
+    assert_eq!((&ended["exit"], &ended["outcome"]), (&3.into(), &"error".into()));
+    let ids: Vec<_> = stage.ledger().iter().skip(1).map(|record| record["id"].clone()).collect();
+    assert!(ids.iter().all(|id| id == &ids[0] && id.is_string()), "{ids:?}");
+
+    let stage = Stage::new();
+    stage.run("--limit wall-clock=100ms", "sleep 60");
+    assert_eq!(stage.events()[2..], ["limit.reached", "jail.ended"]);
+    assert_eq!(stage.ledger()[3]["limit"], "wall-clock");
+
+    let stage = Stage::new();
+    stage.run("--read @/absent", "true");
+    assert_eq!(stage.events(), ["request.decided", "jail.refused"]);
+}
+
+#[test]
+fn without_a_record_nothing_runs() {
+    let stage = Stage::new();
+    fs::write(stage.path("home/.local"), "in the way").unwrap();
+    let ended = stage.run("", "touch ran");
+    assert_eq!(ended.code, 125, "{ended:?}");
+    assert!(ended.err.contains("cannot be recorded, so it does not happen"), "{}", ended.err);
+    assert!(!stage.path("ws/ran").exists());
+    let mut homeless = stage.command();
+    homeless.env_remove("HOME").env("XDG_STATE_HOME", stage.path("home/.local/state"));
+    assert_eq!(stage.ended(homeless.args(["run", "touch", "ran"])).code, 125);
+}
+
+#[test]
+fn without_a_jail_only_loudly() {
+    let stage = Stage::new().user("jail.enabled = \"never\"");
+    let ended = stage.ended(stage.command().env("SECRET_TOKEN", "x").args([
+        "run",
+        "--",
+        "/bin/sh",
+        "-c",
+        "cat ../beside/file; echo \"$SECRET_TOKEN\"; exit 5",
+    ]));
+    assert_eq!((ended.code, ended.out.as_str()), (5, "beside\n\n"), "{ended:?}");
+    assert!(ended.err.starts_with("warning[RF-J012]: running without a jail, because /stage/home/.config"));
+    assert_eq!(stage.events(), ["request.decided", "jail.skipped", "jail.ended"]);
+    let rows = [("/bin/sh -c exit", 0), ("no-such-command", 127), ("/etc", 126)];
+    for (line, code) in rows {
+        let ended = stage.ended(stage.command().arg("run").args(line.split_whitespace()));
+        assert_eq!(ended.code, code, "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn odd_workspaces_work_or_are_refused() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    let names: [&[u8]; 7] =
+        [b"with space", b"it's", b"\"q\"", b"new\nline", b"not\xff utf", b"-dash", "caf\u{e9}".as_bytes()];
+    for name in names {
+        let path = stage.path("ws").join(OsStr::from_bytes(name));
+        fs::create_dir(&path).unwrap();
+        let mut command = stage.command();
+        command.current_dir(&path).args(["run", "--", "/bin/sh", "-c", "pwd && echo x > new"]);
+        let output = command.output().unwrap();
+        let expected = [path.as_os_str().as_bytes(), b"\n"].concat();
+        assert_eq!(OsString::from_vec(output.stdout), OsString::from_vec(expected));
+        assert_eq!(fs::read_to_string(path.join("new")).unwrap(), "x\n");
+    }
+}
+
+#[test]
+fn a_linked_workspace_is_the_directory_it_leads_to() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    symlink(stage.path("ws"), stage.path("link")).unwrap();
+    let ended = stage.ended(stage.command().current_dir(stage.path("link")).args(["run", "/bin/pwd"]));
+    assert_eq!((ended.code, ended.out.as_str()), (0, "/stage/ws\n"), "{ended:?}");
+    let here = stage.path("link");
+    let ended = stage.ended(stage.command().arg("--workspace").arg(here).args(["run", "/bin/pwd"]));
+    assert_eq!((ended.code, ended.out.as_str()), (0, "/stage/ws\n"), "{ended:?}");
+    let sub = stage.ended(stage.command().current_dir(stage.path("ws/src")).args([
+        "--workspace",
+        "..",
+        "run",
+        "pwd",
+    ]));
+    assert_eq!(sub.out, "/stage/ws/src\n", "the command starts where it was called: {sub:?}");
+}
+
+#[test]
+fn no_jail_around_everything() {
+    let stage = Stage::new();
+    for (place, text) in
+        [("/", "the home directory"), ("@/home", "is the home directory"), ("@", "contains the home")]
+    {
+        let place = place.replace('@', stage.path("").to_str().unwrap().trim_end_matches('/'));
+        let ended = stage.ended(stage.command().args(["--workspace", &place, "run", "touch", "ran"]));
+        assert_eq!(ended.code, 125, "{place}: {ended:?}");
+        assert!(
+            ended.err.contains(text) && ended.err.contains("hint: change to the directory"),
+            "{}",
+            ended.err
+        );
+    }
+}
+
+#[test]
+fn a_deleted_directory_is_a_clean_error() {
+    let stage = Stage::new();
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" run true";
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", script, env!("CARGO_BIN_EXE_ringfence")]).current_dir(stage.path("ws"));
+    let ended = stage.ended(shell.env_clear().env("HOME", stage.path("home")).stdin(Stdio::null()));
+    assert_eq!(ended.code, 125, "{ended:?}");
+    assert!(ended.err.starts_with("error: the current directory cannot be found"), "{}", ended.err);
+}
+
+#[test]
+fn it_says_what_is_enforced_when_asked() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    let quiet = stage.run("", "true");
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""), "silent unless asked");
+    let told = stage.run("-v --read @/beside", "echo out").err;
+    let names: Vec<_> = told.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let layers = ["jail", "files", "network", "syscalls", "processes", "resources"];
+    assert_eq!(names[..6], layers, "{told}");
+    assert!(told.contains("view       read-only  /stage/beside\n"), "{told}");
+    assert!(told.contains("meant for the broker") && told.contains("ledger "), "{told}");
+    let mut command = stage.command();
+    let ended = stage.ended(command.args(["--format", "json", "run", "--", "sh", "-c", "echo out; exit 4"]));
+    assert_eq!((ended.out.as_str(), ended.code), ("out\n", 4));
+    let lines: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["event"], &lines[1]["exit"]), (&"started".into(), &4.into()));
+    assert_eq!(lines[0]["layers"].as_array().unwrap().len(), 5);
+}
