@@ -22,7 +22,12 @@ struct Need {
 
 /// Only what is needed. A new row says which tests cannot do without it.
 const NEEDS: &[Need] = &[
-    Need { probe: "python3", package: "python3", tests: "the ledger's second reader", optional: false },
+    Need {
+        probe: "python3",
+        package: "python3",
+        tests: "the ledger's second reader, the attacks on a jail",
+        optional: false,
+    },
     Need { probe: "git", package: "git", tests: "policies inside a repository", optional: false },
 ];
 
