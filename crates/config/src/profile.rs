@@ -33,7 +33,7 @@ pub(crate) struct Profile<'a> {
     pub(crate) write: Vec<&'a str>,
     /// Paths that are not seen.
     pub(crate) hide: Vec<&'a str>,
-    /// The last layer that had a say in it.
+    /// The narrowest layer that made it or one that it extends; others can only have narrowed it since.
     pub(crate) scope: Scope,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Profile<'a> {
         self.read.extend(texts("read"));
         self.write.extend(texts("write"));
         self.hide.extend(texts("hide"));
-        self.scope = self.scope.max(last_scope(node));
+        self.scope = self.scope.max(node.source.scope);
         self
     }
 
@@ -96,13 +96,6 @@ impl<'a> Profile<'a> {
             && within(&self.write, &other.write)
             && within(&other.hide, &self.hide)
     }
-}
-
-/// The last layer that wrote a part of a value. A table made by one layer may have been filled by another.
-fn last_scope(node: &Node) -> Scope {
-    let inner = node.table().into_iter().flat_map(Table::values).map(|entry| last_scope(&entry.node));
-    let listed = node.list().iter().map(last_scope);
-    inner.chain(listed).fold(node.source.scope, Scope::max)
 }
 
 fn level(node: &Node) -> Option<Level> {

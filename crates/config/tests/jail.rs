@@ -190,6 +190,21 @@ fn choosing_the_projects_profile_is_no_consent_to_what_it_says() {
 }
 
 #[test]
+fn what_others_write_into_a_profile_bounds_the_command_line_too() {
+    let closed = "[profiles.x]\nextends = \"workspace-write\"\nnetwork = \"none\"";
+    let settings = load(&[(Scope::Managed, closed)]).unwrap();
+    let wish = |network| Wish { profile: Some("x".into()), network: Some(network), ..Wish::default() };
+    assert!(settings.jail(&wish(Network::Open)).is_err());
+    assert!(settings.jail(&wish(Network::None)).is_ok());
+    assert!(user(closed).jail(&wish(Network::Open)).is_ok(), "the user's own");
+    // A project that hides something in the user's profile has not made the profile its own.
+    let open = "[profiles.x]\nextends = \"workspace-write\"\nnetwork = \"open\"";
+    let hides = "[profiles.x]\nextends = \"workspace-write\"\nhide = [\"/ws/private\"]";
+    let jail = load(&[(Scope::User, open), (Scope::Project, hides)]).unwrap().jail(&profile("x")).unwrap();
+    assert_eq!((jail.network, jail.views), (Network::Open, vec![view("/ws/private", Mode::Hidden)]));
+}
+
+#[test]
 fn only_the_user_runs_without_a_jail() {
     for text in ["jail.enabled = \"never\"", "jail.on-unavailable = \"run-unjailed\""] {
         assert!(load(&[(Scope::Managed, text)]).is_err(), "{text}");
