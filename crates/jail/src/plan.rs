@@ -57,7 +57,7 @@ pub fn copied() -> impl Iterator<Item = &'static Path> {
 pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
     conflict::check(spec, host)?;
     let identity = identity::identity(spec, host);
-    let mounts = tree::mounts(spec, host);
+    let mounts = tree::mounts(spec, host, &identity);
     Ok(Plan {
         own_network: spec.network != Network::Open,
         skeleton: tree::skeleton(spec, host, &mounts, &identity),
@@ -77,9 +77,9 @@ const SCRATCH: u64 = 1_000_000_000;
 fn absent(mounts: &[Mount], host: &Host) -> Vec<PathBuf> {
     // A directory on the way to a view is there, empty but for the way.
     let seen = |path: &Path| {
-        mounts
-            .iter()
-            .any(|mount| mount.path.starts_with(path) || mount.shows_host() && path.starts_with(&mount.path))
+        mounts.iter().any(|mount| {
+            tree::beneath(&mount.path, path) || mount.shows_host() && tree::beneath(path, &mount.path)
+        })
     };
     let canaries = system::CANARIES.iter().map(Path::new);
     canaries.filter(|path| host.has(path) && !seen(path)).map(Path::to_owned).collect()

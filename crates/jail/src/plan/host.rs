@@ -1,6 +1,6 @@
 //! What a plan has to know about the machine it is for.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// What a plan has to know about the machine.
@@ -13,9 +13,9 @@ pub struct Host {
     /// Whether the caller may run as somebody else and show files as somebody else's: root, with its powers.
     pub powerful: bool,
     /// What was found at the paths that [`super::questions`] names. What is not here does not exist.
-    pub entries: BTreeMap<PathBuf, Entry>,
+    pub entries: HashMap<PathBuf, Entry>,
     /// The texts of the files that [`super::copied`] names, as far as they can be read.
-    pub texts: BTreeMap<PathBuf, Vec<u8>>,
+    pub texts: Vec<(PathBuf, Vec<u8>)>,
 }
 
 /// A user and a group.

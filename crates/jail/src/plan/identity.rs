@@ -25,7 +25,8 @@ pub(super) fn identity(spec: &Spec, host: &Host) -> Identity {
         return Identity { inside: caller, outside: caller, shows: None, user };
     }
     let owner = host.entry(&spec.workspace).and_then(super::Entry::owner).unwrap_or(caller);
-    let inside = if owner.uid == 0 { AGENT } else { owner };
+    let unless_root = |id: u32, other: u32| if id == 0 { other } else { id };
+    let inside = Owner { uid: unless_root(owner.uid, AGENT.uid), gid: unless_root(owner.gid, AGENT.gid) };
     Identity { inside, outside: NOBODY_ELSE, shows: Some(owner), user: "agent".to_owned() }
 }
 

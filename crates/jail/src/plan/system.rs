@@ -47,31 +47,19 @@ pub(super) static SYSTEM: &[Row] = &[
     row("/etc/ld.so.cache", Show::AsIs, "what the dynamic loader looks up; without it programs start slowly"),
     row("/etc/ld.so.conf.d", Show::AsIs, "where libraries are"),
     row("/etc/fonts", Show::AsIs, "which fonts there are"),
-    row("/etc/terminfo", Show::AsIs, "what terminals can do"),
     row("/etc/java-17-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
     row("/etc/java-21-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
     row("/etc/java-25-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
-    row("/etc/perl", Show::AsIs, "Debian's perl looks for modules here"),
-    row("/etc/python3", Show::AsIs, "Debian's python3 reads its defaults here"),
     row("/etc/ld.so.conf", Show::Copy, "where libraries are"),
     row("/etc/resolv.conf", Show::Copy, "name resolution; the link may lead out of sight, the text does not"),
     row("/etc/hosts", Show::Copy, "name resolution"),
-    row("/etc/host.conf", Show::Copy, "name resolution"),
-    row("/etc/gai.conf", Show::Copy, "name resolution"),
     row("/etc/nsswitch.conf", Show::Copy, "name resolution"),
     row("/etc/services", Show::Copy, "names of ports"),
-    row("/etc/protocols", Show::Copy, "names of protocols"),
     row("/etc/localtime", Show::Copy, "the time zone"),
     row("/etc/timezone", Show::Copy, "the time zone"),
     row("/etc/os-release", Show::Copy, "which distribution this is"),
-    row("/etc/debian_version", Show::Copy, "which distribution this is"),
-    row("/etc/lsb-release", Show::Copy, "which distribution this is"),
-    row("/etc/locale.conf", Show::Copy, "the language"),
-    row("/etc/mime.types", Show::Copy, "types of files"),
-    row("/etc/inputrc", Show::Copy, "keys of the command line"),
     row("/etc/bash.bashrc", Show::Copy, "an interactive bash has its prompt from here"),
     row("/etc/profile", Show::Copy, "a login shell sets its path here"),
-    row("/etc/shells", Show::Copy, "programs ask it which shells there are"),
     row("/etc/gitconfig", Show::Copy, "the machine's settings of git"),
     row("/dev/null", Show::Device, "swallows"),
     row("/dev/zero", Show::Device, "zeroes"),
@@ -84,18 +72,19 @@ pub(super) static SYSTEM: &[Row] = &[
 /// Keys that lie inside something that is shown.
 pub(super) static SECRET: &[&str] = &["/etc/ssl/private", "/usr/local/etc/ssl/private"];
 
-/// What of `/proc` leads out of the jail or tells about the host. All of `/proc` is read-only besides.
-pub(super) static MASKED: &[&str] = &[
+/// What of `/proc` tells about the host to anybody who asks. All of `/proc` is read-only besides.
+pub(super) static MASKED: &[&str] = &["kallsyms", "key-users", "keys"];
+
+/// What of `/proc` only the host's user 0 can open, without any powers. Nobody in a jail is that user, unless the machine
+/// leaves no choice.
+pub(super) static MASKED_FROM_ROOT: &[&str] = &[
     "acpi",
     "asound",
     "bus",
     "driver",
     "fs",
     "irq",
-    "kallsyms",
     "kcore",
-    "key-users",
-    "keys",
     "kmsg",
     "kpagecgroup",
     "kpagecount",
@@ -118,9 +107,10 @@ pub(super) static CANARIES: &[&str] =
 
 /// Every path whose kind a plan wants to know.
 pub(super) fn paths() -> impl Iterator<Item = String> {
-    let system = SYSTEM.iter().map(|row| row.path.to_owned());
+    let system = SYSTEM.iter().filter(|row| row.show != Show::Copy).map(|row| row.path.to_owned());
     let others = SECRET.iter().chain(CANARIES).map(|path| (*path).to_owned());
-    system.chain(others).chain(MASKED.iter().map(|name| format!("/proc/{name}")))
+    let masked = MASKED.iter().chain(MASKED_FROM_ROOT).map(|name| format!("/proc/{name}"));
+    system.chain(others).chain(masked)
 }
 
 /// Every path whose text a plan wants to know.

@@ -1,11 +1,13 @@
 //! The tree of files that a jail sees.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::host::{Entry, Host};
 use super::identity::Identity;
-use super::system::{MASKED, SECRET, SYSTEM, Show};
+use super::system::{MASKED, MASKED_FROM_ROOT, SECRET, SYSTEM, Show};
 use crate::spec::{Mode, Spec, View};
 
 /// Something mounted over a path.
@@ -86,15 +88,30 @@ impl Mount {
     }
 }
 
+/// Things by path, in the order of their bytes: that puts parents first, and is quicker than comparing parts.
+type Places<T> = BTreeMap<OsString, T>;
+
+fn place<T>((path, thing): (PathBuf, T)) -> (OsString, T) {
+    (path.into_os_string(), thing)
+}
+
+/// Whether a path is another or lies beneath it. Both are plain, see [`super::conflict`].
+pub(super) fn beneath(path: &Path, above: &Path) -> bool {
+    let (path, above) = (path.as_os_str().as_bytes(), above.as_os_str().as_bytes());
+    above == b"/" || path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
 /// What is mounted, parents first.
-pub(super) fn mounts(spec: &Spec, host: &Host) -> Vec<Mount> {
-    let mut kinds: BTreeMap<PathBuf, Kind> = own(spec).collect();
-    kinds.extend(system(host));
-    kinds.extend(masks(host));
+pub(super) fn mounts(spec: &Spec, host: &Host, identity: &Identity) -> Vec<Mount> {
+    let mut kinds: Places<Kind> = own(spec).map(place).collect();
+    kinds.extend(system(host).map(place));
+    kinds.extend(masks(host, identity.outside.uid == 0).map(place));
     // Last, so that a view replaces what the jail would have had at its path.
-    kinds.extend(spec.views.iter().filter_map(|view| Some((view.path.clone(), seen(view, host)?))));
-    let (mut done, mut made): (Vec<Mount>, BTreeSet<PathBuf>) = Default::default();
+    let views = spec.views.iter().filter_map(|view| Some((view.path.clone(), seen(view, host)?)));
+    kinds.extend(views.map(place));
+    let (mut done, mut made): (Vec<Mount>, HashSet<PathBuf>) = Default::default();
     for (path, kind) in kinds {
+        let path = PathBuf::from(path);
         let mut makes = makes(&path, kind, &done);
         makes.retain(|(path, _)| made.insert(path.clone()));
         done.push(Mount { path, kind, makes });
@@ -109,10 +126,12 @@ fn own(spec: &Spec) -> impl Iterator<Item = (PathBuf, Kind)> {
         ("/dev/pts", Kind::Terminals),
         ("/dev/shm", Kind::Scratch),
         ("/tmp", Kind::Scratch),
-        ("/var/tmp", Kind::Scratch),
     ];
     let fixed = fixed.into_iter().map(|(path, kind)| (PathBuf::from(path), kind));
-    fixed.chain([(spec.home.clone(), Kind::Scratch)])
+    // A second name of `/tmp`, unless something is seen in it.
+    let below = spec.views.iter().any(|view| view.path.starts_with("/var/tmp"));
+    let second = below.then(|| (PathBuf::from("/var/tmp"), Kind::Scratch));
+    fixed.chain([(spec.home.clone(), Kind::Scratch)]).chain(second)
 }
 
 fn system(host: &Host) -> impl Iterator<Item = (PathBuf, Kind)> {
@@ -127,8 +146,9 @@ fn system(host: &Host) -> impl Iterator<Item = (PathBuf, Kind)> {
     })
 }
 
-fn masks(host: &Host) -> impl Iterator<Item = (PathBuf, Kind)> {
-    let proc = MASKED.iter().map(|name| Path::new("/proc").join(name));
+fn masks(host: &Host, root: bool) -> impl Iterator<Item = (PathBuf, Kind)> {
+    let names = MASKED.iter().chain(MASKED_FROM_ROOT.iter().filter(move |_| root));
+    let proc = names.map(|name| Path::new("/proc").join(name));
     let secret = SECRET.iter().map(PathBuf::from).filter(|path| super::system::shows(path));
     proc.chain(secret).filter_map(|path| {
         let kind = empty(host.entry(&path)?);
@@ -156,7 +176,7 @@ fn empty(entry: &Entry) -> Kind {
 
 /// The directories and the mount point itself, unless they lie in something that has them already.
 fn makes(path: &Path, kind: Kind, done: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
-    let around = done.iter().rev().find(|mount| path.starts_with(&mount.path));
+    let around = done.iter().rev().find(|mount| beneath(path, &mount.path));
     let from = match around.map(|mount| mount.kind) {
         None => Path::new("/"),
         Some(Kind::Scratch | Kind::Void) => around.map_or(Path::new("/"), |mount| &mount.path),
@@ -181,10 +201,10 @@ const SHARED: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 
 /// The directories strictly between two paths, from the outside in.
 fn parents(path: &Path, from: &Path) -> impl Iterator<Item = PathBuf> {
-    let mut above: Vec<_> =
-        path.ancestors().skip(1).take_while(|parent| *parent != from).map(Path::to_owned).collect();
-    above.reverse();
-    above.into_iter()
+    let bytes = path.as_os_str().as_bytes();
+    let start = from.as_os_str().len() + 1;
+    let slashes = (start..bytes.len()).filter(|place| bytes[*place] == b'/');
+    slashes.map(|place| PathBuf::from(OsStr::from_bytes(&bytes[..place])))
 }
 
 /// What is made in the empty root, parents first.
@@ -194,15 +214,15 @@ pub(super) fn skeleton(
     mounts: &[Mount],
     identity: &Identity,
 ) -> Vec<(PathBuf, Skeleton)> {
-    let covered = |path: &Path| mounts.iter().any(|mount| path.starts_with(&mount.path));
+    let covered = |path: &Path| mounts.iter().any(|mount| beneath(path, &mount.path));
     let things = links(host).chain(texts(host)).chain(accounts(spec, identity)).chain(fixed());
-    let things: BTreeMap<_, _> = things.filter(|(path, _)| !covered(path)).collect();
-    let mut made = BTreeMap::new();
-    for (path, thing) in things {
-        made.extend(parents(&path, Path::new("/")).map(|parent| (parent, Skeleton::Directory(0o755))));
-        made.insert(path, thing);
+    let mut made = Places::new();
+    for (path, thing) in things.filter(|(path, _)| !covered(path)) {
+        let above = parents(&path, Path::new("/"));
+        made.extend(above.map(|parent| place((parent, Skeleton::Directory(0o755)))));
+        made.insert(path.into_os_string(), thing);
     }
-    made.into_iter().collect()
+    made.into_iter().map(|(path, thing)| (PathBuf::from(path), thing)).collect()
 }
 
 /// Links of the system stay links: `/bin` is `usr/bin` inside as outside.
@@ -220,7 +240,6 @@ fn texts(host: &Host) -> impl Iterator<Item = (PathBuf, Skeleton)> {
 
 /// Who there is: the jail's user, and the two that every program expects.
 fn accounts(spec: &Spec, identity: &Identity) -> impl Iterator<Item = (PathBuf, Skeleton)> {
-    use std::os::unix::ffi::OsStrExt as _;
     let (user, uid, gid) = (&identity.user, identity.inside.uid, identity.inside.gid);
     let mut passwd = format!("{user}:x:{uid}:{gid}::").into_bytes();
     // A home with a colon or a line break in it would be read as something else.
@@ -248,6 +267,7 @@ fn fixed() -> impl Iterator<Item = (PathBuf, Skeleton)> {
         ("/dev/ptmx", "pts/ptmx"),
         ("/etc/mtab", "/proc/mounts"),
         ("/var/run", "/run"),
+        ("/var/tmp", "/tmp"),
     ];
     let links = links.into_iter().map(|(path, to)| (PathBuf::from(path), Skeleton::Link(PathBuf::from(to))));
     links.chain([

@@ -197,3 +197,23 @@ pub(super) fn read_number(pipe: std::os::fd::BorrowedFd<'_>) -> Option<i32> {
     let count = rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut number)).ok()?;
     (count == number.len()).then(|| i32::from_le_bytes(number))
 }
+
+/// Moves this process into new namespaces.
+pub(super) fn unshare_namespaces(namespaces: UnshareFlags) -> Result<(), Errno> {
+    // SAFETY: the contract is about CLONE_FILES, which no caller passes here.
+    unsafe { rustix::thread::unshare_unsafe(namespaces) }
+}
+
+/// Makes the table of descriptors, which was shared with the supervisor, a copy of its own.
+pub(super) fn own_descriptors() -> Result<(), Errno> {
+    // SAFETY: the caller has one thread and goes on with numbers that are open in the copy; it owns no handle that another
+    // process of the shared table could have closed, or that it would close there.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }
+}
+
+/// What a supervisor has put there, if it has.
+pub(super) fn script<T>(given: &std::sync::atomic::AtomicPtr<T>) -> Option<&T> {
+    let given = given.load(std::sync::atomic::Ordering::Acquire);
+    // SAFETY: whoever stores the pointer keeps what it leads to alive and unchanged for as long as the reader lives.
+    unsafe { given.as_ref() }
+}

@@ -6,6 +6,7 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -21,13 +22,27 @@ use super::calls::clone::{StackTop, clone_in_our_memory};
 use super::calls::confine::{self, handle};
 use super::calls::mounts::{MountChange, mount_setattr};
 use super::report::{Part, Report};
-use super::script::{BLANK, Script, Step, VOID};
+use super::script::{BLANK, Ends, Script, Step, VOID};
 
 /// What both processes are given.
-pub(super) struct Build {
-    pub(super) script: Script,
+pub(super) struct Plot {
+    ends: Ends,
+    own_network: bool,
     /// The stack of the second process.
-    pub(super) stack: StackTop,
+    stack: StackTop,
+    /// Given when it is ready; the first process waits for leave before it looks.
+    script: AtomicPtr<Script>,
+}
+
+impl Plot {
+    pub(super) fn new(ends: Ends, own_network: bool, stack: StackTop) -> Self {
+        Self { ends, own_network, stack, script: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    /// Gives the script, which stays alive and unchanged until both processes have executed something or ended.
+    pub(super) fn give(&self, script: &Script) {
+        self.script.store(std::ptr::from_ref(script).cast_mut(), Ordering::Release);
+    }
 }
 
 /// Where a step of ours failed, and how.
@@ -45,48 +60,55 @@ impl<T> At<T> for Result<T, Errno> {
 }
 
 /// The first process: builds, starts the second, and becomes the one that reaps.
-pub(super) extern "C" fn first(build: &Build) -> ! {
-    let report = handle(build.script.ends.report);
-    let Err((part, errno)) = build_and_stay(build);
-    tell(report, Report::Failed(part, errno));
+pub(super) extern "C" fn first(plot: &Plot) -> ! {
+    let Err((part, errno)) = build_and_stay(plot);
+    tell(handle(plot.ends.report), Report::Failed(part, errno));
     confine::end(1)
 }
 
 enum Never {}
 
-fn build_and_stay(build: &Build) -> Tried<Never> {
-    let script = &build.script;
+fn build_and_stay(plot: &Plot) -> Tried<Never> {
+    prepare(plot)?;
+    wait_for_leave(plot).at(Part::Leave)?;
+    let script = calls::script(&plot.script).ok_or((Part::Leave, Errno::FAULT))?;
     let (root, init) = enter(script)?;
     let ruleset = landlock(script)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
     renounce()?;
+    confine::filter(&script.filter).at(Part::Filter)?;
     let second = Second {
+        plot,
         script,
         ruleset: ruleset.as_ref().map(AsFd::as_fd),
         terminal: terminal.as_ref().map(|(_, slave)| slave.as_fd()),
     };
     // SAFETY: `second` lives on this stack, which is not left before `stay` executes something; the second process is
     // told only then to go on past its last use of it. Signals are blocked since before the first process was made.
-    let pid = unsafe { clone_in_our_memory(0, build.stack, second_main, &second) }.at(Part::Command)?;
-    // Only when the second process is in place: it waits for us to be gone from this memory.
-    hand_over(script, &root, terminal.as_ref().map(|(master, _)| master.as_fd()), pid)?;
-    stay(script, &init)
+    let pid = unsafe { clone_in_our_memory(0, plot.stack, second_main, &second) }.at(Part::Command)?;
+    hand_over(plot, &root, terminal.as_ref().map(|(master, _)| master.as_fd()), pid)?;
+    stay(plot, script, &init)
 }
 
-/// Into the namespaces, and into the new root.
+/// What can be done before anything is known about the jail. The table of descriptors is still the supervisor's.
+fn prepare(plot: &Plot) -> Tried<()> {
+    let own = UnshareFlags::NEWNS | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
+    let network = if plot.own_network { UnshareFlags::NEWNET } else { UnshareFlags::empty() };
+    calls::unshare_namespaces(own | network).at(Part::Namespaces)?;
+    if plot.own_network {
+        loopback().at(Part::Loopback)?;
+    }
+    rustix::system::sethostname(b"ringfence").at(Part::HostName)
+}
+
+/// Into the rest of the namespaces, and into the new root.
 fn enter(script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
+    calls::own_descriptors().at(Part::Leave)?;
     script.cgroups.iter().try_for_each(|entrance| join(*entrance)).at(Part::Cgroup)?;
-    let namespaces = UnshareFlags::from_bits_retain(script.namespaces.cast_unsigned());
-    // SAFETY: the flags are namespaces only; CLONE_FILES, which the contract is about, is not among them.
-    unsafe { rustix::thread::unshare_unsafe(namespaces) }.at(Part::Namespaces)?;
-    wait_for_leave(script).at(Part::Leave)?;
+    calls::unshare_namespaces(UnshareFlags::NEWCGROUP).at(Part::Namespaces)?;
     script.becomes.map_or(Ok(()), |who| confine::become_owner(who.uid, who.gid)).at(Part::Identity)?;
     confine::die_with_parent().at(Part::Lifeline)?;
     let built = build_root(script)?;
-    if script.loopback {
-        loopback().at(Part::Loopback)?;
-    }
-    rustix::system::sethostname(b"ringfence").at(Part::HostName)?;
     confine::new_keyring().or_else(without_keyrings).at(Part::Keyring)?;
     Ok(built)
 }
@@ -102,10 +124,10 @@ fn without_keyrings(errno: Errno) -> Result<(), Errno> {
 }
 
 /// One byte from the supervisor. Its death is the end of this process, too.
-fn wait_for_leave(script: &Script) -> Result<(), Errno> {
+fn wait_for_leave(plot: &Plot) -> Result<(), Errno> {
     let mut byte = [0_u8];
     loop {
-        match rustix::io::read(handle(script.ends.gate), &mut byte) {
+        match rustix::io::read(handle(plot.ends.gate), &mut byte) {
             Ok(1) => return Ok(()),
             Ok(_) => return Err(Errno::PIPE),
             Err(Errno::INTR) => {}
@@ -319,11 +341,11 @@ fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
 }
 
 /// Gives the supervisor handles on the command and its terminal.
-fn hand_over(script: &Script, root: &OwnedFd, master: Option<BorrowedFd<'_>>, pid: Pid) -> Tried<()> {
+fn hand_over(plot: &Plot, root: &OwnedFd, master: Option<BorrowedFd<'_>>, pid: Pid) -> Tried<()> {
     let command = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).at(Part::Command)?;
     let all = [command.as_fd(), root.as_fd(), master.unwrap_or(command.as_fd())];
     let handles = if master.is_some() { &all[..] } else { &all[..2] };
-    send(handle(script.ends.report), Report::Handles, handles).at(Part::Report)
+    send(handle(plot.ends.report), Report::Handles, handles).at(Part::Report)
 }
 
 fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
@@ -343,13 +365,12 @@ fn tell(to: BorrowedFd<'_>, report: Report) {
 }
 
 /// Becomes the process that reaps. Its end is the end of the jail.
-fn stay(script: &Script, init: &OwnedFd) -> Tried<Never> {
+fn stay(plot: &Plot, script: &Script, init: &OwnedFd) -> Tried<Never> {
     // Descriptor 3 is the only one it has.
-    confine::duplicate(handle(script.ends.status), 3).at(Part::Init)?;
+    confine::duplicate(handle(plot.ends.status), 3).at(Part::Init)?;
     (0..3).for_each(confine::close);
     confine::close_on_exec_from(4).at(Part::Init)?;
     confine::drop_capabilities().at(Part::Capabilities)?;
-    confine::filter(&script.filter).at(Part::Filter)?;
     let errno = confine::execute_handle(init.as_fd(), &script.init_words);
     Err((Part::Init, errno))
 }
@@ -363,13 +384,14 @@ fn renounce() -> Tried<()> {
 
 /// What the second process is given.
 struct Second<'a> {
+    plot: &'a Plot,
     script: &'a Script,
     ruleset: Option<BorrowedFd<'a>>,
     terminal: Option<BorrowedFd<'a>>,
 }
 
 extern "C" fn second_main(second: &Second<'_>) -> ! {
-    let report = handle(second.script.ends.report);
+    let report = handle(second.plot.ends.report);
     match confine_and_wait(second) {
         Ok(()) => tell(report, Report::NotStarted(start(second.script))),
         Err((part, errno)) => tell(report, Report::Failed(part, errno)),
@@ -378,8 +400,8 @@ extern "C" fn second_main(second: &Second<'_>) -> ! {
 }
 
 fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
-    let script = second.script;
-    confine::close(script.ends.sealed);
+    let (plot, script) = (second.plot, second.script);
+    confine::close(plot.ends.sealed);
     session(second.terminal).at(Part::Session)?;
     streams(second).at(Part::Streams)?;
     script
@@ -392,12 +414,11 @@ fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
     second.ruleset.map_or(Ok(()), confine::landlock_enter).at(Part::Landlock)?;
     check(script)?;
     let listener = observe(script)?;
-    confine::filter(&script.filter).at(Part::Filter)?;
     let handles = listener.as_ref().map(AsFd::as_fd);
-    send(handle(script.ends.report), Report::Ready, handles.as_slice()).at(Part::Report)?;
+    send(handle(plot.ends.report), Report::Ready, handles.as_slice()).at(Part::Report)?;
     drop(listener);
-    wait_for_leave(script).at(Part::Leave)?;
-    wait_for_seal(script).at(Part::Seal)
+    wait_for_leave(plot).at(Part::Leave)?;
+    wait_for_seal(plot).at(Part::Seal)
 }
 
 fn session(terminal: Option<BorrowedFd<'_>>) -> Result<(), Errno> {
@@ -426,7 +447,7 @@ fn check(script: &Script) -> Tried<()> {
             return Err((Part::HostVisible, Errno::EXIST));
         }
     }
-    if script.loopback && reaches_out().at(Part::NetworkAlive)? {
+    if script.cut_off && reaches_out().at(Part::NetworkAlive)? {
         return Err((Part::NetworkAlive, Errno::ISCONN));
     }
     Ok(())
@@ -451,10 +472,10 @@ fn observe(script: &Script) -> Tried<Option<OwnedFd>> {
 }
 
 /// Until the first process has left the supervisor's memory: from then on there is nothing of it to be seen inside.
-fn wait_for_seal(script: &Script) -> Result<(), Errno> {
+fn wait_for_seal(plot: &Plot) -> Result<(), Errno> {
     let mut byte = [0_u8];
     loop {
-        match rustix::io::read(handle(script.ends.seal), &mut byte) {
+        match rustix::io::read(handle(plot.ends.seal), &mut byte) {
             Ok(0) => return Ok(()),
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno),

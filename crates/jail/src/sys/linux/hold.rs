@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::capture::Collectors;
 use super::cgroups::Cgroups;
-use super::native::{self, Broken, Order};
+use super::native::{Broken, Order, Seed};
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
 use super::resources::prepared_rlimits;
@@ -71,14 +71,17 @@ fn check(spec: &Spec, command: &Command) -> Result<OsString, JailError> {
 }
 
 fn hold_native(spec: &Spec, command: &Command, program: OsString) -> Result<Held, JailError> {
+    let seed = |spec: &Spec| Seed::sow(spec.network != Network::Open);
+    let first = seed(spec).map_err(|broken| error(Provider::Native, broken))?;
     let mut host = host(spec);
     let planned = plan(spec, &host)?;
-    match attempt(spec, command, &planned, None) {
+    match attempt(first, spec, command, &planned, None) {
         // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it says so.
         Err(Broken::Part(Part::Identity, Some(what), errno)) if host.powerful => {
             host.powerful = false;
             let planned = plan(spec, &host)?;
-            attempt(spec, command, &planned, Some(format!("the kernel cannot {what} ({errno})")))
+            let why = Some(format!("the kernel cannot {what} ({errno})"));
+            seed(spec).and_then(|seed| attempt(seed, spec, command, &planned, why))
         }
         other => other,
     }
@@ -87,6 +90,7 @@ fn hold_native(spec: &Spec, command: &Command, program: OsString) -> Result<Held
 }
 
 fn attempt(
+    seed: Seed,
     spec: &Spec,
     command: &Command,
     plan: &Plan,
@@ -107,9 +111,9 @@ fn attempt(
         streams: ends.each_ref().map(|end| end.as_ref().map(AsRawFd::as_raw_fd)),
         cgroups: cgroups.entrances().map(|entrance| entrance.as_raw_fd()).collect(),
     };
-    let mut jail = native::make(order)?;
+    let mut jail = seed.grow(order)?;
     drop(ends);
-    let watchdog = Watchdog::new(&spec.limits, jail.pid, &cgroups);
+    let watchdog = Watchdog::new(&spec.limits, jail.seed.pid, &cgroups);
     let bounds = cgroups.bounds(&spec.limits, Watchdog::can_see(), missing.as_ref());
     let enforcement = enforcement(plan, spec, as_root, reached(&bounds));
     let terminal = jail.terminal.take();

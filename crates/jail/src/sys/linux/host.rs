@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
-use rustix::io::Errno;
 
 use crate::plan::{Entry, Host, Owner, copied, questions};
 use crate::spec::Spec;
@@ -12,7 +11,8 @@ use crate::spec::Spec;
 pub(crate) fn host(spec: &Spec) -> Host {
     let caller = Owner { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() };
     let entries = questions(spec).into_iter().filter_map(|path| Some((path.clone(), entry(&path)?)));
-    let texts = copied().filter_map(|path| Some((path.to_owned(), text(path)?)));
+    let mut space = vec![0; MOST];
+    let texts = copied().filter_map(|path| Some((path.to_owned(), text(path, &mut space)?)));
     Host {
         caller,
         user: user(caller.uid),
@@ -42,21 +42,13 @@ fn target(path: &Path) -> Option<PathBuf> {
     std::fs::read_link(path).ok()
 }
 
-/// The text of a small file of the system.
-fn text(path: &Path) -> Option<Vec<u8>> {
+/// The text of a small file of the system. What does not fit is not a small file, and half of one is worse than none.
+fn text(path: &Path, space: &mut [u8]) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
-    let mut text = vec![0; MOST];
-    let mut length = 0;
-    loop {
-        match rustix::io::read(&file, &mut text[length..]) {
-            // What does not fit is not a small file, and half of one is worse than none.
-            Ok(0) => break (length < MOST).then(|| text[..length].to_vec()),
-            Ok(count) => length += count,
-            Err(Errno::INTR) => {}
-            Err(_) => break None,
-        }
-    }
+    // One read is all of a file that is shorter than the space for it.
+    let length = rustix::io::retry_on_intr(|| rustix::io::read(&file, &mut *space)).ok()?;
+    (length < MOST).then(|| space[..length].to_vec())
 }
 
 const MOST: usize = 64 << 10;

@@ -10,12 +10,12 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
 };
 use rustix::pipe::PipeFlags;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::calls::clone::{Stack, clone_in_our_memory};
 use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
-use super::child::{Build, first};
+use super::child::{Plot, first};
 use super::report::{Part, Report};
 use super::script::{Ends, Options, Script, Step, steps, text};
 use super::{idmap, landlock};
@@ -48,11 +48,132 @@ pub(crate) enum Broken {
     Silent,
 }
 
-/// The processes of a jail. Ends them when dropped.
-pub(crate) struct Jail {
-    /// The first process.
-    pub(crate) first: OwnedFd,
+/// A first process in its namespaces, that waits to be told what to build.
+///
+/// It can be made before anything is known of the jail but whether it has a network of its own: the kernel makes namespaces
+/// while we find out the rest. Ends everything in the jail when dropped.
+pub(crate) struct Seed {
     pub(crate) pid: Pid,
+    /// Readable when the first process has ended.
+    pub(crate) first: OwnedFd,
+    ours: Ours,
+    theirs: Option<Theirs>,
+    reaped: bool,
+    /// What the processes share with us until they execute something.
+    plot: Box<Plot>,
+    _stacks: (Stack, Stack),
+    mask: u64,
+}
+
+impl Seed {
+    /// Makes one.
+    pub(crate) fn sow(own_network: bool) -> Result<Self, Broken> {
+        let (ours, theirs) = pipes().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
+        let (mut stack, mut second) = (Stack::new(), Stack::new());
+        let plot = Box::new(Plot::new(theirs.ends(), own_network, second.top()));
+        // Every signal waits, so that no handler of ours runs in a process that shares our memory.
+        let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
+        let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_FILES;
+        // SAFETY: the stacks and the plot are kept here until both processes have executed something or ended; all
+        // signals are blocked; `first` keeps the rules of `child`.
+        let pid = unsafe { clone_in_our_memory(flags, stack.top(), first, &*plot) };
+        let restored = confine::block_signals(mask);
+        let pid = pid.map_err(Broken::NoProcess)?;
+        let first = rustix::process::pidfd_open(pid, PidfdFlags::empty());
+        let first = restored.and(first).inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
+        Ok(Self {
+            pid,
+            first,
+            ours,
+            theirs: Some(theirs),
+            reaped: false,
+            plot,
+            _stacks: (stack, second),
+            mask,
+        })
+    }
+
+    /// Tells the process what to build, and holds the command at the gate.
+    pub(crate) fn grow(mut self, order: Order<'_>) -> Result<Jail, Broken> {
+        let identity = order.plan.identity.clone();
+        let ready = idmap::ready(order.plan)?;
+        let script = Box::new(script(order, &ready, self.mask));
+        self.plot.give(&script);
+        map(self.pid, &identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
+        leave(&self.ours.gate)?;
+        let heard = self.listen(&script)?;
+        // The processes have copies. From here on the end of theirs is the processes' end.
+        self.theirs = None;
+        let command = heard.command.ok_or(Broken::Silent)?;
+        let (root, terminal, listener) = (heard.root, heard.terminal, heard.listener);
+        Ok(Jail { seed: self, command, root, terminal, listener, _script: script })
+    }
+
+    /// Until the command stands at the gate.
+    fn listen(&self, script: &Script) -> Result<Heard, Broken> {
+        let mut heard = Heard::default();
+        while !(heard.ready && heard.command.is_some()) {
+            self.wait_for_word()?;
+            match receive(&self.ours.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
+                None => return Err(Broken::Silent),
+                Some((Report::Failed(part, errno), _)) => return Err(explain(script, part, errno)),
+                Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
+                Some((Report::Handles, handles)) => heard.handles(handles),
+                Some((Report::Ready, handles)) => {
+                    (heard.ready, heard.listener) = (true, handles.into_iter().next());
+                }
+            }
+        }
+        Ok(heard)
+    }
+
+    /// Until there is a report. The end of the processes is no end of the socket while we hold both sides.
+    fn wait_for_word(&self) -> Result<(), Broken> {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let mut fds =
+            [PollFd::new(&self.ours.report, PollFlags::IN), PollFd::new(&self.first, PollFlags::IN)];
+        let polled = rustix::io::retry_on_intr(|| poll(&mut fds, None));
+        polled.map_err(|errno| Broken::Part(Part::Report, None, errno))?;
+        if fds[0].revents().is_empty() { Err(Broken::Silent) } else { Ok(()) }
+    }
+
+    /// Ends everything in the jail.
+    pub(crate) fn kill(&self) {
+        // Fails only when it has ended already.
+        let _ended = rustix::process::pidfd_send_signal(&self.first, Signal::KILL);
+    }
+
+    /// Waits for the first process to be gone; with it everything else is. Says what all of them used.
+    pub(crate) fn reap(&mut self) -> Used {
+        self.reaped = true;
+        calls::wait_for(self.pid)
+    }
+}
+
+impl Drop for Seed {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            self.reap();
+        }
+    }
+}
+
+/// Ends a child of ours that is not reaped, so that its number is still its own.
+fn end(pid: Pid) {
+    let _ended = rustix::process::kill_process(pid, Signal::KILL);
+    calls::wait_for(pid);
+}
+
+fn explain(script: &Script, part: Part, errno: Errno) -> Broken {
+    let Part::Tree(index) = part else { return Broken::Part(part, None, errno) };
+    Broken::Part(part, script.steps.get(usize::from(index)).map(ToString::to_string), errno)
+}
+
+/// The processes of a jail.
+pub(crate) struct Jail {
+    /// The first process and what leads to it.
+    pub(crate) seed: Seed,
     /// The command.
     pub(crate) command: OwnedFd,
     /// The root directory, and with it the jail's private space.
@@ -61,53 +182,33 @@ pub(crate) struct Jail {
     pub(crate) terminal: Option<OwnedFd>,
     /// Where observed calls come from.
     pub(crate) listener: Option<OwnedFd>,
+    /// What the processes share with us until they execute something. Dropped after `seed`, which ends them.
+    _script: Box<Script>,
+}
+
+impl Jail {
     /// Where the wait status of the command comes from.
-    pub(crate) status: OwnedFd,
-    report: OwnedFd,
-    gate: OwnedFd,
-    reaped: bool,
-    /// What the processes share with us until they execute something.
-    _shared: (Box<Build>, Stack, Stack),
+    pub(crate) fn status(&self) -> &OwnedFd {
+        &self.seed.ours.status
+    }
+
+    /// Lets the command go. Comes back when it runs, or with the reason why it could not be executed.
+    pub(crate) fn go(&self) -> Result<Result<(), Errno>, Broken> {
+        leave(&self.seed.ours.gate)?;
+        match receive(&self.seed.ours.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
+            // Both processes have executed something: nobody shares our memory any more.
+            None => Ok(Ok(())),
+            Some((Report::NotStarted(errno), _)) => Ok(Err(errno)),
+            Some((Report::Failed(part, errno), _)) => Err(Broken::Part(part, None, errno)),
+            Some(_) => Err(Broken::Silent),
+        }
+    }
 }
 
-/// Makes a jail and holds its command at the gate.
-pub(crate) fn make(order: Order<'_>) -> Result<Jail, Broken> {
-    let identity = order.plan.identity.clone();
-    let ready = idmap::ready(order.plan)?;
-    let pipes = Pipes::open().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
-    // Every signal waits from here on, so that no handler of ours runs in a process that shares our memory.
-    let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
-    let started = start(order, &ready, &pipes, mask);
-    let restored = confine::block_signals(mask).map(drop).map_err(Broken::NoProcess);
-    let (pid, shared) = started?;
-    let starting = Starting { pid, shared, pipes: pipes.ours() };
-    restored?;
-    starting.admit(&identity)
-}
-
-type Shared = (Box<Build>, Stack, Stack);
-
-fn start(
-    order: Order<'_>,
-    ready: &[(PathBuf, OwnedFd)],
-    pipes: &Pipes,
-    mask: u64,
-) -> Result<(Pid, Shared), Broken> {
-    let (mut stack, mut second) = (Stack::new(), Stack::new());
-    let script = script(order, ready, pipes.ends(), mask);
-    let build = Box::new(Build { script, stack: second.top() });
-    let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWPID;
-    // SAFETY: the stacks and the script are kept in `Jail` until both processes have executed something or ended; all signals
-    // are blocked; `first` keeps the rules of `child`.
-    let pid = unsafe { clone_in_our_memory(flags, stack.top(), first, &*build) };
-    Ok((pid.map_err(Broken::NoProcess)?, (build, stack, second)))
-}
-
-fn script(order: Order<'_>, ready: &[(PathBuf, OwnedFd)], ends: Ends, mask: u64) -> Script {
+fn script(order: Order<'_>, ready: &[(PathBuf, OwnedFd)], mask: u64) -> Script {
     let plan = order.plan;
     let ready: Vec<_> = ready.iter().map(|(path, mount)| (path.clone(), mount.as_raw_fd())).collect();
     let (handled, grants) = landlock::rules(plan);
-    let own = libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
     let environment = plan.environment.iter().map(|(name, value)| {
         let mut both = name.clone();
         both.push("=");
@@ -116,11 +217,10 @@ fn script(order: Order<'_>, ready: &[(PathBuf, OwnedFd)], ends: Ends, mask: u64)
     });
     Script {
         cgroups: order.cgroups,
-        namespaces: own | if plan.own_network { libc::CLONE_NEWNET } else { 0 },
         becomes: plan.identity.shows.map(|_| plan.identity.inside),
         root: options(plan.scratch),
         steps: steps(plan, &ready),
-        loopback: plan.own_network,
+        cut_off: plan.own_network,
         init: super::init::image(),
         init_words: Words::new(vec![text("ringfence".as_ref())]),
         handled,
@@ -135,7 +235,6 @@ fn script(order: Order<'_>, ready: &[(PathBuf, OwnedFd)], ends: Ends, mask: u64)
         environment: Words::new(environment.collect()),
         mask,
         streams: order.streams,
-        ends,
     }
 }
 
@@ -145,111 +244,41 @@ fn options(scratch: u64) -> Options {
     Options { size: number(scratch), inodes: number((scratch / 8192).max(4096)) }
 }
 
-/// Both ends of everything between a jail's processes and their supervisor.
-struct Pipes {
-    report: (OwnedFd, OwnedFd),
-    gate: (OwnedFd, OwnedFd),
-    seal: (OwnedFd, OwnedFd),
-    status: (OwnedFd, OwnedFd),
+/// The supervisor's ends of everything between it and a jail's processes.
+struct Ours {
+    report: OwnedFd,
+    gate: OwnedFd,
+    status: OwnedFd,
 }
 
-/// The supervisor's ends: report, gate, status.
-struct Ours(OwnedFd, OwnedFd, OwnedFd);
+/// The processes' ends.
+struct Theirs {
+    report: OwnedFd,
+    gate: OwnedFd,
+    sealed: OwnedFd,
+    seal: OwnedFd,
+    status: OwnedFd,
+}
 
-impl Pipes {
-    fn open() -> Result<Self, Errno> {
-        let pipe = || rustix::pipe::pipe_with(PipeFlags::CLOEXEC);
-        let flags = SocketFlags::CLOEXEC;
-        Ok(Self {
-            report: rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?,
-            gate: pipe()?,
-            seal: pipe()?,
-            status: pipe()?,
-        })
-    }
+fn pipes() -> Result<(Ours, Theirs), Errno> {
+    let pipe = || rustix::pipe::pipe_with(PipeFlags::CLOEXEC);
+    let flags = SocketFlags::CLOEXEC;
+    let (our_report, report) =
+        rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    let ((gate, our_gate), (seal, sealed), (our_status, status)) = (pipe()?, pipe()?, pipe()?);
+    let ours = Ours { report: our_report, gate: our_gate, status: our_status };
+    Ok((ours, Theirs { report, gate, sealed, seal, status }))
+}
 
+impl Theirs {
     fn ends(&self) -> Ends {
         Ends {
-            report: self.report.1.as_raw_fd(),
-            gate: self.gate.0.as_raw_fd(),
-            sealed: self.seal.1.as_raw_fd(),
-            seal: self.seal.0.as_raw_fd(),
-            status: self.status.1.as_raw_fd(),
+            report: self.report.as_raw_fd(),
+            gate: self.gate.as_raw_fd(),
+            sealed: self.sealed.as_raw_fd(),
+            seal: self.seal.as_raw_fd(),
+            status: self.status.as_raw_fd(),
         }
-    }
-
-    /// Closes the others': from now on their end is the processes' end.
-    fn ours(self) -> Ours {
-        Ours(self.report.0, self.gate.1, self.status.0)
-    }
-}
-
-/// A first process that waits for its user and for leave to go on.
-struct Starting {
-    pid: Pid,
-    shared: Shared,
-    pipes: Ours,
-}
-
-impl Starting {
-    fn admit(self, identity: &Identity) -> Result<Jail, Broken> {
-        let admitted = map(self.pid, identity).map_err(|errno| Broken::Part(Part::Identity, None, errno));
-        let heard = admitted.and_then(|()| leave(&self.pipes.1)).and_then(|()| self.listen());
-        heard.inspect_err(|_| self.end()).and_then(|heard| self.jail(heard))
-    }
-
-    /// Until the command stands at the gate.
-    fn listen(&self) -> Result<Heard, Broken> {
-        let mut heard = Heard::default();
-        while !(heard.ready && heard.command.is_some()) {
-            match receive(&self.pipes.0).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
-                None => return Err(Broken::Silent),
-                Some((Report::Failed(part, errno), _)) => return Err(self.explain(part, errno)),
-                Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
-                Some((Report::Handles, handles)) => {
-                    let mut handles = handles.into_iter();
-                    (heard.command, heard.root, heard.terminal) =
-                        (handles.next(), handles.next(), handles.next());
-                }
-                Some((Report::Ready, handles)) => {
-                    (heard.ready, heard.listener) = (true, handles.into_iter().next());
-                }
-            }
-        }
-        Ok(heard)
-    }
-
-    fn explain(&self, part: Part, errno: Errno) -> Broken {
-        let Part::Tree(index) = part else { return Broken::Part(part, None, errno) };
-        let step = self.shared.0.script.steps.get(usize::from(index));
-        Broken::Part(part, step.map(ToString::to_string), errno)
-    }
-
-    fn end(&self) {
-        // It is our child and not reaped, so this is the process we mean; if it has ended already, all the better.
-        let _ended = rustix::process::kill_process(self.pid, Signal::KILL);
-        let _reaped = rustix::process::waitpid(Some(self.pid), WaitOptions::empty());
-    }
-
-    fn jail(self, heard: Heard) -> Result<Jail, Broken> {
-        let silent = || Broken::Silent;
-        let first = rustix::process::pidfd_open(self.pid, PidfdFlags::empty());
-        let first =
-            first.inspect_err(|_| self.end()).map_err(|errno| Broken::Part(Part::Command, None, errno))?;
-        let Ours(report, gate, status) = self.pipes;
-        Ok(Jail {
-            first,
-            pid: self.pid,
-            command: heard.command.ok_or_else(silent)?,
-            root: heard.root,
-            terminal: heard.terminal,
-            listener: heard.listener,
-            status,
-            report,
-            gate,
-            reaped: false,
-            _shared: self.shared,
-        })
     }
 }
 
@@ -261,6 +290,13 @@ struct Heard {
     root: Option<OwnedFd>,
     terminal: Option<OwnedFd>,
     listener: Option<OwnedFd>,
+}
+
+impl Heard {
+    fn handles(&mut self, handles: Vec<OwnedFd>) {
+        let mut handles = handles.into_iter();
+        (self.command, self.root, self.terminal) = (handles.next(), handles.next(), handles.next());
+    }
 }
 
 /// Says as whom the first process runs. Only its parent can.
@@ -303,41 +339,6 @@ fn receive(from: &OwnedFd) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
     });
     let handles = handles.flatten().collect();
     Report::read(bytes).map(|report| Some((report, handles))).ok_or(Errno::PROTO)
-}
-
-impl Jail {
-    /// Lets the command go. Comes back when it runs, or with the reason why it could not be executed.
-    pub(crate) fn go(&self) -> Result<Result<(), Errno>, Broken> {
-        leave(&self.gate)?;
-        match receive(&self.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
-            // Both processes have executed something: nobody shares our memory any more.
-            None => Ok(Ok(())),
-            Some((Report::NotStarted(errno), _)) => Ok(Err(errno)),
-            Some((Report::Failed(part, errno), _)) => Err(Broken::Part(part, None, errno)),
-            Some(_) => Err(Broken::Silent),
-        }
-    }
-
-    /// Ends everything in the jail.
-    pub(crate) fn kill(&self) {
-        // Fails only when it has ended already.
-        let _ended = rustix::process::pidfd_send_signal(&self.first, Signal::KILL);
-    }
-
-    /// Waits for the first process to be gone; with it everything else is. Says what all of them used.
-    pub(crate) fn reap(&mut self) -> Used {
-        self.reaped = true;
-        calls::wait_for(self.pid)
-    }
-}
-
-impl Drop for Jail {
-    fn drop(&mut self) {
-        if !self.reaped {
-            self.kill();
-            self.reap();
-        }
-    }
 }
 
 impl std::fmt::Display for Step {

@@ -249,3 +249,6 @@ fn same_modes(a: &Termios, b: &Termios) -> bool {
     (a.input_modes, a.output_modes, a.local_modes) == (b.input_modes, b.output_modes, b.local_modes)
         && KEYS.iter().all(|key| a.special_codes[*key] == b.special_codes[*key])
 }
+
+#[cfg(test)]
+mod tests;

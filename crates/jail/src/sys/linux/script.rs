@@ -13,16 +13,14 @@ use crate::seccomp::Instruction;
 pub(super) struct Script {
     /// Cgroups to join, before anything else.
     pub(super) cgroups: Vec<RawFd>,
-    /// Namespaces besides the user's and the processes'.
-    pub(super) namespaces: i32,
     /// Whom the first process becomes; it stays who it is where the caller is nobody special.
     pub(super) becomes: Option<Owner>,
     /// Options of the file system that holds everything private.
     pub(super) root: Options,
     /// How the tree is built.
     pub(super) steps: Vec<Step>,
-    /// Whether a loopback interface has to be brought up.
-    pub(super) loopback: bool,
+    /// Whether no way may lead out of the jail's network.
+    pub(super) cut_off: bool,
     /// The image of the process that stays.
     pub(super) init: Vec<u8>,
     /// Its arguments: one, its name.
@@ -51,8 +49,6 @@ pub(super) struct Script {
     pub(super) mask: u64,
     /// The standard streams of the command; `None` is the jail's own terminal.
     pub(super) streams: [Option<RawFd>; 3],
-    /// The ends of pipes and sockets that are its own.
-    pub(super) ends: Ends,
 }
 
 /// What the building processes hold of the pipes to their supervisor.

@@ -97,8 +97,10 @@ impl Running {
 
     /// Until something happens. Says whether the first process, and with it everything, has ended.
     fn sleep(&self) -> Result<bool, JailError> {
-        let mut fds =
-            vec![PollFd::new(&self.jail.first, PollFlags::IN), PollFd::new(&self.jail.status, PollFlags::IN)];
+        let mut fds = vec![
+            PollFd::new(&self.jail.seed.first, PollFlags::IN),
+            PollFd::new(self.jail.status(), PollFlags::IN),
+        ];
         match &self.connection {
             Connection::Relay(relay, signals) => {
                 fds.push(PollFd::new(signals, PollFlags::IN));
@@ -199,7 +201,7 @@ impl Running {
 
     /// What the first process says about the command.
     fn read_status(&mut self) {
-        while let Some(status) = calls::read_number(self.jail.status.as_fd()) {
+        while let Some(status) = calls::read_number(self.jail.status().as_fd()) {
             if libc::WIFSTOPPED(status) {
                 self.stopped_by(libc::WSTOPSIG(status));
             } else {
@@ -231,10 +233,10 @@ impl Running {
         let overrun = self.too_long(now).or_else(|| self.too_much(now));
         if let Some(overrun) = overrun.filter(|_| self.stopped.is_none()) {
             self.stopped = Some(overrun);
-            self.jail.kill();
+            self.jail.seed.kill();
         }
         if self.patience.is_some_and(|end| end <= now) {
-            self.jail.kill();
+            self.jail.seed.kill();
         }
     }
 
@@ -258,7 +260,7 @@ impl Running {
 
     fn finish(mut self) -> Outcome {
         let duration = self.began.elapsed();
-        let used = self.jail.reap();
+        let used = self.jail.seed.reap();
         let observed = self.observed(used);
         let mut notes = Vec::new();
         let captured = match self.connection {

@@ -141,18 +141,19 @@ fn sockets_are_relayed_and_keep_their_flags() {
 #[test]
 fn what_goes_to_one_file_stays_in_order() {
     const SCRIPT: &str = "i=0; while [ $i -lt 2000 ]; do echo $i; i=$((i+1)); echo $i >&2; i=$((i+1)); done";
-    let want: String = (0..4000).map(|number| format!("{number}\n")).collect();
+    let numbers: Vec<_> = (0..2000).map(|number| number.to_string()).collect();
+    let want = numbers.join("\n") + "\n";
     let null = null();
     let mut one = file(b"");
     let again = one.try_clone().unwrap();
     run(SCRIPT, [null.as_fd(), one.as_fd(), again.as_fd()]);
-    assert_eq!(String::from_utf8(content(&mut one)).unwrap(), want, "2>&1");
+    assert!(content(&mut one) == want.as_bytes(), "2>&1");
 
     let place = tempfile::NamedTempFile::new().unwrap();
     let append = || OpenOptions::new().append(true).open(place.path()).unwrap();
     let (output, error) = (append(), append());
     run(SCRIPT, [null.as_fd(), output.as_fd(), error.as_fd()]);
-    assert_eq!(fs::read_to_string(place.path()).unwrap(), want, ">>f 2>>f");
+    assert!(fs::read_to_string(place.path()).unwrap() == want, ">>f 2>>f");
 }
 
 #[test]
@@ -165,10 +166,9 @@ fn two_files_stay_two() {
 #[test]
 fn the_callers_files_are_out_of_reach() {
     const ROWS: &[(&str, &str)] = &[
-        (": >/proc/self/fd/1", "truncated through /proc"),
-        ("cat /proc/self/fd/1 </dev/null >/dev/null", "read back"),
+        (": >/proc/self/fd/1", "truncated"),
         ("echo gone 1<>/proc/self/fd/1", "overwritten from the start"),
-        (": >/proc/self/fd/0", "the input reopened for writing"),
+        (": >/proc/self/fd/0", "the input truncated"),
         ("echo gone >/proc/self/fd/0", "the input written"),
     ];
     for (script, why) in ROWS {
@@ -176,14 +176,17 @@ fn the_callers_files_are_out_of_reach() {
         fs::write(place.path(), "kept\n").unwrap();
         let output = OpenOptions::new().append(true).open(place.path()).unwrap();
         let (input, null) = (File::open(place.path()).unwrap(), null());
-        // What it waits for in its own pipes never comes, so it gets the end of its input as well.
-        let script = format!("timeout 5 sh -c '{script}' 2>/dev/null");
-        let ways = [input.as_fd(), output.as_fd(), null.as_fd()];
-        let (mut child, mut relay) = start(shell(&format!("{script} & wait")), Streams::of(ways).unwrap());
-        follow(&mut child, &mut relay);
-        relay.finish(Instant::now() + LONG);
+        run(script, [input.as_fd(), output.as_fd(), null.as_fd()]);
         assert!(fs::read(place.path()).unwrap().starts_with(b"kept\n"), "{why}");
     }
+}
+
+#[test]
+fn a_command_sees_pipes_only() {
+    let (input, mut output, error) = (file(b""), file(b""), file(b""));
+    run("readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2", [input.as_fd(), output.as_fd(), error.as_fd()]);
+    let seen = String::from_utf8(content(&mut output)).unwrap();
+    assert!(seen.lines().count() == 3 && seen.lines().all(|line| line.starts_with("pipe:")), "{seen}");
 }
 
 #[test]
