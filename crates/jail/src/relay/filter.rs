@@ -69,6 +69,10 @@ impl Filter {
     }
 
     fn step(&mut self, byte: u8, screen: &mut Vec<u8>) {
+        // Also in what is dropped: a character begun there must not lend its place to a control after it.
+        if byte.is_ascii() {
+            self.characters.reset();
+        }
         match self.state {
             State::Ground => self.ground(byte, screen),
             State::Escape => self.escape(byte, screen),
@@ -92,7 +96,6 @@ impl Filter {
     }
 
     fn begin(&mut self) {
-        self.characters.reset();
         self.held.clear();
         self.held.push(ESC);
         self.state = State::Escape;
@@ -154,7 +157,7 @@ impl Filter {
         match byte {
             b'R' if self.held == b"\x1b]" => self.state = State::Ground,
             b'P' if self.held == b"\x1b]" => self.state = State::Palette(7),
-            0x20..=0x7e => self.collect(byte),
+            0x20..=0x7e => self.add(byte),
             BEL => self.conclude(byte, screen, judge_string),
             ESC => self.state = State::End,
             DEL => self.held.clear(),
@@ -162,11 +165,6 @@ impl Filter {
             0x00..=0x1f => self.ground(byte, screen),
             0x80.. => self.collect_high(byte),
         }
-    }
-
-    fn collect(&mut self, byte: u8) {
-        self.characters.reset();
-        self.add(byte);
     }
 
     fn collect_high(&mut self, byte: u8) {
@@ -196,9 +194,8 @@ impl Filter {
         match byte {
             ESC => self.state = State::End,
             CAN | SUB => self.state = State::Ground,
-            0x00..=0x7f => self.characters.reset(),
             0x80.. if self.characters.take(byte) == Byte::Control(ST) => self.state = State::Ground,
-            0x80.. => {}
+            _ => {}
         }
     }
 
