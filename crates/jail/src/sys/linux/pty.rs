@@ -124,12 +124,22 @@ pub(crate) struct Terminal {
     /// The modes the terminal inside began with.
     begun: Termios,
     suspended: bool,
-    /// Whether the caller's terminal is somebody else's at the moment.
-    aside: bool,
+    /// What was found when we last looked at the caller's terminal.
+    turn: Turn,
+}
+
+/// Whose turn it is at the caller's terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Nobody has looked yet.
+    Unknown,
+    Ours,
+    SomebodyElses,
 }
 
 impl Terminal {
-    /// Connects them. The terminal inside begins with the modes and the size of the caller's.
+    /// Connects them. The terminal inside begins with the modes and the size of the caller's, which is left alone until
+    /// the first [`Terminal::advance`]: before the command runs there may be something to say.
     pub(super) fn attach(host: Host, master: OwnedFd) -> io::Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let inner = ioctl_tiocgptpeer(&master, flags)?;
@@ -145,10 +155,9 @@ impl Terminal {
         let show = Port::shared(host.fd.try_clone()?, Direction::Write)?;
         let keyboard = Channel::new(keys, Port::own(master.try_clone()?)?, end);
         let screen = Channel::new(Port::own(master)?, show, AtEnd::Close).filtered();
-        let inner = Some(inner);
-        let mut terminal = Self { host, keyboard, screen, inner, begun, suspended: false, aside: false };
+        let turn = Turn::Unknown;
+        let terminal = Self { host, keyboard, screen, inner: Some(inner), begun, suspended: false, turn };
         terminal.resize()?;
-        terminal.follow();
         Ok(terminal)
     }
 
@@ -158,7 +167,12 @@ impl Terminal {
     }
 
     pub(super) fn patience(&self) -> Option<Duration> {
-        (self.aside && !self.suspended).then_some(LOOK_AGAIN)
+        match self.turn {
+            _ if self.suspended => None,
+            Turn::Unknown => Some(Duration::ZERO),
+            Turn::Ours => None,
+            Turn::SomebodyElses => Some(LOOK_AGAIN),
+        }
     }
 
     pub(super) fn advance(&mut self) {
@@ -213,8 +227,9 @@ impl Terminal {
             (true, false) => self.host.leave(),
             _ => {}
         }
-        self.aside = !(ours && (self.host.raw || self.host.is_untouched()));
-        self.keyboard.pause(self.aside);
+        let ours = ours && (self.host.raw || self.host.is_untouched());
+        self.turn = if ours { Turn::Ours } else { Turn::SomebodyElses };
+        self.keyboard.pause(!ours);
     }
 
     /// Whether the program inside expects keys and not lines. Where others may use the terminal, it has to have said so by

@@ -64,7 +64,8 @@ impl Relay {
     }
 
     /// Connects the caller's terminal with the jail's. To be called before the command runs, if
-    /// [`Streams::needs_terminal`] says so; without a terminal of the caller's nothing happens.
+    /// [`Streams::needs_terminal`] says so; without a terminal of the caller's nothing happens. The caller's terminal is
+    /// taken with the first [`Relay::advance`], so until then people can be told something.
     pub(crate) fn attach(&mut self, master: OwnedFd) -> io::Result<()> {
         if let Some(host) = self.host.take() {
             self.terminal = Some(Terminal::attach(host, master)?);
@@ -80,7 +81,8 @@ impl Relay {
         }
     }
 
-    /// The longest time to sleep: while the terminal is somebody else's, nothing tells us when it is ours again.
+    /// The longest time to sleep: while the terminal is somebody else's, nothing tells us when it is ours again. Zero before
+    /// the first [`Relay::advance`].
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.terminal.as_ref().and_then(Terminal::patience)
     }

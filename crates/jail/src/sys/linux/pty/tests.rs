@@ -85,6 +85,7 @@ fn attached(streams: Streams) -> ([End; 3], Relay, OwnedFd) {
     let (master, inner) = pair();
     let (ends, mut relay) = streams.connect().unwrap();
     relay.attach(master).unwrap();
+    relay.advance();
     (ends, relay, inner)
 }
 
@@ -162,6 +163,19 @@ fn the_terminal_is_raw_while_it_is_taken_and_then_as_before() {
     assert!(person.is_raw());
     drop(relay);
     assert!(same_modes(&person.modes(), &before));
+}
+
+#[test]
+fn before_the_command_runs_the_terminal_is_left_alone() {
+    let person = Person::sits_down();
+    let before = person.modes();
+    let mut relay = person.all().connect().unwrap().1;
+    relay.attach(pair().0).unwrap();
+    assert!(same_modes(&person.modes(), &before));
+    assert_eq!(relay.patience(), Some(Duration::ZERO), "but not for long");
+    relay.advance();
+    assert!(person.is_raw());
+    assert_eq!(relay.patience(), None);
 }
 
 #[test]
