@@ -129,6 +129,12 @@ impl Cgroups {
         events.and_then(|text| field(&text, "max")).unwrap_or(0)
     }
 
+    /// Processes and threads of the command now.
+    pub(crate) fn processes(&self) -> Option<u64> {
+        let all: u64 = get(&self.of(Controller::Pids)?.handle, "pids.current")?.trim().parse().ok()?;
+        Some(all.saturating_sub(1))
+    }
+
     /// What keeps which limit, given whether somebody can look after the rest.
     pub(crate) fn bounds(&self, limits: &Limits, watched: bool, why: Option<&Unavailable>) -> Bounds {
         let means = |asked: bool, controller| match (asked, self.of(controller), watched) {

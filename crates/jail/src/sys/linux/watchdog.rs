@@ -73,20 +73,30 @@ impl Watchdog {
     /// Looks. An answer means that the tree has to be ended.
     pub(crate) fn look(&mut self, cgroups: &Cgroups, now: Instant) -> Option<Overrun> {
         let start = Instant::now();
-        let refused = if self.counted { cgroups.refused() } else { 0 };
         let walked = (self.memory.is_some() || !self.counted).then(|| Tree::read(self.root));
         let tree = walked.unwrap_or_default();
         self.peak.memory = self.peak.memory.max(tree.memory);
         self.peak.processes = self.peak.processes.max(tree.tasks);
-        let overrun = self.too_many(tree.tasks, refused, now).or_else(|| self.too_much(&tree));
+        let crowded = self.crowded(&tree, cgroups, now);
+        let overrun = self.too_many(crowded, now).or_else(|| self.too_much(&tree));
         self.pace.note(self.share(&tree), start.elapsed());
         overrun
     }
 
-    fn too_many(&mut self, tasks: u64, refused: u64, now: Instant) -> Option<Overrun> {
+    /// Where the kernel counts, nobody is blamed for a crowd that never wanted to be larger; but who was refused and stays
+    /// may be waiting for the next try.
+    fn crowded(&mut self, tree: &Tree, cgroups: &Cgroups, now: Instant) -> bool {
+        let Some(allowed) = self.processes else { return false };
+        if !self.counted {
+            return Crowd::is_one(tree.tasks, allowed);
+        }
+        let refused = cgroups.refused();
+        let stays = || cgroups.processes().is_some_and(|count| Crowd::is_one(count, allowed));
+        self.refusals.note(refused, now) || (refused > 0 && stays())
+    }
+
+    fn too_many(&mut self, crowded: bool, now: Instant) -> Option<Overrun> {
         let allowed = self.processes?;
-        let refusing = self.refusals.note(refused, now);
-        let crowded = if self.counted { refusing } else { Crowd::is_one(tasks, allowed) };
         self.crowd.note(crowded, now).then(|| Overrun::new(Limit::Processes, Amount::Count(allowed)))
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::Instant;
 
 use super::super::watchdog::Watchdog;
@@ -26,16 +26,22 @@ fn groups(what: &str, limits: &Limits) -> Option<Cgroups> {
     Some(made)
 }
 
-/// A shell in the groups: it joins as the first process of a jail does, and only then runs the script. Its input ends
-/// when nobody holds its output any more.
-fn run_inside(groups: &Cgroups, script: &str) -> Output {
+/// A shell in the groups: it joins as the first process of a jail does, and only then runs the script.
+fn start_inside(groups: &Cgroups, script: &str) -> (Child, ChildStdout) {
     let join = entrances(groups).map(|file| format!("echo 0 > {file}; ")).collect::<Vec<_>>().concat();
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{join}{script}")]);
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let stdout = child.stdout.take().unwrap();
+    (child, stdout)
+}
+
+/// Its input ends when nobody holds its output any more.
+fn run_inside(groups: &Cgroups, script: &str) -> Output {
+    let (child, mut output) = start_inside(groups, script);
     let mut stdout = Vec::new();
-    child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
+    output.read_to_end(&mut stdout).unwrap();
     Output { stdout, ..child.wait_with_output().unwrap() }
 }
 
@@ -115,6 +121,23 @@ fn a_fork_bomb_that_goes_on_is_ended() {
     bomb();
     assert_eq!(look(2_000).unwrap().limit, Limit::Processes);
     assert_eq!(look(2_500), None, "nothing new was refused");
+}
+
+/// A shell that waits before it tries again, and one that never tried.
+#[test]
+fn a_crowd_that_was_refused_and_stays_is_ended() {
+    for (processes, refused) in [(30, true), (50, false)] {
+        let limits = limits(200 << 20, processes);
+        let Some(groups) = groups("a crowd under watch", &limits) else { return };
+        let (mut watchdog, start) = (Watchdog::new(&limits, getpid(), &groups).unwrap(), Instant::now());
+        let (mut shell, crowd) = start_inside(&groups, BOMB);
+        drop(crowd.bytes().last());
+        let mut look = |seconds| watchdog.look(&groups, start + Duration::from_secs(seconds));
+        let found = [look(0), look(1), look(2)];
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert_eq!(found.map(|overrun| overrun.is_some()), [false, false, refused], "{processes}");
+    }
 }
 
 #[test]
