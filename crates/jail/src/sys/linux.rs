@@ -5,6 +5,7 @@ mod bounded;
 mod bwrap;
 mod calls;
 mod capture;
+mod cell;
 mod cgroup;
 mod cgroups;
 mod child;

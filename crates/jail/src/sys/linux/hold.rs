@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use super::capture::Collectors;
+use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::native::{Broken, Order, Seed};
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
@@ -30,6 +32,7 @@ use crate::spec::{Network, Spec};
 pub(crate) struct Held {
     enforcement: Enforcement,
     running: Running,
+    provider: Provider,
     program: OsString,
 }
 
@@ -40,7 +43,7 @@ impl Held {
 
     pub(crate) fn release(mut self) -> Result<Running, JailError> {
         self.running.began = Instant::now();
-        match self.running.jail.go().map_err(|broken| error(Provider::Native, broken))? {
+        match self.running.cell.go().map_err(|broken| error(self.provider, broken))? {
             Ok(()) => Ok(self.running),
             Err(Errno::NOENT | Errno::NOTDIR) => Err(JailError::NotFound(self.program)),
             Err(errno) => Err(JailError::NotExecutable(self.program, errno.into())),
@@ -85,7 +88,7 @@ fn hold_native(spec: &Spec, command: &Command, program: OsString) -> Result<Held
         }
         other => other,
     }
-    .map(|(running, enforcement)| Held { enforcement, running, program })
+    .map(|(running, enforcement)| Held { enforcement, running, provider: Provider::Native, program })
     .map_err(|broken| error(Provider::Native, broken))
 }
 
@@ -96,31 +99,65 @@ fn attempt(
     plan: &Plan,
     as_root: Option<String>,
 ) -> Result<(Running, Enforcement), Broken> {
+    let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true };
+    let (running, resources) = begin(spec, command, &terms, |order| {
+        let mut jail = seed.grow(order, plan)?;
+        Ok(Started { pid: jail.seed.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
+    })?;
+    Ok((running, enforcement(plan, spec, as_root, resources)))
+}
+
+/// What a provider decides about how a command is started.
+pub(super) struct Terms<'a> {
+    /// The whole environment of the command.
+    pub(super) environment: &'a [(OsString, OsString)],
+    /// Which sockets it may make.
+    pub(super) sockets: Sockets,
+    /// Whether its users are its own, and are counted apart.
+    pub(super) own_users: bool,
+}
+
+/// What a provider has made.
+pub(super) struct Started {
+    /// Who has everything in the jail below it.
+    pub(super) pid: Pid,
+    /// The supervisor's side of the jail's terminal.
+    pub(super) terminal: Option<OwnedFd>,
+    /// The processes.
+    pub(super) cell: Box<dyn Cell>,
+}
+
+/// Prepares what is the same for every provider, lets one make the processes, and looks after them. Also says how far resources
+/// are bounded.
+pub(super) fn begin(
+    spec: &Spec,
+    command: &Command,
+    terms: &Terms<'_>,
+    make: impl FnOnce(Order<'_>) -> Result<Started, Broken>,
+) -> Result<(Running, Reached), Broken> {
     let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
     let (cgroups, missing) = Cgroups::make(&spec.limits);
     let sweeper = Sweeper::start(cgroups.directories());
     let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
     let order = Order {
-        plan,
-        limits: prepared_rlimits(&spec.limits, true),
-        filter: seccomp::filter(abi, Sockets::Namespaced),
+        environment: terms.environment,
+        limits: prepared_rlimits(&spec.limits, terms.own_users),
+        filter: seccomp::filter(abi, terms.sockets),
         observe: command.observe.then(|| seccomp::observe(abi)),
         argv: command.argv.iter().map(|argument| text(argument)).collect(),
-        programs: programs(&command.argv[0], &plan.environment),
+        programs: programs(&command.argv[0], terms.environment),
         cwd: &command.cwd,
         streams: ends.each_ref().map(|end| end.as_ref().map(AsRawFd::as_raw_fd)),
         cgroups: cgroups.entrances().map(|entrance| entrance.as_raw_fd()).collect(),
     };
-    let mut jail = seed.grow(order)?;
+    let started = make(order)?;
     drop(ends);
-    let watchdog = Watchdog::new(&spec.limits, jail.seed.pid, &cgroups);
+    let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
     let bounds = cgroups.bounds(&spec.limits, Watchdog::can_see(), missing.as_ref());
-    let enforcement = enforcement(plan, spec, as_root, reached(&bounds));
-    let terminal = jail.terminal.take();
-    let running = Running::new(jail, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
+    let running = Running::new(started.cell, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
     running
-        .attach(terminal)
-        .map(|running| (running, enforcement))
+        .attach(started.terminal)
+        .map(|running| (running, reached(&bounds)))
         .map_err(|errno| Broken::Part(Part::Terminal, None, errno))
 }
 

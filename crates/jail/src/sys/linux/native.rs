@@ -1,6 +1,6 @@
 //! The native provider: makes the processes of a jail and holds them at the gate.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsString};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
@@ -22,9 +22,9 @@ use super::{idmap, landlock};
 use crate::plan::{Identity, Plan};
 use crate::seccomp::Instruction;
 
-/// What the native provider is asked for.
+/// What a provider is asked for.
 pub(crate) struct Order<'a> {
-    pub(crate) plan: &'a Plan,
+    pub(crate) environment: &'a [(OsString, OsString)],
     pub(crate) limits: Vec<(u32, u64, u64)>,
     pub(crate) filter: Vec<Instruction>,
     pub(crate) observe: Option<Vec<Instruction>>,
@@ -94,10 +94,10 @@ impl Seed {
     }
 
     /// Tells the process what to build, and holds the command at the gate.
-    pub(crate) fn grow(mut self, order: Order<'_>) -> Result<Jail, Broken> {
-        let identity = order.plan.identity.clone();
-        let ready = idmap::ready(order.plan)?;
-        let script = Box::new(script(order, &ready, self.mask));
+    pub(crate) fn grow(mut self, order: Order<'_>, plan: &Plan) -> Result<Jail, Broken> {
+        let identity = plan.identity.clone();
+        let ready = idmap::ready(plan)?;
+        let script = Box::new(script(order, plan, &ready, self.mask));
         self.plot.give(&script);
         map(self.pid, &identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
         leave(&self.ours.gate)?;
@@ -205,16 +205,9 @@ impl Jail {
     }
 }
 
-fn script(order: Order<'_>, ready: &[(PathBuf, OwnedFd)], mask: u64) -> Script {
-    let plan = order.plan;
+fn script(order: Order<'_>, plan: &Plan, ready: &[(PathBuf, OwnedFd)], mask: u64) -> Script {
     let ready: Vec<_> = ready.iter().map(|(path, mount)| (path.clone(), mount.as_raw_fd())).collect();
     let (handled, grants) = landlock::rules(plan);
-    let environment = plan.environment.iter().map(|(name, value)| {
-        let mut both = name.clone();
-        both.push("=");
-        both.push(value);
-        text(&both)
-    });
     Script {
         cgroups: order.cgroups,
         becomes: plan.identity.shows.map(|_| plan.identity.inside),
@@ -232,10 +225,21 @@ fn script(order: Order<'_>, ready: &[(PathBuf, OwnedFd)], mask: u64) -> Script {
         cwd: text(order.cwd.as_os_str()),
         programs: order.programs,
         arguments: Words::new(order.argv),
-        environment: Words::new(environment.collect()),
+        environment: variables(order.environment),
         mask,
         streams: order.streams,
     }
+}
+
+/// An environment as the kernel takes it.
+pub(super) fn variables(environment: &[(OsString, OsString)]) -> Words {
+    let each = environment.iter().map(|(name, value)| {
+        let mut both = name.clone();
+        both.push("=");
+        both.push(value);
+        text(&both)
+    });
+    Words::new(each.collect())
 }
 
 /// One inode for every 8 KiB: enough for source trees, too few to fill the kernel's memory.
@@ -318,12 +322,12 @@ pub(super) fn write(pid: Pid, name: &str, text: &str) -> Result<(), Errno> {
     if written == text.len() { Ok(()) } else { Err(Errno::IO) }
 }
 
-fn leave(gate: &OwnedFd) -> Result<(), Broken> {
+pub(super) fn leave(gate: &OwnedFd) -> Result<(), Broken> {
     rustix::io::write(gate, b"!").map(drop).map_err(|errno| Broken::Part(Part::Leave, None, errno))
 }
 
 /// The next report and what came with it; `None` when nobody is left to report.
-fn receive(from: &OwnedFd) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
+pub(super) fn receive(from: &OwnedFd) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut bytes = [0_u8; 8];

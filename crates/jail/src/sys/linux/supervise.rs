@@ -1,6 +1,6 @@
 //! Following a command to its end: one thread, one loop.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use policy::Limits;
@@ -9,9 +9,9 @@ use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 
 use super::calls::{self, Used};
+use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::hold::Connection;
-use super::native::Jail;
 use super::relay::Caught;
 use super::resources::is_full;
 use super::sweeper::Sweeper;
@@ -21,7 +21,7 @@ use crate::resources::{Amount, Limit, Observed, Overrun, Status, verdict};
 
 /// A command that runs in its jail.
 pub(crate) struct Running {
-    pub(super) jail: Jail,
+    pub(super) cell: Box<dyn Cell>,
     pub(super) began: Instant,
     limits: Limits,
     connection: Connection,
@@ -47,7 +47,7 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 
 impl Running {
     pub(super) fn new(
-        jail: Jail,
+        cell: Box<dyn Cell>,
         limits: Limits,
         connection: Connection,
         cgroups: Cgroups,
@@ -56,7 +56,7 @@ impl Running {
     ) -> Self {
         let now = Instant::now();
         Self {
-            jail,
+            cell,
             began: now,
             limits,
             connection,
@@ -98,8 +98,8 @@ impl Running {
     /// Until something happens. Says whether the first process, and with it everything, has ended.
     fn sleep(&self) -> Result<bool, JailError> {
         let mut fds = vec![
-            PollFd::new(&self.jail.seed.first, PollFlags::IN),
-            PollFd::new(self.jail.status(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.cell.end(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.cell.status(), PollFlags::IN),
         ];
         match &self.connection {
             Connection::Relay(relay, signals) => {
@@ -175,7 +175,7 @@ impl Running {
     /// Sends a signal to the command and what it started in its process group.
     fn tell(&self, signal: i32) {
         // Fails only when it has ended already.
-        let _ended = calls::signal_group(self.jail.command.as_fd(), signal);
+        let _ended = calls::signal_group(self.cell.command(), signal);
     }
 
     /// Stops with the command, until somebody continues us.
@@ -201,7 +201,7 @@ impl Running {
 
     /// What the first process says about the command.
     fn read_status(&mut self) {
-        while let Some(status) = calls::read_number(self.jail.status().as_fd()) {
+        while let Some(status) = self.cell.news() {
             if libc::WIFSTOPPED(status) {
                 self.stopped_by(libc::WSTOPSIG(status));
             } else {
@@ -233,10 +233,10 @@ impl Running {
         let overrun = self.too_long(now).or_else(|| self.too_much(now));
         if let Some(overrun) = overrun.filter(|_| self.stopped.is_none()) {
             self.stopped = Some(overrun);
-            self.jail.seed.kill();
+            self.cell.kill();
         }
         if self.patience.is_some_and(|end| end <= now) {
-            self.jail.seed.kill();
+            self.cell.kill();
         }
     }
 
@@ -260,7 +260,7 @@ impl Running {
 
     fn finish(mut self) -> Outcome {
         let duration = self.began.elapsed();
-        let used = self.jail.seed.reap();
+        let used = self.cell.reap();
         let observed = self.observed(used);
         let mut notes = Vec::new();
         let captured = match self.connection {
@@ -294,7 +294,7 @@ impl Running {
             refused: usage.refused,
             processes: peak.processes,
             cpu: used.cpu,
-            tmp_full: self.jail.root.as_ref().is_some_and(is_full),
+            tmp_full: self.cell.private_space().is_some_and(is_full),
             ..Observed::only(status(self.status))
         }
     }

@@ -1,0 +1,67 @@
+//! What the supervisor needs of the processes of a jail, whichever provider made them.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::io::Errno;
+
+use super::calls::{self, Used};
+use super::native::{Broken, Jail};
+
+/// The processes of a jail. Ends them when dropped.
+pub(super) trait Cell {
+    /// Readable when the last process of the jail is gone.
+    fn end(&self) -> BorrowedFd<'_>;
+
+    /// Readable when there is news of the command.
+    fn status(&self) -> BorrowedFd<'_>;
+
+    /// The next wait status of the command, if there is news.
+    fn news(&self) -> Option<i32> {
+        calls::read_number(self.status())
+    }
+
+    /// Who gets the signals that are meant for the command.
+    fn command(&self) -> BorrowedFd<'_>;
+
+    /// The file system that holds everything private, if it is the jail's alone.
+    fn private_space(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Lets the command go. Comes back when it runs, or with the reason why it could not be executed.
+    fn go(&self) -> Result<Result<(), Errno>, Broken>;
+
+    /// Ends everything in the jail.
+    fn kill(&self);
+
+    /// Waits for everything to be gone. Says what all of it used.
+    fn reap(&mut self) -> Used;
+}
+
+impl Cell for Jail {
+    fn end(&self) -> BorrowedFd<'_> {
+        self.seed.first.as_fd()
+    }
+
+    fn status(&self) -> BorrowedFd<'_> {
+        self.status().as_fd()
+    }
+
+    fn command(&self) -> BorrowedFd<'_> {
+        self.command.as_fd()
+    }
+
+    fn private_space(&self) -> Option<BorrowedFd<'_>> {
+        self.root.as_ref().map(AsFd::as_fd)
+    }
+
+    fn go(&self) -> Result<Result<(), Errno>, Broken> {
+        self.go()
+    }
+
+    fn kill(&self) {
+        self.seed.kill();
+    }
+
+    fn reap(&mut self) -> Used {
+        self.seed.reap()
+    }
+}
