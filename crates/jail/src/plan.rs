@@ -4,6 +4,7 @@
 //! does not have is a [`Conflict`], not a directory we leave behind.
 
 mod conflict;
+mod fence;
 mod host;
 mod identity;
 mod show;
@@ -11,6 +12,7 @@ mod system;
 mod tree;
 
 pub use conflict::Conflict;
+pub use fence::{Door, Fence, fence, moved};
 pub use host::{Entry, Host, Owner};
 pub use identity::Identity;
 pub use tree::{Access, Grant, Kind, Mount, Skeleton};

@@ -1,0 +1,155 @@
+//! A spec in the terms of Landlock alone, for machines without namespaces.
+//!
+//! Landlock is a list of rights on files of the host. Beneath a path it only ever adds rights, so whatever would have to take
+//! one away again is refused; and there is one tree of files, so whatever would have to be somewhere else is refused, too.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use policy::Shown;
+
+use super::conflict::{self, Conflict};
+use super::host::{Entry, Host};
+use super::system::{CANARIES, SECRET, SYSTEM, Show};
+use super::tree::{Access, beneath};
+use crate::spec::{Mode, Spec, View};
+
+/// A spec in the terms of Landlock alone.
+#[derive(Debug, Clone)]
+pub struct Fence {
+    /// What may be used, and how.
+    pub doors: Vec<Door>,
+    /// Paths of the host that must not be readable; tried before the command starts.
+    pub unreadable: Vec<PathBuf>,
+}
+
+/// A path of the host that may be used, with everything beneath it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Door {
+    /// The path.
+    pub path: PathBuf,
+    /// What may be done.
+    pub access: Access,
+    /// Which object it was when it was judged: device and inode. Without one it is the system's, and may be missing.
+    pub id: Option<(u64, u64)>,
+}
+
+/// Turns a spec into the terms of Landlock, or says why it means nothing or cannot be expressed.
+pub fn fence(spec: &Spec, host: &Host) -> Result<Fence, Conflict> {
+    conflict::check(spec, host)?;
+    spec.views.iter().try_for_each(|view| expressible(view, spec))?;
+    let doors: Vec<_> = system(host).chain(views(spec, host)).collect();
+    keeps_secrets(&doors, host)?;
+    let open = |path: &Path| doors.iter().any(|door| beneath(path, &door.path));
+    let canaries = CANARIES.iter().map(Path::new);
+    let unreadable = canaries.filter(|path| host.has(path) && !open(path)).map(Path::to_owned).collect();
+    Ok(Fence { doors, unreadable })
+}
+
+/// The environment where home and temporary files are not at their usual places.
+#[must_use]
+pub fn moved(environment: &[(OsString, OsString)], home: &Path, tmp: &Path) -> Vec<(OsString, OsString)> {
+    let new = |name: &OsStr| match name.to_str()? {
+        "HOME" => Some(home),
+        "TMPDIR" | "TMP" | "TEMP" | "TEMPDIR" => Some(tmp),
+        _ => None,
+    };
+    let kept =
+        environment.iter().filter(|(name, _)| name != "HOME" && name != "TMPDIR").map(|(name, value)| {
+            (name.clone(), new(name).map_or_else(|| value.clone(), |path| path.as_os_str().to_owned()))
+        });
+    let own =
+        [("HOME", home), ("TMPDIR", tmp)].map(|(name, path)| (name.into(), path.as_os_str().to_owned()));
+    kept.chain(own).collect()
+}
+
+fn expressible(view: &View, spec: &Spec) -> Result<(), Conflict> {
+    let above = |mode: Mode| {
+        let mut others = spec.views.iter().filter(|other| other.path != view.path && other.mode == mode);
+        others.any(|other| beneath(&view.path, &other.path))
+    };
+    let shown = || above(Mode::ReadOnly) || above(Mode::ReadWrite) || super::system::shows(&view.path);
+    let why = match view.mode {
+        Mode::Private => "without namespaces a directory cannot be another one inside",
+        Mode::Hidden if shown() => "Landlock cannot hide a part of what it shows",
+        Mode::ReadOnly if above(Mode::ReadWrite) => "Landlock cannot protect a part of what may be changed",
+        _ => return Ok(()),
+    };
+    Err(Conflict::NotEnforceable(view.path.clone(), why))
+}
+
+/// Keys that the other providers cover up have to lie outside of every door.
+fn keeps_secrets(doors: &[Door], host: &Host) -> Result<(), Conflict> {
+    let mut secrets = SECRET.iter().map(Path::new).filter(|path| host.has(path));
+    match secrets.find(|path| doors.iter().any(|door| beneath(path, &door.path))) {
+        Some(path) => {
+            Err(Conflict::NotEnforceable(path.to_owned(), "Landlock cannot hide a part of what it shows"))
+        }
+        None => Ok(()),
+    }
+}
+
+fn system(host: &Host) -> impl Iterator<Item = Door> {
+    let rows = SYSTEM.iter().filter(|row| !DIVIDED.contains(&row.path)).filter_map(|row| {
+        let access = match (row.show, host.entry(Path::new(row.path))?) {
+            // What a link leads to has a row of its own, or is not shown.
+            (Show::Copy, _) | (_, Entry::Link(_)) => return None,
+            (Show::AsIs, _) => Access::Read,
+            (Show::Device, _) => Access::Device,
+        };
+        Some(door(row.path, access))
+    });
+    let texts =
+        host.texts.iter().map(|(path, _)| Door { path: path.clone(), access: Access::Read, id: None });
+    rows.chain(texts).chain(INSTEAD.iter().map(|(path, _)| door(path, Access::Read)))
+}
+
+fn door(path: &str, access: Access) -> Door {
+    Door { path: PathBuf::from(path), access, id: None }
+}
+
+fn views(spec: &Spec, host: &Host) -> impl Iterator<Item = Door> {
+    spec.views.iter().filter_map(|view| {
+        let access = match view.mode {
+            Mode::ReadOnly => Access::Read,
+            Mode::ReadWrite => Access::Write,
+            Mode::Hidden | Mode::Private => return None,
+        };
+        let id = host.entry(&view.path).and_then(Entry::identity);
+        Some(Door { path: view.path.clone(), access, id })
+    })
+}
+
+/// Rows of the system that have something secret beneath them.
+const DIVIDED: &[&str] = &["/etc/ssl"];
+
+/// What is shown of the host instead of something of the jail's own, and why.
+///
+/// Of `/proc` nothing that belongs to a process: one rule would have to cover all of them, and the command lines of the
+/// host's processes have secrets in them. What a program opens of itself under `/proc/self/fd` works without.
+const INSTEAD: &[(&str, &str)] = &[
+    ("/etc/ssl/certs", "trusted certificates; keys lie beside them"),
+    ("/etc/ssl/openssl.cnf", "settings of TLS"),
+    ("/etc/ssl/cert.pem", "trusted certificates on other systems"),
+    ("/etc/passwd", "names of users; there is no other list"),
+    ("/etc/group", "names of groups; there is no other list"),
+    ("/proc/cpuinfo", "how many processors, and which"),
+    ("/proc/filesystems", "what file systems the kernel knows"),
+    ("/proc/loadavg", "build tools decide by it how much to start"),
+    ("/proc/meminfo", "how much memory there is"),
+    ("/proc/stat", "how many processors; when the machine started"),
+    ("/proc/sys", "settings of the kernel, for reading"),
+    ("/proc/uptime", "how long the machine runs"),
+    ("/proc/version", "which kernel this is"),
+];
+
+impl fmt::Display for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.doors.iter().try_for_each(|door| writeln!(f, "{} {}", door.access, Shown::path(&door.path)))?;
+        self.unreadable.iter().try_for_each(|path| writeln!(f, "unreadable {}", Shown::path(path)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
