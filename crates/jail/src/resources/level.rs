@@ -48,7 +48,8 @@ fn gap(bounds: &Bounds) -> Option<String> {
     let what = match (bounds.memory, bounds.processes) {
         (Means::Nothing, _) | (_, Means::Nothing) => "nobody sees the whole tree without /proc".to_owned(),
         (Means::Watchdog, _) => format!(
-            "memory of all processes together is looked at every {} to {} ms, and what no process maps is not seen",
+            "memory of all processes together is looked at every {} to {} ms, \
+             and what none of them maps or holds open is not seen",
             Pace::SHORTEST.as_millis(),
             Pace::LONGEST.as_millis()
         ),
@@ -91,7 +92,7 @@ mod tests {
         let why = Some("no memory cgroup is mounted".to_owned());
         let found = reached(&Bounds { memory: Means::Watchdog, processes: Means::Watchdog, why });
         let expected = "memory of all processes together is looked at every 50 to 500 ms, \
-                        and what no process maps is not seen (no memory cgroup is mounted)";
+                        and what none of them maps or holds open is not seen (no memory cgroup is mounted)";
         assert_eq!(found.gap.as_deref(), Some(expected));
     }
 }

@@ -5,6 +5,9 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use policy::Limits;
@@ -22,6 +25,9 @@ pub(crate) struct Watchdog {
     processes: Option<u64>,
     /// The kernel counts the processes and what it refuses.
     counted: bool,
+    /// Memory in files of the whole machine, in bytes: the least since the jail began, so that what others give back
+    /// hides nothing.
+    before: u64,
     peak: Peak,
     refusals: Refusals,
     crowd: Crowd,
@@ -48,6 +54,7 @@ impl Watchdog {
             memory,
             processes: limits.processes,
             counted,
+            before: memory.map_or(0, |_| in_files()),
             peak: Peak::default(),
             refusals: Refusals::default(),
             crowd: Crowd::default(),
@@ -100,10 +107,14 @@ impl Watchdog {
         self.crowd.note(crowded, now).then(|| Overrun::new(Limit::Processes, Amount::Count(allowed)))
     }
 
-    /// Memory that processes share counts for each of them at first; only when that is too much is it divided, slowly.
-    fn too_much(&self, tree: &Tree) -> Option<Overrun> {
-        let allowed = self.memory.filter(|allowed| tree.memory > *allowed)?;
-        let exact = tree.divided();
+    /// At first memory that processes share counts for each of them, and memory in files counts for the jail whoever
+    /// made it. Only when that is too much is it looked up, slowly.
+    fn too_much(&mut self, tree: &Tree) -> Option<Overrun> {
+        let allowed = self.memory?;
+        let in_files = in_files();
+        self.before = self.before.min(in_files);
+        let at_most = tree.memory.saturating_add(in_files - self.before);
+        let exact = if at_most > allowed { tree.exact() } else { return None };
         (exact > allowed)
             .then(|| Overrun::new(Limit::Memory, Amount::Bytes(allowed)).used(Amount::Bytes(exact)))
     }
@@ -145,8 +156,35 @@ impl Tree {
     }
 
     /// The memory with shared parts divided among those who share them. Where that may not be read, it counts in full.
-    fn divided(&self) -> u64 {
-        self.members.iter().map(|process| divided(process.id).unwrap_or(process.memory)).sum()
+    /// Of files in memory the part that is mapped and the part that is open overlap; the larger counts.
+    fn exact(&self) -> u64 {
+        let (mut own, mut mapped) = (0, 0);
+        for process in &self.members {
+            let rollup = fs::read_to_string(format!("/proc/{}/smaps_rollup", process.id.as_raw_pid()));
+            match rollup {
+                Ok(rollup) => {
+                    own += kilobytes(&rollup, &["Pss_Anon:", "SwapPss:"]);
+                    mapped += kilobytes(&rollup, &["Pss_Shmem:"]);
+                }
+                Err(_) => own += process.memory,
+            }
+        }
+        own + mapped.max(self.open_in_memory())
+    }
+
+    /// Files without a name that exist in memory only, each once.
+    fn open_in_memory(&self) -> u64 {
+        let mut files = HashMap::new();
+        for process in &self.members {
+            let descriptors = fs::read_dir(format!("/proc/{}/fd", process.id.as_raw_pid()));
+            let paths = descriptors.into_iter().flatten().flatten().map(|entry| entry.path());
+            let nameless = |path: &PathBuf| {
+                fs::read_link(path).is_ok_and(|name| name.as_os_str().as_bytes().starts_with(NAMELESS))
+            };
+            let found = paths.filter(nameless).filter_map(|path| fs::metadata(path).ok());
+            files.extend(found.map(|file| ((file.dev(), file.ino()), file.blocks() * 512)));
+        }
+        files.values().sum()
     }
 }
 
@@ -162,9 +200,9 @@ fn memory(status: &str) -> u64 {
     kilobytes(status, &["RssAnon:", "RssShmem:", "VmSwap:"])
 }
 
-fn divided(id: Pid) -> Option<u64> {
-    let rollup = fs::read_to_string(format!("/proc/{}/smaps_rollup", id.as_raw_pid())).ok()?;
-    Some(kilobytes(&rollup, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]))
+/// Memory in files that exist nowhere else, of the whole machine.
+fn in_files() -> u64 {
+    fs::read_to_string("/proc/meminfo").map_or(0, |all| kilobytes(&all, &["Shmem:"]))
 }
 
 fn kilobytes(text: &str, keys: &[&str]) -> u64 {
@@ -232,6 +270,9 @@ fn parent(id: Pid) -> Option<Pid> {
 fn pid(text: &str) -> Option<Pid> {
     text.parse().ok().filter(|number| *number > 0).and_then(Pid::from_raw)
 }
+
+/// What the kernel calls a file that was made without a name, up to the name it was given.
+const NAMELESS: &[u8] = b"/memfd:";
 
 #[cfg(test)]
 mod tests;

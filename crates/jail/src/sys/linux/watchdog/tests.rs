@@ -1,7 +1,10 @@
 //! On real processes, which wait for the end of their input and so end with the test whatever happens.
 
-use std::io::{BufRead as _, BufReader};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdout, Command, Stdio};
+
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::*;
 
@@ -11,7 +14,10 @@ struct Shell(Child, BufReader<ChildStdout>);
 impl Shell {
     /// Runs a script that writes a line when it is as it should be.
     fn start(script: &str) -> Self {
-        let mut command = Command::new("sh");
+        Self::run(Command::new("sh"), script)
+    }
+
+    fn run(mut command: Command, script: &str) -> Self {
         command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -37,7 +43,7 @@ impl Drop for Shell {
 }
 
 fn nothing_bounded() -> Cgroups {
-    Cgroups::make(&Limits::none()).0
+    Cgroups::make(&Limits::none(, |_| ())).0
 }
 
 /// The input has to be handed over: a shell gives those in the background an empty one.
@@ -98,13 +104,32 @@ fn shared_memory_counts_once_in_the_end() {
         "x=$(head -c 40000000 /dev/zero | tr '\\0' x); exec 3<&0; (echo ready; read y <&3) & wait",
     );
     let tree = Tree::read(shell.id());
-    let exact = tree.divided();
+    let exact = tree.exact();
     assert!(tree.memory >= 80_000_000, "{tree:?}");
     assert!((40_000_000..70_000_000).contains(&exact), "{exact}");
     let cgroups = nothing_bounded();
     let limits = Limits { memory: Some(75_000_000), ..Limits::none() };
     let mut watchdog = Watchdog::new(&limits, shell.id(), &cgroups).unwrap();
     assert_eq!(watchdog.look(&cgroups, Instant::now()), None);
+}
+
+/// Two processes hold the same 40 MB open, and map none of it.
+#[test]
+fn memory_that_nobody_maps_is_seen() {
+    let file = File::from(memfd_create("hoard", MemfdFlags::CLOEXEC).unwrap());
+    let limits = Limits { memory: Some(30_000_000), ..Limits::none() };
+    let (cgroups, mut command) = (nothing_bounded(), Command::new("sh"));
+    command.stderr(file.try_clone().unwrap());
+    let shell = Shell::run(command, "echo ready; cat");
+    let mut watchdog = Watchdog::new(&limits, shell.id(), &cgroups).unwrap();
+    assert_eq!(watchdog.look(&cgroups, Instant::now()), None);
+    // As if nobody else on the machine had any: theirs comes and goes.
+    watchdog.before = 0;
+    (&file).write_all(&vec![1; 40_000_000]).unwrap();
+    let overrun = watchdog.look(&cgroups, Instant::now()).unwrap();
+    assert_eq!(overrun.limit, Limit::Memory);
+    let Some(Amount::Bytes(used)) = overrun.used else { panic!("{overrun:?}") };
+    assert!((40_000_000..60_000_000).contains(&used), "once: {used}");
 }
 
 #[test]
