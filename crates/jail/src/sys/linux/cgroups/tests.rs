@@ -223,7 +223,7 @@ fn only_orphans_are_swept() {
 
 #[test]
 fn without_limits_no_group_is_made() {
-    let (groups, missing) = Cgroups::make(&Limits::none(, |_| ()));
+    let (groups, missing) = Cgroups::make(&Limits::none(), |_| ());
     assert!(groups.directories().is_empty() && missing.is_none());
     assert_eq!(groups.entrances().count(), 0);
     assert_eq!(groups.usage(), Usage::default());
