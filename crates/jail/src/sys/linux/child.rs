@@ -22,7 +22,7 @@ use super::calls::clone::{StackTop, clone_in_our_memory};
 use super::calls::confine::{self, handle};
 use super::calls::mounts::{MountChange, mount_setattr};
 use super::report::{Part, Report};
-use super::script::{BLANK, Ends, Script, Step, VOID};
+use super::script::{BLANK, Ends, Script, Start, Step, VOID};
 
 /// What both processes are given.
 pub(super) struct Plot {
@@ -46,10 +46,10 @@ impl Plot {
 }
 
 /// Where a step of ours failed, and how.
-type Tried<T> = Result<T, (Part, Errno)>;
+pub(super) type Tried<T> = Result<T, (Part, Errno)>;
 
 /// Names the step that a call belongs to.
-trait At<T> {
+pub(super) trait At<T> {
     fn at(self, part: Part) -> Tried<T>;
 }
 
@@ -114,12 +114,12 @@ fn enter(script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
 }
 
 /// Moves this process into a cgroup. The handle was opened by the supervisor, whose right to do this counts.
-fn join(entrance: RawFd) -> Result<(), Errno> {
+pub(super) fn join(entrance: RawFd) -> Result<(), Errno> {
     rustix::io::write(handle(entrance), b"0").map(drop)
 }
 
 /// A kernel without keyrings has none to leave.
-fn without_keyrings(errno: Errno) -> Result<(), Errno> {
+pub(super) fn without_keyrings(errno: Errno) -> Result<(), Errno> {
     if errno == Errno::NOSYS { Ok(()) } else { Err(errno) }
 }
 
@@ -323,7 +323,7 @@ fn landlock(script: &Script) -> Tried<Option<OwnedFd>> {
 }
 
 /// A terminal of the jail's own, and the session it belongs to.
-fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
+pub(super) fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
     let master = rustix::pty::openpt(
         rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY | rustix::pty::OpenptFlags::CLOEXEC,
     );
@@ -348,7 +348,7 @@ fn hand_over(plot: &Plot, root: &OwnedFd, master: Option<BorrowedFd<'_>>, pid: P
     send(handle(plot.ends.report), Report::Handles, handles).at(Part::Report)
 }
 
-fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+pub(super) fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !handles.is_empty() && !control.push(SendAncillaryMessage::ScmRights(handles)) {
@@ -359,7 +359,7 @@ fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Resul
     rustix::net::sendmsg(to, &text, &mut control, SendFlags::NOSIGNAL).map(drop)
 }
 
-fn tell(to: BorrowedFd<'_>, report: Report) {
+pub(super) fn tell(to: BorrowedFd<'_>, report: Report) {
     // When nobody listens any more there is nobody to tell that to.
     let _nobody_listens = send(to, report, &[]);
 }
@@ -393,7 +393,7 @@ struct Second<'a> {
 extern "C" fn second_main(second: &Second<'_>) -> ! {
     let report = handle(second.plot.ends.report);
     match confine_and_wait(second) {
-        Ok(()) => tell(report, Report::NotStarted(start(second.script))),
+        Ok(()) => tell(report, Report::NotStarted(start(&second.script.start))),
         Err((part, errno)) => tell(report, Report::Failed(part, errno)),
     }
     confine::end(127)
@@ -403,7 +403,7 @@ fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
     let (plot, script) = (second.plot, second.script);
     confine::close(plot.ends.sealed);
     session(second.terminal).at(Part::Session)?;
-    streams(second).at(Part::Streams)?;
+    streams(&script.streams, second.terminal).at(Part::Streams)?;
     script
         .limits
         .iter()
@@ -421,16 +421,16 @@ fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
     wait_for_seal(plot).at(Part::Seal)
 }
 
-fn session(terminal: Option<BorrowedFd<'_>>) -> Result<(), Errno> {
+pub(super) fn session(terminal: Option<BorrowedFd<'_>>) -> Result<(), Errno> {
     let Some(terminal) = terminal else { return rustix::process::setsid().map(drop) };
     let own = rustix::process::getpid();
     rustix::process::setpgid(None, Some(own))?;
     rustix::termios::tcsetpgrp(terminal, own)
 }
 
-fn streams(second: &Second<'_>) -> Result<(), Errno> {
-    for (number, from) in (0..).zip(&second.script.streams) {
-        let from = match (from, second.terminal) {
+pub(super) fn streams(three: &[Option<RawFd>; 3], terminal: Option<BorrowedFd<'_>>) -> Result<(), Errno> {
+    for (number, from) in (0..).zip(three) {
+        let from = match (from, terminal) {
             (Some(from), _) => handle(*from),
             (None, Some(terminal)) => terminal,
             (None, None) => return Err(Errno::BADF),
@@ -484,14 +484,13 @@ fn wait_for_seal(plot: &Plot) -> Result<(), Errno> {
 }
 
 /// Executes the command, wherever it is found first. Comes back with the reason if it is nowhere.
-fn start(script: &Script) -> Errno {
-    if let Err(errno) = confine::reset_signals().and_then(|()| confine::block_signals(script.mask).map(drop))
-    {
+pub(super) fn start(start: &Start) -> Errno {
+    if let Err(errno) = confine::reset_signals().and_then(|()| confine::block_signals(start.mask).map(drop)) {
         return errno;
     }
     let mut reason = Errno::NOENT;
-    for program in &script.programs {
-        match confine::execute(program, &script.arguments, &script.environment) {
+    for program in &start.programs {
+        match confine::execute(program, &start.arguments, &start.environment) {
             Errno::NOENT | Errno::NOTDIR => {}
             // Found and not allowed: a later one may be, and if not, this is what to say.
             Errno::ACCESS => reason = Errno::ACCESS,

@@ -17,7 +17,7 @@ use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
 use super::child::{Plot, first};
 use super::report::{Part, Report};
-use super::script::{Ends, Options, Script, Step, steps, text};
+use super::script::{Ends, Options, Script, Start, Step, steps, text};
 use super::{idmap, landlock};
 use crate::plan::{Identity, Plan};
 use crate::seccomp::Instruction;
@@ -223,10 +223,12 @@ fn script(order: Order<'_>, plan: &Plan, ready: &[(PathBuf, OwnedFd)], mask: u64
         filter: order.filter,
         observe: order.observe,
         cwd: text(order.cwd.as_os_str()),
-        programs: order.programs,
-        arguments: Words::new(order.argv),
-        environment: variables(order.environment),
-        mask,
+        start: Start {
+            programs: order.programs,
+            arguments: Words::new(order.argv),
+            environment: variables(order.environment),
+            mask,
+        },
         streams: order.streams,
     }
 }

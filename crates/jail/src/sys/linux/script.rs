@@ -39,6 +39,14 @@ pub(super) struct Script {
     pub(super) observe: Option<Vec<Instruction>>,
     /// Where the command starts.
     pub(super) cwd: CString,
+    /// What is executed there.
+    pub(super) start: Start,
+    /// The standard streams of the command; `None` is the jail's own terminal.
+    pub(super) streams: [Option<RawFd>; 3],
+}
+
+/// What is executed, once everything else is done.
+pub(super) struct Start {
     /// Where the program may be, in order.
     pub(super) programs: Vec<CString>,
     /// Its arguments.
@@ -47,8 +55,6 @@ pub(super) struct Script {
     pub(super) environment: Words,
     /// The signals that waited before we made all of them wait.
     pub(super) mask: u64,
-    /// The standard streams of the command; `None` is the jail's own terminal.
-    pub(super) streams: [Option<RawFd>; 3],
 }
 
 /// What the building processes hold of the pipes to their supervisor.

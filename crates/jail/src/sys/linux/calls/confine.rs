@@ -84,6 +84,21 @@ pub(in crate::sys::linux) fn close_on_exec_from(first: u32) -> Result<(), Errno>
         .map(drop)
 }
 
+/// Closes every descriptor of this process but two.
+///
+/// Handles of this process must not be used or dropped afterwards, so that only a function that never returns can call it.
+pub(in crate::sys::linux) fn close_all_but(kept: [RawFd; 2]) -> Result<(), Errno> {
+    let (low, high) = (kept[0].min(kept[1]).cast_unsigned(), kept[0].max(kept[1]).cast_unsigned());
+    let gaps = [(0, low.checked_sub(1)), (low + 1, high.checked_sub(1)), (high + 1, Some(u32::MAX))];
+    for (first, last) in gaps {
+        if let Some(last) = last.filter(|last| *last >= first) {
+            // SAFETY: no pointers; that nobody uses what is closed is the promise of the caller.
+            unsafe { raw::call(libc::SYS_close_range, [first as usize, last as usize, 0, 0, 0, 0]) }?;
+        }
+    }
+    Ok(())
+}
+
 /// Gives every signal that is handled its default meaning again; what is ignored stays ignored, except a broken pipe.
 pub(in crate::sys::linux) fn reset_signals() -> Result<(), Errno> {
     for signal in 1..=64 {
@@ -166,6 +181,30 @@ pub(in crate::sys::linux) fn drop_capabilities() -> Result<(), Errno> {
 /// Asks to be killed when the thread that started us ends.
 pub(in crate::sys::linux) fn die_with_parent() -> Result<(), Errno> {
     prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL.cast_unsigned() as usize)
+}
+
+/// Asks for `SIGTERM` when the thread that started us ends.
+pub(in crate::sys::linux) fn hear_of_parents_end() -> Result<(), Errno> {
+    prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM.cast_unsigned() as usize)
+}
+
+/// Whoever descends from us and loses its parent becomes our child.
+pub(in crate::sys::linux) fn adopt_orphans() -> Result<(), Errno> {
+    prctl(libc::PR_SET_CHILD_SUBREAPER, 1)
+}
+
+/// Children stay to be waited for, and their end is told, whatever the caller has made of it.
+pub(in crate::sys::linux) fn mind_children() -> Result<(), Errno> {
+    default_action(libc::SIGCHLD)
+}
+
+/// Sleeps until a child has changed or we are asked to end. Both have to be blocked.
+pub(in crate::sys::linux) fn next_signal() -> Result<i32, Errno> {
+    let wanted = 1_u64 << (libc::SIGCHLD - 1) | 1 << (libc::SIGTERM - 1);
+    // SAFETY: the kernel reads one set of signals of eight bytes; null pointers mean no details and no time limit.
+    let signal =
+        unsafe { raw::call(libc::SYS_rt_sigtimedwait, [&raw const wanted as usize, 0, 0, 8, 0, 0]) }?;
+    i32::try_from(signal).map_err(|_| Errno::IO)
 }
 
 /// Nothing that is executed from now on gains anything by it.
