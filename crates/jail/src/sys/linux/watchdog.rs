@@ -85,8 +85,9 @@ impl Watchdog {
         self.peak.memory = self.peak.memory.max(tree.memory);
         self.peak.processes = self.peak.processes.max(tree.tasks);
         let crowded = self.crowded(&tree, cgroups, now);
-        let overrun = self.too_many(crowded, now).or_else(|| self.too_much(&tree));
-        self.pace.note(self.share(&tree), start.elapsed());
+        let at_most = self.at_most(&tree);
+        let overrun = self.too_many(crowded, now).or_else(|| self.too_much(&tree, at_most));
+        self.pace.note(self.share(at_most, tree.tasks), start.elapsed());
         overrun
     }
 
@@ -107,24 +108,30 @@ impl Watchdog {
         self.crowd.note(crowded, now).then(|| Overrun::new(Limit::Processes, Amount::Count(allowed)))
     }
 
-    /// At first memory that processes share counts for each of them, and memory in files counts for the jail whoever
-    /// made it. Only when that is too much is it looked up, slowly.
-    fn too_much(&mut self, tree: &Tree) -> Option<Overrun> {
-        let allowed = self.memory?;
+    /// Memory that processes share counts for each of them here, and memory in files counts for the jail whoever made it.
+    fn at_most(&mut self, tree: &Tree) -> u64 {
+        if self.memory.is_none() {
+            return 0;
+        }
         let in_files = in_files();
         self.before = self.before.min(in_files);
-        let at_most = tree.memory.saturating_add(in_files - self.before);
-        let exact = if at_most > allowed { tree.exact() } else { return None };
+        tree.memory.saturating_add(in_files - self.before)
+    }
+
+    /// Whose it is is only looked up when it could be too much: that is slow.
+    fn too_much(&self, tree: &Tree, at_most: u64) -> Option<Overrun> {
+        let allowed = self.memory.filter(|allowed| at_most > *allowed)?;
+        let exact = tree.exact();
         (exact > allowed)
             .then(|| Overrun::new(Limit::Memory, Amount::Bytes(allowed)).used(Amount::Bytes(exact)))
     }
 
     /// Thousandths of the limit that is used most.
-    fn share(&self, tree: &Tree) -> u64 {
+    fn share(&self, memory: u64, tasks: u64) -> u64 {
         let of = |used: u64, allowed: Option<u64>| {
             allowed.map_or(0, |allowed| used.saturating_mul(1000) / allowed.max(1))
         };
-        of(tree.memory, self.memory).max(of(tree.tasks, self.processes))
+        of(memory, self.memory).max(of(tasks, self.processes))
     }
 }
 

@@ -128,6 +128,7 @@ fn memory_that_nobody_maps_is_seen() {
     (&file).write_all(&vec![1; 40_000_000]).unwrap();
     let overrun = watchdog.look(&cgroups, Instant::now()).unwrap();
     assert_eq!(overrun.limit, Limit::Memory);
+    assert!(watchdog.at_most(&Tree::default()) >= 40_000_000, "and is looked at as often as any other");
     let Some(Amount::Bytes(used)) = overrun.used else { panic!("{overrun:?}") };
     assert!((40_000_000..60_000_000).contains(&used), "once: {used}");
 }
