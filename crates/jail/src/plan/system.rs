@@ -73,13 +73,12 @@ pub(super) static SYSTEM: &[Row] = &[
 pub(super) static SECRET: &[&str] = &["/etc/ssl/private", "/usr/local/etc/ssl/private"];
 
 /// What of `/proc` tells about the host to anybody who asks. All of `/proc` is read-only besides.
-pub(super) static MASKED: &[&str] = &["kallsyms", "key-users", "keys"];
+pub(super) static MASKED: &[&str] =
+    &["acpi", "asound", "interrupts", "kallsyms", "key-users", "keys", "scsi"];
 
 /// What of `/proc` only the host's user 0 can open, without any powers. Nobody in a jail is that user, unless the machine
 /// leaves no choice.
 pub(super) static MASKED_FROM_ROOT: &[&str] = &[
-    "acpi",
-    "asound",
     "bus",
     "driver",
     "fs",
@@ -91,7 +90,6 @@ pub(super) static MASKED_FROM_ROOT: &[&str] = &[
     "kpageflags",
     "latency_stats",
     "sched_debug",
-    "scsi",
     "slabinfo",
     "sysrq-trigger",
     "timer_list",

@@ -187,12 +187,19 @@ pub(super) fn signal_group(process: std::os::fd::BorrowedFd<'_>, signal: i32) ->
     }
 }
 
-/// Four bytes from a pipe, if they are there already.
-pub(super) fn read_number(pipe: std::os::fd::BorrowedFd<'_>) -> Option<i32> {
+/// Whether something can be read, or the other side has ended.
+pub(super) fn is_ready(descriptor: std::os::fd::BorrowedFd<'_>) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut fds = [PollFd::new(&pipe, PollFlags::IN)];
-    rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now))).ok().filter(|ready| *ready > 0)?;
+    let mut fds = [PollFd::new(&descriptor, PollFlags::IN)];
+    rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now))).is_ok_and(|ready| ready > 0)
+}
+
+/// Four bytes from a pipe, if they are there already.
+pub(super) fn read_number(pipe: std::os::fd::BorrowedFd<'_>) -> Option<i32> {
+    if !is_ready(pipe) {
+        return None;
+    }
     let mut number = [0; 4];
     let count = rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut number)).ok()?;
     (count == number.len()).then(|| i32::from_le_bytes(number))

@@ -64,11 +64,15 @@ pub(crate) enum Unavailable {
 impl Cgroups {
     /// Makes groups with the limits that are set, or says why the first of them could not be made.
     ///
-    /// A group that cannot be made does not keep the others from being made: see [`Cgroups::bounds`].
-    pub(crate) fn make(limits: &Limits) -> (Self, Option<Unavailable>) {
+    /// A group that cannot be made does not keep the others from being made: see [`Cgroups::bounds`]. `announced` is told
+    /// the directories before the first of them is there, so that somebody knows of each if we do not live on.
+    pub(crate) fn make(limits: &Limits, announced: impl FnOnce(&[CString])) -> (Self, Option<Unavailable>) {
         let (found, mut missing) = places(limits);
         let name =
             format!("{PREFIX}{}-{:016x}", getpid().as_raw_pid(), RandomState::new().build_hasher().finish());
+        let paths = found.iter().map(|place| place.directory.join(&name));
+        let paths = paths.filter_map(|path| CString::new(path.as_os_str().as_bytes()).ok());
+        announced(&paths.collect::<Vec<_>>());
         let mut made = Self { groups: Vec::new(), directories: Vec::new() };
         for place in found {
             if let Err(refused) = made.add(place, &name, limits) {

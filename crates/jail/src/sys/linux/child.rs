@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags};
@@ -72,7 +73,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     prepare(plot)?;
     wait_for_leave(plot).at(Part::Leave)?;
     let script = calls::script(&plot.script).ok_or((Part::Leave, Errno::FAULT))?;
-    let (root, init) = enter(script)?;
+    let (root, init) = enter(plot, script)?;
     let ruleset = landlock(script)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
     renounce()?;
@@ -92,6 +93,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
 
 /// What can be done before anything is known about the jail. The table of descriptors is still the supervisor's.
 fn prepare(plot: &Plot) -> Tried<()> {
+    live_and_die_with(plot).at(Part::Lifeline)?;
     let own = UnshareFlags::NEWNS | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
     let network = if plot.own_network { UnshareFlags::NEWNET } else { UnshareFlags::empty() };
     calls::unshare_namespaces(own | network).at(Part::Namespaces)?;
@@ -102,15 +104,27 @@ fn prepare(plot: &Plot) -> Tried<()> {
 }
 
 /// Into the rest of the namespaces, and into the new root.
-fn enter(script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
+fn enter(plot: &Plot, script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
     calls::own_descriptors().at(Part::Leave)?;
     script.cgroups.iter().try_for_each(|entrance| join(*entrance)).at(Part::Cgroup)?;
     calls::unshare_namespaces(UnshareFlags::NEWCGROUP).at(Part::Namespaces)?;
-    script.becomes.map_or(Ok(()), |who| confine::become_owner(who.uid, who.gid)).at(Part::Identity)?;
-    confine::die_with_parent().at(Part::Lifeline)?;
+    if let Some(who) = script.becomes {
+        confine::become_owner(who.uid, who.gid).at(Part::Identity)?;
+        // The kernel forgets it with the old identity.
+        live_and_die_with(plot).at(Part::Lifeline)?;
+    }
     let built = build_root(script)?;
     confine::new_keyring().or_else(without_keyrings).at(Part::Keyring)?;
     Ok(built)
+}
+
+/// Binds the life of this process to the supervisor's. One that has died before is seen by its handle.
+fn live_and_die_with(plot: &Plot) -> Result<(), Errno> {
+    confine::die_with_parent()?;
+    let supervisor = handle(plot.ends.supervisor);
+    let mut fds = [PollFd::new(&supervisor, PollFlags::IN)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if poll(&mut fds, Some(&now))? == 0 { Ok(()) } else { Err(Errno::SRCH) }
 }
 
 /// Moves this process into a cgroup. The handle was opened by the supervisor, whose right to do this counts.

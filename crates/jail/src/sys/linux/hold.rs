@@ -136,8 +136,8 @@ pub(super) fn begin(
     make: impl FnOnce(Order<'_>) -> Result<Started, Broken>,
 ) -> Result<(Running, Reached), Broken> {
     let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
-    let (cgroups, missing) = Cgroups::make(&spec.limits);
-    let sweeper = Sweeper::start(cgroups.directories());
+    let mut sweeper = None;
+    let (cgroups, missing) = Cgroups::make(&spec.limits, |groups| sweeper = Sweeper::start(groups));
     let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
     let order = Order {
         environment: terms.environment,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::OpenTreeFlags;
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 use super::calls::clone::{Stack, clone_in_our_memory};
 use super::calls::confine;
@@ -56,9 +56,12 @@ fn view(mount: &Mount, map: &OwnedFd) -> Result<OwnedFd, Errno> {
 /// A user namespace that maps one owner to another and leaves the rest as it is.
 fn user_namespace(from: Owner, to: Owner) -> Result<OwnedFd, Errno> {
     let mut stack = Stack::new();
+    let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    let (number, wait) = (ourselves.as_raw_fd(), confine::live_until_end_of);
     let mask = confine::block_signals(u64::MAX)?;
-    // SAFETY: `sleep` uses no memory but its stack, which outlives it: it is ended and reaped before this function returns.
-    let child = unsafe { clone_in_our_memory(libc::CLONE_NEWUSER, stack.top(), confine::sleep, &()) };
+    // SAFETY: the process makes system calls only and uses no memory but its stack and `number`, which outlive it: it is ended
+    // and reaped before this function returns. All signals are blocked.
+    let child = unsafe { clone_in_our_memory(libc::CLONE_NEWUSER, stack.top(), wait, &number) };
     let restored = confine::block_signals(mask);
     let child = child?;
     let namespace = restored.and_then(|_| mapped(child, from, to));

@@ -244,10 +244,10 @@ pub(super) fn variables(environment: &[(OsString, OsString)]) -> Words {
     Words::new(each.collect())
 }
 
-/// One inode for every 8 KiB: enough for source trees, too few to fill the kernel's memory.
+/// One inode for every 16 KiB: enough for source trees, too few to fill the kernel's memory.
 fn options(scratch: u64) -> Options {
     let number = |value: u64| text(value.to_string().as_ref());
-    Options { size: number(scratch), inodes: number((scratch / 8192).max(4096)) }
+    Options { size: number(scratch), inodes: number((scratch / 16384).max(4096)) }
 }
 
 /// The supervisor's ends of everything between it and a jail's processes.
@@ -264,6 +264,8 @@ struct Theirs {
     sealed: OwnedFd,
     seal: OwnedFd,
     status: OwnedFd,
+    /// Ourselves.
+    supervisor: OwnedFd,
 }
 
 fn pipes() -> Result<(Ours, Theirs), Errno> {
@@ -273,7 +275,8 @@ fn pipes() -> Result<(Ours, Theirs), Errno> {
         rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
     let ((gate, our_gate), (seal, sealed), (our_status, status)) = (pipe()?, pipe()?, pipe()?);
     let ours = Ours { report: our_report, gate: our_gate, status: our_status };
-    Ok((ours, Theirs { report, gate, sealed, seal, status }))
+    let supervisor = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    Ok((ours, Theirs { report, gate, sealed, seal, status, supervisor }))
 }
 
 impl Theirs {
@@ -284,6 +287,7 @@ impl Theirs {
             sealed: self.sealed.as_raw_fd(),
             seal: self.seal.as_raw_fd(),
             status: self.status.as_raw_fd(),
+            supervisor: self.supervisor.as_raw_fd(),
         }
     }
 }

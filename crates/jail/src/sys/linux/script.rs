@@ -69,6 +69,8 @@ pub(super) struct Ends {
     pub(super) seal: RawFd,
     /// Where the wait status of the command is told.
     pub(super) status: RawFd,
+    /// The supervisor's process.
+    pub(super) supervisor: RawFd,
 }
 
 /// Options of a private file system.

@@ -1,12 +1,12 @@
 //! Following a command to its end: one thread, one loop.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use policy::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Signal, getpid, kill_process};
+use rustix::process::{PidfdFlags, Signal, getpid, getppid, kill_process, pidfd_open};
 
 use super::calls::{self, Used};
 use super::cell::Cell;
@@ -37,6 +37,8 @@ pub(crate) struct Running {
     status: Option<i32>,
     /// Whether the jail has a terminal of its own.
     terminal: bool,
+    /// Whoever started us, where our signals are the command's: its end is a request to end, too.
+    parent: Option<OwnedFd>,
     _sweeper: Option<Sweeper>,
 }
 
@@ -55,7 +57,9 @@ impl Running {
         sweeper: Option<Sweeper>,
     ) -> Self {
         let now = Instant::now();
+        let parent = matches!(connection, Connection::Relay(..)).then(parent).flatten();
         Self {
+            parent,
             cell,
             began: now,
             limits,
@@ -87,6 +91,7 @@ impl Running {
         self.wrote = self.began;
         while !self.sleep()? {
             self.hear();
+            self.look_after_parent();
             self.read_status();
             self.move_streams();
             self.watch_limits();
@@ -108,6 +113,7 @@ impl Running {
             }
             Connection::Collectors(collectors) => collectors.watch(&mut fds),
         }
+        fds.extend(self.parent.iter().map(|parent| PollFd::new(parent, PollFlags::IN)));
         let left = self.next_look().and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut fds, left.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(!fds[0].revents().is_empty()),
@@ -152,6 +158,19 @@ impl Running {
         }
     }
 
+    /// Nobody is left to wait for the command.
+    fn look_after_parent(&mut self) {
+        if self.parent.as_ref().is_some_and(|parent| calls::is_ready(parent.as_fd())) {
+            self.parent = None;
+            self.ask_to_end(libc::SIGTERM);
+        }
+    }
+
+    fn ask_to_end(&mut self, signal: i32) {
+        self.tell(signal);
+        self.patience.get_or_insert(Instant::now() + GRACE);
+    }
+
     fn answer(&mut self, caught: Caught) {
         let Connection::Relay(relay, _) = &mut self.connection else { return };
         match caught.signal {
@@ -164,10 +183,7 @@ impl Running {
                 _ => self.suspend(true),
             },
             libc::SIGINT | libc::SIGQUIT if matches!(relay.signal(caught.signal), Ok(true)) => {}
-            libc::SIGTERM | libc::SIGHUP => {
-                self.tell(caught.signal);
-                self.patience.get_or_insert(Instant::now() + GRACE);
-            }
+            libc::SIGTERM | libc::SIGHUP => self.ask_to_end(caught.signal),
             other => self.tell(other),
         }
     }
@@ -298,6 +314,14 @@ impl Running {
             ..Observed::only(status(self.status))
         }
     }
+}
+
+/// The process that started us, unless it is the first of all, which does not end.
+fn parent() -> Option<OwnedFd> {
+    let pid = getppid().filter(|pid| pid.as_raw_pid() != 1)?;
+    let parent = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    // Had it ended before, its number could be somebody else's by now.
+    (getppid() == Some(pid)).then_some(parent)
 }
 
 /// Without a word of the first process, it was killed and took the command with it.

@@ -315,10 +315,11 @@ pub(in crate::sys::linux) fn become_owner(uid: u32, gid: u32) -> Result<(), Errn
     Ok(())
 }
 
-/// Waits for ever.
-pub(in crate::sys::linux) extern "C" fn sleep(_: &()) -> ! {
-    loop {
-        // SAFETY: with no timeout and nothing to poll, the kernel reads nothing of ours.
-        let _interrupted = unsafe { raw::call(libc::SYS_ppoll, [0, 0, 0, 0, 0, 0]) };
-    }
+/// Lives until the process behind a handle has ended.
+pub(in crate::sys::linux) extern "C" fn live_until_end_of(process: &RawFd) -> ! {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let process = handle(*process);
+    let mut fds = [PollFd::new(&process, PollFlags::IN)];
+    while poll(&mut fds, None) == Err(Errno::INTR) {}
+    end(0)
 }
