@@ -207,8 +207,12 @@ pub struct Captured {
 /// Something that was refused inside.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Denial {
-    /// A file that is not seen inside, or only for reading.
+    /// A file or socket that is not seen inside.
     File(PathBuf),
+    /// A file that cannot be changed inside.
+    ReadOnly(PathBuf),
+    /// A file that the spec hides.
+    Hidden(PathBuf),
     /// A program that is not seen inside.
     Program(PathBuf),
     /// A connection to somewhere.

@@ -8,6 +8,7 @@ mod fence;
 mod host;
 mod identity;
 mod show;
+mod sight;
 mod system;
 mod tree;
 
@@ -15,6 +16,7 @@ pub use conflict::Conflict;
 pub use fence::{Door, Fence, fence, moved};
 pub use host::{Entry, Host, Owner};
 pub use identity::Identity;
+pub use sight::{Refusal, Sight};
 pub use tree::{Access, Grant, Kind, Mount, Skeleton};
 
 use std::ffi::OsString;

@@ -146,6 +146,13 @@ fn denied(denial: &Denial) -> String {
         Denial::File(path) => {
             (format!("file {}", Shown::path(path)), format!("--read {}", Shown::path(path)))
         }
+        Denial::ReadOnly(path) => {
+            (format!("writing to {}", Shown::path(path)), format!("--write {}", Shown::path(path)))
+        }
+        Denial::Hidden(path) => {
+            let allow = "take it out of `hide`, unless the jail hides it from everybody".to_owned();
+            (format!("hidden {}", Shown::path(path)), allow)
+        }
         Denial::Program(path) => {
             (format!("program {}", Shown::path(path)), format!("--read {}", parent(path)))
         }

@@ -9,6 +9,7 @@ mod cell;
 mod cgroup;
 mod cgroups;
 mod child;
+mod fenced;
 mod hold;
 mod host;
 mod idmap;
@@ -17,6 +18,7 @@ mod landlock;
 mod namespaces;
 mod native;
 mod object;
+mod observe;
 #[allow(dead_code, unused_imports, reason = "until the supervisor uses all of it")]
 mod pty;
 #[allow(dead_code, unused_imports, reason = "until the supervisor uses all of it")]
@@ -24,6 +26,7 @@ mod relay;
 mod report;
 mod resources;
 mod root;
+mod scratch;
 mod script;
 mod signs;
 mod supervise;

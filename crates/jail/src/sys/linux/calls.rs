@@ -3,6 +3,7 @@
 pub(super) mod clone;
 pub(super) mod confine;
 pub(super) mod mounts;
+pub(super) mod notify;
 mod raw;
 
 use std::marker::PhantomData;

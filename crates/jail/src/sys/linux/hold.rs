@@ -13,6 +13,7 @@ use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::native::{Broken, Order, Seed};
+use super::observe::Observer;
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
 use super::resources::prepared_rlimits;
@@ -20,10 +21,10 @@ use super::script::text;
 use super::supervise::Running;
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
-use super::{calls, host::host};
+use super::{calls, fenced, host::host};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
-use crate::plan::{Identity, Plan, plan};
+use crate::plan::{Identity, Plan, Sight, plan};
 use crate::resources::reached;
 use crate::seccomp::{self, Abi, Sockets};
 use crate::spec::{Network, Spec};
@@ -56,7 +57,13 @@ pub(crate) fn hold(provider: Provider, spec: &Spec, command: &Command) -> Result
     let program = check(spec, command)?;
     match provider {
         Provider::Native => hold_native(spec, command, program),
-        other => Err(JailError::Unavailable { provider: other, what: "start".to_owned(), errno: None }),
+        Provider::Landlock => {
+            let (running, enforcement) = fenced::hold(spec, command)?;
+            Ok(Held { enforcement, running, provider, program })
+        }
+        other @ Provider::Bubblewrap => {
+            Err(JailError::Unavailable { provider: other, what: "start".to_owned(), errno: None })
+        }
     }
 }
 
@@ -100,10 +107,13 @@ fn attempt(
     as_root: Option<String>,
 ) -> Result<(Running, Enforcement), Broken> {
     let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true };
-    let (running, resources) = begin(spec, command, &terms, |order| {
+    let mut listener = None;
+    let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
+        listener = jail.listener.take();
         Ok(Started { pid: jail.seed.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
+    running.observer = listener.map(|listener| Observer::start(listener, Sight::of(plan)));
     Ok((running, enforcement(plan, spec, as_root, resources)))
 }
 
@@ -229,16 +239,16 @@ fn processes(identity: &Identity, as_root: Option<String>) -> Reached {
     }
 }
 
-fn full(by: impl Into<String>) -> Reached {
+pub(super) fn full(by: impl Into<String>) -> Reached {
     Reached { level: Level::Full, by: by.into(), gap: None }
 }
 
-fn partial(by: &str, gap: &str) -> Reached {
+pub(super) fn partial(by: &str, gap: &str) -> Reached {
     Reached { level: Level::Partial, by: by.to_owned(), gap: Some(gap.to_owned()) }
 }
 
 /// Whether a step fails on one machine or on every one decides who is asked next.
-fn error(provider: Provider, broken: Broken) -> JailError {
+pub(super) fn error(provider: Provider, broken: Broken) -> JailError {
     match broken {
         Broken::NoProcess(errno) => {
             let what = "make a process in namespaces of its own".to_owned();
@@ -263,6 +273,7 @@ fn is_about_the_machine(part: Part, errno: Errno) -> bool {
         part,
         Part::Namespaces
             | Part::Identity
+            | Part::Processes
             | Part::Private
             | Part::Root
             | Part::Pivot

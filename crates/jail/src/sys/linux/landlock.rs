@@ -13,9 +13,9 @@ pub(super) fn rules(plan: &Plan) -> (Option<Handled>, Vec<(CString, u64)>) {
         return (None, Vec::new());
     }
     let handled = handled(abi);
-    let grants =
-        plan.grants.iter().map(|grant| (text(grant.path.as_os_str()), rights(grant) & handled)).collect();
-    (Some(Handled { files: handled, network: 0, scoped: scoped(abi) }), grants)
+    let rights = |grant: &Grant| rights(grant.access, grant.directory) & handled.files;
+    let grants = plan.grants.iter().map(|grant| (text(grant.path.as_os_str()), rights(grant))).collect();
+    (Some(handled), grants)
 }
 
 const EXECUTE: u64 = 1;
@@ -27,8 +27,13 @@ const CHANGE: u64 = ((1 << 15) - 1) & !(EXECUTE | WRITE_FILE | READ_FILE | READ_
 const TRUNCATE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
 
+/// Everything that a version of the interface can be about.
+pub(super) const fn handled(abi: u32) -> Handled {
+    Handled { files: files(abi), network: 0, scoped: scoped(abi) }
+}
+
 /// Every right that a version of the interface knows.
-const fn handled(abi: u32) -> u64 {
+const fn files(abi: u32) -> u64 {
     match abi {
         0 => 0,
         1 => (1 << 13) - 1,
@@ -43,13 +48,14 @@ const fn scoped(abi: u32) -> u64 {
     if abi >= 6 { 0b11 } else { 0 }
 }
 
-const fn rights(grant: &Grant) -> u64 {
+/// The rights that go with an access.
+pub(super) const fn rights(access: Access, directory: bool) -> u64 {
     let read = EXECUTE | READ_FILE | READ_DIR;
-    let rights = match grant.access {
+    let rights = match access {
         Access::Read => read,
         Access::Device => READ_FILE | WRITE_FILE | READ_DIR | TRUNCATE | IOCTL_DEV,
         Access::Write => read | WRITE_FILE | CHANGE,
     };
     // The kernel refuses rights on a file that only a directory can have.
-    if grant.directory { rights } else { rights & (EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV) }
+    if directory { rights } else { rights & (EXECUTE | READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV) }
 }

@@ -160,7 +160,7 @@ impl Drop for Seed {
 }
 
 /// Ends a child of ours that is not reaped, so that its number is still its own.
-fn end(pid: Pid) {
+pub(super) fn end(pid: Pid) {
     let _ended = rustix::process::kill_process(pid, Signal::KILL);
     calls::wait_for(pid);
 }

@@ -10,6 +10,7 @@ pub(crate) enum Part {
     Leave,
     Identity,
     Lifeline,
+    Processes,
     Private,
     Root,
     /// A step of building the tree, by its place in the script.
@@ -43,6 +44,7 @@ const PARTS: &[(Part, &str)] = &[
     (Part::Leave, "wait for leave to go on"),
     (Part::Identity, "become the jail's user"),
     (Part::Lifeline, "bind its life to the launcher's"),
+    (Part::Processes, "see its own processes"),
     (Part::Private, "separate its mounts from the host's"),
     (Part::Root, "make a root of its own"),
     (Part::Init, "start the process that reaps"),

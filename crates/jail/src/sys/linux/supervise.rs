@@ -12,8 +12,9 @@ use super::calls::{self, Used};
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::hold::Connection;
+use super::observe::Observer;
 use super::relay::Caught;
-use super::resources::is_full;
+use super::resources::{beyond_ours, is_full};
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
 use crate::launch::{End, JailError, Outcome};
@@ -39,6 +40,8 @@ pub(crate) struct Running {
     terminal: bool,
     /// Whoever started us, where our signals are the command's: its end is a request to end, too.
     parent: Option<OwnedFd>,
+    /// Who watches for refusals.
+    pub(super) observer: Option<Observer>,
     _sweeper: Option<Sweeper>,
 }
 
@@ -72,6 +75,7 @@ impl Running {
             patience: None,
             status: None,
             terminal: false,
+            observer: None,
             _sweeper: sweeper,
         }
     }
@@ -89,6 +93,7 @@ impl Running {
     pub(crate) fn wait(mut self) -> Result<Outcome, JailError> {
         self.began = Instant::now();
         self.wrote = self.began;
+        self.cgroups.sweep();
         while !self.sleep()? {
             self.hear();
             self.look_after_parent();
@@ -279,6 +284,7 @@ impl Running {
         let used = self.cell.reap();
         let observed = self.observed(used);
         let mut notes = Vec::new();
+        let denials = self.observer.take().map(Observer::denials).unwrap_or_default();
         let captured = match self.connection {
             Connection::Relay(relay, signals) => {
                 let lost = relay.finish(Instant::now() + LAST_WORDS);
@@ -296,7 +302,7 @@ impl Running {
         if let Err(errno) = self.cgroups.remove() {
             notes.push(format!("a cgroup could not be removed: {errno}"));
         }
-        Outcome { end, duration, denials: Vec::new(), notes, captured }
+        Outcome { end, duration, denials, notes, captured }
     }
 
     fn observed(&self, used: Used) -> Observed {
@@ -306,7 +312,7 @@ impl Running {
             stopped: self.stopped,
             oom_kills: usage.oom_kills,
             held: usage.held,
-            memory: peak.memory.max(used.memory),
+            memory: peak.memory.max(beyond_ours(used.memory)),
             refused: usage.refused,
             processes: peak.processes,
             cpu: used.cpu,

@@ -84,17 +84,19 @@ pub(in crate::sys::linux) fn close_on_exec_from(first: u32) -> Result<(), Errno>
         .map(drop)
 }
 
-/// Closes every descriptor of this process but two.
+/// Closes every descriptor of this process but three.
 ///
 /// Handles of this process must not be used or dropped afterwards, so that only a function that never returns can call it.
-pub(in crate::sys::linux) fn close_all_but(kept: [RawFd; 2]) -> Result<(), Errno> {
-    let (low, high) = (kept[0].min(kept[1]).cast_unsigned(), kept[0].max(kept[1]).cast_unsigned());
-    let gaps = [(0, low.checked_sub(1)), (low + 1, high.checked_sub(1)), (high + 1, Some(u32::MAX))];
-    for (first, last) in gaps {
-        if let Some(last) = last.filter(|last| *last >= first) {
+pub(in crate::sys::linux) fn close_all_but(kept: [RawFd; 3]) -> Result<(), Errno> {
+    let mut kept = kept.map(RawFd::cast_unsigned);
+    kept.sort_unstable();
+    let mut first = 0;
+    for keep in kept.into_iter().chain([u32::MAX]) {
+        if first < keep {
             // SAFETY: no pointers; that nobody uses what is closed is the promise of the caller.
-            unsafe { raw::call(libc::SYS_close_range, [first as usize, last as usize, 0, 0, 0, 0]) }?;
+            unsafe { raw::call(libc::SYS_close_range, [first as usize, keep as usize - 1, 0, 0, 0, 0]) }?;
         }
+        first = keep.saturating_add(1);
     }
     Ok(())
 }

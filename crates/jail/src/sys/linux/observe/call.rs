@@ -1,0 +1,131 @@
+//! A system call that a listener is told of, as the program made it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::io::Errno;
+
+use crate::sys::linux::calls::notify;
+
+/// A call that waits for leave to go on.
+pub(super) struct Notice {
+    id: u64,
+    pid: u32,
+    number: libc::c_long,
+    arguments: [u64; 6],
+}
+
+/// What a call is about.
+pub(super) enum Call {
+    Execute(PathBuf),
+    Open { path: PathBuf, writes: bool },
+    Connect(Vec<u8>),
+}
+
+/// The next call; `None` when everybody who could make one has ended.
+pub(super) fn next(listener: &OwnedFd) -> Option<Notice> {
+    loop {
+        if notify::has_ended(listener.as_fd()) {
+            return None;
+        }
+        match notify::receive(listener.as_fd()) {
+            Ok(told) => {
+                return Some(Notice {
+                    id: told.id,
+                    pid: told.pid,
+                    number: told.data.nr.into(),
+                    arguments: told.data.args,
+                });
+            }
+            // Whoever made it has ended meanwhile.
+            Err(Errno::INTR | Errno::NOENT) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Lets the call go on as the program made it.
+pub(super) fn go_on(listener: &OwnedFd, notice: &Notice) -> Result<(), Errno> {
+    notify::go_on(listener.as_fd(), notice.id)
+}
+
+impl Notice {
+    /// What it is about, as far as the memory of the program tells now.
+    pub(super) fn call(&self) -> Option<Call> {
+        let [a, b, c, ..] = self.arguments;
+        // Flags are an int: the kernel looks at no more of the word.
+        let writes =
+            |flags: u64| flags as libc::c_int & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) != 0;
+        match self.number {
+            libc::SYS_execve => self.path(a).map(Call::Execute),
+            libc::SYS_execveat => self.path(b).map(Call::Execute),
+            libc::SYS_openat => Some(Call::Open { path: self.path(b)?, writes: writes(c) }),
+            libc::SYS_connect => self.memory(b, usize::try_from(c).ok()?.min(ADDRESS)).map(Call::Connect),
+            libc::SYS_sendto => {
+                let [.., address, length] = self.arguments;
+                self.memory(address, usize::try_from(length).ok()?.min(ADDRESS)).map(Call::Connect)
+            }
+            other => self.old_call(other, writes),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn old_call(&self, number: libc::c_long, writes: impl Fn(u64) -> bool) -> Option<Call> {
+        let [path, flags, ..] = self.arguments;
+        match number {
+            libc::SYS_open => Some(Call::Open { path: self.path(path)?, writes: writes(flags) }),
+            libc::SYS_creat => Some(Call::Open { path: self.path(path)?, writes: true }),
+            _ => None,
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn old_call(&self, _: libc::c_long, _: impl Fn(u64) -> bool) -> Option<Call> {
+        None
+    }
+
+    /// A path as the program would resolve it, by its text alone.
+    pub(super) fn absolute(&self, path: &Path) -> Option<PathBuf> {
+        let from = if path.is_absolute() { PathBuf::new() } else { self.directory()? };
+        let mut plain = PathBuf::from("/");
+        for part in from.join(path).components() {
+            match part {
+                Component::Normal(name) => plain.push(name),
+                Component::ParentDir => drop(plain.pop()),
+                Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+            }
+        }
+        Some(plain)
+    }
+
+    /// Where the program is. Paths beneath other directories that it has open are not followed.
+    fn directory(&self) -> Option<PathBuf> {
+        let here = match self.number {
+            libc::SYS_openat | libc::SYS_execveat => self.arguments[0] as libc::c_int == libc::AT_FDCWD,
+            _ => true,
+        };
+        here.then(|| std::fs::read_link(format!("/proc/{}/cwd", self.pid)).ok())?
+    }
+
+    fn path(&self, address: u64) -> Option<PathBuf> {
+        let bytes = self.memory(address, libc::PATH_MAX.cast_unsigned() as usize)?;
+        let text = bytes.split(|byte| *byte == 0).next().filter(|text| text.len() < bytes.len())?;
+        (!text.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(text)))
+    }
+
+    /// Up to so much of the program's memory; less at the end of what it has.
+    fn memory(&self, address: u64, length: usize) -> Option<Vec<u8>> {
+        let memory = File::open(format!("/proc/{}/mem", self.pid)).ok()?;
+        let mut bytes = vec![0; length];
+        let count = memory.read_at(&mut bytes, address).ok().filter(|count| *count > 0)?;
+        bytes.truncate(count);
+        Some(bytes)
+    }
+}
+
+/// The longest address of a socket.
+const ADDRESS: usize = 128;
