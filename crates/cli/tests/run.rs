@@ -318,6 +318,33 @@ fn without_a_jail_only_loudly() {
     }
 }
 
+/// Inside a jail no further namespaces can be made, so there the native provider does not work.
+#[test]
+fn where_no_jail_can_be_made_the_users_file_decides() {
+    if !jail_works() {
+        return;
+    }
+    let program = Path::new(env!("CARGO_BIN_EXE_ringfence"));
+    let options = format!("--read {} --env RINGFENCE_PROGRAM={}", program.display(), program.display());
+    let inner = "\"$RINGFENCE_PROGRAM\" run --provider native -- /bin/sh -c 'echo ran; exit 6'";
+    let policy = "mkdir -p ~/.config/ringfence && echo 'version = 1\njail.on-unavailable = \"run-unjailed\"' \
+                  > ~/.config/ringfence/policy.toml";
+    let refused = Stage::new().run(&options, inner);
+    assert_eq!((refused.code, refused.out.as_str()), (125, ""), "{refused:?}");
+    assert!(
+        refused.err.starts_with("error[RF-J003]: the native provider does not work here"),
+        "{}",
+        refused.err
+    );
+    let ended = Stage::new()
+        .run(&options, &format!("{policy}; {inner}; code=$?; cat ~/.local/state/ringfence/*; exit $code"));
+    assert_eq!(ended.code, 6, "{ended:?}");
+    assert!(ended.out.starts_with("ran\n") && ended.out.contains("\"jail.skipped\""), "{}", ended.out);
+    assert!(ended.err.contains("warning[RF-J012]: running without a jail"), "{}", ended.err);
+    let below = Stage::new().run(&options, &format!("{policy}; {}", inner.replace("native", "landlock")));
+    assert_eq!((below.code, below.out.as_str()), (125, ""), "weaker than required is no excuse: {below:?}");
+}
+
 #[test]
 fn odd_workspaces_work_or_are_refused() {
     if !jail_works() {

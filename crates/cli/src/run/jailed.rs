@@ -171,3 +171,46 @@ fn failure(error: &JailError) -> Failure {
     failure.hints.extend(error.hint());
     failure
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jail::Limit;
+    use std::time::Duration;
+
+    #[test]
+    fn a_denial_names_the_setting_that_would_allow_it() {
+        let rows = [
+            (Denial::File("/etc/shadow".into()), "file /etc/shadow; to allow it: --read /etc/shadow"),
+            (Denial::Program("/opt/bin/x".into()), "program /opt/bin/x; to allow it: --read /opt/bin"),
+            (
+                Denial::Connection("192.0.2.1:443".into()),
+                "connection to 192.0.2.1:443; to allow it: --network open",
+            ),
+            (Denial::File("/a\u{1b}[2K".into()), r"file /a\u{1b}[2K; to allow it: --read /a\u{1b}[2K"),
+        ];
+        for (denial, text) in rows {
+            assert_eq!(denied(&denial), format!("denied[RF-J011]: {text}"));
+        }
+    }
+
+    #[test]
+    fn a_limit_is_named() {
+        let overrun = Overrun::new(Limit::WallClock, Amount::Time(Duration::from_secs(600)));
+        insta::assert_snapshot!(limited(&overrun), @r"
+        error[RF-J009]: limit reached: wall-clock (10m): the command ran longer and was ended
+        hint: raise limits.wall-clock in your policy
+        hint: `ringfence explain RF-J009` says more
+        ");
+        assert_eq!(amount(overrun.allowed), 600_000);
+    }
+
+    #[test]
+    fn only_known_providers_are_chosen() {
+        assert_eq!(choice("auto").ok(), Some(Choice::Auto));
+        for provider in Provider::ALL {
+            assert_eq!(choice(provider.word()).ok(), Some(Choice::Only(provider)));
+        }
+        assert!(["seatbelt", "oci", "kubernetes", ""].iter().all(|word| choice(word).is_err()));
+    }
+}
