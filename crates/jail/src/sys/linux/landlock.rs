@@ -12,7 +12,10 @@ pub(super) fn rules(plan: &Plan) -> (Option<Handled>, Vec<(CString, u64)>) {
     if abi == 0 {
         return (None, Vec::new());
     }
-    let handled = handled(abi);
+    let mut handled = handled(abi);
+    // The mounts decide what can be listed. To hold that a second time costs a walk up the tree for every directory that is
+    // opened: 15 % of `find /usr`. Reading, writing and executing are held twice.
+    handled.files &= !READ_DIR;
     let rights = |grant: &Grant| rights(grant.access, grant.directory) & handled.files;
     let grants = plan.grants.iter().map(|grant| (text(grant.path.as_os_str()), rights(grant))).collect();
     (Some(handled), grants)
