@@ -11,6 +11,7 @@ mod spec;
 mod told;
 mod unjailed;
 
+use std::borrow::Cow;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,7 @@ use std::time::Instant;
 
 use config::{JailSettings, Jailing, Problems, Settings};
 use jail::environment::{self, Wanted};
-use jail::{Mode, Spec};
+use jail::{Early, Mode, Spec};
 use policy::{Code, RuleRef, Shown};
 
 use crate::exit::Exit;
@@ -43,7 +44,9 @@ pub(crate) fn run(
         Exit::Failed | Exit::Ok => failure.exit(Exit::NoJail),
         _ => failure,
     };
-    prepare(args, around).and_then(|run| run.go(args, terminal)).map_err(nothing_ran)
+    // The kernel makes namespaces while we read the policy.
+    let early = Early::begin();
+    prepare(args, around).and_then(|run| run.go(early, args, terminal)).map_err(nothing_ran)
 }
 
 /// Everything that is known before anything is made.
@@ -194,7 +197,7 @@ impl Run {
     }
 
     fn unjailed(&self, args: &RunArgs, rule: &RuleRef, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
-        self.journal.skipped(&self.line, rule)?;
+        self.journal.skipped(&program(args), rule)?;
         writeln!(
             terminal.err,
             "warning[{}]: running without a jail, because {rule} says so: {}",
@@ -206,6 +209,11 @@ impl Run {
         self.journal.ended(came, start.elapsed())?;
         Ok(exit(came))
     }
+}
+
+/// The program as it was typed; its arguments stand in the record of the decision.
+fn program(args: &RunArgs) -> Cow<'_, str> {
+    args.command.first().map(|program| program.to_string_lossy()).unwrap_or_default()
 }
 
 fn exit(came: Came) -> Exit {

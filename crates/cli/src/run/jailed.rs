@@ -54,7 +54,7 @@ pub(crate) fn follow(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     // Not recorded is not released: dropping what is held ends it.
-    run.journal.started(held.provider().word(), &run.line, held.enforcement())?;
+    run.journal.started(held.provider().word(), &super::program(args), held.enforcement())?;
     let told = args.verbose || terminal.format == Format::Json;
     if told {
         before(run, &held, terminal)?;
