@@ -172,11 +172,11 @@ fn is_file(path: &Path) -> bool {
 }
 
 impl Run {
-    fn go(self, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    fn go(self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
         }
-        match (jailed::hold(&self, args), &self.settings.jailing) {
+        match (jailed::hold(&self, early, args), &self.settings.jailing) {
             (Ok(held), _) => jailed::follow(&self, held, args, terminal),
             (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) => {
                 writeln!(terminal.err, "note: {}", Shown::text(&failure.message))?;

@@ -86,26 +86,63 @@ pub enum Choice {
     Only(Provider),
 }
 
+impl Choice {
+    fn providers(&self) -> &[Provider] {
+        match self {
+            Self::Auto => &Provider::ALL,
+            Self::Only(provider) => std::slice::from_ref(provider),
+        }
+    }
+}
+
 /// Makes a jail and stops before the command.
 ///
 /// Fails if a layer is weaker than the spec requires; then nothing has run.
 pub fn hold(choice: Choice, spec: &Spec, command: &Command) -> Result<Held, JailError> {
-    let wanted: &[Provider] = match &choice {
-        Choice::Auto => &Provider::ALL,
-        Choice::Only(provider) => std::slice::from_ref(provider),
-    };
-    let mut refusals = Vec::new();
-    for &provider in wanted {
-        match hold_with(provider, spec, command) {
-            Err(refusal) if refusal.is_about_the_machine() => refusals.push((provider, refusal)),
-            other => return other,
-        }
-    }
-    Err(JailError::best(refusals))
+    Early(None).hold(choice, spec, command)
 }
 
-fn hold_with(provider: Provider, spec: &Spec, command: &Command) -> Result<Held, JailError> {
-    let held = sys::hold(provider, spec, command)?;
+/// A jail that was begun before its spec was known.
+///
+/// The kernel takes as long to make namespaces as a policy takes to load. Whoever begins early has both at once:
+///
+/// ```no_run
+/// let early = jail::Early::begin();
+/// # fn load() -> (jail::Spec, jail::Command) { unimplemented!() }
+/// let (spec, command) = load();
+/// let held = early.hold(jail::Choice::Auto, &spec, &command)?;
+/// # Ok::<(), jail::JailError>(())
+/// ```
+pub struct Early(Option<sys::Early>);
+
+impl Early {
+    /// Begins. Where that is not possible nothing is lost: [`Early::hold`] then says why.
+    #[must_use]
+    pub fn begin() -> Self {
+        Self(sys::early())
+    }
+
+    /// Goes on as [`hold`] does.
+    pub fn hold(mut self, choice: Choice, spec: &Spec, command: &Command) -> Result<Held, JailError> {
+        let wanted = choice.providers();
+        let mut refusals = Vec::new();
+        for &provider in wanted {
+            match hold_with(provider, self.0.take(), spec, command) {
+                Err(refusal) if refusal.is_about_the_machine() => refusals.push((provider, refusal)),
+                other => return other,
+            }
+        }
+        Err(JailError::best(refusals))
+    }
+}
+
+fn hold_with(
+    provider: Provider,
+    early: Option<sys::Early>,
+    spec: &Spec,
+    command: &Command,
+) -> Result<Held, JailError> {
+    let held = sys::hold(provider, early, spec, command)?;
     match held.enforcement().below(&spec.require) {
         None => Ok(Held { provider, held }),
         Some(layer) => {

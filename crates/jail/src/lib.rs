@@ -25,8 +25,8 @@ mod sys;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use launch::{
-    Capture, Captured, Choice, Command, Denial, End, Held, JailError, Outcome, Provider, Running, Streams,
-    hold,
+    Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
+    Streams, hold,
 };
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Mode, Network, Spec, View};

@@ -3,7 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use jail::{Amount, Choice, Command, Denial, End, Held, JailError, Outcome, Overrun, Provider, Streams};
+use jail::{
+    Amount, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams,
+};
 use policy::{Code, Shown};
 
 use super::record::{Came, Journal};
@@ -22,7 +24,7 @@ pub(crate) enum NoJail {
 }
 
 /// Makes the jail. The command waits at its gate.
-pub(crate) fn hold(run: &Run, args: &RunArgs) -> Result<Held, NoJail> {
+pub(crate) fn hold(run: &Run, early: Early, args: &RunArgs) -> Result<Held, NoJail> {
     let command = Command {
         argv: args.command.clone(),
         cwd: run.cwd.clone(),
@@ -30,7 +32,7 @@ pub(crate) fn hold(run: &Run, args: &RunArgs) -> Result<Held, NoJail> {
         observe: args.explain_denials,
     };
     let choice = choice(&run.settings.provider).map_err(NoJail::Refused)?;
-    jail::hold(choice, &run.spec, &command).map_err(|error| match error {
+    early.hold(choice, &run.spec, &command).map_err(|error| match error {
         JailError::Unavailable { .. } => NoJail::Unavailable(failure(&error)),
         _ => NoJail::Refused(failure(&error)),
     })

@@ -91,6 +91,13 @@ impl Running {
     }
 }
 
-pub(crate) fn hold(provider: Provider, _: &Spec, _: &Command) -> Result<Held, JailError> {
+/// As above.
+pub(crate) enum Early {}
+
+pub(crate) fn early() -> Option<Early> {
+    None
+}
+
+pub(crate) fn hold(provider: Provider, _: Option<Early>, _: &Spec, _: &Command) -> Result<Held, JailError> {
     Err(JailError::Unavailable { provider, what: "confine anything on this system".to_owned(), errno: None })
 }

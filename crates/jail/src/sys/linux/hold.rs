@@ -12,6 +12,7 @@ use rustix::process::Pid;
 use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::Cgroups;
+pub(crate) use super::native::Seed as Early;
 use super::native::{Broken, Order, Seed};
 use super::observe::Observer;
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
@@ -52,11 +53,21 @@ impl Held {
     }
 }
 
+/// Begins a native jail with a network of its own, as most have.
+pub(crate) fn early() -> Option<Early> {
+    Seed::sow(true).ok()
+}
+
 /// Makes a jail with one provider.
-pub(crate) fn hold(provider: Provider, spec: &Spec, command: &Command) -> Result<Held, JailError> {
+pub(crate) fn hold(
+    provider: Provider,
+    early: Option<Early>,
+    spec: &Spec,
+    command: &Command,
+) -> Result<Held, JailError> {
     let program = check(spec, command)?;
     match provider {
-        Provider::Native => hold_native(spec, command, program),
+        Provider::Native => hold_native(early, spec, command, program),
         Provider::Landlock => {
             let (running, enforcement) = fenced::hold(spec, command)?;
             Ok(Held { enforcement, running, provider, program })
@@ -80,9 +91,15 @@ fn check(spec: &Spec, command: &Command) -> Result<OsString, JailError> {
     Ok(program.clone())
 }
 
-fn hold_native(spec: &Spec, command: &Command, program: OsString) -> Result<Held, JailError> {
-    let seed = |spec: &Spec| Seed::sow(spec.network != Network::Open);
-    let first = seed(spec).map_err(|broken| error(Provider::Native, broken))?;
+fn hold_native(
+    early: Option<Early>,
+    spec: &Spec,
+    command: &Command,
+    program: OsString,
+) -> Result<Held, JailError> {
+    let own_network = spec.network != Network::Open;
+    let early = early.filter(|_| own_network).map_or_else(|| Seed::sow(own_network), Ok);
+    let first = early.map_err(|broken| error(Provider::Native, broken))?;
     let mut host = host(spec);
     let planned = plan(spec, &host)?;
     match attempt(first, spec, command, &planned, None) {
@@ -91,7 +108,7 @@ fn hold_native(spec: &Spec, command: &Command, program: OsString) -> Result<Held
             host.powerful = false;
             let planned = plan(spec, &host)?;
             let why = Some(format!("the kernel cannot {what} ({errno})"));
-            seed(spec).and_then(|seed| attempt(seed, spec, command, &planned, why))
+            Seed::sow(own_network).and_then(|seed| attempt(seed, spec, command, &planned, why))
         }
         other => other,
     }

@@ -15,6 +15,8 @@ use super::calls::confine::{self, Words, handle};
 pub(super) struct Sweeper {
     pid: Pid,
     lifeline: Option<OwnedFd>,
+    /// What the process shares with us until it has executed its program; dropped after it has ended.
+    _shared: (Box<Sweeping>, Stack),
 }
 
 /// What the new process is given.
@@ -38,14 +40,14 @@ impl Sweeper {
         rustix::io::write(&image, &super::init::image())?;
         let words = [c"ringfence".to_owned()].into_iter().chain(directories.iter().cloned());
         let words = Words::new(words.collect());
-        let sweeping = Sweeping { input: input.as_raw_fd(), image: image.as_raw_fd(), words };
+        let sweeping = Box::new(Sweeping { input: input.as_raw_fd(), image: image.as_raw_fd(), words });
         let mut stack = Stack::new();
         let mask = confine::block_signals(u64::MAX)?;
-        // SAFETY: CLONE_VFORK keeps us here until the process has executed something or ended, so that the stack and
-        // `sweeping` outlive it and do not change; signals are blocked; `sweep` makes system calls only.
-        let pid = unsafe { clone_in_our_memory(libc::CLONE_VFORK, stack.top(), sweep, &sweeping) };
+        // SAFETY: the stack and `sweeping` are kept with the process until it has ended, and nobody changes them; signals are
+        // blocked; `sweep` makes system calls only. Its descriptors are a copy, so that ours may be closed.
+        let pid = unsafe { clone_in_our_memory(0, stack.top(), sweep, &*sweeping) };
         confine::block_signals(mask)?;
-        Ok(Self { pid: pid?, lifeline: Some(lifeline) })
+        Ok(Self { pid: pid?, lifeline: Some(lifeline), _shared: (sweeping, stack) })
     }
 }
 
