@@ -298,6 +298,30 @@ fn without_a_record_nothing_runs() {
     assert_eq!(stage.ended(homeless.args(["run", "touch", "ran"])).code, 125);
 }
 
+/// The ledger may grow by a few blocks only, so that one of the records of a run is the first that does not fit. A word
+/// of growing length moves the records against the blocks, and with it which one that is.
+#[test]
+fn a_jail_that_cannot_be_recorded_is_not_released() {
+    if !jail_works() {
+        return;
+    }
+    let script = "trap '' XFSZ; ulimit -S -f $1; shift; exec \"$@\"";
+    let mut held_back = 0;
+    for (blocks, padding) in (1..8).flat_map(|blocks| (0..5).map(move |step| (blocks, step * 100))) {
+        let stage = Stage::new();
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", script, "sh", &blocks.to_string(), env!("CARGO_BIN_EXE_ringfence"), "run", "--"]);
+        shell.args(["/bin/sh", "-c", "touch ran", &"x".repeat(padding)]).current_dir(stage.path("ws"));
+        let ended = stage.ended(shell.env_clear().env("HOME", stage.path("home")).stdin(Stdio::null()));
+        let events = stage.events();
+        let started = events.iter().any(|event| event == "jail.started");
+        assert_eq!(stage.path("ws/ran").exists(), started, "{blocks} {padding}: {ended:?} {events:?}");
+        assert_eq!(ended.code, if started { 0 } else { 125 }, "{blocks} {padding}: {ended:?} {events:?}");
+        held_back += usize::from(!started && events == ["request.decided"]);
+    }
+    assert!(held_back > 0, "no run failed between its decision and its start");
+}
+
 #[test]
 fn without_a_jail_only_loudly() {
     let stage = Stage::new().user("jail.enabled = \"never\"");
