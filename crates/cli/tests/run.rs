@@ -299,25 +299,36 @@ fn without_a_record_nothing_runs() {
 }
 
 /// The ledger may grow by a few blocks only, so that one of the records of a run is the first that does not fit. A word
-/// of growing length moves the records against the blocks, and with it which one that is.
+/// of growing length moves the records against the blocks, and with it which one that is. The ledger is long already: a
+/// limit near zero would stop the jail itself, which copies small files.
 #[test]
 fn a_jail_that_cannot_be_recorded_is_not_released() {
     if !jail_works() {
         return;
     }
+    let stage = Stage::new().user("[[rules]]\ntool = \"exec\"\ncommand = \"long *\"\naction = \"deny\"");
+    for _ in 0..25 {
+        stage.ended(stage.command().args(["run", "long", &"x".repeat(10_000)]));
+    }
+    let ledger = stage.path("home/.local/state/ringfence/ledger.jsonl");
+    let before = fs::read(&ledger).unwrap();
     let script = "trap '' XFSZ; ulimit -S -f $1; shift; exec \"$@\"";
     let mut held_back = 0;
-    for (blocks, padding) in (1..8).flat_map(|blocks| (0..5).map(move |step| (blocks, step * 100))) {
-        let stage = Stage::new();
+    for (more, padding) in (1..5).flat_map(|more| (0..5).map(move |step| (more, step * 100))) {
+        fs::write(&ledger, &before).unwrap();
+        let blocks = (before.len() / 512 + more).to_string();
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", script, "sh", &blocks.to_string(), env!("CARGO_BIN_EXE_ringfence"), "run", "--"]);
+        shell.args(["-c", script, "sh", &blocks, env!("CARGO_BIN_EXE_ringfence"), "run", "--"]);
         shell.args(["/bin/sh", "-c", "touch ran", &"x".repeat(padding)]).current_dir(stage.path("ws"));
         let ended = stage.ended(shell.env_clear().env("HOME", stage.path("home")).stdin(Stdio::null()));
-        let events = stage.events();
-        let started = events.iter().any(|event| event == "jail.started");
-        assert_eq!(stage.path("ws/ran").exists(), started, "{blocks} {padding}: {ended:?} {events:?}");
-        assert_eq!(ended.code, if started { 0 } else { 125 }, "{blocks} {padding}: {ended:?} {events:?}");
-        held_back += usize::from(!started && events == ["request.decided"]);
+        let ran = fs::remove_file(stage.path("ws/ran")).is_ok();
+        let started = stage.events().iter().any(|event| event == "jail.started");
+        assert_eq!(
+            (ran, ended.code),
+            if started { (true, 0) } else { (false, 125) },
+            "{more} {padding}: {ended:?}"
+        );
+        held_back += usize::from(!ran && ended.err.contains("RF-A001") && stage.events().len() == 26);
     }
     assert!(held_back > 0, "no run failed between its decision and its start");
 }
