@@ -1,0 +1,306 @@
+//! Landlock and seccomp alone.
+
+use std::fs::{self, Permissions};
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use jail::{Choice, End, Layer, Level, Mode, Network, Provider, View, hold};
+use rustix::process::{Pid, Signal, geteuid, kill_process, test_kill_process};
+use tempfile::TempDir;
+
+use super::role::{Role, SOMEBODY};
+use super::run::{command, run, shell, spec};
+use super::skip::skipped;
+
+const HERE: Provider = Provider::Landlock;
+
+/// A workspace, and beside it a file that nobody inside shall read, and a port that nobody shall reach.
+struct Place {
+    whole: TempDir,
+    port: TcpListener,
+}
+
+impl Place {
+    fn new() -> Self {
+        let whole = tempfile::tempdir().unwrap();
+        fs::set_permissions(whole.path(), Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(whole.path().join("work")).unwrap();
+        fs::write(whole.path().join("secret"), "hush").unwrap();
+        Self { whole, port: TcpListener::bind("127.0.0.1:0").unwrap() }
+    }
+
+    fn with_port(&self, script: &str) -> String {
+        script.replace("PORT", &self.port.local_addr().unwrap().port().to_string())
+    }
+
+    fn work(&self) -> std::path::PathBuf {
+        self.whole.path().join("work")
+    }
+
+    fn owned_by(self, user: u32) -> Self {
+        for name in ["", "work", "secret"] {
+            chown(self.whole.path().join(name), Some(user), Some(user)).unwrap();
+        }
+        self
+    }
+}
+
+/// Each line says `ok` or what went wrong.
+const CONFINED: &str = r#"
+refused() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name"; else echo ok; fi; }
+works() { name=$1; shift; if "$@" >/dev/null; then echo ok; else echo "$name"; fi; }
+refused "reads the secret" cat ../secret
+refused "writes the secret" sh -c 'echo x >../secret'
+refused "empties the secret" truncate -s 0 ../secret
+refused "removes the secret" rm -f ../secret
+refused "moves the secret" mv ../secret .
+refused "links the secret" ln ../secret link
+refused "lists the directory above" ls ..
+refused "makes a file above" sh -c 'echo >../new'
+refused "reads another process" cat /proc/$PPID/cmdline
+refused "lists processes" ls /proc
+refused "reads the environment of another" cat /proc/1/environ
+refused "writes where everybody can" sh -c 'echo >/tmp/ringfence-test'
+refused "uses shared memory" sh -c 'echo >/dev/shm/ringfence-test'
+refused "connects by network" bash -c 'exec 3<>/dev/tcp/127.0.0.1/PORT'
+refused "makes a user namespace" unshare -U true
+refused "ends its parent" kill -KILL $PPID
+works "writes its workspace" sh -c 'echo hello >file && test "$(cat file)" = hello'
+works "moves in its workspace" sh -c 'mkdir a && mv file a/file && rm -r a'
+works "has a home" sh -c 'echo >$HOME/x && cd && test "$(ls)" = x'
+works "has temporary files" sh -c 'test -n "$(mktemp)"'
+works "reads the system" sh -c 'test -n "$(head -c 1 /etc/passwd)" && ls /usr/bin'
+"#;
+
+fn all_ok(said: &str, start: &str) {
+    let lines: Vec<_> = said.lines().skip(usize::from(!start.is_empty())).collect();
+    assert!(said.starts_with(start), "{said}");
+    assert!(lines.len() > 20 && lines.iter().all(|line| *line == "ok"), "{said}");
+}
+
+pub(crate) fn confines() {
+    let place = Place::new();
+    let done = shell(HERE, &spec(&place.work()), &place.with_port(CONFINED));
+    all_ok(&done.output, "");
+    assert_eq!((done.end, done.provider), (End::Exited(0), HERE), "{done:?}");
+    assert_eq!(fs::read_to_string(place.whole.path().join("secret")).unwrap(), "hush");
+}
+
+pub(crate) fn confines_an_ordinary_user() {
+    if !geteuid().is_root() {
+        return skipped("Landlock alone as another user", "only root can become one");
+    }
+    let place = Place::new().owned_by(SOMEBODY);
+    all_ok(
+        &Role::Shell("landlock".into(), place.work(), place.with_port(CONFINED)).say(true),
+        "landlock 0\n",
+    );
+}
+
+pub(crate) fn ends_like_the_command() {
+    let place = Place::new();
+    let rows = [
+        ("exit 0", End::Exited(0), 0),
+        ("exit 7", End::Exited(7), 7),
+        ("kill -TERM $$", End::Signaled(15), 143),
+        ("kill -KILL $$", End::Signaled(9), 137),
+        ("while kill -CONT $$; do :; done 2>/dev/null & kill -STOP $$; exit 3", End::Exited(3), 3),
+    ];
+    for (script, end, code) in rows {
+        let done = shell(HERE, &spec(&place.work()), script);
+        assert_eq!((done.end, done.end.code()), (end, code), "{script}");
+    }
+    let missing = run(Choice::Only(HERE), &spec(&place.work()), &["no-such-program"]).unwrap_err();
+    assert!(matches!(missing, jail::JailError::NotFound(_)), "{missing}");
+    let hidden = place.whole.path().join("secret");
+    fs::set_permissions(&hidden, Permissions::from_mode(0o755)).unwrap();
+    let hidden = run(Choice::Only(HERE), &spec(&place.work()), &[hidden.to_str().unwrap()]).unwrap_err();
+    assert!(matches!(hidden, jail::JailError::NotExecutable(..)), "{hidden}");
+}
+
+pub(crate) fn says_what_is_enforced() {
+    let place = Place::new();
+    let held = hold(Choice::Only(HERE), &spec(&place.work()), &command(&["true"], &place.work())).unwrap();
+    let levels = Layer::ALL.map(|layer| held.enforcement().reached(layer).level);
+    use Level::{Full, Partial};
+    assert_eq!(levels, [Partial, Full, Full, Partial, Partial]);
+    for layer in [Layer::Files, Layer::Processes, Layer::Resources] {
+        assert!(held.enforcement().reached(layer).gap.is_some(), "{layer}");
+    }
+    // A spec that wants everything is not served by less.
+    let mut strict = spec(&place.work());
+    strict.require = jail::Require::FULL;
+    let refused = run(Choice::Only(HERE), &strict, &["true"]).unwrap_err();
+    assert!(matches!(refused, jail::JailError::Below { layer: Layer::Files, .. }), "{refused}");
+}
+
+/// What people run every day, as far as it is installed.
+pub(crate) fn programs_work() {
+    let place = Place::new();
+    let rows = [
+        ("bash", "cat <(echo through a pipe)", "through a pipe\n"),
+        ("bash", "echo here <<<x; cat <<<there", "here\nthere\n"),
+        ("python3", "import subprocess as s; print(s.check_output(['echo', 'hi']).decode(), end='')", "hi\n"),
+        ("python3", "import tempfile; tempfile.TemporaryFile().write(b'x'); print('ok')", "ok\n"),
+        ("perl", "print `echo hi`", "hi\n"),
+    ];
+    for (program, script, expected) in rows {
+        let flag = if program == "perl" { "-e" } else { "-c" };
+        match run(Choice::Only(HERE), &spec(&place.work()), &[program, flag, script]) {
+            Ok(done) => {
+                assert_eq!((done.output.as_str(), done.end), (expected, End::Exited(0)), "{script} {done:?}")
+            }
+            Err(jail::JailError::NotFound(_)) => skipped(script, &format!("{program} is not installed")),
+            Err(error) => panic!("{script}: {error}"),
+        }
+    }
+    let opened = spec(&place.work()).network(Network::Open);
+    let done =
+        shell(HERE, &opened, &place.with_port("bash -c 'exec 3<>/dev/tcp/127.0.0.1/PORT' && echo through"));
+    assert_eq!(done.output, "through\n", "the network that was asked for: {done:?}");
+}
+
+/// Daemons that leave their session and their parent; their numbers come out.
+const DAEMONS: &str = "for i in 1 2 3; do setsid sh -c 'echo $$; exec sleep 1000' & done; \
+                       sh -c 'setsid sh -c \"(echo \\$\\$; exec sleep 1000) &\"' & sleep 0.3; echo end";
+
+fn is_gone(pid: &str) -> bool {
+    let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+    test_kill_process(pid).is_err()
+}
+
+fn scratch_left() -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let ours =
+        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("ringfence-");
+    let locked = |path: &std::path::PathBuf| {
+        let Ok(handle) = fs::File::open(path) else { return true };
+        rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err()
+    };
+    entries.filter(|path| ours(path) && !locked(path)).collect()
+}
+
+pub(crate) fn nothing_outlives_the_command() {
+    let place = Place::new();
+    let done = shell(HERE, &spec(&place.work()), &format!("mkdir -p $TMPDIR/a/b; {DAEMONS}; echo $HOME"));
+    let mut lines: Vec<_> = done.output.lines().collect();
+    let home = lines.pop().unwrap();
+    assert!(lines.len() == 5 && lines.contains(&"end"), "{done:?}");
+    assert!(lines.iter().filter(|line| **line != "end").all(|pid| is_gone(pid)), "{done:?}");
+    assert!(home.contains("/ringfence-") && !Path::new(home).exists(), "{home}");
+    // Held and never released is gone as well.
+    drop(hold(Choice::Only(HERE), &spec(&place.work()), &command(&["true"], &place.work())).unwrap());
+    assert_eq!(scratch_left(), [const { std::path::PathBuf::new() }; 0]);
+}
+
+/// The launcher is killed in the middle, and says nothing more to anybody.
+pub(crate) fn nothing_outlives_the_launcher() {
+    let place = Place::new();
+    let script = "setsid sh -c 'echo $$ >a; exec sleep 1000' & echo $$ >b; while :; do sleep 1; done";
+    let (mut ours, theirs) = std::io::pipe().unwrap();
+    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty()).unwrap();
+    let mut launcher = Role::Shell("landlock".into(), place.work(), script.into())
+        .command()
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    drop(theirs);
+    let read =
+        |name: &str| fs::read_to_string(place.work().join(name)).ok().filter(|text| text.ends_with('\n'));
+    let pids = loop {
+        if let (Some(a), Some(b)) = (read("a"), read("b")) {
+            break [a, b];
+        }
+        assert!(launcher.try_wait().unwrap().is_none(), "the launcher ended");
+        std::thread::yield_now();
+    };
+    kill_process(Pid::from_child(&launcher), Signal::KILL).unwrap();
+    launcher.wait().unwrap();
+    // Readable at the end of the last process that has the other side: of the warden, which ends after all others.
+    assert_eq!(ours.read(&mut [0]).unwrap(), 0);
+    for pid in pids {
+        let gone = (0..10_000).any(|_| {
+            is_gone(pid.trim()) || {
+                std::thread::yield_now();
+                false
+            }
+        });
+        assert!(gone, "{pid} lives on");
+    }
+}
+
+pub(crate) fn two_at_once_keep_apart() {
+    let place = Place::new();
+    let spec = spec(&place.work());
+    let first = hold(Choice::Only(HERE), &spec, &command(&["sh", "-c", DAEMONS], &place.work())).unwrap();
+    let first = first.release().unwrap();
+    let second = shell(HERE, &spec, "echo $HOME; exit 4");
+    assert_eq!(second.end, End::Exited(4));
+    let first = first.wait().unwrap();
+    assert_eq!(first.end, End::Exited(0), "the end of one jail is not the end of another");
+}
+
+pub(crate) fn limits_hold() {
+    let place = Place::new();
+    let mut spec = spec(&place.work());
+    spec.limits.wall_clock = Some(Duration::from_millis(300));
+    let done = shell(HERE, &spec, "trap '' TERM INT HUP; setsid sleep 1000 & sleep 1000");
+    assert_eq!(done.end.code(), 124, "{done:?}");
+    spec.limits.wall_clock = None;
+    spec.limits.file_size = Some(4096);
+    let done = shell(HERE, &spec, "head -c 10000 /dev/zero >big; stat -c %s big");
+    assert!(done.output.starts_with("4096"), "{done:?}");
+}
+
+pub(crate) fn refuses_what_it_cannot_express() {
+    let place = Place::new();
+    fs::create_dir(place.work().join("part")).unwrap();
+    let rows = [
+        (Mode::ReadOnly, "Landlock cannot protect a part of what may be changed"),
+        (Mode::Hidden, "Landlock cannot hide a part of what it shows"),
+        (Mode::Private, "without namespaces a directory cannot be another one inside"),
+    ];
+    for (mode, why) in rows {
+        let mut spec = spec(&place.work());
+        spec.views.push(View { path: place.work().join("part"), mode });
+        let refused = run(Choice::Only(HERE), &spec, &["true"]).unwrap_err().to_string();
+        assert!(refused.ends_with(&format!("work/part cannot be enforced: {why}")), "{refused}");
+    }
+}
+
+/// A launcher inside a jail.
+pub(crate) fn nests() {
+    let place = Place::new();
+    let program = place.whole.path().join("program");
+    fs::copy("/proc/self/exe", &program).unwrap();
+    let mut spec = spec(&place.work());
+    spec.views.push(View { path: program.clone(), mode: Mode::ReadOnly });
+    let script = format!(
+        "{} role:shell auto {} 'echo inner; cat /etc/shadow'",
+        program.display(),
+        place.work().display()
+    );
+    // Inside this one there is no list of one's own children, and without it no promise to end them.
+    let rows = [(Provider::Native, "landlock 1\ninner\n"), (HERE, "the native provider does not work here")];
+    for (outer, expected) in rows {
+        match run(Choice::Only(outer), &spec, &["sh", "-c", &script]) {
+            Ok(done) => assert!(done.output.starts_with(expected), "{outer:?} {done:?}"),
+            Err(error) => skipped("a jail in a jail", &error.to_string()),
+        }
+    }
+}
+
+pub(crate) fn taken_where_namespaces_are_forbidden() {
+    let forbidden = |place: &Place| Role::Forbidden("auto".into(), place.work(), place.with_port(CONFINED));
+    let place = Place::new();
+    all_ok(&forbidden(&place).say(false), "landlock 0\n");
+    if !geteuid().is_root() {
+        return skipped("forbidden namespaces as another user", "only root can become one");
+    }
+    let place = Place::new().owned_by(SOMEBODY);
+    all_ok(&forbidden(&place).say(true), "landlock 0\n");
+}

@@ -1,0 +1,70 @@
+//! The providers for machines where the native one does not work, on the real kernel.
+//!
+//! This is a program with its own `main`: it starts itself again in roles, as a machine without user namespaces, as an
+//! ordinary user, and as a launcher that is killed.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and says what it does"
+)]
+
+mod fenced;
+mod role;
+mod run;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+use std::env;
+use std::process::ExitCode;
+
+use role::Role;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().collect();
+    match Role::of_this_process(&arguments) {
+        Some(role) => {
+            role.play();
+            ExitCode::SUCCESS
+        }
+        None => run_tests(&arguments[1..]),
+    }
+}
+
+const TESTS: &[(&str, fn())] = &[
+    ("fenced::confines", fenced::confines),
+    ("fenced::confines_an_ordinary_user", fenced::confines_an_ordinary_user),
+    ("fenced::ends_like_the_command", fenced::ends_like_the_command),
+    ("fenced::says_what_is_enforced", fenced::says_what_is_enforced),
+    ("fenced::programs_work", fenced::programs_work),
+    ("fenced::nothing_outlives_the_command", fenced::nothing_outlives_the_command),
+    ("fenced::nothing_outlives_the_launcher", fenced::nothing_outlives_the_launcher),
+    ("fenced::two_at_once_keep_apart", fenced::two_at_once_keep_apart),
+    ("fenced::limits_hold", fenced::limits_hold),
+    ("fenced::refuses_what_it_cannot_express", fenced::refuses_what_it_cannot_express),
+    ("fenced::nests", fenced::nests),
+    ("fenced::taken_where_namespaces_are_forbidden", fenced::taken_where_namespaces_are_forbidden),
+];
+
+/// Understands as much of the usual test command line as runners need: `--list`, `--ignored`, `--exact` and words.
+/// A failing test panics, which ends the program.
+fn run_tests(arguments: &[String]) -> ExitCode {
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let words: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let asked = |name: &str, word: &str| if has("--exact") { name == word } else { name.contains(word) };
+    let mut passed = 0;
+    for (name, test) in TESTS.iter().filter(|_| !has("--ignored")) {
+        if has("--list") {
+            println!("{name}: test");
+        } else if words.is_empty() || words.iter().any(|word| asked(name, word)) {
+            println!("test {name} ...");
+            test();
+            passed += 1;
+        }
+    }
+    if !has("--list") {
+        println!("\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
+    }
+    ExitCode::SUCCESS
+}
