@@ -48,8 +48,10 @@ pub struct Plan {
 /// Which paths of the host [`plan`] wants to know about.
 #[must_use]
 pub fn questions(spec: &Spec) -> Vec<PathBuf> {
-    let own = spec.views.iter().map(|view| view.path.clone());
-    own.chain(system::paths().map(PathBuf::from)).collect()
+    let own = spec.views.iter().map(|view| &view.path).chain([&spec.home]);
+    let above = own.clone().flat_map(|path| conflict::shown_above(path, spec));
+    let system = system::paths().map(PathBuf::from);
+    own.map(PathBuf::as_path).chain(above).map(Path::to_owned).chain(system).collect()
 }
 
 /// Files whose text is copied into the jail; small ones that host tools replace by renaming.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use policy::{Code, Shown};
 
 use super::host::{Entry, Host};
-use super::system::RESERVED;
+use super::system::{self, RESERVED};
+use super::tree::beneath;
 use crate::spec::{Mode, Spec, View};
 
 /// Why a spec means nothing on this machine.
@@ -33,8 +34,8 @@ pub enum Conflict {
     /// One path in two ways.
     #[error("{} is asked for in two ways", Shown::path(.0))]
     Overlap(PathBuf),
-    /// A path that leads elsewhere: the agent may own the link.
-    #[error("{} is a symbolic link to {}", Shown::path(.0), Shown::path(.1))]
+    /// A path that leads elsewhere: the agent may own the link, and inside it may lead nowhere.
+    #[error("{} leads through a symbolic link to {}", Shown::path(.0), Shown::path(.1))]
     Link(PathBuf, PathBuf),
     /// A path that this jail has something of its own at.
     #[error("{} cannot be a view: the jail has its own {}", Shown::path(.0), Shown::path(.1))]
@@ -78,12 +79,22 @@ impl Conflict {
 pub(super) fn check(spec: &Spec, host: &Host) -> Result<(), Conflict> {
     let paths = spec.views.iter().map(|view| &view.path).chain([&spec.workspace, &spec.home]);
     paths.clone().try_for_each(|path| plain(path))?;
-    if !host.entry(&spec.workspace).is_some_and(Entry::is_directory) {
-        return Err(Conflict::Missing(spec.workspace.clone()));
-    }
+    directory(&spec.workspace, host, "the workspace")?;
     spec.views.iter().try_for_each(|view| alone(view, spec))?;
     spec.views.iter().try_for_each(|view| below(view, spec))?;
-    spec.views.iter().try_for_each(|view| there(view, host))
+    spec.views.iter().try_for_each(|view| there(view, host))?;
+    paths.clone().try_for_each(|path| straight(path, spec, host))?;
+    // The private home can be put anywhere but where the host would have to have a directory and has none.
+    if is_shown(&spec.home, spec) { directory(&spec.home, host, "the home") } else { Ok(()) }
+}
+
+fn directory(path: &Path, host: &Host, what: &'static str) -> Result<(), Conflict> {
+    match host.entry(path) {
+        Some(Entry::Directory(..)) => Ok(()),
+        None => Err(Conflict::Missing(path.to_owned())),
+        Some(Entry::Link(to)) => Err(Conflict::Link(path.to_owned(), behind(path, path, to))),
+        Some(_) => Err(Conflict::NotADirectory(path.to_owned(), what)),
+    }
 }
 
 /// Absolute, and the same text as the kernel would resolve it to.
@@ -127,9 +138,34 @@ fn there(view: &View, host: &Host) -> Result<(), Conflict> {
     let path = || view.path.clone();
     match (host.entry(&view.path), view.mode) {
         (None, _) => Err(Conflict::Missing(path())),
-        (Some(Entry::Link(to)), _) => Err(Conflict::Link(path(), to.clone())),
+        (Some(Entry::Link(to)), _) => Err(Conflict::Link(path(), behind(&view.path, &view.path, to))),
         (Some(Entry::Other(_)), _) => Err(Conflict::Special(path())),
         (Some(Entry::File(..)), Mode::Private) => Err(Conflict::NotADirectory(path(), "private")),
         (Some(_), _) => Ok(()),
     }
+}
+
+/// The directories on the way to a path that are shown as they are on the host. Whatever is mounted there goes where they lead.
+pub(super) fn shown_above<'a>(path: &'a Path, spec: &'a Spec) -> impl Iterator<Item = &'a Path> {
+    path.ancestors().skip(1).filter(|above| is_shown(above, spec))
+}
+
+fn is_shown(path: &Path, spec: &Spec) -> bool {
+    system::shows(path) || spec.views.iter().any(|view| beneath(path, &view.path))
+}
+
+/// A link on the way would put the mount elsewhere, and what it should have covered would stay as it is.
+fn straight(path: &Path, spec: &Spec, host: &Host) -> Result<(), Conflict> {
+    let mut links = shown_above(path, spec).filter_map(|above| match host.entry(above) {
+        Some(Entry::Link(to)) => Some((above, to)),
+        _ => None,
+    });
+    links.next().map_or(Ok(()), |(link, to)| Err(Conflict::Link(path.to_owned(), behind(path, link, to))))
+}
+
+/// Where a path leads, of which a part is a link.
+fn behind(path: &Path, link: &Path, to: &Path) -> PathBuf {
+    let rest = path.strip_prefix(link).unwrap_or(Path::new(""));
+    let to = link.parent().unwrap_or(link).join(to);
+    if rest.as_os_str().is_empty() { to } else { to.join(rest) }
 }

@@ -93,10 +93,10 @@ fn keeps_secrets(doors: &[Door], host: &Host) -> Result<(), Conflict> {
 fn system(host: &Host) -> impl Iterator<Item = Door> {
     let rows = SYSTEM.iter().filter(|row| !DIVIDED.contains(&row.path)).filter_map(|row| {
         let access = match (row.show, host.entry(Path::new(row.path))?) {
+            (Show::AsIs, Entry::Directory(..) | Entry::File(..)) => Access::Read,
+            (Show::Device, Entry::Other(_)) => Access::Device,
             // What a link leads to has a row of its own, or is not shown.
-            (Show::Copy, _) | (_, Entry::Link(_)) => return None,
-            (Show::AsIs, _) => Access::Read,
-            (Show::Device, _) => Access::Device,
+            _ => return None,
         };
         Some(door(row.path, access))
     });

@@ -130,6 +130,7 @@ fn own(spec: &Spec) -> impl Iterator<Item = (PathBuf, Kind)> {
     let fixed = fixed.into_iter().map(|(path, kind)| (PathBuf::from(path), kind));
     // A second name of `/tmp`, unless something is seen in it.
     let below = spec.views.iter().any(|view| view.path.starts_with("/var/tmp"));
+    let below = below || spec.home.starts_with("/var/tmp");
     let second = below.then(|| (PathBuf::from("/var/tmp"), Kind::Scratch));
     fixed.chain([(spec.home.clone(), Kind::Scratch)]).chain(second)
 }
@@ -138,9 +139,10 @@ fn system(host: &Host) -> impl Iterator<Item = (PathBuf, Kind)> {
     SYSTEM.iter().filter_map(|row| {
         let path = PathBuf::from(row.path);
         let kind = match (row.show, host.entry(&path)?) {
-            (Show::Copy, _) | (_, Entry::Link(_)) => return None,
-            (Show::Device, _) => Kind::Device,
-            (Show::AsIs, entry) => bind(entry, false, false)?,
+            (Show::Device, Entry::Other(_)) => Kind::Device,
+            (Show::AsIs, entry @ (Entry::Directory(..) | Entry::File(..))) => bind(entry, false, false)?,
+            // A link stays a link, and what is of another kind than everywhere else is not what the row means.
+            _ => return None,
         };
         Some((path, kind))
     })
@@ -215,9 +217,13 @@ pub(super) fn skeleton(
     identity: &Identity,
 ) -> Vec<(PathBuf, Skeleton)> {
     let covered = |path: &Path| mounts.iter().any(|mount| beneath(path, &mount.path));
+    // While the root is built its links lead into the host: what is mounted beneath one would end up there.
+    let in_the_way = |path: &Path, thing: &Skeleton| {
+        !matches!(thing, Skeleton::Directory(_)) && mounts.iter().any(|mount| beneath(&mount.path, path))
+    };
     let things = links(host).chain(texts(host)).chain(accounts(spec, identity)).chain(fixed());
     let mut made = Places::new();
-    for (path, thing) in things.filter(|(path, _)| !covered(path)) {
+    for (path, thing) in things.filter(|(path, thing)| !covered(path) && !in_the_way(path, thing)) {
         let above = parents(&path, Path::new("/"));
         made.extend(above.map(|parent| place((parent, Skeleton::Directory(0o755)))));
         made.insert(path.into_os_string(), thing);
