@@ -3,6 +3,7 @@
 //! **Invariant.** A plan never asks for anything to be created outside the jail's own file systems. A mount point that the host
 //! does not have is a [`Conflict`], not a directory we leave behind.
 
+mod bubblewrap;
 mod conflict;
 mod fence;
 mod host;
@@ -12,6 +13,7 @@ mod sight;
 mod system;
 mod tree;
 
+pub use bubblewrap::{Handle, Word, arguments};
 pub use conflict::Conflict;
 pub use fence::{Door, Fence, fence, moved};
 pub use host::{Entry, Host, Owner};
@@ -45,12 +47,12 @@ pub struct Plan {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Which paths of the host [`plan`] wants to know about.
+/// Which paths of the host [`plan`] wants to know about; some more where the jail runs as the host's user 0.
 #[must_use]
-pub fn questions(spec: &Spec) -> Vec<PathBuf> {
+pub fn questions(spec: &Spec, as_root: bool) -> Vec<PathBuf> {
     let own = spec.views.iter().map(|view| &view.path).chain([&spec.home]);
     let above = own.clone().flat_map(|path| conflict::shown_above(path, spec));
-    let system = system::paths().map(PathBuf::from);
+    let system = system::paths(as_root).map(PathBuf::from);
     own.map(PathBuf::as_path).chain(above).map(Path::to_owned).chain(system).collect()
 }
 

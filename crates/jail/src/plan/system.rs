@@ -64,7 +64,6 @@ pub(super) static SYSTEM: &[Row] = &[
     row("/dev/null", Show::Device, "swallows"),
     row("/dev/zero", Show::Device, "zeroes"),
     row("/dev/full", Show::Device, "always full"),
-    row("/dev/random", Show::Device, "randomness"),
     row("/dev/urandom", Show::Device, "randomness"),
     row("/dev/tty", Show::Device, "the terminal of the session, which is the jail's own or none"),
 ];
@@ -100,14 +99,14 @@ pub(super) static MASKED_FROM_ROOT: &[&str] = &[
 pub(super) static RESERVED: &[&str] = &["/proc", "/sys", "/dev", "/etc/passwd", "/etc/group"];
 
 /// Paths of ordinary machines that no jail may show by accident.
-pub(super) static CANARIES: &[&str] =
-    &["/etc/shadow", "/etc/sudoers", "/boot", "/root", "/home", "/sys/kernel", "/var/log", "/var/lib"];
+pub(super) static CANARIES: &[&str] = &["/boot", "/etc/shadow", "/home", "/root", "/sys/kernel", "/var/lib"];
 
 /// Every path whose kind a plan wants to know.
-pub(super) fn paths() -> impl Iterator<Item = String> {
+pub(super) fn paths(as_root: bool) -> impl Iterator<Item = String> {
     let system = SYSTEM.iter().filter(|row| row.show != Show::Copy).map(|row| row.path.to_owned());
     let others = SECRET.iter().chain(CANARIES).map(|path| (*path).to_owned());
-    let masked = MASKED.iter().chain(MASKED_FROM_ROOT).map(|name| format!("/proc/{name}"));
+    let from_root = MASKED_FROM_ROOT.iter().filter(move |_| as_root);
+    let masked = MASKED.iter().chain(from_root).map(|name| format!("/proc/{name}"));
     system.chain(others).chain(masked)
 }
 

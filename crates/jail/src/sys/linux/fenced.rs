@@ -35,7 +35,7 @@ use warden::Post;
 /// Makes a jail and stops before the command.
 pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let abi = version()?;
-    let fence = fence(spec, &host(spec))?;
+    let fence = fence(spec, &host(spec, false))?;
     attempt(spec, command, &fence, abi).map_err(|broken| error(Provider::Landlock, broken))
 }
 

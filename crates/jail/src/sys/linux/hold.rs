@@ -100,13 +100,12 @@ fn hold_native(
     let own_network = spec.network != Network::Open;
     let early = early.filter(|_| own_network).map_or_else(|| Seed::sow(own_network), Ok);
     let first = early.map_err(|broken| error(Provider::Native, broken))?;
-    let mut host = host(spec);
+    let host = host(spec, true);
     let planned = plan(spec, &host)?;
     match attempt(first, spec, command, &planned, None) {
         // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it says so.
         Err(Broken::Part(Part::Identity, Some(what), errno)) if host.powerful => {
-            host.powerful = false;
-            let planned = plan(spec, &host)?;
+            let planned = plan(spec, &super::host::host(spec, false))?;
             let why = Some(format!("the kernel cannot {what} ({errno})"));
             Seed::sow(own_network).and_then(|seed| attempt(seed, spec, command, &planned, why))
         }

@@ -7,16 +7,18 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use crate::plan::{Entry, Host, Owner, copied, questions};
 use crate::spec::Spec;
 
-/// Looks at everything that a plan for this spec has to know.
-pub(crate) fn host(spec: &Spec) -> Host {
+/// Looks at everything that a plan for this spec has to know. `powerful` root runs as somebody else.
+pub(crate) fn host(spec: &Spec, powerful: bool) -> Host {
     let caller = Owner { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() };
-    let entries = questions(spec).into_iter().filter_map(|path| Some((path.clone(), entry(&path)?)));
+    let root = caller.uid == 0;
+    let entries =
+        questions(spec, root && !powerful).into_iter().filter_map(|path| Some((path.clone(), entry(&path)?)));
     let mut space = vec![0; MOST];
     let texts = copied().filter_map(|path| Some((path.to_owned(), text(path, &mut space)?)));
     Host {
         caller,
         user: user(caller.uid),
-        powerful: caller.uid == 0,
+        powerful: root && powerful,
         entries: entries.collect(),
         texts: texts.collect(),
     }
@@ -51,7 +53,7 @@ fn text(path: &Path, space: &mut [u8]) -> Option<Vec<u8>> {
     (length < MOST).then(|| space[..length].to_vec())
 }
 
-const MOST: usize = 64 << 10;
+const MOST: usize = 16 << 10;
 
 /// The caller's name, if it is one that can stand in a list of users.
 fn user(uid: u32) -> String {
