@@ -4,7 +4,6 @@
 //! does not have is a [`Conflict`], not a directory we leave behind.
 
 mod bubblewrap;
-mod bubblewrap;
 mod conflict;
 mod fence;
 mod host;
@@ -14,7 +13,6 @@ mod sight;
 mod system;
 mod tree;
 
-pub use bubblewrap::{Handle, Word, arguments};
 pub use bubblewrap::{Handle, Word, arguments};
 pub use conflict::Conflict;
 pub use fence::{Door, Fence, fence, moved};
