@@ -48,6 +48,14 @@ impl Host {
         }
     }
 
+    /// Notes the modes again: whoever gave us the terminal has set it up for us.
+    fn look_again(&mut self) {
+        match tcgetattr(&self.fd) {
+            Ok(found) if !self.raw => self.found = found,
+            _ => {}
+        }
+    }
+
     fn is_untouched(&self) -> bool {
         tcgetattr(&self.fd).is_ok_and(|now| same_modes(&now, &self.found))
     }
@@ -124,6 +132,8 @@ pub(crate) struct Terminal {
     /// The modes the terminal inside began with.
     begun: Termios,
     suspended: bool,
+    /// Whether the caller's terminal was somebody else's or left to them, so that its modes may be others since.
+    away: bool,
     /// What was found when we last looked at the caller's terminal.
     turn: Turn,
 }
@@ -139,11 +149,13 @@ enum Turn {
 
 impl Terminal {
     /// Connects them. The terminal inside begins with the modes and the size of the caller's, which is left alone until
-    /// the first [`Terminal::advance`]: before the command runs there may be something to say.
+    /// the first [`Terminal::advance`]: before the command runs there may be something to say. In the background the modes
+    /// are those that a shell reads its own line with, and the terminal inside keeps the ones it was made with.
     pub(super) fn attach(host: Host, master: OwnedFd) -> io::Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let inner = ioctl_tiocgptpeer(&master, flags)?;
-        let mut begun = host.found.clone();
+        let away = !host.is_ours();
+        let mut begun = if away { tcgetattr(&inner)? } else { host.found.clone() };
         if !host.whole {
             // The caller's terminal shows what is typed; once is enough.
             begun.local_modes -= LocalModes::ECHO;
@@ -156,7 +168,8 @@ impl Terminal {
         let keyboard = Channel::new(keys, Port::own(master.try_clone()?)?, end);
         let screen = Channel::new(Port::own(master)?, show, AtEnd::Close).filtered();
         let turn = Turn::Unknown;
-        let terminal = Self { host, keyboard, screen, inner: Some(inner), begun, suspended: false, turn };
+        let inner = Some(inner);
+        let terminal = Self { host, keyboard, screen, inner, begun, suspended: false, away, turn };
         terminal.resize()?;
         Ok(terminal)
     }
@@ -170,8 +183,8 @@ impl Terminal {
         match self.turn {
             _ if self.suspended => None,
             Turn::Unknown => Some(Duration::ZERO),
-            Turn::Ours => None,
-            Turn::SomebodyElses => Some(LOOK_AGAIN),
+            Turn::Ours if self.host.whole => None,
+            Turn::Ours | Turn::SomebodyElses => Some(LOOK_AGAIN),
         }
     }
 
@@ -201,6 +214,7 @@ impl Terminal {
 
     pub(super) fn suspend(&mut self) {
         self.suspended = true;
+        self.away = true;
         self.host.leave();
         self.keyboard.pause(true);
     }
@@ -222,6 +236,9 @@ impl Terminal {
             return;
         }
         let ours = self.host.is_ours();
+        if std::mem::replace(&mut self.away, !ours) && ours {
+            self.host.look_again();
+        }
         match (self.host.raw, ours && self.wants_keys()) {
             (false, true) => self.host.take(),
             (true, false) => self.host.leave(),
@@ -249,7 +266,8 @@ impl Drop for Terminal {
     }
 }
 
-/// How often to look whether the terminal is ours again: not every shell tells a job that it is in the foreground.
+/// How often to look whether the terminal is ours again, as not every shell tells a job that it is in the foreground, and
+/// whether a program that shares it wants keys, as no kernel tells that the modes of a terminal have changed.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 fn same_modes(a: &Termios, b: &Termios) -> bool {

@@ -22,7 +22,7 @@ use channel::Channel;
 pub(super) use channel::{Channel as TerminalChannel, End as AtEnd, Progress};
 pub(super) use port::{Direction, Port};
 pub(super) use raw::signal_foreground;
-pub(crate) use signals::{Caught, Signals};
+pub(crate) use signals::{Caught, Signals, Stop};
 pub(crate) use streams::{End, Streams, Way};
 
 use super::pty::{Host, Terminal};

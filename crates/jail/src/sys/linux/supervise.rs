@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use policy::Limits;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{PidfdFlags, Signal, getpid, getppid, kill_process, pidfd_open};
+use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
 use super::calls::{self, Used};
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::hold::Connection;
 use super::observe::Observer;
-use super::relay::Caught;
+use super::relay::{Caught, Stop};
 use super::resources::{beyond_ours, is_full};
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
@@ -32,7 +32,7 @@ pub(crate) struct Running {
     /// When the command last wrote something that was captured.
     wrote: Instant,
     /// The limit for which we ended it.
-    stopped: Option<Overrun>,
+    ended_for: Option<Overrun>,
     /// When patience with a command that was asked to end is over.
     patience: Option<Instant>,
     status: Option<i32>,
@@ -71,7 +71,7 @@ impl Running {
             watchdog,
             looked: now,
             wrote: now,
-            stopped: None,
+            ended_for: None,
             patience: None,
             status: None,
             terminal: false,
@@ -185,7 +185,10 @@ impl Running {
             libc::SIGCONT => self.resume(),
             libc::SIGTSTP => match relay.signal(libc::SIGTSTP) {
                 Ok(true) => {}
-                _ => self.suspend(true),
+                _ => {
+                    self.tell(libc::SIGSTOP);
+                    self.suspend(Stop::Us);
+                }
             },
             libc::SIGINT | libc::SIGQUIT if matches!(relay.signal(caught.signal), Ok(true)) => {}
             libc::SIGTERM | libc::SIGHUP => self.ask_to_end(caught.signal),
@@ -199,16 +202,13 @@ impl Running {
         let _ended = calls::signal_group(self.cell.command(), signal);
     }
 
-    /// Stops with the command, until somebody continues us.
-    fn suspend(&mut self, command: bool) {
-        if command {
-            self.tell(libc::SIGSTOP);
-        }
-        if let Connection::Relay(relay, _) = &mut self.connection {
+    /// Stops as the command has, until somebody continues us: at once where nobody could.
+    fn suspend(&mut self, whom: Stop) {
+        if let Connection::Relay(relay, signals) = &mut self.connection {
             relay.suspend();
+            // Who cannot be stopped goes on.
+            drop(signals.stop(whom));
         }
-        // The signal itself waits, blocked, for `hear`; stopping cannot wait.
-        let _stopped = kill_process(getpid(), Signal::STOP);
         self.resume();
     }
 
@@ -224,17 +224,18 @@ impl Running {
     fn read_status(&mut self) {
         while let Some(status) = self.cell.news() {
             if libc::WIFSTOPPED(status) {
-                self.stopped_by(libc::WSTOPSIG(status));
+                self.stopped();
             } else {
                 self.status = Some(status);
             }
         }
     }
 
-    /// A command that its own terminal stopped takes us with it, as in any shell.
-    fn stopped_by(&mut self, signal: i32) {
-        if self.terminal && signal == libc::SIGTSTP {
-            self.suspend(false);
+    /// A command with a terminal that is stopped, by a key or by itself, takes us with it, and whoever shares the job with
+    /// us: to its shell they are one.
+    fn stopped(&mut self) {
+        if self.terminal {
+            self.suspend(Stop::Job);
         }
     }
 
@@ -252,8 +253,8 @@ impl Running {
     fn watch_limits(&mut self) {
         let now = Instant::now();
         let overrun = self.too_long(now).or_else(|| self.too_much(now));
-        if let Some(overrun) = overrun.filter(|_| self.stopped.is_none()) {
-            self.stopped = Some(overrun);
+        if let Some(overrun) = overrun.filter(|_| self.ended_for.is_none()) {
+            self.ended_for = Some(overrun);
             self.cell.kill();
         }
         if self.patience.is_some_and(|end| end <= now) {
@@ -309,7 +310,7 @@ impl Running {
         let usage = self.cgroups.usage();
         let peak = self.watchdog.as_ref().map(Watchdog::peak).unwrap_or_default();
         Observed {
-            stopped: self.stopped,
+            stopped: self.ended_for,
             oom_kills: usage.oom_kills,
             held: usage.held,
             memory: peak.memory.max(beyond_ours(used.memory)),
@@ -317,7 +318,7 @@ impl Running {
             processes: peak.processes,
             cpu: used.cpu,
             tmp_full: self.cell.private_space().is_some_and(is_full),
-            ..Observed::only(status(self.status))
+            ..Observed::only(status(self.status.or_else(|| self.cell.last_word(&used))))
         }
     }
 }

@@ -47,6 +47,14 @@ pub(super) fn block(signals: &[libc::c_int]) -> io::Result<libc::sigset_t> {
     Ok(unsafe { before.assume_init() })
 }
 
+/// Lets a signal through to this thread.
+pub(super) fn unblock(signal: libc::c_int) -> io::Result<()> {
+    let set = set_of(&[signal]);
+    // SAFETY: the first pointer is to a signal set of ours that outlives the call; a null second pointer asks for nothing.
+    let rc = unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut()) };
+    if rc == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(rc)) }
+}
+
 /// Gives this thread a mask it had before.
 pub(super) fn set_mask(mask: &libc::sigset_t) -> io::Result<()> {
     // SAFETY: the first pointer is to a signal set that outlives the call; a null second pointer asks for nothing.

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
+use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
 
 use super::raw;
 
@@ -29,6 +30,15 @@ pub(crate) struct Caught {
     pub(crate) by_kernel: bool,
 }
 
+/// Who stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// This process.
+    Us,
+    /// Everybody in its process group, as by the key of a terminal.
+    Job,
+}
+
 const READ: &[libc::c_int] = &[
     libc::SIGINT,
     libc::SIGTERM,
@@ -50,6 +60,19 @@ impl Signals {
         let descriptor = raw::signal_descriptor(READ)?;
         let before = raw::block(&[READ, IGNORED].concat())?;
         Ok(Self { descriptor, before, here: PhantomData })
+    }
+
+    /// Stops, and comes back when somebody continues us. The kernel takes it as a key of the terminal: it stops nobody who
+    /// ignores it, and no process group without a shell that could continue it.
+    pub(crate) fn stop(&self, whom: Stop) -> io::Result<()> {
+        let sent = match whom {
+            Stop::Us => kill_process(getpid(), Signal::TSTP),
+            Stop::Job => kill_current_process_group(Signal::TSTP),
+        };
+        sent?;
+        // It waits for us since; from here on it does not.
+        raw::unblock(libc::SIGTSTP)?;
+        raw::block(&[libc::SIGTSTP]).map(drop)
     }
 
     /// The mask before, which is the one a command has to start with.
