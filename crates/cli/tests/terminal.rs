@@ -1,0 +1,248 @@
+//! `ringfence run` at a real terminal: it behaves like the program it runs.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod stage;
+
+use rustix::process::Signal;
+use rustix::termios::Termios;
+use stage::person::Person;
+use stage::{PROGRAM, Stage, has};
+
+/// The stage and the person, where there can be both.
+fn begin() -> Option<(Stage, Person)> {
+    Some((Stage::new()?, Person::sits_down()?))
+}
+
+const INTERRUPT: &str = "\x03";
+const END: &str = "\x04";
+const SUSPEND: &str = "\x1a";
+const QUIT: &str = "\x1c";
+
+/// Says when it is continued, and lives until it is interrupted. It starts nothing: a shell that does is not stopped between
+/// making a process and the program in it.
+const JOB: &str = "mkfifo p; exec 3<>p; trap 'echo con\"\"tinued' CONT; echo star\"\"ted; while :; do read -t 0.05 -u 3; done";
+
+/// A command line for a shell.
+fn bash(script: &str) -> String {
+    format!("bash -c '{}'", script.replace('\'', "'\\''"))
+}
+
+fn same(a: &Termios, b: &Termios) -> bool {
+    (a.input_modes, a.output_modes, a.control_modes, a.local_modes)
+        == (b.input_modes, b.output_modes, b.control_modes, b.local_modes)
+}
+
+#[test]
+fn a_shell_inside_controls_its_jobs() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.starts(&stage, &[PROGRAM, "run", "--", "bash", "--norc", "--noprofile", "-i"]);
+    person.sees("\u{24} ");
+    person.types(&format!("{}\r", bash(JOB)));
+    person.sees("started");
+    person.types(SUSPEND);
+    person.sees("Stopped");
+    person.sees("\u{24} ");
+    person.types("fg\r");
+    person.sees("continued");
+    person.types(INTERRUPT);
+    person.sees("\u{24} ");
+    person.types("echo li''ves; exit 7\r");
+    person.sees("lives");
+    assert_eq!(person.waits().0.code(), Some(7));
+}
+
+#[test]
+fn keys_that_end_a_program_end_it() {
+    for (key, code) in [(INTERRUPT, 130), (QUIT, 131), (END, 0)] {
+        let Some((stage, mut person)) = begin() else { return };
+        let before = person.modes();
+        person.runs(&stage, "", "echo rea''dy; exec cat");
+        person.sees("ready");
+        assert!(person.is_raw());
+        person.types(key);
+        assert_eq!(person.waits().0.code(), Some(code), "{key:?}");
+        assert!(same(&person.modes(), &before), "{key:?}");
+    }
+}
+
+#[test]
+fn a_program_is_suspended_and_continued_like_any_job() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.opens_a_shell(&stage);
+    person.types("$RF run -- sh -c 'echo rea\"\"dy; exec cat'\r");
+    person.sees("ready");
+    person.types(SUSPEND);
+    person.sees("Stopped");
+    person.sees("out> ");
+    person.types("stty -a | grep -c ' icanon'\r");
+    person.sees("\r1\r\n");
+    for _ in 0..2 {
+        person.types("fg\r");
+        person.gives_up_the_terminal();
+        person.types("he\r");
+        person.sees("he\r\nhe\r\n");
+        person.types(SUSPEND);
+        person.sees("Stopped");
+        person.sees("out> ");
+    }
+    person.types("fg\r");
+    person.gives_up_the_terminal();
+    person.types(END);
+    person.sees("out> ");
+    person.types("echo code=$?\r");
+    person.sees("\rcode=0\r\n");
+    person.types("exit\r");
+    person.waits();
+}
+
+/// Programs that want keys get the terminal from us, so the key never reaches those beside us.
+#[test]
+fn the_whole_pipeline_is_suspended() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.opens_a_shell(&stage);
+    let job = bash(&format!("stty raw isig -echo; {JOB}"));
+    person.types(&format!("$RF run -- {job} | cat\r"));
+    person.sees("started");
+    person.gives_up_the_terminal();
+    person.types(SUSPEND);
+    person.sees("Stopped");
+    person.sees("out> ");
+    person.types("ps -o stat=,comm= | grep -c '^T.* cat'\r");
+    person.sees("\r1\r\n");
+    person.types("fg\r");
+    person.sees("continued");
+    person.types(INTERRUPT);
+    person.sees("out> ");
+    person.types("exit\r");
+    person.waits();
+}
+
+/// An agent suspends itself by the signal that cannot be caught.
+#[test]
+fn a_program_that_stops_itself_is_suspended() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.opens_a_shell(&stage);
+    for signal in ["TSTP", "STOP"] {
+        person.types(&format!("$RF run -- sh -c 'kill -{signal} $$; echo on; exit 3'\r"));
+        person.sees("Stopped");
+        person.sees("out> ");
+        person.types("fg\r");
+        person.sees("\non\r\n");
+        person.sees("out> ");
+        person.types("echo code=$?\r");
+        person.sees("code=3");
+    }
+    person.types("exit\r");
+    person.waits();
+}
+
+/// Without a shell around nobody could continue it.
+#[test]
+fn where_no_shell_waits_nothing_is_suspended() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.runs(&stage, "", "echo rea''dy; exec cat");
+    person.sees("ready");
+    person.types(SUSPEND);
+    person.types("he\r");
+    person.sees("he\r\nhe\r\n");
+    person.types(END);
+    assert_eq!(person.waits().0.code(), Some(0));
+}
+
+#[test]
+fn the_size_of_the_window_is_known_inside() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.runs(&stage, "", "stty size; trap 'stty size' WINCH; echo rea''dy; while :; do sleep 0.05; done");
+    person.sees("30 100\r\n");
+    person.sees("ready");
+    person.resizes(40, 120);
+    person.sees("40 120\r\n");
+    person.types(INTERRUPT);
+    person.waits();
+}
+
+#[test]
+fn the_terminal_is_left_as_it_was_found() {
+    let rows = [
+        ("", "@; exit 3", None, 3),
+        ("", "stty raw -echo; @; exit 0", None, 0),
+        ("", "stty raw -echo; @; kill -KILL $$", None, 137),
+        ("--limit wall-clock=300ms", "@; exec sleep 100", None, 124),
+        ("", "@; exec sleep 100", Some(Signal::TERM), 143),
+        ("", "@; exec sleep 100", Some(Signal::HUP), 129),
+        ("", "trap '' TERM; @; sleep 100; sleep 100", Some(Signal::TERM), 137),
+    ];
+    for (options, script, signal, code) in rows {
+        let Some((stage, mut person)) = begin() else { return };
+        let before = person.modes();
+        person.runs(&stage, options, &script.replace('@', "echo rea''dy"));
+        person.sees("ready");
+        if let Some(signal) = signal {
+            person.signals(signal);
+        }
+        assert_eq!(person.waits().0.code(), Some(code), "{script}");
+        assert!(same(&person.modes(), &before), "{options} {script} {signal:?}");
+    }
+}
+
+#[test]
+fn an_editor_edits() {
+    if !has("vim", "an editor inside") {
+        return;
+    }
+    let Some((stage, mut person)) = begin() else { return };
+    person.starts(&stage, &[PROGRAM, "run", "--", "vim", "-u", "NONE", "file"]);
+    person.sees("\x1b[?1049h");
+    person.sees("[New File]");
+    person.types("ihello\x1b");
+    person.types(":wq\r");
+    person.sees("\x1b[?1049l");
+    assert_eq!(person.waits().0.code(), Some(0));
+    assert_eq!(std::fs::read_to_string(stage.path("ws/file")).unwrap(), "hello\n");
+}
+
+#[test]
+fn what_is_shown_passes_and_what_acts_on_the_host_does_not() {
+    let Some((stage, mut person)) = begin() else { return };
+    let script = r"printf 'a\033[?1049h\033[1mb\033[0m\033]52;c;aGVsbG8=\007c\033[?1049ld\n'";
+    person.runs(&stage, "", script);
+    let (_, shown) = person.waits();
+    assert_eq!(shown, "a\x1b[?1049h\x1b[1mb\x1b[0mc\x1b[?1049ld\r\n");
+}
+
+#[test]
+fn programs_find_their_terminal() {
+    let Some((stage, mut person)) = begin() else { return };
+    let script = "tty; stty -a | grep -c speed; echo x > /dev/tty; ps -o tty=,comm= | grep -c 'pts/0 *sh'; \
+                  test -t 0 && test -t 1 && test -t 2 && echo all";
+    person.runs(&stage, "", script);
+    let (status, shown) = person.waits();
+    assert_eq!(shown, "/dev/pts/0\r\n1\r\nx\r\n1\r\nall\r\n");
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn in_the_background_it_goes_on_and_leaves_the_keyboard_alone() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.opens_a_shell(&stage);
+    let job = "until test -e go; do sleep 0.05; done; echo went; exec cat";
+    person.types(&format!("$RF run -- sh -c '{job}' &\r"));
+    person.sees("out> ");
+    person.types("echo mi''ne; touch go\r");
+    person.sees("\rmine\r\n");
+    person.sees("went");
+    person.types("echo sti''ll\r");
+    person.sees("\rstill\r\n");
+    person.types("jobs\r");
+    person.sees("Running");
+    person.types("fg\r");
+    person.gives_up_the_terminal();
+    person.types("he\r");
+    person.sees("he\r\nhe\r\n");
+    person.types(INTERRUPT);
+    person.sees("out> ");
+    person.types("echo code=$?; exit\r");
+    person.sees("code=130");
+    person.waits();
+}
