@@ -2,6 +2,7 @@
 
 mod around;
 mod bounded;
+mod bubblewrap;
 mod bwrap;
 mod calls;
 mod capture;

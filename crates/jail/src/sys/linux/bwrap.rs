@@ -31,9 +31,25 @@ fn examine(root: Root<'_>, place: &str, limit: Duration) -> Option<Bwrap> {
     }
 }
 
-struct Program {
-    handle: OwnedFd,
-    setuid: bool,
+/// A program that root alone could have put where it is.
+pub(super) struct Program {
+    pub(super) handle: OwnedFd,
+    pub(super) setuid: bool,
+}
+
+/// The first one that can be trusted; failing that, why the first one at all cannot, or that there is none.
+pub(super) fn first_trusted() -> Result<Program, (PathBuf, Distrust)> {
+    let mut refused = None;
+    for place in PLACES {
+        match trusted(Root(Path::new("/")), place) {
+            Ok(program) => return Ok(program),
+            Err(Distrust::Unreadable(errno)) if errno == Raw::NOENT.into() => {}
+            Err(why) => {
+                refused.get_or_insert((Path::new(place).join("bwrap"), why));
+            }
+        }
+    }
+    Err(refused.unwrap_or_else(|| (PathBuf::new(), unreadable(Raw::NOENT))))
 }
 
 /// A handle on the program, if root alone could have put it there.

@@ -20,6 +20,11 @@ pub(super) trait Cell {
         calls::read_number(self.status())
     }
 
+    /// The wait status of the command, where only the end of everything tells it.
+    fn last_word(&self, _: &Used) -> Option<i32> {
+        None
+    }
+
     /// Who gets the signals that are meant for the command.
     fn command(&self) -> BorrowedFd<'_>;
 

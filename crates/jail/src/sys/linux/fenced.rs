@@ -214,8 +214,7 @@ impl Warden {
 
     fn reap(&mut self) -> Used {
         self.reaped = true;
-        // Its memory was ours, whose size says nothing about the command.
-        Used { memory: 0, ..calls::wait_for(self.pid) }
+        calls::wait_for(self.pid)
     }
 }
 

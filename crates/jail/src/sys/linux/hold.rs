@@ -22,7 +22,7 @@ use super::script::text;
 use super::supervise::Running;
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
-use super::{calls, fenced, host::host};
+use super::{bubblewrap, calls, fenced, host::host};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
 use crate::plan::{Identity, Plan, Sight, plan};
@@ -72,8 +72,9 @@ pub(crate) fn hold(
             let (running, enforcement) = fenced::hold(spec, command)?;
             Ok(Held { enforcement, running, provider, program })
         }
-        other @ Provider::Bubblewrap => {
-            Err(JailError::Unavailable { provider: other, what: "start".to_owned(), errno: None })
+        Provider::Bubblewrap => {
+            let (running, enforcement) = bubblewrap::hold(spec, command)?;
+            Ok(Held { enforcement, running, provider, program })
         }
     }
 }
