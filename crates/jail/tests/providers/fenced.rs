@@ -1,53 +1,19 @@
 //! Landlock and seccomp alone.
 
 use std::fs::{self, Permissions};
-use std::io::Read as _;
-use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use jail::{Choice, End, Layer, Level, Mode, Network, Provider, View, hold};
-use rustix::process::{Pid, Signal, geteuid, kill_process, test_kill_process};
-use tempfile::TempDir;
+use rustix::process::geteuid;
 
+use super::place::{Place, is_gone};
 use super::role::{Role, SOMEBODY};
 use super::run::{command, run, shell, spec};
 use super::skip::skipped;
 
 const HERE: Provider = Provider::Landlock;
-
-/// A workspace, and beside it a file that nobody inside shall read, and a port that nobody shall reach.
-struct Place {
-    whole: TempDir,
-    port: TcpListener,
-}
-
-impl Place {
-    fn new() -> Self {
-        let whole = tempfile::tempdir().unwrap();
-        fs::set_permissions(whole.path(), Permissions::from_mode(0o755)).unwrap();
-        fs::create_dir(whole.path().join("work")).unwrap();
-        fs::write(whole.path().join("secret"), "hush").unwrap();
-        Self { whole, port: TcpListener::bind("127.0.0.1:0").unwrap() }
-    }
-
-    fn with_port(&self, script: &str) -> String {
-        script.replace("PORT", &self.port.local_addr().unwrap().port().to_string())
-    }
-
-    fn work(&self) -> std::path::PathBuf {
-        self.whole.path().join("work")
-    }
-
-    fn owned_by(self, user: u32) -> Self {
-        for name in ["", "work", "secret"] {
-            chown(self.whole.path().join(name), Some(user), Some(user)).unwrap();
-        }
-        self
-    }
-}
 
 /// Each line says `ok` or what went wrong.
 const CONFINED: &str = r#"
@@ -168,11 +134,6 @@ pub(crate) fn programs_work() {
 const DAEMONS: &str = "for i in 1 2 3; do setsid sh -c 'echo $$; exec sleep 1000' & done; \
                        sh -c 'setsid sh -c \"(echo \\$\\$; exec sleep 1000) &\"' & sleep 0.3; echo end";
 
-fn is_gone(pid: &str) -> bool {
-    let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
-    test_kill_process(pid).is_err()
-}
-
 fn scratch_left() -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().path());
     let ours =
@@ -197,40 +158,8 @@ pub(crate) fn nothing_outlives_the_command() {
     assert_eq!(scratch_left(), [const { std::path::PathBuf::new() }; 0]);
 }
 
-/// The launcher is killed in the middle, and says nothing more to anybody.
 pub(crate) fn nothing_outlives_the_launcher() {
-    let place = Place::new();
-    let script = "setsid sh -c 'echo $$ >a; exec sleep 1000' & echo $$ >b; while :; do sleep 1; done";
-    let (mut ours, theirs) = std::io::pipe().unwrap();
-    rustix::io::fcntl_setfd(&theirs, rustix::io::FdFlags::empty()).unwrap();
-    let mut launcher = Role::Shell("landlock".into(), place.work(), script.into())
-        .command()
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    drop(theirs);
-    let read =
-        |name: &str| fs::read_to_string(place.work().join(name)).ok().filter(|text| text.ends_with('\n'));
-    let pids = loop {
-        if let (Some(a), Some(b)) = (read("a"), read("b")) {
-            break [a, b];
-        }
-        assert!(launcher.try_wait().unwrap().is_none(), "the launcher ended");
-        std::thread::yield_now();
-    };
-    kill_process(Pid::from_child(&launcher), Signal::KILL).unwrap();
-    launcher.wait().unwrap();
-    // Readable at the end of the last process that has the other side: of the warden, which ends after all others.
-    assert_eq!(ours.read(&mut [0]).unwrap(), 0);
-    for pid in pids {
-        let gone = (0..10_000).any(|_| {
-            is_gone(pid.trim()) || {
-                std::thread::yield_now();
-                false
-            }
-        });
-        assert!(gone, "{pid} lives on");
-    }
+    Place::new().outlives_no_launcher("landlock", false);
 }
 
 pub(crate) fn two_at_once_keep_apart() {

@@ -10,10 +10,12 @@
 )]
 
 mod fenced;
+mod place;
 mod role;
 mod run;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
+mod wrapped;
 
 use std::env;
 use std::process::ExitCode;
@@ -43,6 +45,12 @@ const TESTS: &[(&str, fn())] = &[
     ("fenced::limits_hold", fenced::limits_hold),
     ("fenced::refuses_what_it_cannot_express", fenced::refuses_what_it_cannot_express),
     ("fenced::nests", fenced::nests),
+    ("wrapped::confines", wrapped::confines),
+    ("wrapped::ends_like_the_command", wrapped::ends_like_the_command),
+    ("wrapped::nothing_outlives_the_command", wrapped::nothing_outlives_the_command),
+    ("wrapped::nothing_outlives_the_launcher", wrapped::nothing_outlives_the_launcher),
+    ("wrapped::nothing_runs_before_it_is_let_go", wrapped::nothing_runs_before_it_is_let_go),
+    ("wrapped::refuses_root", wrapped::refuses_root),
     ("fenced::taken_where_namespaces_are_forbidden", fenced::taken_where_namespaces_are_forbidden),
 ];
 

@@ -34,23 +34,22 @@ impl Role {
         }
     }
 
-    pub(crate) fn command(&self) -> Command {
+    pub(crate) fn command(&self, somebody: bool) -> Command {
         let (role, (choice, workspace, script)) = match self {
             Self::Shell(a, b, c) => ("role:shell", (a, b, c)),
             Self::Forbidden(a, b, c) => ("role:forbidden", (a, b, c)),
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg(role).arg(choice).arg(workspace).arg(script);
+        if somebody {
+            command.uid(SOMEBODY).gid(SOMEBODY);
+        }
         command
     }
 
     /// What this role says. A child that failed has said why on standard error.
     pub(crate) fn say(&self, somebody: bool) -> String {
-        let mut command = self.command();
-        if somebody {
-            command.uid(SOMEBODY).gid(SOMEBODY);
-        }
-        let output = command.stderr(Stdio::inherit()).output().unwrap();
+        let output = self.command(somebody).stderr(Stdio::inherit()).output().unwrap();
         assert!(output.status.success(), "{self:?}: {}", output.status);
         String::from_utf8(output.stdout).unwrap()
     }
