@@ -113,6 +113,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
     })
 }
 
+/// Lets a panic be told on a terminal that shows it properly, and leaves that terminal usable.
+pub fn restore_terminal_on_panic() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        jail::restore_terminal();
+        tell(panic);
+    }));
+}
+
 fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Run(args) => run::run(args, &arguments.around, terminal),

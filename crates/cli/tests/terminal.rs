@@ -4,8 +4,10 @@
 
 mod stage;
 
+use std::io::stdin;
+
 use rustix::process::Signal;
-use rustix::termios::Termios;
+use rustix::termios::{LocalModes, Termios, tcgetattr};
 use stage::person::Person;
 use stage::{PROGRAM, Stage, has};
 
@@ -184,6 +186,35 @@ fn the_terminal_is_left_as_it_was_found() {
         assert_eq!(person.waits().0.code(), Some(code), "{script}");
         assert!(same(&person.modes(), &before), "{options} {script} {signal:?}");
     }
+}
+
+/// This very test, started again at a terminal, is the program that panics.
+#[test]
+fn a_panic_leaves_the_terminal_as_it_was_found() {
+    if std::env::var_os(PANICS).is_some() {
+        return panic_at_the_terminal();
+    }
+    let Some((stage, mut person)) = begin() else { return };
+    let before = person.modes();
+    let (this, set) = (std::env::current_exe().unwrap(), format!("{PANICS}=1"));
+    let name = "a_panic_leaves_the_terminal_as_it_was_found";
+    person.starts(&stage, &["env", &set, this.to_str().unwrap(), "--exact", name, "--nocapture"]);
+    person.sees("on purpose");
+    assert!(same(&person.modes(), &before));
+    person.signals(Signal::TERM);
+    person.waits();
+}
+
+const PANICS: &str = "RINGFENCE_TEST_PANICS";
+
+fn panic_at_the_terminal() {
+    cli::restore_terminal_on_panic();
+    std::thread::spawn(|| {
+        let raw = || !tcgetattr(stdin()).unwrap().local_modes.contains(LocalModes::ICANON);
+        assert!(!stage::within(stage::LONG, raw), "on purpose");
+    });
+    let words = ["ringfence", "run", "--", "cat"].map(Into::into);
+    cli::run(words, &mut std::io::sink(), &mut std::io::sink());
 }
 
 #[test]

@@ -192,6 +192,14 @@ impl Running {
     }
 }
 
+/// Leaves the caller's terminal as it was found, if a command has taken it.
+///
+/// A program that aborts when it panics runs no destructors; it calls this in its panic hook, so that the person gets a
+/// terminal that shows what they type. Nothing can do that for a process that is killed.
+pub fn restore_terminal() {
+    sys::Running::restore_terminal();
+}
+
 /// How a command came out.
 #[derive(Debug, Clone)]
 pub struct Outcome {

@@ -86,6 +86,8 @@ impl Held {
 }
 
 impl Running {
+    pub(crate) fn restore_terminal() {}
+
     pub(crate) fn wait(self) -> Result<Outcome, JailError> {
         match self {}
     }

@@ -13,6 +13,7 @@ use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::hold::Connection;
 use super::observe::Observer;
+use super::pty::put_terminal_back;
 use super::relay::{Caught, Stop};
 use super::resources::{beyond_ours, is_full};
 use super::sweeper::Sweeper;
@@ -87,6 +88,11 @@ impl Running {
             self.terminal = true;
         }
         Ok(self)
+    }
+
+    /// Leaves the caller's terminal as it was found, whoever has taken it.
+    pub(crate) fn restore_terminal() {
+        put_terminal_back();
     }
 
     /// Follows the command to its end.
