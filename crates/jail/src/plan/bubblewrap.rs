@@ -86,7 +86,9 @@ impl Words {
     fn processes(&mut self, plan: &Plan, terminal: bool) {
         let who = plan.identity.inside;
         let always = ["user", "pid", "ipc", "uts", "cgroup"];
-        always.iter().for_each(|name| self.option(&format!("--unshare-{name}"), NONE));
+        for name in always {
+            self.option(&format!("--unshare-{name}"), NONE);
+        }
         if plan.own_network {
             self.option("--unshare-net", NONE);
         }

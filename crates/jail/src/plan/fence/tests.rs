@@ -20,7 +20,10 @@ fn host(paths: &[&str]) -> Host {
     Host { caller: owner, user: "ada".to_owned(), powerful: false, entries, texts }
 }
 
-fn spec(views: &[(&str, Mode)]) -> Spec {
+type Views<'a> = &'a [(&'a str, Mode)];
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
+fn spec(views: Views<'_>) -> Spec {
     let spec = Spec::for_workspace(Path::new("/w"), Path::new("/home/ada"), Limits::none());
     views.iter().fold(spec, |spec, (path, mode)| spec.view(Path::new(path), *mode))
 }
@@ -61,7 +64,7 @@ fn what_cannot_be_expressed_is_refused() {
     let part_protected = "Landlock cannot protect a part of what may be changed";
     let part_hidden = "Landlock cannot hide a part of what it shows";
     let elsewhere = "without namespaces a directory cannot be another one inside";
-    let rows: &[(&[(&str, Mode)], Option<(&str, &str)>)] = &[
+    let rows: &[(Views<'_>, Option<(&str, &str)>)] = &[
         (&[("/w/.git", ReadOnly)], Some(("/w/.git", part_protected))),
         (&[("/w/.git", Hidden)], Some(("/w/.git", part_hidden))),
         (&[("/w/.git", Private)], Some(("/w/.git", elsewhere))),
@@ -101,7 +104,7 @@ fn a_view_is_one_object_and_a_path_of_the_system_whatever_is_there() {
 
 #[test]
 fn home_and_temporary_files_move() {
-    let rows: &[(&[(&str, &str)], &[(&str, &str)])] = &[
+    let rows: &[(Variables<'_>, Variables<'_>)] = &[
         (&[], &[("HOME", "/s/home"), ("TMPDIR", "/s/tmp")]),
         (
             &[("HOME", "/home/ada"), ("TMP", "/tmp"), ("A", "b")],

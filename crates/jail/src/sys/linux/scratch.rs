@@ -88,6 +88,8 @@ const HOME: &str = "home";
 const TMP: &str = "tmp";
 const ATTEMPTS: u32 = 16;
 const PRIVATE: Mode = Mode::RWXU;
+/// Everything that somebody else may do.
+const OTHERS: Mode = Mode::RWXG.union(Mode::RWXO);
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Where everybody may rename everything, another directory could be put in the place of this one.
@@ -99,7 +101,8 @@ fn nobody_else_renames(base: &Stat) -> Result<(), Errno> {
 }
 
 fn is_ours(found: &Stat) -> bool {
-    found.st_uid == rustix::process::geteuid().as_raw() && found.st_mode & 0o077 == 0
+    found.st_uid == rustix::process::geteuid().as_raw()
+        && Mode::from_raw_mode(found.st_mode).intersection(OTHERS).is_empty()
 }
 
 /// Removes what launchers left that were killed. What cannot be removed stays for the next one.

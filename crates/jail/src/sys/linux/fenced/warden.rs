@@ -232,16 +232,16 @@ fn confine_and_wait(command: &Confined<'_>) -> Tried<()> {
 /// The jail is tried before it is trusted: what must not be readable is not.
 fn check_files(post: &Post) -> Tried<()> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let mut opened =
-        post.unreadable.iter().map(|path| rustix::fs::open(path.as_c_str(), flags, Mode::empty()));
-    if opened.any(|opened| opened.is_ok()) { Err((Part::HostVisible, Errno::EXIST)) } else { Ok(()) }
+    let opens = |path: &CString| rustix::fs::open(path.as_c_str(), flags, Mode::empty()).is_ok();
+    if post.unreadable.iter().any(opens) { Err((Part::HostVisible, Errno::EXIST)) } else { Ok(()) }
 }
 
 /// And what must not be made is not made.
 fn check_sockets(post: &Post) -> Tried<()> {
-    let make = |family| rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None);
-    let mut made = post.refused.iter().map(|family| make(*family));
-    if made.any(|made| made.is_ok()) { Err((Part::NetworkAlive, Errno::ISCONN)) } else { Ok(()) }
+    let flags = SocketFlags::CLOEXEC;
+    let makes =
+        |family: &AddressFamily| rustix::net::socket_with(*family, SocketType::STREAM, flags, None).is_ok();
+    if post.refused.iter().any(makes) { Err((Part::NetworkAlive, Errno::ISCONN)) } else { Ok(()) }
 }
 
 /// One byte from the supervisor. Its death is the end of this process, too.
