@@ -8,6 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
+use super::relay::{Direction, make_openable};
 use crate::launch::{Capture, Captured};
 
 /// Both outputs of a command, and what it reads.
@@ -82,12 +83,14 @@ fn feed(input: &[u8]) -> Result<(OwnedFd, Option<(OwnedFd, Vec<u8>)>), Errno> {
     }
     let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
+    make_openable(&theirs, Direction::Read);
     Ok((high(theirs)?, Some((ours, input.to_vec()))))
 }
 
 fn collector(keep: usize) -> Result<(Collector, OwnedFd), Errno> {
     let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
+    make_openable(&theirs, Direction::Write);
     let collector = Collector { from: Some(ours), keep, head: Vec::new(), tail: VecDeque::new(), total: 0 };
     Ok((collector, high(theirs)?))
 }

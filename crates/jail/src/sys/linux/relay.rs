@@ -23,6 +23,7 @@ pub(super) use channel::{Channel as TerminalChannel, End as AtEnd, Progress};
 pub(super) use port::{Direction, Port};
 pub(super) use raw::signal_foreground;
 pub(crate) use signals::{Caught, Signals, Stop};
+pub(super) use streams::make_openable;
 pub(crate) use streams::{End, Streams, Way};
 
 use super::pty::{Host, Terminal};

@@ -3,8 +3,11 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{FileType, Mode, OFlags, SeekFrom, fcntl_getfl, fstat, makedev, open, seek};
+use rustix::fs::{
+    FileType, Mode, OFlags, SeekFrom, fchmod, fcntl_getfl, fstat, fstatfs, makedev, open, seek,
+};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::process::geteuid;
 
 use super::channel::{Channel, End as AtEnd, high, pipe};
 use super::port::{Direction, Port, is_terminal};
@@ -96,6 +99,12 @@ impl Streams {
         let (output, to_output) = connect_output(output)?;
         let (error, to_error) = if shared { (same_end(&output)?, None) } else { connect_output(error)? };
         let relay = Relay::new(from_caller, [to_output, to_error], host, seen);
+        let three = [(&input, Direction::Read), (&output, Direction::Write), (&error, Direction::Write)];
+        for (end, direction) in three {
+            if let End::Descriptor(fd) = end {
+                make_openable(fd, direction);
+            }
+        }
         Ok(([input, output, error], relay))
     }
 
@@ -105,6 +114,23 @@ impl Streams {
         let whole = self.three[..2].iter().all(|stream| stream.way == Way::Terminal);
         stream.map(|stream| Host::new(stream.fd.try_clone()?, whole)).transpose()
     }
+}
+
+/// Lets the command open its stream by name: programs use `/dev/stdin` and `/dev/stderr`. A pipe opens only to its owner, and
+/// a root caller's command is somebody else inside. It gets the direction that it has anyway, so it cannot take back what others
+/// have written. A pipe with a name belongs to the file system and stays as it is; one that cannot be changed, too.
+pub(in crate::sys::linux) fn make_openable(pipe: &OwnedFd, direction: Direction) {
+    const PIPES: u64 = 0x5049_5045;
+    let nameless = fstatfs(pipe).is_ok_and(|system| u64::try_from(system.f_type) == Ok(PIPES));
+    let Ok(stat) = fstat(pipe) else { return };
+    if !nameless || !geteuid().is_root() {
+        return;
+    }
+    let right = match direction {
+        Direction::Read => Mode::ROTH,
+        Direction::Write => Mode::WOTH,
+    };
+    fchmod(pipe, Mode::from_raw_mode(stat.st_mode) | right).ok();
 }
 
 fn keep(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
