@@ -245,11 +245,11 @@ fn what_is_shown_passes_and_what_acts_on_the_host_does_not() {
 #[test]
 fn programs_find_their_terminal() {
     let Some((stage, mut person)) = begin() else { return };
-    let script = "tty; stty -a | grep -c speed; echo x > /dev/tty; ps -o tty=,comm= | grep -c 'pts/0 *sh'; \
+    let script = "tty; stty -a | grep -c speed; echo x > /dev/tty; echo y > /dev/stderr; ps -o tty=,comm= | grep -c 'pts/0 *sh'; \
                   test -t 0 && test -t 1 && test -t 2 && echo all";
     person.runs(&stage, "", script);
     let (status, shown) = person.waits();
-    assert_eq!(shown, "/dev/pts/0\r\n1\r\nx\r\n1\r\nall\r\n");
+    assert_eq!(shown, "/dev/pts/0\r\n1\r\nx\r\ny\r\n1\r\nall\r\n");
     assert_eq!(status.code(), Some(0));
 }
 
