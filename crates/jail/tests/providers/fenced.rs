@@ -1,11 +1,11 @@
 //! Landlock and seccomp alone.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jail::{Choice, End, Layer, Level, Mode, Network, Provider, View, hold};
+use jail::{Capture, Choice, End, Layer, Level, Mode, Network, Provider, Streams, View, hold};
 use rustix::process::geteuid;
 
 use super::place::{Place, is_gone};
@@ -30,8 +30,8 @@ refused "makes a file above" sh -c 'echo >../new'
 refused "reads another process" cat /proc/$PPID/cmdline
 refused "lists processes" ls /proc
 refused "reads the environment of another" cat /proc/1/environ
-refused "writes where everybody can" sh -c 'echo >/tmp/ringfence-test'
-refused "uses shared memory" sh -c 'echo >/dev/shm/ringfence-test'
+refused "writes where everybody can" sh -c 'echo >/tmp/jail-test'
+refused "uses shared memory" sh -c 'echo >/dev/shm/jail-test'
 refused "connects by network" bash -c 'exec 3<>/dev/tcp/127.0.0.1/PORT'
 refused "makes a user namespace" unshare -U true
 refused "ends its parent" kill -KILL $PPID
@@ -88,6 +88,16 @@ pub(crate) fn ends_like_the_command() {
     assert!(matches!(hidden, jail::JailError::NotExecutable(..)), "{hidden}");
 }
 
+/// Nobody else has the other side of its standard input, so that it sees the end.
+pub(crate) fn reads_to_the_end() {
+    let place = Place::new();
+    let mut cat = command(&["cat"], &place.work());
+    cat.streams = Streams::Captured(Capture { input: b"hello".to_vec(), keep: 100 });
+    let held = hold(Choice::Only(HERE), &spec(&place.work()), &cat).unwrap();
+    let outcome = held.release().unwrap().wait().unwrap();
+    assert_eq!(outcome.captured.unwrap()[0].head, b"hello");
+}
+
 pub(crate) fn says_what_is_enforced() {
     use Level::{Full, Partial};
     let place = Place::new();
@@ -134,15 +144,16 @@ pub(crate) fn programs_work() {
 const DAEMONS: &str = "for i in 1 2 3; do setsid sh -c 'echo $$; exec sleep 1000' & done; \
                        sh -c 'setsid sh -c \"(echo \\$\\$; exec sleep 1000) &\"' & sleep 0.3; echo end";
 
-fn scratch_left() -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().path());
-    let ours =
-        |path: &std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("ringfence-");
-    let locked = |path: &std::path::PathBuf| {
-        let Ok(handle) = fs::File::open(path) else { return true };
-        rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err()
+/// Private directories of ours that nobody uses any more.
+fn scratch_left() -> Vec<PathBuf> {
+    let is_left = |path: &PathBuf| {
+        let handle = File::open(path).unwrap();
+        let lock = rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+        lock.is_ok() && handle.metadata().unwrap().uid() == geteuid().as_raw()
     };
-    entries.filter(|path| ours(path) && !locked(path)).collect()
+    let named = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("ringfence-");
+    let entries = fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| named(path) && File::open(path).is_ok() && is_left(path)).collect()
 }
 
 pub(crate) fn nothing_outlives_the_command() {

@@ -37,6 +37,7 @@ const TESTS: &[(&str, fn())] = &[
     ("fenced::confines", fenced::confines),
     ("fenced::confines_an_ordinary_user", fenced::confines_an_ordinary_user),
     ("fenced::ends_like_the_command", fenced::ends_like_the_command),
+    ("fenced::reads_to_the_end", fenced::reads_to_the_end),
     ("fenced::says_what_is_enforced", fenced::says_what_is_enforced),
     ("fenced::programs_work", fenced::programs_work),
     ("fenced::nothing_outlives_the_command", fenced::nothing_outlives_the_command),
