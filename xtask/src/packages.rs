@@ -29,6 +29,7 @@ const NEEDS: &[Need] = &[
         optional: false,
     },
     Need { probe: "git", package: "git", tests: "policies inside a repository", optional: false },
+    Need { probe: "bwrap", package: "bubblewrap", tests: "jails by bubblewrap", optional: true },
 ];
 
 /// Installs what is missing, if we may. `None`: something is still missing, and that was said.
