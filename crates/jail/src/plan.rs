@@ -47,13 +47,16 @@ pub struct Plan {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Which paths of the host [`plan`] wants to know about; some more where the jail runs as the host's user 0.
-#[must_use]
-pub fn questions(spec: &Spec, as_root: bool) -> Vec<PathBuf> {
+/// Which paths of the host [`common`] wants to know about; some more where the jail runs as the host's user 0.
+pub fn questions(as_root: bool) -> impl Iterator<Item = PathBuf> {
+    system::paths(as_root).map(PathBuf::from)
+}
+
+/// Which paths [`plan`] wants to know about besides.
+pub fn questions_about(spec: &Spec) -> impl Iterator<Item = PathBuf> {
     let own = spec.views.iter().map(|view| &view.path).chain([&spec.home]);
     let above = own.clone().flat_map(|path| conflict::shown_above(path, spec));
-    let system = system::paths(as_root).map(PathBuf::from);
-    own.map(PathBuf::as_path).chain(above).map(Path::to_owned).chain(system).collect()
+    own.map(PathBuf::as_path).chain(above).map(Path::to_owned)
 }
 
 /// Files whose text is copied into the jail; small ones that host tools replace by renaming.
@@ -64,11 +67,11 @@ pub fn copied() -> impl Iterator<Item = &'static Path> {
 /// Turns a spec into kernel terms, or says why it means nothing.
 pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
     conflict::check(spec, host)?;
-    let identity = identity::identity(spec, host);
-    let mounts = tree::mounts(spec, host, &identity);
+    let identity = identity::identity(Some(spec), host);
+    let mounts = tree::mounts(Some(spec), host, &identity);
     Ok(Plan {
         own_network: spec.network != Network::Open,
-        skeleton: tree::skeleton(spec, host, &mounts, &identity),
+        skeleton: tree::skeleton(Some(spec), host, &mounts, &identity),
         grants: tree::grants(&mounts),
         absent: absent(&mounts, host),
         scratch: spec.limits.tmp.unwrap_or(SCRATCH),
@@ -78,8 +81,27 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
     })
 }
 
+/// What nearly every plan on a machine has in common, whatever its spec: it can be built before the spec is known.
+#[derive(Debug, Clone)]
+pub struct Common {
+    /// As whom the jail runs.
+    pub identity: Identity,
+    /// What is made in the empty root, parents first.
+    pub skeleton: Vec<(PathBuf, Skeleton)>,
+    /// What is mounted, parents first.
+    pub mounts: Vec<Mount>,
+}
+
+/// What plans for this machine have in common.
+#[must_use]
+pub fn common(host: &Host) -> Common {
+    let identity = identity::identity(None, host);
+    let mounts = tree::mounts(None, host, &identity);
+    Common { skeleton: tree::skeleton(None, host, &mounts, &identity), identity, mounts }
+}
+
 /// The size of private space when no limit says otherwise.
-const SCRATCH: u64 = 1_000_000_000;
+pub const SCRATCH: u64 = 1_000_000_000;
 
 /// Paths that every machine has some of, and that no view of this plan shows.
 fn absent(mounts: &[Mount], host: &Host) -> Vec<PathBuf> {

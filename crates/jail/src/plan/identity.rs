@@ -18,16 +18,15 @@ pub struct Identity {
 
 /// An ordinary caller stays who it is. Root runs as somebody without any rights anywhere, and the files of the workspace's
 /// owner are shown as that one's own.
-pub(super) fn identity(spec: &Spec, host: &Host) -> Identity {
+pub(super) fn identity(spec: Option<&Spec>, host: &Host) -> Identity {
     let caller = host.caller;
     if !host.powerful {
         let user = if caller.uid == 0 { "root".to_owned() } else { host.user.clone() };
         return Identity { inside: caller, outside: caller, shows: None, user };
     }
-    let owner = host.entry(&spec.workspace).and_then(super::Entry::owner).unwrap_or(caller);
-    let unless_root = |id: u32, other: u32| if id == 0 { other } else { id };
-    let inside = Owner { uid: unless_root(owner.uid, AGENT.uid), gid: unless_root(owner.gid, AGENT.gid) };
-    Identity { inside, outside: NOBODY_ELSE, shows: Some(owner), user: "agent".to_owned() }
+    let owner = spec.and_then(|spec| host.entry(&spec.workspace)).and_then(super::Entry::owner);
+    let shows = Some(owner.unwrap_or(caller));
+    Identity { inside: AGENT, outside: NOBODY_ELSE, shows, user: "agent".to_owned() }
 }
 
 /// What root's jail sees itself as: an ordinary first user.

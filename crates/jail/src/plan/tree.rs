@@ -102,12 +102,13 @@ pub(super) fn beneath(path: &Path, above: &Path) -> bool {
 }
 
 /// What is mounted, parents first.
-pub(super) fn mounts(spec: &Spec, host: &Host, identity: &Identity) -> Vec<Mount> {
+pub(super) fn mounts(spec: Option<&Spec>, host: &Host, identity: &Identity) -> Vec<Mount> {
     let mut kinds: Places<Kind> = own(spec).map(place).collect();
     kinds.extend(system(host).map(place));
     kinds.extend(masks(host, identity.outside.uid == 0).map(place));
     // Last, so that a view replaces what the jail would have had at its path.
-    let views = spec.views.iter().filter_map(|view| Some((view.path.clone(), seen(view, host)?)));
+    let views = spec.into_iter().flat_map(|spec| &spec.views);
+    let views = views.filter_map(|view| Some((view.path.clone(), seen(view, host)?)));
     kinds.extend(views.map(place));
     let (mut done, mut made): (Vec<Mount>, HashSet<PathBuf>) = Default::default();
     for (path, kind) in kinds {
@@ -120,7 +121,7 @@ pub(super) fn mounts(spec: &Spec, host: &Host, identity: &Identity) -> Vec<Mount
 }
 
 /// What belongs to the jail alone.
-fn own(spec: &Spec) -> impl Iterator<Item = (PathBuf, Kind)> {
+fn own(spec: Option<&Spec>) -> impl Iterator<Item = (PathBuf, Kind)> {
     let fixed = [
         ("/proc", Kind::Processes),
         ("/dev/pts", Kind::Terminals),
@@ -129,10 +130,12 @@ fn own(spec: &Spec) -> impl Iterator<Item = (PathBuf, Kind)> {
     ];
     let fixed = fixed.into_iter().map(|(path, kind)| (PathBuf::from(path), kind));
     // A second name of `/tmp`, unless something is seen in it.
-    let below = spec.views.iter().any(|view| view.path.starts_with("/var/tmp"));
-    let below = below || spec.home.starts_with("/var/tmp");
+    let shown = |spec: &Spec| {
+        spec.views.iter().map(|view| &view.path).chain([&spec.home]).any(|path| path.starts_with("/var/tmp"))
+    };
+    let below = spec.is_some_and(shown);
     let second = below.then(|| (PathBuf::from("/var/tmp"), Kind::Scratch));
-    fixed.chain([(spec.home.clone(), Kind::Scratch)]).chain(second)
+    fixed.chain(spec.map(|spec| (spec.home.clone(), Kind::Scratch))).chain(second)
 }
 
 fn system(host: &Host) -> impl Iterator<Item = (PathBuf, Kind)> {
@@ -211,7 +214,7 @@ fn parents(path: &Path, from: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// What is made in the empty root, parents first.
 pub(super) fn skeleton(
-    spec: &Spec,
+    spec: Option<&Spec>,
     host: &Host,
     mounts: &[Mount],
     identity: &Identity,
@@ -221,7 +224,8 @@ pub(super) fn skeleton(
     let in_the_way = |path: &Path, thing: &Skeleton| {
         !matches!(thing, Skeleton::Directory(_)) && mounts.iter().any(|mount| beneath(&mount.path, path))
     };
-    let things = links(host).chain(texts(host)).chain(accounts(spec, identity)).chain(fixed());
+    let things = links(host).chain(texts(host)).chain(fixed());
+    let things = things.chain(spec.into_iter().flat_map(|spec| accounts(spec, identity)));
     let mut made = Places::new();
     for (path, thing) in things.filter(|(path, thing)| !covered(path) && !in_the_way(path, thing)) {
         let above = parents(&path, Path::new("/"));

@@ -22,7 +22,7 @@ use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
 use super::cell::Cell;
 use super::hold::{Started, Terms, begin, error, full, partial};
-use super::host::host;
+use super::host::{machine, with_views};
 use super::native::{Broken, Order, end, leave, receive};
 use super::report::{Part, Report};
 use super::script::text;
@@ -39,7 +39,7 @@ use wrap::{Wrapping, wrap};
 /// Makes a jail and stops before the command.
 pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let program = find()?;
-    let plan = plan(spec, &host(spec, false))?;
+    let plan = plan(spec, &with_views(machine(false), spec))?;
     let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: false };
     let started = begin(spec, command, &terms, |order| start(order, &plan, &program));
     let (running, resources) = started.map_err(|broken| error(Provider::Bubblewrap, broken))?;

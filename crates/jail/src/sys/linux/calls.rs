@@ -212,15 +212,8 @@ pub(super) fn unshare_namespaces(namespaces: UnshareFlags) -> Result<(), Errno> 
     unsafe { rustix::thread::unshare_unsafe(namespaces) }
 }
 
-/// Makes the table of descriptors, which was shared with the supervisor, a copy of its own.
-pub(super) fn own_descriptors() -> Result<(), Errno> {
-    // SAFETY: the caller has one thread and goes on with numbers that are open in the copy; it owns no handle that another
-    // process of the shared table could have closed, or that it would close there.
-    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }
-}
-
 /// What a supervisor has put there, if it has.
-pub(super) fn script<T>(given: &std::sync::atomic::AtomicPtr<T>) -> Option<&T> {
+pub(super) fn given<T>(given: &std::sync::atomic::AtomicPtr<T>) -> Option<&T> {
     let given = given.load(std::sync::atomic::Ordering::Acquire);
     // SAFETY: whoever stores the pointer keeps what it leads to alive and unchanged for as long as the reader lives.
     unsafe { given.as_ref() }

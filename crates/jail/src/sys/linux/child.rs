@@ -5,15 +5,18 @@
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags};
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, FsPickFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
+};
 use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
@@ -23,7 +26,7 @@ use super::calls::clone::{StackTop, clone_in_our_memory};
 use super::calls::confine::{self, handle};
 use super::calls::mounts::{MountChange, mount_setattr};
 use super::report::{Part, Report};
-use super::script::{BLANK, Ends, Script, Start, Step, VOID};
+use super::script::{BLANK, Base, Ends, Options, Script, Slot, Start, Step, VOID};
 
 /// What both processes are given.
 pub(super) struct Plot {
@@ -31,13 +34,27 @@ pub(super) struct Plot {
     own_network: bool,
     /// The stack of the second process.
     stack: StackTop,
-    /// Given when it is ready; the first process waits for leave before it looks.
+    /// What is done before the jail is known. Given when it is ready; the first process waits for leave before it looks.
+    base: AtomicPtr<Base>,
+    /// The rest, given in the same way.
     script: AtomicPtr<Script>,
 }
 
 impl Plot {
     pub(super) fn new(ends: Ends, own_network: bool, stack: StackTop) -> Self {
-        Self { ends, own_network, stack, script: AtomicPtr::new(std::ptr::null_mut()) }
+        let nothing = std::ptr::null_mut;
+        Self {
+            ends,
+            own_network,
+            stack,
+            base: AtomicPtr::new(nothing()),
+            script: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// Gives the base, which stays alive and unchanged until both processes have executed something or ended.
+    pub(super) fn give_base(&self, base: &Base) {
+        self.base.store(std::ptr::from_ref(base).cast_mut(), Ordering::Release);
     }
 
     /// Gives the script, which stays alive and unchanged until both processes have executed something or ended.
@@ -72,8 +89,11 @@ enum Never {}
 fn build_and_stay(plot: &Plot) -> Tried<Never> {
     prepare(plot)?;
     wait_for_leave(plot).at(Part::Leave)?;
-    let script = calls::script(&plot.script).ok_or((Part::Leave, Errno::FAULT))?;
-    let (root, init) = enter(plot, script)?;
+    let base = calls::given(&plot.base).ok_or((Part::Leave, Errno::FAULT))?;
+    let root = build_base(plot, base)?;
+    let hands = Hands::receive(plot).at(Part::Leave)?;
+    let script = calls::given(&plot.script).ok_or((Part::Leave, Errno::FAULT))?;
+    let init = build_rest(script, base, &root, &hands)?;
     let ruleset = landlock(script)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
     renounce()?;
@@ -81,6 +101,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     let second = Second {
         plot,
         script,
+        hands: &hands,
         ruleset: ruleset.as_ref().map(AsFd::as_fd),
         terminal: terminal.as_ref().map(|(_, slave)| slave.as_fd()),
     };
@@ -91,8 +112,9 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     stay(plot, script, &init)
 }
 
-/// What can be done before anything is known about the jail. The table of descriptors is still the supervisor's.
+/// What can be done before anything is known about the jail.
 fn prepare(plot: &Plot) -> Tried<()> {
+    rustix::io::write(handle(plot.ends.status), b"!").at(Part::Report)?;
     live_and_die_with(plot).at(Part::Lifeline)?;
     let own = UnshareFlags::NEWNS | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
     let network = if plot.own_network { UnshareFlags::NEWNET } else { UnshareFlags::empty() };
@@ -103,19 +125,94 @@ fn prepare(plot: &Plot) -> Tried<()> {
     rustix::system::sethostname(b"ringfence").at(Part::HostName)
 }
 
-/// Into the rest of the namespaces, and into the new root.
-fn enter(plot: &Plot, script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
-    calls::own_descriptors().at(Part::Leave)?;
-    script.cgroups.iter().try_for_each(|entrance| join(*entrance)).at(Part::Cgroup)?;
-    calls::unshare_namespaces(UnshareFlags::NEWCGROUP).at(Part::Namespaces)?;
-    if let Some(who) = script.becomes {
+/// The part of the tree that nearly every jail has.
+fn build_base(plot: &Plot, base: &Base) -> Tried<OwnedFd> {
+    use rustix::mount::MountPropagationFlags;
+    if let Some(who) = base.becomes {
         confine::become_owner(who.uid, who.gid).at(Part::Identity)?;
         // The kernel forgets it with the old identity.
         live_and_die_with(plot).at(Part::Lifeline)?;
     }
-    let built = build_root(script)?;
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change(c"/", private).at(Part::Private)?;
+    let root = private_root(&base.root).at(Part::Root)?;
+    for (index, step) in (0..).zip(&base.steps) {
+        perform(step, root.as_fd(), &base.root, &Hands::EMPTY).at(Part::Tree(index))?;
+    }
+    Ok(root)
+}
+
+/// The rest of the tree, and into it.
+fn build_rest(script: &Script, base: &Base, root: &OwnedFd, hands: &Hands) -> Tried<OwnedFd> {
+    script.cgroups.iter().try_for_each(|slot| join(hands.number(*slot)?)).at(Part::Cgroup)?;
+    calls::unshare_namespaces(UnshareFlags::NEWCGROUP).at(Part::Namespaces)?;
+    if script.resized {
+        resize(root, &script.root).at(Part::Root)?;
+    }
+    let done = u16::try_from(base.steps.len()).unwrap_or(u16::MAX);
+    for (index, step) in (0..).zip(&script.steps) {
+        let part = Part::Tree(done.saturating_add(index));
+        perform(step, root.as_fd(), &script.root, hands).at(part)?;
+    }
+    let init = write_init(root.as_fd(), &script.init).at(Part::Init)?;
+    clear_scaffold(root.as_fd()).at(Part::Root)?;
+    lock(root.as_fd()).at(Part::Root)?;
+    pivot(root.as_fd()).at(Part::Pivot)?;
     confine::new_keyring().or_else(without_keyrings).at(Part::Keyring)?;
-    Ok(built)
+    Ok(init)
+}
+
+/// Descriptors that came from the supervisor after this process was made.
+struct Hands {
+    numbers: [RawFd; Self::MOST],
+    count: usize,
+}
+
+impl Hands {
+    /// As many as the kernel sends at once.
+    const MOST: usize = 253;
+    const EMPTY: Self = Self { numbers: [-1; Self::MOST], count: 0 };
+
+    /// Waits for them; they are the leave to go on.
+    fn receive(plot: &Plot) -> Result<Self, Errno> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(Self::MOST))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut byte = [0_u8];
+        let mut text = [rustix::io::IoSliceMut::new(&mut byte)];
+        let report = handle(plot.ends.report);
+        let flags = RecvFlags::CMSG_CLOEXEC;
+        let received =
+            rustix::io::retry_on_intr(|| rustix::net::recvmsg(report, &mut text, &mut control, flags))?;
+        if received.bytes == 0 {
+            return Err(Errno::PIPE);
+        }
+        let mut hands = Self::EMPTY;
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(handles) = message {
+                handles.for_each(|handle| hands.take(handle.into_raw_fd()));
+            }
+        }
+        Ok(hands)
+    }
+
+    fn take(&mut self, number: RawFd) {
+        if let Some(place) = self.numbers.get_mut(self.count) {
+            *place = number;
+            self.count = self.count.saturating_add(1);
+        }
+    }
+
+    fn numbers_of(&self, slots: &[Option<Slot>; 3]) -> Result<[Option<RawFd>; 3], Errno> {
+        let mut numbers = [None; 3];
+        for (number, slot) in numbers.iter_mut().zip(slots) {
+            *number = slot.map(|slot| self.number(slot)).transpose()?;
+        }
+        Ok(numbers)
+    }
+
+    fn number(&self, slot: Slot) -> Result<RawFd, Errno> {
+        self.numbers.get(slot).copied().filter(|number| *number >= 0).ok_or(Errno::BADF)
+    }
 }
 
 /// Binds the life of this process to the supervisor's. One that has died before is seen by its handle.
@@ -150,24 +247,9 @@ fn wait_for_leave(plot: &Plot) -> Result<(), Errno> {
     }
 }
 
-fn build_root(script: &Script) -> Tried<(OwnedFd, OwnedFd)> {
-    use rustix::mount::MountPropagationFlags;
-    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-    rustix::mount::mount_change(c"/", private).at(Part::Private)?;
-    let root = private_root(script).at(Part::Root)?;
-    for (index, step) in (0..).zip(&script.steps) {
-        perform(step, root.as_fd(), script).at(Part::Tree(index))?;
-    }
-    let init = write_init(root.as_fd(), &script.init).at(Part::Init)?;
-    clear_scaffold(root.as_fd()).at(Part::Root)?;
-    lock(root.as_fd()).at(Part::Root)?;
-    pivot(root.as_fd()).at(Part::Pivot)?;
-    Ok((root, init))
-}
-
 /// The one private file system, mounted over the old root, where only its handle leads.
-fn private_root(script: &Script) -> Result<OwnedFd, Errno> {
-    let root = private_file_system(script)?;
+fn private_root(options: &Options) -> Result<OwnedFd, Errno> {
+    let root = private_file_system(options)?;
     rustix::mount::move_mount(
         root.as_fd(),
         c"",
@@ -178,12 +260,24 @@ fn private_root(script: &Script) -> Result<OwnedFd, Errno> {
     Ok(root)
 }
 
-fn private_file_system(script: &Script) -> Result<OwnedFd, Errno> {
+fn private_file_system(options: &Options) -> Result<OwnedFd, Errno> {
     let made = rustix::mount::fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    rustix::mount::fsconfig_set_string(made.as_fd(), c"size", script.root.size.as_c_str())?;
-    rustix::mount::fsconfig_set_string(made.as_fd(), c"nr_inodes", script.root.inodes.as_c_str())?;
+    bounds(&made, options)?;
     rustix::mount::fsconfig_set_string(made.as_fd(), c"mode", c"0755")?;
     mount_of(made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)
+}
+
+fn bounds(made: &OwnedFd, options: &Options) -> Result<(), Errno> {
+    rustix::mount::fsconfig_set_string(made.as_fd(), c"size", options.size.as_c_str())?;
+    rustix::mount::fsconfig_set_string(made.as_fd(), c"nr_inodes", options.inodes.as_c_str())
+}
+
+/// Gives the private file system other bounds.
+fn resize(root: &OwnedFd, options: &Options) -> Result<(), Errno> {
+    let flags = FsPickFlags::FSPICK_CLOEXEC | FsPickFlags::FSPICK_EMPTY_PATH;
+    let picked = rustix::mount::fspick(root.as_fd(), c"", flags)?;
+    bounds(&picked, options)?;
+    rustix::mount::fsconfig_reconfigure(picked.as_fd())
 }
 
 fn mount_of(made: OwnedFd, attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
@@ -191,7 +285,7 @@ fn mount_of(made: OwnedFd, attributes: MountAttrFlags) -> Result<OwnedFd, Errno>
     rustix::mount::fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
-fn perform(step: &Step, root: BorrowedFd<'_>, script: &Script) -> Result<(), Errno> {
+fn perform(step: &Step, root: BorrowedFd<'_>, options: &Options, hands: &Hands) -> Result<(), Errno> {
     match step {
         Step::Directory { path, mode } => directory(root, path, *mode),
         Step::Link { path, to } => rustix::fs::symlinkat(to.as_c_str(), root, path.as_c_str()),
@@ -202,14 +296,14 @@ fn perform(step: &Step, root: BorrowedFd<'_>, script: &Script) -> Result<(), Err
             change(&tree, *attributes)?;
             place(&tree, root, path)
         }
-        Step::Ready { mount, path } => place(&handle(*mount), root, path),
+        Step::Ready { mount, path } => place(&handle(hands.number(*mount)?), root, path),
         Step::Device { from, path } => {
             let tree = tree(rustix::fs::CWD, from)?;
             change(&tree, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
             place(&tree, root, path)
         }
         Step::Scratch { path } => place(&tree(root, path)?, root, path),
-        Step::Fresh { path } => place(&private_file_system(script)?, root, path),
+        Step::Fresh { path } => place(&private_file_system(options)?, root, path),
         Step::Empty { path, of } => {
             let tree = tree(root, of)?;
             change(&tree, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC)?;
@@ -400,6 +494,7 @@ fn renounce() -> Tried<()> {
 struct Second<'a> {
     plot: &'a Plot,
     script: &'a Script,
+    hands: &'a Hands,
     ruleset: Option<BorrowedFd<'a>>,
     terminal: Option<BorrowedFd<'a>>,
 }
@@ -417,7 +512,8 @@ fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
     let (plot, script) = (second.plot, second.script);
     confine::close(plot.ends.sealed);
     session(second.terminal).at(Part::Session)?;
-    streams(&script.streams, second.terminal).at(Part::Streams)?;
+    let three = second.hands.numbers_of(&script.streams).at(Part::Streams)?;
+    streams(&three, second.terminal).at(Part::Streams)?;
     script
         .limits
         .iter()

@@ -18,7 +18,7 @@ use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
 use super::cell::Cell;
 use super::hold::{Started, Terms, begin, error, full, partial};
-use super::host::host;
+use super::host::{machine, with_views};
 use super::landlock;
 use super::native::{Broken, Order, end, leave, receive, variables};
 use super::report::{Part, Report};
@@ -35,7 +35,7 @@ use warden::Post;
 /// Makes a jail and stops before the command.
 pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let abi = version()?;
-    let fence = fence(spec, &host(spec, false))?;
+    let fence = fence(spec, &with_views(machine(false), spec))?;
     attempt(spec, command, &fence, abi).map_err(|broken| error(Provider::Landlock, broken))
 }
 
@@ -90,19 +90,19 @@ fn in_private_space(errno: Errno) -> Broken {
 /// for files that are on no disk it would make another one when it forgets the first.
 fn ruleset(fence: &Fence, scratch: &Scratch, abi: u32) -> Result<(OwnedFd, Vec<OwnedFd>), Broken> {
     let part = |errno| Broken::Part(Part::Landlock, None, errno);
-    let handled = landlock::handled(abi);
-    let ruleset = confine::landlock_create(&handled).map_err(part)?;
+    let about = landlock::handled(abi);
+    let ruleset = confine::landlock_create(&about).map_err(part)?;
     let allow = |handle: &OwnedFd, access| {
         let directory = FileType::from_raw_mode(rustix::fs::fstat(handle)?.st_mode) == FileType::Directory;
-        let rights = landlock::rights(access, directory) & handled.files;
+        let rights = landlock::rights(access, directory) & about.files;
         confine::landlock_allow(ruleset.as_fd(), handle.as_fd(), rights)
     };
     let mut handles = Vec::new();
     for door in &fence.doors {
-        let shown =
-            |errno| Broken::Part(Part::Landlock, Some(format!("show {}", Shown::path(&door.path))), errno);
-        if let Some(handle) = open(door).map_err(shown)? {
-            allow(&handle, door.access).map_err(shown)?;
+        let what = || Some(format!("show {}", Shown::path(&door.path)));
+        let broken = |errno| Broken::Part(Part::Landlock, what(), errno);
+        if let Some(handle) = open(door).map_err(broken)? {
+            allow(&handle, door.access).map_err(broken)?;
             handles.push(handle);
         }
     }
@@ -140,9 +140,7 @@ struct Ground {
 /// Kinds of sockets that a filter has to refuse; one that it allows is tried by using it.
 const fn refused(sockets: Sockets) -> &'static [AddressFamily] {
     match sockets {
-        Sockets::Refused => {
-            &[AddressFamily::UNIX, AddressFamily::INET, AddressFamily::INET6, AddressFamily::NETLINK]
-        }
+        Sockets::Refused => &[AddressFamily::UNIX, AddressFamily::INET, AddressFamily::INET6],
         Sockets::Internet => &[AddressFamily::UNIX, AddressFamily::VSOCK],
         Sockets::Namespaced => &[AddressFamily::VSOCK],
     }
@@ -335,10 +333,8 @@ fn enforcement(spec: &Spec, abi: u32, resources: Reached) -> Enforcement {
 }
 
 fn processes(abi: u32) -> Reached {
-    let root = match rustix::process::geteuid().is_root() {
-        true => "; the host's user 0 is the jail's user, without any of its powers",
-        false => "",
-    };
+    let as_root = "; the host's user 0 is the jail's user, without any of its powers";
+    let root = if rustix::process::geteuid().is_root() { as_root } else { "" };
     if abi < 6 {
         let gap = format!("signals reach every process of the caller, and the launcher{root}");
         return Reached { level: Level::None, by: "a session of its own".to_owned(), gap: Some(gap) };

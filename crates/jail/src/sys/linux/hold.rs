@@ -13,7 +13,7 @@ use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 pub(crate) use super::native::Seed as Early;
-use super::native::{Broken, Order, Seed};
+use super::native::{Broken, Order, Seed, Soil};
 use super::observe::Observer;
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
@@ -22,10 +22,10 @@ use super::script::text;
 use super::supervise::Running;
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
-use super::{bubblewrap, calls, fenced, host::host};
+use super::{bubblewrap, calls, fenced, host::with_views};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
-use crate::plan::{Identity, Plan, Sight, plan};
+use crate::plan::{Conflict, Identity, Plan, Sight, plan};
 use crate::resources::reached;
 use crate::seccomp::{self, Abi, Sockets};
 use crate::spec::{Network, Spec};
@@ -55,7 +55,7 @@ impl Held {
 
 /// Begins a native jail with a network of its own, as most have.
 pub(crate) fn early() -> Option<Early> {
-    Seed::sow(true).ok()
+    Seed::sow(Soil { own_network: true, powerful: true, bare: false }).ok()
 }
 
 /// Makes a jail with one provider.
@@ -99,24 +99,46 @@ fn hold_native(
     program: OsString,
 ) -> Result<Held, JailError> {
     let own_network = spec.network != Network::Open;
-    let early = early.filter(|_| own_network).map_or_else(|| Seed::sow(own_network), Ok);
-    let first = early.map_err(|broken| error(Provider::Native, broken))?;
-    let host = host(spec, true);
-    let planned = plan(spec, &host)?;
-    match attempt(first, spec, command, &planned, None) {
-        // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it says so.
-        Err(Broken::Part(Part::Identity, Some(what), errno)) if host.powerful => {
-            let planned = plan(spec, &super::host::host(spec, false))?;
-            let why = Some(format!("the kernel cannot {what} ({errno})"));
-            Seed::sow(own_network).and_then(|seed| attempt(seed, spec, command, &planned, why))
+    let mut early = early.filter(|_| own_network);
+    let mut soil = Soil { own_network, powerful: true, bare: false };
+    let mut why = None;
+    loop {
+        match attempt(early.take(), soil, spec, command, why.clone())? {
+            // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it
+            // says so.
+            Err(Broken::Part(Part::Identity, what, errno)) if soil.powerful => {
+                soil.powerful = false;
+                let what = what.unwrap_or_else(|| "run as somebody else".to_owned());
+                why = Some(format!("the kernel cannot {what} ({errno})"));
+            }
+            // A spec that differs from what nearly every jail has.
+            Err(Broken::Outgrown) if !soil.bare => soil.bare = true,
+            Err(broken) => return Err(error(Provider::Native, broken)),
+            Ok((running, enforcement)) => {
+                return Ok(Held { enforcement, running, provider: Provider::Native, program });
+            }
         }
-        other => other,
     }
-    .map(|(running, enforcement)| Held { enforcement, running, provider: Provider::Native, program })
-    .map_err(|broken| error(Provider::Native, broken))
 }
 
+/// One attempt; the spec may mean nothing, or the machine may refuse.
 fn attempt(
+    early: Option<Early>,
+    soil: Soil,
+    spec: &Spec,
+    command: &Command,
+    as_root: Option<String>,
+) -> Result<Result<(Running, Enforcement), Broken>, Conflict> {
+    let mut seed = match early.map_or_else(|| Seed::sow(soil), Ok) {
+        Ok(seed) => seed,
+        Err(broken) => return Ok(Err(broken)),
+    };
+    let plan = plan(spec, &with_views(seed.machine(), spec))?;
+    Ok(grow(seed, spec, command, &plan, as_root))
+}
+
+/// What nearly every jail has is being built; the rest comes on top.
+fn grow(
     seed: Seed,
     spec: &Spec,
     command: &Command,
@@ -271,7 +293,7 @@ pub(super) fn error(provider: Provider, broken: Broken) -> JailError {
             let what = "make a process in namespaces of its own".to_owned();
             JailError::Unavailable { provider, what, errno: Some(errno.into()) }
         }
-        Broken::Silent => {
+        Broken::Silent | Broken::Outgrown => {
             JailError::Unavailable { provider, what: "keep its processes alive".to_owned(), errno: None }
         }
         Broken::Part(part, detail, errno) => {

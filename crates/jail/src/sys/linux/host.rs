@@ -4,24 +4,35 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
-use crate::plan::{Entry, Host, Owner, copied, questions};
+use crate::plan::{Entry, Host, Owner, copied, questions, questions_about};
 use crate::spec::Spec;
 
-/// Looks at everything that a plan for this spec has to know. `powerful` root runs as somebody else.
-pub(crate) fn host(spec: &Spec, powerful: bool) -> Host {
+/// Looks at what every plan for this machine has to know. `powerful` root runs as somebody else.
+pub(super) fn machine(powerful: bool) -> Host {
     let caller = Owner { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() };
     let root = caller.uid == 0;
-    let entries =
-        questions(spec, root && !powerful).into_iter().filter_map(|path| Some((path.clone(), entry(&path)?)));
     let mut space = vec![0; MOST];
     let texts = copied().filter_map(|path| Some((path.to_owned(), text(path, &mut space)?)));
     Host {
         caller,
         user: user(caller.uid),
         powerful: root && powerful,
-        entries: entries.collect(),
+        entries: entries(questions(root && !powerful)).collect(),
         texts: texts.collect(),
     }
+}
+
+/// Looks at what a plan for this spec has to know besides.
+pub(super) fn with_views(mut machine: Host, spec: &Spec) -> Host {
+    machine.entries.extend(entries(questions_about(spec)));
+    machine
+}
+
+fn entries(paths: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = (PathBuf, Entry)> {
+    paths.filter_map(|path| {
+        let entry = entry(&path)?;
+        Some((path, entry))
+    })
 }
 
 /// What cannot be looked at counts as not there: whatever needs it says so.

@@ -2,12 +2,13 @@
 
 use std::ffi::{CString, OsString};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -16,10 +17,11 @@ use super::calls::clone::{Stack, clone_in_our_memory};
 use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
 use super::child::{Plot, first};
+use super::host::machine;
 use super::report::{Part, Report};
-use super::script::{Ends, Options, Script, Start, Step, steps, text};
+use super::script::{Base, Ends, Options, Script, Start, Step, rest, steps, text};
 use super::{idmap, landlock};
-use crate::plan::{Identity, Plan};
+use crate::plan::{Host, Identity, Plan, SCRATCH, common};
 use crate::seccomp::Instruction;
 
 /// What a provider is asked for.
@@ -46,6 +48,19 @@ pub(crate) enum Broken {
     Part(Part, Option<String>, Errno),
     /// The processes ended without a word.
     Silent,
+    /// What was built before the spec was known is not part of it.
+    Outgrown,
+}
+
+/// What a first process is made for.
+#[derive(Clone, Copy)]
+pub(crate) struct Soil {
+    /// Whether it has a network of its own.
+    pub(crate) own_network: bool,
+    /// Whether root runs as somebody else.
+    pub(crate) powerful: bool,
+    /// Whether nothing is built before the spec is known.
+    pub(crate) bare: bool,
 }
 
 /// A first process in its namespaces, that waits to be told what to build.
@@ -57,53 +72,77 @@ pub(crate) struct Seed {
     /// Readable when the first process has ended.
     pub(crate) first: OwnedFd,
     ours: Ours,
-    theirs: Option<Theirs>,
     reaped: bool,
+    /// What is known of the machine.
+    machine: Host,
     /// What the processes share with us until they execute something.
     plot: Box<Plot>,
+    base: Box<Base>,
     _stacks: (Stack, Stack),
     mask: u64,
 }
 
 impl Seed {
-    /// Makes one.
-    pub(crate) fn sow(own_network: bool) -> Result<Self, Broken> {
+    /// Makes one, and lets it build what nearly every jail has.
+    pub(crate) fn sow(soil: Soil) -> Result<Self, Broken> {
+        let mut seed = Self::plant(soil.own_network)?;
+        // The kernel is busy with namespaces meanwhile.
+        seed.machine = machine(soil.powerful);
+        let common = common(&seed.machine);
+        let becomes = common.identity.shows.map(|_| common.identity.inside);
+        let steps = if soil.bare { Vec::new() } else { steps(&common.skeleton, &common.mounts, &[]) };
+        seed.base = Box::new(Base { becomes, root: options(SCRATCH), steps });
+        seed.plot.give_base(&seed.base);
+        map(seed.pid, &common.identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
+        leave(&seed.ours.gate)?;
+        Ok(seed)
+    }
+
+    fn plant(own_network: bool) -> Result<Self, Broken> {
         let (ours, theirs) = pipes().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
         let (mut stack, mut second) = (Stack::new(), Stack::new());
         let plot = Box::new(Plot::new(theirs.ends(), own_network, second.top()));
         // Every signal waits, so that no handler of ours runs in a process that shares our memory.
         let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
-        let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_FILES;
+        let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWPID;
         // SAFETY: the stacks and the plot are kept here until both processes have executed something or ended; all
         // signals are blocked; `first` keeps the rules of `child`.
         let pid = unsafe { clone_in_our_memory(flags, stack.top(), first, &*plot) };
         let restored = confine::block_signals(mask);
         let pid = pid.map_err(Broken::NoProcess)?;
+        // Asleep until the process runs, and woken on another processor: the scheduler likes to leave a new process to wait for
+        // the one that made it.
+        drop(theirs);
+        let mut started = [0];
+        let _ended_at_once = rustix::io::retry_on_intr(|| rustix::io::read(&ours.status, &mut started));
         let first = rustix::process::pidfd_open(pid, PidfdFlags::empty());
         let first = restored.and(first).inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
         Ok(Self {
             pid,
             first,
             ours,
-            theirs: Some(theirs),
             reaped: false,
+            machine: Host::unknown(),
             plot,
+            base: Box::new(Base { becomes: None, root: options(SCRATCH), steps: Vec::new() }),
             _stacks: (stack, second),
             mask,
         })
     }
 
-    /// Tells the process what to build, and holds the command at the gate.
-    pub(crate) fn grow(mut self, order: Order<'_>, plan: &Plan) -> Result<Jail, Broken> {
-        let identity = plan.identity.clone();
+    /// What is known of the machine. Told once.
+    pub(crate) fn machine(&mut self) -> Host {
+        std::mem::replace(&mut self.machine, Host::unknown())
+    }
+
+    /// Tells the process what else to build, and holds the command at the gate.
+    pub(crate) fn grow(self, order: Order<'_>, plan: &Plan) -> Result<Jail, Broken> {
         let ready = idmap::ready(plan)?;
-        let script = Box::new(script(order, plan, &ready, self.mask));
+        let handles = handles(&order, &ready);
+        let script = Box::new(script(order, plan, &ready, &self.base, self.mask).ok_or(Broken::Outgrown)?);
         self.plot.give(&script);
-        map(self.pid, &identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
-        leave(&self.ours.gate)?;
+        send(&self.ours.report, &handles).map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
         let heard = self.listen(&script)?;
-        // The processes have copies. From here on the end of theirs is the processes' end.
-        self.theirs = None;
         let command = heard.command.ok_or(Broken::Silent)?;
         let (root, terminal, listener) = (heard.root, heard.terminal, heard.listener);
         Ok(Jail { seed: self, command, root, terminal, listener, _script: script })
@@ -116,7 +155,7 @@ impl Seed {
             self.wait_for_word()?;
             match receive(&self.ours.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
                 None => return Err(Broken::Silent),
-                Some((Report::Failed(part, errno), _)) => return Err(explain(script, part, errno)),
+                Some((Report::Failed(part, errno), _)) => return Err(self.explain(script, part, errno)),
                 Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
                 Some((Report::Handles, handles)) => heard.handles(handles),
                 Some((Report::Ready, handles)) => {
@@ -135,6 +174,12 @@ impl Seed {
         let polled = rustix::io::retry_on_intr(|| poll(&mut fds, None));
         polled.map_err(|errno| Broken::Part(Part::Report, None, errno))?;
         if fds[0].revents().is_empty() { Err(Broken::Silent) } else { Ok(()) }
+    }
+
+    fn explain(&self, script: &Script, part: Part, errno: Errno) -> Broken {
+        let Part::Tree(index) = part else { return Broken::Part(part, None, errno) };
+        let step = self.base.steps.iter().chain(&script.steps).nth(usize::from(index));
+        Broken::Part(part, step.map(ToString::to_string), errno)
     }
 
     /// Ends everything in the jail.
@@ -163,11 +208,6 @@ impl Drop for Seed {
 pub(super) fn end(pid: Pid) {
     let _ended = rustix::process::kill_process(pid, Signal::KILL);
     calls::wait_for(pid);
-}
-
-fn explain(script: &Script, part: Part, errno: Errno) -> Broken {
-    let Part::Tree(index) = part else { return Broken::Part(part, None, errno) };
-    Broken::Part(part, script.steps.get(usize::from(index)).map(ToString::to_string), errno)
 }
 
 /// The processes of a jail.
@@ -205,14 +245,34 @@ impl Jail {
     }
 }
 
-fn script(order: Order<'_>, plan: &Plan, ready: &[(PathBuf, OwnedFd)], mask: u64) -> Script {
-    let ready: Vec<_> = ready.iter().map(|(path, mount)| (path.clone(), mount.as_raw_fd())).collect();
+/// Everything that the first process gets beside its script, in the order of its slots: the streams, the cgroups, the mounts.
+fn handles<'a>(order: &Order<'_>, ready: &'a [(PathBuf, OwnedFd)]) -> Vec<BorrowedFd<'a>> {
+    let numbers = order.streams.iter().flatten().chain(&order.cgroups);
+    let mut handles: Vec<BorrowedFd<'a>> = numbers.map(|number| confine::handle(*number)).collect();
+    handles.extend(ready.iter().map(|(_, mount)| mount.as_fd()));
+    handles
+}
+
+/// The script of a plan; `None` if what the base has done does not belong to it.
+fn script(
+    order: Order<'_>,
+    plan: &Plan,
+    ready: &[(PathBuf, OwnedFd)],
+    base: &Base,
+    mask: u64,
+) -> Option<Script> {
+    let mut slots = 0..;
+    let streams = order.streams.map(|stream| stream.and_then(|_| slots.next()));
+    let cgroups = order.cgroups.iter().filter_map(|_| slots.next()).collect();
+    let ready: Vec<_> = ready.iter().zip(slots).map(|((path, _), slot)| (path.clone(), slot)).collect();
+    let steps = rest(steps(&plan.skeleton, &plan.mounts, &ready), &base.steps)?;
+    let root = options(plan.scratch);
     let (handled, grants) = landlock::rules(plan);
-    Script {
-        cgroups: order.cgroups,
-        becomes: plan.identity.shows.map(|_| plan.identity.inside),
-        root: options(plan.scratch),
-        steps: steps(plan, &ready),
+    Some(Script {
+        cgroups,
+        resized: root != base.root,
+        root,
+        steps,
         cut_off: plan.own_network,
         init: super::init::image(),
         init_words: Words::new(vec![text("ringfence".as_ref())]),
@@ -229,8 +289,8 @@ fn script(order: Order<'_>, plan: &Plan, ready: &[(PathBuf, OwnedFd)], mask: u64
             environment: variables(order.environment),
             mask,
         },
-        streams: order.streams,
-    }
+        streams,
+    })
 }
 
 /// An environment as the kernel takes it.
@@ -332,6 +392,17 @@ pub(super) fn leave(gate: &OwnedFd) -> Result<(), Broken> {
     rustix::io::write(gate, b"!").map(drop).map_err(|errno| Broken::Part(Part::Leave, None, errno))
 }
 
+/// Sends descriptors to the first process, which is its leave to go on.
+fn send(to: &OwnedFd, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+    let mut space = vec![MaybeUninit::uninit(); SendAncillaryMessage::ScmRights(handles).size()];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !handles.is_empty() && !control.push(SendAncillaryMessage::ScmRights(handles)) {
+        return Err(Errno::NOBUFS);
+    }
+    let text = [rustix::io::IoSlice::new(b"!")];
+    rustix::net::sendmsg(to, &text, &mut control, SendFlags::NOSIGNAL).map(drop)
+}
+
 /// The next report and what came with it; `None` when nobody is left to report.
 pub(super) fn receive(from: &OwnedFd) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
@@ -354,18 +425,18 @@ pub(super) fn receive(from: &OwnedFd) -> Result<Option<(Report, Vec<OwnedFd>)>, 
 impl std::fmt::Display for Step {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         use policy::Shown;
-        let (what, path) = match self {
-            Self::Directory { path, .. } => ("make the directory", path),
-            Self::Link { path, .. } => ("make the link", path),
-            Self::File { path, .. } => ("make the file", path),
-            Self::Bind { path, .. } | Self::Ready { path, .. } => ("show", path),
-            Self::Device { path, .. } => ("show the device", path),
-            Self::Scratch { path } | Self::Fresh { path } => ("make private space at", path),
-            Self::Empty { path, .. } => ("hide", path),
-            Self::Processes { path } => ("mount the jail's processes at", path),
-            Self::Terminals { path } => ("mount the jail's terminals at", path),
-            Self::Lock { path } => ("make read-only", path),
+        let what = match self {
+            Self::Directory { .. } => "make the directory",
+            Self::Link { .. } => "make the link",
+            Self::File { .. } => "make the file",
+            Self::Bind { .. } | Self::Ready { .. } => "show",
+            Self::Device { .. } => "show the device",
+            Self::Scratch { .. } | Self::Fresh { .. } => "make private space at",
+            Self::Empty { .. } => "hide",
+            Self::Processes { .. } => "mount the jail's processes at",
+            Self::Terminals { .. } => "mount the jail's terminals at",
+            Self::Lock { .. } => "make read-only",
         };
-        write!(f, "{what} /{}", Shown::text(&path.to_string_lossy()))
+        write!(f, "{what} /{}", Shown::text(&self.path().to_string_lossy()))
     }
 }

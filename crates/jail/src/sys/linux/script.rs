@@ -1,23 +1,25 @@
 //! Everything that the processes which build a jail need, prepared: they share our memory and must not allocate.
 
+use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
+use std::hash::{Hash, Hasher};
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::calls::confine::{Handled, Words};
-use crate::plan::{Kind, Mount, Owner, Plan, Skeleton};
+use crate::plan::{Kind, Mount, Owner, Skeleton};
 use crate::seccomp::Instruction;
 
 /// What the first process of a jail does, and then the second.
 pub(super) struct Script {
     /// Cgroups to join, before anything else.
-    pub(super) cgroups: Vec<RawFd>,
-    /// Whom the first process becomes; it stays who it is where the caller is nobody special.
-    pub(super) becomes: Option<Owner>,
+    pub(super) cgroups: Vec<Slot>,
     /// Options of the file system that holds everything private.
     pub(super) root: Options,
-    /// How the tree is built.
+    /// Whether these are other options than those it was made with.
+    pub(super) resized: bool,
+    /// How the tree is built, on top of what was built before.
     pub(super) steps: Vec<Step>,
     /// Whether no way may lead out of the jail's network.
     pub(super) cut_off: bool,
@@ -42,8 +44,21 @@ pub(super) struct Script {
     /// What is executed there.
     pub(super) start: Start,
     /// The standard streams of the command; `None` is the jail's own terminal.
-    pub(super) streams: [Option<RawFd>; 3],
+    pub(super) streams: [Option<Slot>; 3],
 }
+
+/// What the first process does before the jail is known.
+pub(super) struct Base {
+    /// Whom it becomes; it stays who it is where the caller is nobody special.
+    pub(super) becomes: Option<Owner>,
+    /// Options of the file system that holds everything private.
+    pub(super) root: Options,
+    /// The part of the tree that nearly every jail has.
+    pub(super) steps: Vec<Step>,
+}
+
+/// A place among the descriptors that come with a script.
+pub(super) type Slot = usize;
 
 /// What is executed, once everything else is done.
 pub(super) struct Start {
@@ -74,20 +89,20 @@ pub(super) struct Ends {
 }
 
 /// Options of a private file system.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) size: CString,
     pub(super) inodes: CString,
 }
 
 /// One step of building the tree. Paths are relative to the new root.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Directory { path: CString, mode: u32 },
     Link { path: CString, to: CString },
     File { path: CString, text: Vec<u8> },
     Bind { from: CString, path: CString, attributes: u64, id: (u64, u64) },
-    Ready { mount: RawFd, path: CString },
+    Ready { mount: Slot, path: CString },
     Device { from: CString, path: CString },
     Scratch { path: CString },
     Fresh { path: CString },
@@ -97,22 +112,59 @@ pub(super) enum Step {
     Lock { path: CString },
 }
 
+impl Step {
+    pub(super) fn path(&self) -> &CString {
+        match self {
+            Self::Directory { path, .. }
+            | Self::Link { path, .. }
+            | Self::File { path, .. }
+            | Self::Bind { path, .. }
+            | Self::Ready { path, .. }
+            | Self::Device { path, .. }
+            | Self::Scratch { path }
+            | Self::Fresh { path }
+            | Self::Empty { path, .. }
+            | Self::Processes { path }
+            | Self::Terminals { path }
+            | Self::Lock { path } => path,
+        }
+    }
+}
+
+/// By its path: there are few steps for one path, and the texts of files are long.
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.path().hash(state);
+    }
+}
+
 /// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
 pub(super) const BLANK: &str = ".blank";
 pub(super) const VOID: &str = ".void";
 
-/// The steps of a plan. `ready` has mounts that were made before, with their paths.
-pub(super) fn steps(plan: &Plan, ready: &[(PathBuf, RawFd)]) -> Vec<Step> {
+/// The steps that make a tree. `ready` has mounts that were made before, with their paths.
+pub(super) fn steps(
+    skeleton: &[(PathBuf, Skeleton)],
+    mounts: &[Mount],
+    ready: &[(PathBuf, Slot)],
+) -> Vec<Step> {
     let scaffold = [(PathBuf::from("/").join(BLANK), Skeleton::File(Vec::new()))];
     let scaffold = scaffold.into_iter().chain([(PathBuf::from("/").join(VOID), Skeleton::Directory(0o555))]);
-    let mut steps: Vec<_> = scaffold.chain(plan.skeleton.iter().cloned()).map(made).collect();
-    for mount in &plan.mounts {
+    let mut steps: Vec<_> = scaffold.chain(skeleton.iter().cloned()).map(made).collect();
+    for mount in mounts {
         steps.extend(mount.makes.iter().cloned().map(made));
-        steps.push(mounted(mount, plan, ready));
+        steps.push(mounted(mount, mounts, ready));
     }
-    let hollow = plan.mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, plan));
+    let hollow = mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, mounts));
     steps.extend(hollow.map(|mount| Step::Lock { path: inside(&mount.path) }));
     steps
+}
+
+/// What is left to do of `whole` when `done` is done; `None` when something was done that does not belong to it.
+pub(super) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
+    let mut done: HashSet<&Step> = done.iter().collect();
+    let rest = whole.into_iter().filter(|step| !done.remove(step)).collect();
+    done.is_empty().then_some(rest)
 }
 
 fn made((path, thing): (PathBuf, Skeleton)) -> Step {
@@ -124,7 +176,7 @@ fn made((path, thing): (PathBuf, Skeleton)) -> Step {
     }
 }
 
-fn mounted(mount: &Mount, plan: &Plan, ready: &[(PathBuf, RawFd)]) -> Step {
+fn mounted(mount: &Mount, all: &[Mount], ready: &[(PathBuf, Slot)]) -> Step {
     let (path, from) = (inside(&mount.path), text(mount.path.as_os_str()));
     if let Some((_, made)) = ready.iter().find(|(ready, _)| *ready == mount.path) {
         return Step::Ready { mount: *made, path };
@@ -135,7 +187,7 @@ fn mounted(mount: &Mount, plan: &Plan, ready: &[(PathBuf, RawFd)]) -> Step {
         // Where the root has the directory, it is part of the one private file system and shares its size.
         Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
         Kind::Scratch => Step::Fresh { path },
-        Kind::Void if holds_others(mount, plan) => Step::Fresh { path },
+        Kind::Void if holds_others(mount, all) => Step::Fresh { path },
         Kind::Void => Step::Empty { path, of: text(VOID.as_ref()) },
         Kind::Blank => Step::Empty { path, of: text(BLANK.as_ref()) },
         Kind::Processes => Step::Processes { path },
@@ -143,8 +195,8 @@ fn mounted(mount: &Mount, plan: &Plan, ready: &[(PathBuf, RawFd)]) -> Step {
     }
 }
 
-fn holds_others(mount: &Mount, plan: &Plan) -> bool {
-    plan.mounts.iter().any(|other| other.path != mount.path && other.path.starts_with(&mount.path))
+fn holds_others(mount: &Mount, all: &[Mount]) -> bool {
+    all.iter().any(|other| other.path != mount.path && other.path.starts_with(&mount.path))
 }
 
 /// What a view of the host may not be used for, whatever it is on the host.
