@@ -114,6 +114,8 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
 
 /// What can be done before anything is known about the jail.
 fn prepare(plot: &Plot) -> Tried<()> {
+    // Another thread may be making a jail: whoever keeps a copy of its ends keeps it from seeing that they are closed.
+    confine::close_all_but(plot.ends.and_standard_streams()).at(Part::Report)?;
     rustix::io::write(handle(plot.ends.status), b"!").at(Part::Report)?;
     live_and_die_with(plot).at(Part::Lifeline)?;
     let own = UnshareFlags::NEWNS | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;

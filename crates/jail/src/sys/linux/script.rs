@@ -88,6 +88,13 @@ pub(super) struct Ends {
     pub(super) supervisor: RawFd,
 }
 
+impl Ends {
+    /// All of them, and the three that every process has.
+    pub(super) fn and_standard_streams(&self) -> [RawFd; 9] {
+        [0, 1, 2, self.report, self.gate, self.sealed, self.seal, self.status, self.supervisor]
+    }
+}
+
 /// Options of a private file system.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {

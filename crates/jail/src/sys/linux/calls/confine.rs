@@ -84,10 +84,11 @@ pub(in crate::sys::linux) fn close_on_exec_from(first: u32) -> Result<(), Errno>
         .map(drop)
 }
 
-/// Closes every descriptor of this process but three.
+/// Closes every descriptor of this process but a few.
 ///
-/// Handles of this process must not be used or dropped afterwards, so that only a function that never returns can call it.
-pub(in crate::sys::linux) fn close_all_but(kept: [RawFd; 3]) -> Result<(), Errno> {
+/// Other handles of this process must not be used or dropped afterwards: only a process that has none yet, or a function that
+/// never returns, can call it.
+pub(in crate::sys::linux) fn close_all_but<const N: usize>(kept: [RawFd; N]) -> Result<(), Errno> {
     let mut kept = kept.map(RawFd::cast_unsigned);
     kept.sort_unstable();
     let mut first = 0;
