@@ -126,7 +126,7 @@ fn root_with_a_workspace_of_its_own() {
 fn root_with_the_workspace_of_another() {
     let host = as_root(owned(merged(), "/w", Owner { uid: 1000, gid: 50 }), true);
     insta::assert_snapshot!(about(&spec(&[]), &host, &["user", "files", "/proc"]), @"
-    user agent 1000:50 is 2147439174:2147439174
+    user agent 1000:1000 is 2147439174:2147439174
     files of 1000:50 are its own
     link to /proc/self/fd as /dev/fd
     link to /proc/self/fd/2 as /dev/stderr

@@ -1,0 +1,12 @@
+//! What a jail shows and how it ends, on the real kernel: the cases that a mount plan has to keep.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod ended;
+mod enforced;
+mod place;
+mod refused;
+mod shown;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+mod streams;
