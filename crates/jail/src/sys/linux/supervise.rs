@@ -113,10 +113,10 @@ impl Running {
 
     /// Until something happens. Says whether the first process, and with it everything, has ended.
     fn sleep(&self) -> Result<bool, JailError> {
-        let mut fds = vec![
-            PollFd::from_borrowed_fd(self.cell.end(), PollFlags::IN),
-            PollFd::from_borrowed_fd(self.cell.status(), PollFlags::IN),
-        ];
+        let mut fds = vec![PollFd::from_borrowed_fd(self.cell.end(), PollFlags::IN)];
+        // After its end there is no more news of the command, only the end of the pipe, which would wake us for nothing.
+        let news = self.status.is_none().then(|| PollFd::from_borrowed_fd(self.cell.status(), PollFlags::IN));
+        fds.extend(news);
         match &self.connection {
             Connection::Relay(relay, signals) => {
                 fds.push(PollFd::new(signals, PollFlags::IN));
