@@ -1,7 +1,9 @@
 //! The same by bubblewrap. As root it is refused, so that root tries it as an ordinary user.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 
 use jail::{Choice, JailError, Provider, hold};
 use rustix::process::geteuid;
@@ -99,14 +101,25 @@ pub(crate) fn nothing_runs_before_it_is_let_go() {
     if geteuid().is_root() {
         return skipped("bubblewrap at the gate", "root may not use it, and is nobody else in this process");
     }
-    let mark = ["touch", "ran"];
+    let ran = place.work().join("ran");
+    let mark = ["touch", ran.to_str().unwrap()];
     let held = hold(Choice::Only(Provider::Bubblewrap), &spec(&place.work()), &command(&mark, &place.work()));
-    drop(held.unwrap());
-    assert!(!place.work().join("ran").exists());
+    let held = held.unwrap();
+    assert!(is_named(&ran), "it waits");
+    drop(held);
+    assert!(!ran.exists() && !is_named(&ran), "nothing has run, and nothing waits any more");
     run(Choice::Only(Provider::Bubblewrap), &spec(&place.work()), &mark).unwrap();
-    assert!(fs::exists(place.work().join("ran")).unwrap());
+    assert!(ran.exists());
     let missing = run(Choice::Only(Provider::Bubblewrap), &spec(&place.work()), &["no-such-program"]);
     assert!(matches!(missing, Err(JailError::NotFound(_))));
+}
+
+/// Whether a process has a path on its command line.
+fn is_named(path: &Path) -> bool {
+    let entries = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path().join("cmdline"));
+    let lines = entries.filter_map(|line| fs::read(line).ok());
+    let path = path.as_os_str().as_bytes();
+    lines.into_iter().any(|line| line.split(|byte| *byte == 0).any(|word| word == path))
 }
 
 pub(crate) fn refuses_root() {

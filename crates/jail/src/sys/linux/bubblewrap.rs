@@ -70,20 +70,20 @@ fn start(order: Order<'_>, plan: &Plan, program: &Program) -> Result<Started, Br
     let (outer, terminal) = Outer::start(order, &descriptors, program)?;
     // Bubblewrap has them now; what is still open here would keep it from being the only one.
     drop(descriptors);
-    let child = inner(&outer, &ours)?;
-    namespaces_differ(child, plan.own_network)?;
+    let child =
+        ours.first_word().and_then(|told| number_after(&told, "\"child-pid\":")).and_then(Pid::from_raw);
+    let child = child.ok_or(Broken::Silent)?;
     let inner = rustix::process::pidfd_open(child, PidfdFlags::empty())
         .map_err(|errno| Broken::Part(Part::Processes, None, errno))?;
     let pid = outer.pid;
-    Ok(Started { pid, terminal, cell: Box::new(Wrapped { outer, inner, ours, programs }) })
-}
-
-/// Who is the first process inside, once everything is mounted.
-fn inner(outer: &Outer, ours: &Ours) -> Result<Pid, Broken> {
-    let told = ours.first_word().ok_or(Broken::Silent)?;
-    let child = number_after(&told, "\"child-pid\":").and_then(Pid::from_raw).ok_or(Broken::Silent)?;
-    ours.wait_until_mounted();
-    if outer.is_alive() { Ok(child) } else { Err(Broken::Silent) }
+    // From here on whatever fails ends both: while the inner one waits at the gate, it does not end with the outer one.
+    let cell = Wrapped { outer, inner, ours, programs };
+    cell.ours.wait_until_mounted();
+    if !cell.outer.is_alive() {
+        return Err(Broken::Silent);
+    }
+    namespaces_differ(child, plan.own_network)?;
+    Ok(Started { pid, terminal, cell: Box::new(cell) })
 }
 
 fn number_after(text: &str, key: &str) -> Option<i32> {
