@@ -14,7 +14,7 @@ use crate::launch::{Capture, Captured};
 /// Both outputs of a command, and what it reads.
 pub(super) struct Collectors {
     outputs: [Collector; 2],
-    input: Option<(OwnedFd, Vec<u8>)>,
+    input: Option<Feed>,
 }
 
 struct Collector {
@@ -60,11 +60,6 @@ impl Collectors {
         }
     }
 
-    /// What both outputs hold in all.
-    pub(super) fn total(&self) -> u64 {
-        self.outputs.iter().map(|output| output.total).sum()
-    }
-
     /// Everything that is left, when nobody can write any more.
     pub(super) fn finish(mut self) -> [Captured; 2] {
         self.advance();
@@ -76,15 +71,18 @@ impl Collectors {
     }
 }
 
-fn feed(input: &[u8]) -> Result<(OwnedFd, Option<(OwnedFd, Vec<u8>)>), Errno> {
+/// Where to write, and what is left to be written.
+type Feed = (OwnedFd, Vec<u8>);
+
+fn feed(input: &[u8]) -> Result<(OwnedFd, Option<Feed>), Errno> {
     if input.is_empty() {
         let nothing = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-        return Ok((high(nothing)?, None));
+        return Ok((high(&nothing)?, None));
     }
     let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
     make_openable(&theirs, Direction::Read);
-    Ok((high(theirs)?, Some((ours, input.to_vec()))))
+    Ok((high(&theirs)?, Some((ours, input.to_vec()))))
 }
 
 fn collector(keep: usize) -> Result<(Collector, OwnedFd), Errno> {
@@ -92,11 +90,11 @@ fn collector(keep: usize) -> Result<(Collector, OwnedFd), Errno> {
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
     make_openable(&theirs, Direction::Write);
     let collector = Collector { from: Some(ours), keep, head: Vec::new(), tail: VecDeque::new(), total: 0 };
-    Ok((collector, high(theirs)?))
+    Ok((collector, high(&theirs)?))
 }
 
 /// Out of the way of the numbers 0 to 2, which the command's streams will have.
-fn high(fd: OwnedFd) -> Result<OwnedFd, Errno> {
+fn high(fd: &OwnedFd) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(fd.as_fd(), 10)
 }
 

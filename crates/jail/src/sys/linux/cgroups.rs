@@ -112,6 +112,7 @@ impl Cgroups {
     }
 
     /// The absolute paths of the groups, to be removed in this order when everything in them is gone.
+    #[cfg(test)]
     pub(crate) fn directories(&self) -> &[CString] {
         &self.directories
     }

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, FsPickFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
@@ -266,7 +266,7 @@ fn private_file_system(options: &Options) -> Result<OwnedFd, Errno> {
     let made = rustix::mount::fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     bounds(&made, options)?;
     rustix::mount::fsconfig_set_string(made.as_fd(), c"mode", c"0755")?;
-    mount_of(made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)
+    mount_of(&made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)
 }
 
 fn bounds(made: &OwnedFd, options: &Options) -> Result<(), Errno> {
@@ -282,7 +282,7 @@ fn resize(root: &OwnedFd, options: &Options) -> Result<(), Errno> {
     rustix::mount::fsconfig_reconfigure(picked.as_fd())
 }
 
-fn mount_of(made: OwnedFd, attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
+fn mount_of(made: &OwnedFd, attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
     rustix::mount::fsconfig_create(made.as_fd())?;
     rustix::mount::fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
@@ -322,13 +322,11 @@ fn perform(step: &Step, root: BorrowedFd<'_>, options: &Options, hands: &Hands) 
 }
 
 fn directory(root: BorrowedFd<'_>, path: &CStr, mode: u32) -> Result<(), Errno> {
-    let made = rustix::fs::mkdirat(root, path, Mode::from_raw_mode(mode));
-    match made {
+    let rights = Mode::from_raw_mode(mode);
+    match rustix::fs::mkdirat(root, path, rights) {
         Err(Errno::EXIST) => Ok(()),
         // The caller's umask does not reach into the jail; where it would have, the mode is set again.
-        Ok(()) if mode & 0o1000 != 0 => {
-            rustix::fs::chmodat(root, path, Mode::from_raw_mode(mode), AtFlags::empty())
-        }
+        Ok(()) if mode & 0o1000 != 0 => rustix::fs::chmodat(root, path, rights, AtFlags::empty()),
         other => other,
     }
 }
@@ -364,8 +362,13 @@ fn change(tree: &OwnedFd, attributes: u64) -> Result<(), Errno> {
     mount_setattr(tree.as_fd(), &change, true)
 }
 
+/// Mounts at a path of the new root. A link that has appeared on the way since the path was judged would lead out of it.
 fn place(tree: &impl AsFd, root: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
-    rustix::mount::move_mount(tree.as_fd(), c"", root, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let straight = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    let point = rustix::fs::openat2(root, path, flags, Mode::empty(), straight)?;
+    let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    rustix::mount::move_mount(tree.as_fd(), c"", point.as_fd(), c"", both)
 }
 
 fn lock(mount: BorrowedFd<'_>) -> Result<(), Errno> {
@@ -379,14 +382,14 @@ fn processes() -> Result<OwnedFd, Errno> {
         | MountAttrFlags::MOUNT_ATTR_NOSUID
         | MountAttrFlags::MOUNT_ATTR_NODEV
         | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    mount_of(made, attributes)
+    mount_of(&made, attributes)
 }
 
 fn terminals() -> Result<OwnedFd, Errno> {
     let made = rustix::mount::fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
     rustix::mount::fsconfig_set_string(made.as_fd(), c"ptmxmode", c"0666")?;
     rustix::mount::fsconfig_set_string(made.as_fd(), c"mode", c"0600")?;
-    mount_of(made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC)
+    mount_of(&made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC)
 }
 
 /// Puts the image of the process that stays where only a handle leads to it.

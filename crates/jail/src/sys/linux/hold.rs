@@ -212,7 +212,7 @@ pub(super) fn begin(
 
 /// What connects the command with the caller.
 pub(super) enum Connection {
-    Relay(Relay, Signals),
+    Relay(Box<Relay>, Signals),
     Collectors(Collectors),
 }
 
@@ -233,7 +233,7 @@ fn connect(spec: &Spec, command: &Command) -> Result<(Ends, Connection), Errno> 
                 StreamEnd::Descriptor(end) => Some(end),
                 StreamEnd::Terminal => None,
             });
-            Ok((ends, Connection::Relay(relay, Signals::block().map_err(raw)?)))
+            Ok((ends, Connection::Relay(Box::new(relay), Signals::block().map_err(raw)?)))
         }
     }
 }

@@ -24,10 +24,8 @@ pub(super) fn ready(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, Broken> {
         user_namespace(shows, plan.identity.outside).map_err(broken("make a map of users".to_owned()))?;
     let own = plan.mounts.iter().filter(|mount| matches!(mount.kind, Kind::Bind { own: true, .. }));
     own.map(|mount| {
-        let shown = policy::Shown::path(&mount.path).to_string();
-        view(mount, &map)
-            .map(|made| (mount.path.clone(), made))
-            .map_err(broken(format!("show {shown} as its own")))
+        let what = format!("show {} as its own", policy::Shown::path(&mount.path));
+        view(mount, &map).map(|made| (mount.path.clone(), made)).map_err(broken(what))
     })
     .collect()
 }

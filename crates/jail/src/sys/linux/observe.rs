@@ -69,10 +69,11 @@ fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
     }
 }
 
-/// Only what the host has was refused; the rest does not exist anywhere.
+/// Only what the host has was refused, or a new file where it could have one; the rest does not exist anywhere.
 fn refusal(path: &Path, writes: bool, sight: &Sight) -> Option<Refusal> {
     let refusal = sight.refusal(path, writes)?;
-    std::fs::symlink_metadata(path).is_ok().then_some(refusal)
+    let there = |path: &Path| std::fs::symlink_metadata(path).is_ok();
+    (there(path) || writes && path.parent().is_some_and(there)).then_some(refusal)
 }
 
 fn connection(address: &[u8], sight: &Sight) -> Option<Denial> {

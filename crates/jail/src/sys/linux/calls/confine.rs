@@ -56,7 +56,8 @@ pub(in crate::sys::linux) fn filter(program: &[Instruction]) -> Result<(), Errno
 
 /// Installs a filter whose questions come out of the handle.
 pub(in crate::sys::linux) fn filter_with_listener(program: &[Instruction]) -> Result<OwnedFd, Errno> {
-    install(program, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER as usize).map(owned)
+    const NEW_LISTENER: usize = 1 << 3;
+    install(program, NEW_LISTENER).map(owned)
 }
 
 fn install(program: &[Instruction], flags: usize) -> Result<usize, Errno> {
@@ -279,7 +280,7 @@ pub(in crate::sys::linux) fn end(status: u8) -> ! {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "descriptors are ints")]
+#[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "descriptors are ints")]
 fn owned(descriptor: usize) -> OwnedFd {
     // SAFETY: every caller passes a descriptor that the kernel made for it just now and that nobody else knows.
     unsafe { OwnedFd::from_raw_fd(descriptor as RawFd) }

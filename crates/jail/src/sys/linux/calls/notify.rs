@@ -39,7 +39,7 @@ const CONTINUE: u32 = 1;
 const RECEIVE: libc::Ioctl = request(size_of::<libc::seccomp_notif>(), 0);
 const SEND: libc::Ioctl = request(size_of::<libc::seccomp_notif_resp>(), 1);
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "the sizes are 80 and 24")]
+#[expect(clippy::cast_possible_truncation, reason = "the sizes are 80 and 24")]
 const fn request(size: usize, number: u32) -> libc::Ioctl {
     (3 << 30 | (size as u32) << 16 | (b'!' as u32) << 8 | number) as libc::Ioctl
 }

@@ -14,14 +14,14 @@ use rustix::io::Errno;
 /// As for the call in question: pointers among the arguments are valid for what the kernel does with them.
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
-    let [a, b, c, d, e, f] = arguments;
+    let [first, second, third, fourth, fifth, sixth] = arguments;
     let result: isize;
     // SAFETY: the instruction clobbers rcx, r11 and flags, as declared, and memory only as the caller vouches for.
     unsafe {
         asm!(
             "syscall",
-            inlateout("rax") number as isize => result,
-            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            inlateout("rax") number => result,
+            in("rdi") first, in("rsi") second, in("rdx") third, in("r10") fourth, in("r8") fifth, in("r9") sixth,
             lateout("rcx") _, lateout("r11") _,
             options(nostack)
         );
@@ -36,15 +36,15 @@ pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> Result
 /// As for the call in question: pointers among the arguments are valid for what the kernel does with them.
 #[cfg(target_arch = "aarch64")]
 pub(super) unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
-    let [a, b, c, d, e, f] = arguments;
+    let [first, second, third, fourth, fifth, sixth] = arguments;
     let result: isize;
     // SAFETY: the instruction changes x0 only, as declared, and memory only as the caller vouches for.
     unsafe {
         asm!(
             "svc 0",
             in("x8") number,
-            inlateout("x0") a => result,
-            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
+            inlateout("x0") first => result,
+            in("x1") second, in("x2") third, in("x3") fourth, in("x4") fifth, in("x5") sixth,
             options(nostack)
         );
     }

@@ -57,9 +57,7 @@ impl Notice {
     /// What it is about, as far as the memory of the program tells now.
     pub(super) fn call(&self) -> Option<Call> {
         let [a, b, c, ..] = self.arguments;
-        // Flags are an int: the kernel looks at no more of the word.
-        let writes =
-            |flags: u64| flags as libc::c_int & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) != 0;
+        let writes = |flags| int(flags) & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) != 0;
         match self.number {
             libc::SYS_execve => self.path(a).map(Call::Execute),
             libc::SYS_execveat => self.path(b).map(Call::Execute),
@@ -105,7 +103,7 @@ impl Notice {
     /// Where the program is. Paths beneath other directories that it has open are not followed.
     fn directory(&self) -> Option<PathBuf> {
         let here = match self.number {
-            libc::SYS_openat | libc::SYS_execveat => self.arguments[0] as libc::c_int == libc::AT_FDCWD,
+            libc::SYS_openat | libc::SYS_execveat => int(self.arguments[0]) == libc::AT_FDCWD,
             _ => true,
         };
         here.then(|| std::fs::read_link(format!("/proc/{}/cwd", self.pid)).ok())?
@@ -125,6 +123,12 @@ impl Notice {
         bytes.truncate(count);
         Some(bytes)
     }
+}
+
+/// An argument that is an int: the kernel looks at no more of the word.
+#[expect(clippy::cast_possible_truncation, reason = "as the kernel does it")]
+const fn int(argument: u64) -> libc::c_int {
+    argument as libc::c_int
 }
 
 /// The longest address of a socket.
