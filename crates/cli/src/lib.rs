@@ -31,9 +31,9 @@ use clap::{CommandFactory as _, Parser};
 #[derive(Debug, Parser)]
 #[command(name = "ringfence", version, propagate_version = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit codes: 0 done or allowed, 1 failed, 3 ask, 4 denied, 64 wrong command line.")]
-struct Arguments {
+struct Arguments<C: clap::Subcommand> {
     #[command(subcommand)]
-    command: Command,
+    command: C,
     /// The shape of the output
     #[arg(
         long,
@@ -49,6 +49,13 @@ struct Arguments {
     color: Color,
     #[command(flatten)]
     around: SurroundingsArgs,
+}
+
+/// The command that is started most, and whose start is waited for: the parser for all of them takes longer to set up than
+/// a policy to load.
+#[derive(Debug, clap::Subcommand)]
+enum OnlyRun {
+    Run(run::RunArgs),
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -90,12 +97,23 @@ enum Command {
 /// The command line, for completions and references.
 #[must_use]
 pub fn command() -> clap::Command {
-    Arguments::command()
+    Arguments::<Command>::command()
+}
+
+/// Reads the command line. What the short parser does not understand, the whole one explains.
+fn parse(line: Vec<OsString>) -> Result<Arguments<Command>, clap::Error> {
+    if line.get(1).is_some_and(|word| word == "run")
+        && let Ok(Arguments { command: OnlyRun::Run(run), format, color, around }) =
+            Arguments::<OnlyRun>::try_parse_from(&line)
+    {
+        return Ok(Arguments { command: Command::Run(run), format, color, around });
+    }
+    Arguments::try_parse_from(line)
 }
 
 /// Runs the command and says how it ended. Everything that goes wrong is told on `err`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let arguments = match parse(arguments.into_iter().collect()) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error, out, err),
     };
@@ -122,7 +140,7 @@ pub fn restore_terminal_on_panic() {
     }));
 }
 
-fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Run(args) => run::run(args, &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
@@ -152,7 +170,7 @@ fn dispatch(arguments: &Arguments, terminal: &mut Terminal<'_>) -> Result<Exit, 
 /// The ledger that the command names, or else the one of the policy.
 fn ledger(
     command: &audit::AuditCommand,
-    arguments: &Arguments,
+    arguments: &Arguments<Command>,
     terminal: &mut Terminal<'_>,
 ) -> Result<PathBuf, Failure> {
     if let Some(path) = command.place() {
@@ -213,5 +231,32 @@ fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> Exit 
         Ok(()) if wanted => Exit::Ok,
         Err(error) if wanted && Terminal::is_unread(&error) => Exit::Ok,
         _ => Exit::Usage,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_parsers_read_run_alike() {
+        let rows: &[&[&str]] = &[
+            &["run", "--", "ls", "-l"],
+            &["run", "ls", "--format", "json"],
+            &["run", "--format", "json", "-v", "-p", "review", "--read", "/a", "--read", "/b", "ls"],
+            &["run", "--workspace", "/w", "--no-project-policy", "--color", "never", "--", "--help"],
+            &["run", "--limit", "wall-clock=1s", "--env", "A=b", "--network", "none", "--", "run", "run"],
+            // What neither understands.
+            &["run"],
+            &["run", "--nonsense", "ls"],
+            &["run", "--help"],
+            &["run", "--network", "all", "ls"],
+        ];
+        for row in rows {
+            let line: Vec<OsString> = ["ringfence"].iter().chain(*row).map(OsString::from).collect();
+            let short = Arguments::<OnlyRun>::try_parse_from(&line).map(|read| format!("{read:?}"));
+            let whole = Arguments::<Command>::try_parse_from(&line).map(|read| format!("{read:?}"));
+            assert_eq!(short.ok(), whole.ok(), "{row:?}");
+        }
     }
 }
