@@ -78,10 +78,16 @@ impl Stage {
         format!("sleep 9{}{digits}", std::process::id())
     }
 
+    /// How many processes sleep for this stage, or would.
+    pub(crate) fn count(&self) -> usize {
+        let sleep = self.sleep();
+        let inside = |line: &&String| line.contains(&sleep) && !line.starts_with(PROGRAM);
+        processes().iter().filter(inside).count()
+    }
+
     /// Waits until no process is left that sleeps for this stage.
     pub(crate) fn is_empty_soon(&self) -> bool {
-        let sleep = self.sleep();
-        within(LONG, || !processes().iter().any(|line| line.contains(&sleep)))
+        within(LONG, || self.count() == 0)
     }
 }
 
