@@ -98,6 +98,13 @@ pub(crate) fn reads_to_the_end() {
     assert_eq!(outcome.captured.unwrap()[0].head, b"hello");
 }
 
+/// The supervisor blocks signals to answer them; the command must not start with them blocked.
+pub(crate) fn signals_are_not_blocked() {
+    let place = Place::new();
+    let role = Role::Inherit("landlock".into(), place.work(), "kill -INT $$; echo alive".into());
+    assert_eq!(role.say(false), "130\n");
+}
+
 pub(crate) fn says_what_is_enforced() {
     use Level::{Full, Partial};
     let place = Place::new();

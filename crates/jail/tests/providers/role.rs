@@ -5,11 +5,11 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use jail::{Choice, Provider};
+use jail::{Choice, Provider, Streams, hold};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;
 
-use super::run::{run, spec};
+use super::run::{command, run, spec};
 
 /// A user that no machine knows.
 pub(crate) const SOMEBODY: u32 = 54321;
@@ -18,6 +18,8 @@ pub(crate) const SOMEBODY: u32 = 54321;
 pub(crate) enum Role {
     /// Run a script in a jail by a provider, and say how it went.
     Shell(String, PathBuf, String),
+    /// Run it with our own streams, and say how it ended.
+    Inherit(String, PathBuf, String),
     /// The same on a machine without user namespaces.
     Forbidden(String, PathBuf, String),
 }
@@ -29,6 +31,7 @@ impl Role {
         let (choice, workspace, script) = rest();
         match role.strip_prefix("role:")? {
             "shell" => Some(Self::Shell(choice, workspace, script)),
+            "inherit" => Some(Self::Inherit(choice, workspace, script)),
             "forbidden" => Some(Self::Forbidden(choice, workspace, script)),
             _ => None,
         }
@@ -37,6 +40,7 @@ impl Role {
     pub(crate) fn command(&self, somebody: bool) -> Command {
         let (role, (choice, workspace, script)) = match self {
             Self::Shell(a, b, c) => ("role:shell", (a, b, c)),
+            Self::Inherit(a, b, c) => ("role:inherit", (a, b, c)),
             Self::Forbidden(a, b, c) => ("role:forbidden", (a, b, c)),
         };
         let mut command = Command::new("/proc/self/exe");
@@ -57,6 +61,7 @@ impl Role {
     pub(crate) fn play(self) {
         match self {
             Self::Shell(choice, workspace, script) => shell(&choice, &workspace, &script),
+            Self::Inherit(choice, workspace, script) => inherit(&choice, &workspace, &script),
             Self::Forbidden(choice, workspace, script) => {
                 forbid_user_namespaces();
                 shell(&choice, &workspace, &script);
@@ -65,11 +70,21 @@ impl Role {
     }
 }
 
+fn choice(word: &str) -> Choice {
+    let provider = Provider::ALL.into_iter().find(|provider| provider.word() == word);
+    provider.map_or(Choice::Auto, Choice::Only)
+}
+
+fn inherit(word: &str, workspace: &Path, script: &str) {
+    let mut command = command(&["sh", "-c", script], workspace);
+    command.streams = Streams::Inherit;
+    let outcome = hold(choice(word), &spec(workspace), &command).unwrap().release().unwrap().wait().unwrap();
+    println!("{}", outcome.end.code());
+}
+
 /// The provider, how the script ended, and what it wrote.
-fn shell(choice: &str, workspace: &Path, script: &str) {
-    let provider = Provider::ALL.into_iter().find(|provider| provider.word() == choice);
-    let choice = provider.map_or(Choice::Auto, Choice::Only);
-    match run(choice, &spec(workspace), &["sh", "-c", script]) {
+fn shell(word: &str, workspace: &Path, script: &str) {
+    match run(choice(word), &spec(workspace), &["sh", "-c", script]) {
         Ok(done) => print!("{} {}\n{}{}", done.provider.word(), done.end.code(), done.output, done.errors),
         Err(error) => println!("{error}"),
     }

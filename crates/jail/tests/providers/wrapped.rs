@@ -82,6 +82,12 @@ pub(crate) fn ends_like_the_command() {
     }
 }
 
+pub(crate) fn signals_are_not_blocked() {
+    let Some(place) = place() else { return };
+    let role = Role::Inherit("bubblewrap".into(), place.work(), "kill -INT $$; echo alive".into());
+    assert_eq!(role.say(geteuid().is_root()), "130\n");
+}
+
 pub(crate) fn nothing_outlives_the_command() {
     let Some(place) = place() else { return };
     let mut held = place.fifo();

@@ -134,7 +134,7 @@ impl Outer {
             cgroups: order.cgroups,
             limits: order.limits,
             streams: order.streams,
-            mask,
+            mask: order.mask,
         };
         // SAFETY: CLONE_VFORK keeps us here until the process has executed something or ended, so that the stack and
         // `wrapping` outlive it and do not change; signals are blocked; `wrap` makes system calls only.

@@ -166,7 +166,7 @@ impl Warden {
         let (mut stack, mut second) = (Stack::new(), Stack::new());
         // Every signal waits, so that no handler of ours runs in a process that shares our memory.
         let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
-        let post = Box::new(post(order, &ground, &theirs, second.top(), mask));
+        let post = Box::new(post(order, &ground, &theirs, second.top()));
         // SAFETY: the stacks and the post are kept here until the warden has ended, and with it the command; all signals are
         // blocked; `stand` keeps the rules of `warden`.
         let pid = unsafe { clone_in_our_memory(0, stack.top(), warden::stand, &*post) };
@@ -269,12 +269,12 @@ impl Cell for Fenced {
     }
 }
 
-fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop, mask: u64) -> Post {
+fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop) -> Post {
     let start = Start {
         programs: order.programs,
         arguments: Words::new(order.argv),
         environment: variables(order.environment),
-        mask,
+        mask: order.mask,
     };
     Post {
         report: theirs.report.as_raw_fd(),

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::capture::Collectors;
+use super::calls::confine;
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 pub(crate) use super::native::Seed as Early;
@@ -187,6 +188,7 @@ pub(super) fn begin(
     let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
     let mut sweeper = None;
     let (cgroups, missing) = Cgroups::make(&spec.limits, |groups| sweeper = Sweeper::start(groups));
+    let mask = confine::blocked_signals().map_err(Broken::NoProcess)?;
     let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
     let order = Order {
         environment: terms.environment,
@@ -198,6 +200,7 @@ pub(super) fn begin(
         cwd: &command.cwd,
         streams: ends.each_ref().map(|end| end.as_ref().map(AsRawFd::as_raw_fd)),
         cgroups: cgroups.entrances().map(|entrance| entrance.as_raw_fd()).collect(),
+        mask,
     };
     let started = make(order)?;
     drop(ends);

@@ -37,6 +37,8 @@ pub(crate) struct Order<'a> {
     pub(crate) streams: [Option<RawFd>; 3],
     /// What is written to in order to join the jail's cgroups.
     pub(crate) cgroups: Vec<RawFd>,
+    /// The signals that waited before the supervisor made its own wait.
+    pub(crate) mask: u64,
 }
 
 /// Why there is no jail.

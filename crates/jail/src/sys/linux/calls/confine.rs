@@ -136,6 +136,14 @@ fn default_action(signal: i32) -> Result<(), Errno> {
     unsafe { raw::call(libc::SYS_rt_sigaction, arguments) }.map(drop)
 }
 
+/// Which signals wait.
+pub(in crate::sys::linux) fn blocked_signals() -> Result<u64, Errno> {
+    let mut blocked = 0_u64;
+    // SAFETY: without a new set the kernel only writes the present one, of eight bytes.
+    unsafe { raw::call(libc::SYS_rt_sigprocmask, [0, 0, &raw mut blocked as usize, 8, 0, 0]) }?;
+    Ok(blocked)
+}
+
 /// Sets which signals wait.
 pub(in crate::sys::linux) fn block_signals(mask: u64) -> Result<u64, Errno> {
     let mut old = 0_u64;
