@@ -7,6 +7,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -174,6 +175,13 @@ impl Held {
     #[must_use]
     pub fn enforcement(&self) -> &Enforcement {
         self.held.enforcement()
+    }
+
+    /// The sockets that [`Spec::listen`] asks for, in its order: they are in the jail's own network, and whoever connects to
+    /// them inside is accepted here. This is how something outside becomes the only way out.
+    #[must_use]
+    pub fn listeners(&mut self) -> Vec<TcpListener> {
+        self.held.listeners()
     }
 
     /// Lets the command go.

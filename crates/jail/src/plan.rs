@@ -22,6 +22,7 @@ pub use sight::{Refusal, Sight};
 pub use tree::{Access, Grant, Kind, Mount, Skeleton};
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use crate::spec::{Network, Spec};
@@ -33,6 +34,8 @@ pub struct Plan {
     pub identity: Identity,
     /// Whether the jail has a network of its own.
     pub own_network: bool,
+    /// Where somebody outside listens inside the jail's own network.
+    pub listen: Vec<SocketAddr>,
     /// What is made in the empty root, parents first.
     pub skeleton: Vec<(PathBuf, Skeleton)>,
     /// What is mounted, parents first.
@@ -71,6 +74,7 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
     let mounts = tree::mounts(Some(spec), host, &identity);
     Ok(Plan {
         own_network: spec.network != Network::Open,
+        listen: spec.listen.clone(),
         skeleton: tree::skeleton(Some(spec), host, &mounts, &identity),
         grants: tree::grants(&mounts),
         absent: absent(&mounts, host),

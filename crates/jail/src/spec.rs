@@ -1,6 +1,7 @@
 //! A jail as data: what a process tree may see and use. Nothing here touches the machine.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use policy::Limits;
@@ -19,6 +20,8 @@ pub struct Spec {
     pub views: Vec<View>,
     /// Which network is seen.
     pub network: Network,
+    /// Where somebody outside listens inside the jail's own network, see [`crate::Held::listeners`].
+    pub listen: Vec<SocketAddr>,
     /// Where the private, empty home directory appears.
     pub home: PathBuf,
     /// The whole environment of the command; nothing is inherited.
@@ -70,6 +73,7 @@ impl Spec {
             workspace: workspace.to_owned(),
             views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
             network: Network::None,
+            listen: Vec::new(),
             home: home.to_owned(),
             environment: Vec::new(),
             limits,

@@ -7,7 +7,7 @@ use policy::{Code, Shown};
 use super::host::{Entry, Host};
 use super::system::{self, RESERVED};
 use super::tree::beneath;
-use crate::spec::{Mode, Spec, View};
+use crate::spec::{Mode, Network, Spec, View};
 
 /// Why a spec means nothing on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +46,9 @@ pub enum Conflict {
     /// A device, socket or FIFO.
     #[error("{} is neither a file nor a directory", Shown::path(.0))]
     Special(PathBuf),
+    /// A socket of the jail's own network where there is none, or more of them than can be handed over.
+    #[error("{0} sockets inside the jail cannot be handed out: {1}")]
+    Listen(usize, &'static str),
     /// What the provider cannot express.
     #[error("{} cannot be enforced: {}", Shown::path(.0), .1)]
     NotEnforceable(PathBuf, &'static str),
@@ -71,12 +74,14 @@ impl Conflict {
             Self::Reserved(..) => "take it out".to_owned(),
             Self::NotADirectory(..) => "name its directory".to_owned(),
             Self::Special(_) => "name a file or a directory".to_owned(),
+            Self::Listen(..) => "give the jail a network of its own, and at most 16 sockets".to_owned(),
             Self::NotEnforceable(..) => "use another provider, or take it out".to_owned(),
         }
     }
 }
 
 pub(super) fn check(spec: &Spec, host: &Host) -> Result<(), Conflict> {
+    listening(spec)?;
     let paths = spec.views.iter().map(|view| &view.path).chain([&spec.workspace, &spec.home]);
     paths.clone().try_for_each(|path| plain(path))?;
     directory(&spec.workspace, host, "the workspace")?;
@@ -94,6 +99,16 @@ fn directory(path: &Path, host: &Host, what: &'static str) -> Result<(), Conflic
         None => Err(Conflict::Missing(path.to_owned())),
         Some(Entry::Link(to)) => Err(Conflict::Link(path.to_owned(), behind(path, path, to))),
         Some(_) => Err(Conflict::NotADirectory(path.to_owned(), what)),
+    }
+}
+
+/// On the host's network a socket of ours would be reachable for everybody.
+fn listening(spec: &Spec) -> Result<(), Conflict> {
+    match spec.listen.len() {
+        0 => Ok(()),
+        count if spec.network == Network::Open => Err(Conflict::Listen(count, "it has the host's network")),
+        count if count > 16 => Err(Conflict::Listen(count, "they are too many")),
+        _ => Ok(()),
     }
 }
 

@@ -80,6 +80,10 @@ impl Held {
         match *self {}
     }
 
+    pub(crate) fn listeners(&mut self) -> Vec<std::net::TcpListener> {
+        match *self {}
+    }
+
     pub(crate) fn release(self) -> Result<Running, JailError> {
         match self {}
     }

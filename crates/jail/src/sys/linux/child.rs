@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -96,6 +97,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     let init = build_rest(script, base, &root, &hands)?;
     let ruleset = landlock(script)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
+    let listeners = listeners(script)?;
     renounce()?;
     confine::filter(&script.filter).at(Part::Filter)?;
     let second = Second {
@@ -108,7 +110,8 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     // SAFETY: `second` lives on this stack, which is not left before `stay` executes something; the second process is
     // told only then to go on past its last use of it. Signals are blocked since before the first process was made.
     let pid = unsafe { clone_in_our_memory(0, plot.stack, second_main, &second) }.at(Part::Command)?;
-    hand_over(plot, &root, terminal.as_ref().map(|(master, _)| master.as_fd()), pid)?;
+    let master = terminal.as_ref().map(|(master, _)| master.as_fd());
+    hand_over(plot, &root, &listeners, master, pid)?;
     stay(plot, script, &init)
 }
 
@@ -435,6 +438,26 @@ fn landlock(script: &Script) -> Tried<Option<OwnedFd>> {
     Ok(Some(ruleset))
 }
 
+/// As many as a spec can ask for.
+const LISTENERS: usize = 16;
+
+/// Sockets inside the jail's network, for the supervisor. Nobody inside gets them: they are closed when something is executed.
+fn listeners(script: &Script) -> Tried<[Option<OwnedFd>; LISTENERS]> {
+    let mut made = [const { None }; LISTENERS];
+    for (place, address) in made.iter_mut().zip(&script.listen) {
+        *place = Some(listener(address).at(Part::Listen)?);
+    }
+    Ok(made)
+}
+
+fn listener(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    rustix::net::bind(&socket, address)?;
+    rustix::net::listen(&socket, 128)?;
+    Ok(socket)
+}
+
 /// A terminal of the jail's own, and the session it belongs to.
 pub(super) fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
     let master = rustix::pty::openpt(
@@ -453,16 +476,31 @@ pub(super) fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
     Ok((master, slave))
 }
 
-/// Gives the supervisor handles on the command and its terminal.
-fn hand_over(plot: &Plot, root: &OwnedFd, master: Option<BorrowedFd<'_>>, pid: Pid) -> Tried<()> {
+/// Gives the supervisor handles on the command, the root, the sockets that it listens on, and the terminal, in this order.
+fn hand_over(
+    plot: &Plot,
+    root: &OwnedFd,
+    listeners: &[Option<OwnedFd>; LISTENERS],
+    master: Option<BorrowedFd<'_>>,
+    pid: Pid,
+) -> Tried<()> {
     let command = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).at(Part::Command)?;
-    let all = [command.as_fd(), root.as_fd(), master.unwrap_or(command.as_fd())];
-    let handles = if master.is_some() { &all[..] } else { &all[..2] };
+    let all = [Some(command.as_fd()), Some(root.as_fd())].into_iter();
+    let all = all.chain(listeners.iter().map(|listener| listener.as_ref().map(AsFd::as_fd))).chain([master]);
+    let (mut handles, mut count) = ([command.as_fd(); HANDLES], 0_usize);
+    for (place, handle) in handles.iter_mut().zip(all.flatten()) {
+        *place = handle;
+        count = count.saturating_add(1);
+    }
+    let handles = handles.get(..count).unwrap_or_default();
     send(handle(plot.ends.report), Report::Handles, handles).at(Part::Report)
 }
 
+/// As many as are ever handed over at once.
+const HANDLES: usize = LISTENERS + 3;
+
 pub(super) fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !handles.is_empty() && !control.push(SendAncillaryMessage::ScmRights(handles)) {
         return Err(Errno::NOBUFS);

@@ -1,6 +1,7 @@
 //! Making a jail with one provider, up to the moment before the command starts.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -9,8 +10,8 @@ use std::time::Instant;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::capture::Collectors;
 use super::calls::confine;
+use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 pub(crate) use super::native::Seed as Early;
@@ -44,6 +45,10 @@ impl Held {
         &self.enforcement
     }
 
+    pub(crate) fn listeners(&mut self) -> Vec<TcpListener> {
+        std::mem::take(&mut self.running.listeners)
+    }
+
     pub(crate) fn release(mut self) -> Result<Running, JailError> {
         self.running.began = Instant::now();
         match self.running.cell.go().map_err(|broken| error(self.provider, broken))? {
@@ -67,6 +72,10 @@ pub(crate) fn hold(
     command: &Command,
 ) -> Result<Held, JailError> {
     let program = check(spec, command)?;
+    if provider != Provider::Native && !spec.listen.is_empty() {
+        let why = "only the native provider makes a network that it can reach into";
+        return Err(Conflict::Listen(spec.listen.len(), why).into());
+    }
     match provider {
         Provider::Native => hold_native(early, spec, command, program),
         Provider::Landlock => {
@@ -147,12 +156,14 @@ fn grow(
     as_root: Option<String>,
 ) -> Result<(Running, Enforcement), Broken> {
     let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true };
-    let mut listener = None;
+    let (mut listener, mut listeners) = (None, Vec::new());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
+        listeners = std::mem::take(&mut jail.listeners);
         Ok(Started { pid: jail.seed.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
+    running.listeners = listeners;
     running.observer = listener.map(|listener| Observer::start(listener, Sight::of(plan)));
     Ok((running, enforcement(plan, spec, as_root, resources)))
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{CString, OsString};
 use std::mem::MaybeUninit;
+use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
@@ -144,10 +145,10 @@ impl Seed {
         let script = Box::new(script(order, plan, &ready, &self.base, self.mask).ok_or(Broken::Outgrown)?);
         self.plot.give(&script);
         send(&self.ours.report, &handles).map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
-        let heard = self.listen(&script)?;
-        let command = heard.command.ok_or(Broken::Silent)?;
-        let (root, terminal, listener) = (heard.root, heard.terminal, heard.listener);
-        Ok(Jail { seed: self, command, root, terminal, listener, _script: script })
+        let mut heard = self.listen(&script)?;
+        let command = heard.command.take().ok_or(Broken::Silent)?;
+        let Heard { root, listeners, terminal, listener, .. } = heard;
+        Ok(Jail { seed: self, command, root, listeners, terminal, listener, _script: script })
     }
 
     /// Until the command stands at the gate.
@@ -159,7 +160,7 @@ impl Seed {
                 None => return Err(Broken::Silent),
                 Some((Report::Failed(part, errno), _)) => return Err(self.explain(script, part, errno)),
                 Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
-                Some((Report::Handles, handles)) => heard.handles(handles),
+                Some((Report::Handles, handles)) => heard.handles(handles, script.listen.len()),
                 Some((Report::Ready, handles)) => {
                     (heard.ready, heard.listener) = (true, handles.into_iter().next());
                 }
@@ -220,6 +221,8 @@ pub(crate) struct Jail {
     pub(crate) command: OwnedFd,
     /// The root directory, and with it the jail's private space.
     pub(crate) root: Option<OwnedFd>,
+    /// Where the supervisor listens inside the jail's network.
+    pub(crate) listeners: Vec<TcpListener>,
     /// The supervisor's side of the jail's terminal.
     pub(crate) terminal: Option<OwnedFd>,
     /// Where observed calls come from.
@@ -275,6 +278,7 @@ fn script(
         resized: root != base.root,
         root,
         steps,
+        listen: plan.listen.clone(),
         cut_off: plan.own_network,
         init: super::init::image(),
         init_words: Words::new(vec![text("ringfence".as_ref())]),
@@ -360,14 +364,17 @@ struct Heard {
     ready: bool,
     command: Option<OwnedFd>,
     root: Option<OwnedFd>,
+    listeners: Vec<TcpListener>,
     terminal: Option<OwnedFd>,
     listener: Option<OwnedFd>,
 }
 
 impl Heard {
-    fn handles(&mut self, handles: Vec<OwnedFd>) {
+    fn handles(&mut self, handles: Vec<OwnedFd>, listeners: usize) {
         let mut handles = handles.into_iter();
-        (self.command, self.root, self.terminal) = (handles.next(), handles.next(), handles.next());
+        (self.command, self.root) = (handles.next(), handles.next());
+        self.listeners = handles.by_ref().take(listeners).map(TcpListener::from).collect();
+        self.terminal = handles.next();
     }
 }
 
@@ -407,7 +414,7 @@ fn send(to: &OwnedFd, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
 
 /// The next report and what came with it; `None` when nobody is left to report.
 pub(super) fn receive(from: &OwnedFd) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(24))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut bytes = [0_u8; 8];
     let mut text = [rustix::io::IoSliceMut::new(&mut bytes)];

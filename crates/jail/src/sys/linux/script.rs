@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::{CString, OsStr};
 use std::hash::{Hash, Hasher};
+use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub(super) struct Script {
     pub(super) resized: bool,
     /// How the tree is built, on top of what was built before.
     pub(super) steps: Vec<Step>,
+    /// Where the supervisor listens inside the jail's network.
+    pub(super) listen: Vec<SocketAddr>,
     /// Whether no way may lead out of the jail's network.
     pub(super) cut_off: bool,
     /// The image of the process that stays.

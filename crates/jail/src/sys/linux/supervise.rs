@@ -1,5 +1,6 @@
 //! Following a command to its end: one thread, one loop.
 
+use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,8 @@ pub(crate) struct Running {
     terminal: bool,
     /// Whoever started us, where our signals are the command's: its end is a request to end, too.
     parent: Option<OwnedFd>,
+    /// Where somebody here listens inside the jail, until they are asked for.
+    pub(super) listeners: Vec<TcpListener>,
     /// Who watches for refusals.
     pub(super) observer: Option<Observer>,
     _sweeper: Option<Sweeper>,
@@ -76,6 +79,7 @@ impl Running {
             patience: None,
             status: None,
             terminal: false,
+            listeners: Vec::new(),
             observer: None,
             _sweeper: sweeper,
         }
