@@ -193,14 +193,13 @@ impl Running {
             libc::SIGWINCH => drop(relay.resize()),
             libc::SIGCHLD => {}
             libc::SIGCONT => self.resume(),
-            libc::SIGTSTP => match relay.signal(libc::SIGTSTP) {
-                Ok(true) => {}
-                _ => {
-                    self.tell(libc::SIGSTOP);
-                    self.suspend(Stop::Us);
-                }
-            },
-            libc::SIGINT | libc::SIGQUIT if matches!(relay.signal(caught.signal), Ok(true)) => {}
+            // With a terminal inside, its programs decide what its keys mean to them.
+            libc::SIGINT | libc::SIGQUIT | libc::SIGTSTP
+                if matches!(relay.signal(caught.signal), Ok(true)) => {}
+            libc::SIGTSTP => {
+                self.tell(libc::SIGSTOP);
+                self.suspend(Stop::Us);
+            }
             libc::SIGTERM | libc::SIGHUP => self.ask_to_end(caught.signal),
             other => self.tell(other),
         }

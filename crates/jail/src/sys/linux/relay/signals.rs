@@ -64,6 +64,7 @@ impl Signals {
 
     /// Stops, and comes back when somebody continues us. The kernel takes it as a key of the terminal: it stops nobody who
     /// ignores it, and no process group without a shell that could continue it.
+    #[expect(clippy::unused_self, reason = "while these are blocked nobody else takes the signal")]
     pub(crate) fn stop(&self, whom: Stop) -> io::Result<()> {
         let sent = match whom {
             Stop::Us => kill_process(getpid(), Signal::TSTP),
