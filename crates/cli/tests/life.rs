@@ -231,7 +231,7 @@ fn both_outputs_to_one_file_stay_in_order() {
     let same = open();
     let mut child = stage.script("", script).stdout(same.try_clone().unwrap()).stderr(same).spawn().unwrap();
     end_of(&mut child);
-    let lines: String = (0..500).map(|number| format!("{number}\n{number}\n")).collect();
+    let lines = (0..500).map(|number| format!("{number}\n{number}\n")).collect::<Vec<_>>().concat();
     assert!(fs::read_to_string(&log).unwrap() == format!("before\n{lines}"));
     let mut child = stage.script("", script).stdout(open()).stderr(open()).spawn().unwrap();
     end_of(&mut child);
