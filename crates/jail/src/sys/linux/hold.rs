@@ -336,3 +336,6 @@ fn is_about_the_machine(part: Part, errno: Errno) -> bool {
     let refused = matches!(errno, Errno::PERM | Errno::ACCESS | Errno::NOSYS | Errno::INVAL | Errno::NOSPC);
     refused && (early || matches!(part, Part::Tree(_)) && errno != Errno::ACCESS)
 }
+
+#[cfg(test)]
+mod tests;
