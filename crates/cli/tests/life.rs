@@ -182,6 +182,24 @@ fn a_reader_that_leaves_ends_the_writer() {
     assert_eq!(ended(stage.surround(&mut shell).stdin(Stdio::null())).out, "y\n141\n");
 }
 
+/// What the command did not read is there for whoever reads next.
+#[test]
+fn only_what_is_read_is_taken() {
+    let Some(stage) = Stage::new() else { return };
+    fs::write(stage.path("beside/in"), "1\n2\n3\n").unwrap();
+    let rows = [
+        ("while read x; do \"$RF\" run -- true; echo $x; done < ../beside/in", "1\n2\n3\n"),
+        ("cat ../beside/in | while read x; do \"$RF\" run -- true; echo $x; done", "1\n2\n3\n"),
+        ("{ \"$RF\" run -- head -c 2; echo -; cat; } < ../beside/in", "1\n-\n2\n3\n"),
+        ("cat ../beside/in | { \"$RF\" run -- head -c 2; echo -; cat; }", "1\n-\n2\n3\n"),
+    ];
+    for (script, out) in rows {
+        let mut shell = Command::new("/bin/sh");
+        let ended = ended(stage.surround(shell.args(["-c", script])));
+        assert_eq!(ended.out, out, "{script}: {ended:?}");
+    }
+}
+
 const MUCH: usize = 64 << 20;
 
 /// Bytes that differ from one another over any distance that a mistake is likely to move them.

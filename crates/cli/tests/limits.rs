@@ -105,7 +105,7 @@ fn memory_is_bounded_in_one_process_and_in_many() {
     ];
     for script in rows {
         let started = Instant::now();
-        let ended = stage.run("--limit memory=200MB", &script);
+        let ended = stage.run("--limit memory=200MB", script);
         assert_limited(&stage, "memory", "200MB", &ended);
         assert!(started.elapsed() < LONG);
     }

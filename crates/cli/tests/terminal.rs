@@ -139,6 +139,20 @@ fn a_program_that_stops_itself_is_suspended() {
     person.waits();
 }
 
+#[test]
+fn a_suspended_program_goes_on_in_the_background() {
+    let Some((stage, mut person)) = begin() else { return };
+    person.opens_a_shell(&stage);
+    person.types("$RF run -- sh -c 'kill -STOP $$; echo on; exit 3'\r");
+    person.sees("Stopped");
+    person.sees("out> ");
+    person.types("bg\r");
+    person.sees("on\r");
+    person.types("wait %1; echo code=$?; exit\r");
+    person.sees("code=3");
+    person.waits();
+}
+
 /// Without a shell around nobody could continue it.
 #[test]
 fn where_no_shell_waits_nothing_is_suspended() {
