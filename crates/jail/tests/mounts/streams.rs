@@ -15,13 +15,14 @@ fn peak() -> i64 {
     used.ru_maxrss * 1024
 }
 
+const GIBIBYTE: u64 = 1 << 30;
+
 /// Far more than is kept: what is kept is its beginning and its end, how much it was is told, and memory stays small.
 #[test]
 fn a_gibibyte_of_output() {
     if !works("a gibibyte of output") {
         return;
     }
-    const GIBIBYTE: u64 = 1 << 30;
     let place = Place::new();
     let keep = 64 << 10;
     let streams = Streams::Captured(Capture { input: Vec::new(), keep });

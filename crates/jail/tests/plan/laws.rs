@@ -61,7 +61,9 @@ fn case() -> impl Strategy<Value = (Spec, Host)> {
         host.entries.insert(workspace.clone(), entry(0, 99));
         let spec = Spec::for_workspace(&workspace, &home, Limits::none());
         let spec = views.iter().fold(spec, |spec, (path, mode, _)| spec.view(path, *mode));
-        bent.iter().for_each(|(view, above)| bend(&spec, &mut host, *view, *above));
+        for (view, above) in bent {
+            bend(&spec, &mut host, view, above);
+        }
         complete(&spec, &mut host);
         (spec, host)
     })

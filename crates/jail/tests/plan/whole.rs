@@ -17,7 +17,7 @@ fn whole(spec: &Spec, host: &Host) -> String {
 fn about(spec: &Spec, host: &Host, words: &[&str]) -> String {
     let whole = whole(spec, host);
     let lines = whole.lines().filter(|line| words.iter().any(|word| line.contains(word)));
-    lines.map(|line| format!("{line}\n")).collect()
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 #[test]
