@@ -3,7 +3,17 @@
 //! [`hold`] makes the jail, with every layer on and tried, and stops before foreign code: whoever has a [`Held`] can see what is
 //! really enforced, and nothing has run yet. [`Held::release`] lets the command go, [`Running::wait`] follows it to its end.
 //!
-//! A jail lives no longer than the thread that holds it: its death is the end of everything inside.
+//! A jail lives no longer than the thread that holds it: its death is the end of everything inside. A pool that lets its threads
+//! end takes their jails with them, so neither [`Held`] nor [`Running`] can be given to another thread:
+//!
+//! ```compile_fail,E0277
+//! fn given_away<T: Send>() {}
+//! given_away::<jail::Held>();
+//! ```
+//! ```compile_fail,E0277
+//! fn given_away<T: Send>() {}
+//! given_away::<jail::Running>();
+//! ```
 
 use std::ffi::OsString;
 use std::fmt;
