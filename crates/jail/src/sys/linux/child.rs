@@ -141,8 +141,10 @@ fn build_base(plot: &Plot, base: &Base) -> Tried<OwnedFd> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change(c"/", private).at(Part::Private)?;
     let root = private_root(&base.root).at(Part::Root)?;
+    // Nobody else has anything to say about these paths: they are the system's or our own.
+    let site = Site { root: root.as_fd(), options: &base.root, hands: &Hands::EMPTY, shared: false };
     for (index, step) in (0..).zip(&base.steps) {
-        perform(step, root.as_fd(), &base.root, &Hands::EMPTY).at(Part::Tree(index))?;
+        site.perform(step).at(Part::Tree(index))?;
     }
     Ok(root)
 }
@@ -155,9 +157,9 @@ fn build_rest(script: &Script, base: &Base, root: &OwnedFd, hands: &Hands) -> Tr
         resize(root, &script.root).at(Part::Root)?;
     }
     let done = u16::try_from(base.steps.len()).unwrap_or(u16::MAX);
+    let site = Site { root: root.as_fd(), options: &script.root, hands, shared: true };
     for (index, step) in (0..).zip(&script.steps) {
-        let part = Part::Tree(done.saturating_add(index));
-        perform(step, root.as_fd(), &script.root, hands).at(part)?;
+        site.perform(step).at(Part::Tree(done.saturating_add(index)))?;
     }
     let init = write_init(root.as_fd(), &script.init).at(Part::Init)?;
     clear_scaffold(root.as_fd()).at(Part::Root)?;
@@ -290,37 +292,70 @@ fn mount_of(made: &OwnedFd, attributes: MountAttrFlags) -> Result<OwnedFd, Errno
     rustix::mount::fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
-fn perform(step: &Step, root: BorrowedFd<'_>, options: &Options, hands: &Hands) -> Result<(), Errno> {
-    match step {
-        Step::Directory { path, mode } => directory(root, path, *mode),
-        Step::Link { path, to } => rustix::fs::symlinkat(to.as_c_str(), root, path.as_c_str()),
-        Step::File { path, text } => file(root, path, text).map(drop),
-        Step::Bind { from, path, attributes, id } => {
-            let tree = tree(rustix::fs::CWD, from)?;
-            same(&tree, *id)?;
-            change(&tree, *attributes)?;
-            place(&tree, root, path)
+/// Where a tree is built, and with what.
+struct Site<'a> {
+    root: BorrowedFd<'a>,
+    options: &'a Options,
+    hands: &'a Hands,
+    /// Whether paths lie in what others can change meanwhile.
+    shared: bool,
+}
+
+impl Site<'_> {
+    fn perform(&self, step: &Step) -> Result<(), Errno> {
+        let root = self.root;
+        match step {
+            Step::Directory { path, mode } => directory(root, path, *mode),
+            Step::Link { path, to } => rustix::fs::symlinkat(to.as_c_str(), root, path.as_c_str()),
+            Step::File { path, text } => file(root, path, text).map(drop),
+            Step::Bind { from, path, attributes, id } => {
+                let tree = tree(rustix::fs::CWD, from)?;
+                same(&tree, *id)?;
+                self.place_as(tree, *attributes, path)
+            }
+            Step::Ready { mount, path } => self.place(handle(self.hands.number(*mount)?), path),
+            Step::Device { from, path } => {
+                let device = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+                self.place_as(tree(rustix::fs::CWD, from)?, device, path)
+            }
+            Step::Scratch { path } => self.place_owned(tree(root, path)?, path),
+            Step::Fresh { path } => self.place_owned(private_file_system(self.options)?, path),
+            Step::Empty { path, of } => {
+                self.place_as(tree(root, of)?, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC, path)
+            }
+            Step::Processes { path } => self.place_owned(processes()?, path),
+            Step::Terminals { path } => self.place_owned(terminals()?, path),
+            Step::Lock { path } => {
+                let flags = OFlags::PATH | OFlags::CLOEXEC;
+                lock(rustix::fs::openat(root, path.as_c_str(), flags, Mode::empty())?.as_fd())
+            }
         }
-        Step::Ready { mount, path } => place(&handle(hands.number(*mount)?), root, path),
-        Step::Device { from, path } => {
-            let tree = tree(rustix::fs::CWD, from)?;
-            change(&tree, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
-            place(&tree, root, path)
+    }
+
+    fn place_as(&self, tree: OwnedFd, attributes: u64, path: &CStr) -> Result<(), Errno> {
+        let change = MountChange { set: attributes, clear: 0, propagation: libc::MS_PRIVATE, idmap: 0 };
+        mount_setattr(tree.as_fd(), &change, true)?;
+        self.place_owned(tree, path)
+    }
+
+    fn place_owned(&self, tree: OwnedFd, path: &CStr) -> Result<(), Errno> {
+        self.place(tree.as_fd(), path)?;
+        // Closed with everything else when this process executes its program, for nothing.
+        std::mem::forget(tree);
+        Ok(())
+    }
+
+    /// Mounts at a path of the new root. A link that has appeared on the way since the path was judged would lead out of it.
+    fn place(&self, tree: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
+        let by_name = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        if !self.shared {
+            return rustix::mount::move_mount(tree, c"", self.root, path, by_name);
         }
-        Step::Scratch { path } => place(&tree(root, path)?, root, path),
-        Step::Fresh { path } => place(&private_file_system(options)?, root, path),
-        Step::Empty { path, of } => {
-            let tree = tree(root, of)?;
-            change(&tree, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC)?;
-            place(&tree, root, path)
-        }
-        Step::Processes { path } => place(&processes()?, root, path),
-        Step::Terminals { path } => place(&terminals()?, root, path),
-        Step::Lock { path } => {
-            let opened =
-                rustix::fs::openat(root, path.as_c_str(), OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-            lock(opened.as_fd())
-        }
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let straight = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let point = rustix::fs::openat2(self.root, path, flags, Mode::empty(), straight)?;
+        let by_handle = by_name | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+        rustix::mount::move_mount(tree, c"", point.as_fd(), c"", by_handle)
     }
 }
 
@@ -358,20 +393,6 @@ fn tree(at: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
 fn same(tree: &OwnedFd, id: (u64, u64)) -> Result<(), Errno> {
     let found = rustix::fs::fstat(tree)?;
     if (found.st_dev, found.st_ino) == id { Ok(()) } else { Err(Errno::STALE) }
-}
-
-fn change(tree: &OwnedFd, attributes: u64) -> Result<(), Errno> {
-    let change = MountChange { set: attributes, clear: 0, propagation: libc::MS_PRIVATE, idmap: 0 };
-    mount_setattr(tree.as_fd(), &change, true)
-}
-
-/// Mounts at a path of the new root. A link that has appeared on the way since the path was judged would lead out of it.
-fn place(tree: &impl AsFd, root: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let straight = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    let point = rustix::fs::openat2(root, path, flags, Mode::empty(), straight)?;
-    let both = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-    rustix::mount::move_mount(tree.as_fd(), c"", point.as_fd(), c"", both)
 }
 
 fn lock(mount: BorrowedFd<'_>) -> Result<(), Errno> {
