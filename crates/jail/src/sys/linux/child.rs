@@ -88,6 +88,8 @@ pub(super) extern "C" fn first(plot: &Plot) -> ! {
 enum Never {}
 
 fn build_and_stay(plot: &Plot) -> Tried<Never> {
+    // The tree is made as it is written down; the command has the caller's again.
+    let umask = rustix::process::umask(Mode::empty());
     prepare(plot)?;
     wait_for_leave(plot).at(Part::Leave)?;
     let base = calls::given(&plot.base).ok_or((Part::Leave, Errno::FAULT))?;
@@ -104,6 +106,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
         plot,
         script,
         hands: &hands,
+        umask,
         ruleset: ruleset.as_ref().map(AsFd::as_fd),
         terminal: terminal.as_ref().map(|(_, slave)| slave.as_fd()),
     };
@@ -360,11 +363,8 @@ impl Site<'_> {
 }
 
 fn directory(root: BorrowedFd<'_>, path: &CStr, mode: u32) -> Result<(), Errno> {
-    let rights = Mode::from_raw_mode(mode);
-    match rustix::fs::mkdirat(root, path, rights) {
+    match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(mode)) {
         Err(Errno::EXIST) => Ok(()),
-        // The caller's umask does not reach into the jail; where it would have, the mode is set again.
-        Ok(()) if mode & 0o1000 != 0 => rustix::fs::chmodat(root, path, rights, AtFlags::empty()),
         other => other,
     }
 }
@@ -559,6 +559,7 @@ struct Second<'a> {
     plot: &'a Plot,
     script: &'a Script,
     hands: &'a Hands,
+    umask: Mode,
     ruleset: Option<BorrowedFd<'a>>,
     terminal: Option<BorrowedFd<'a>>,
 }
@@ -575,6 +576,7 @@ extern "C" fn second_main(second: &Second<'_>) -> ! {
 fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
     let (plot, script) = (second.plot, second.script);
     confine::close(plot.ends.sealed);
+    rustix::process::umask(second.umask);
     session(second.terminal).at(Part::Session)?;
     let three = second.hands.numbers_of(&script.streams).at(Part::Streams)?;
     streams(&three, second.terminal).at(Part::Streams)?;
