@@ -4,7 +4,7 @@
 mod warden;
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use policy::Shown;
 use rustix::fs::{FileType, Mode, OFlags};
@@ -270,6 +270,7 @@ impl Cell for Fenced {
 }
 
 fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop) -> Post {
+    let kept = kept(&order, ground, theirs);
     let start = Start {
         programs: order.programs,
         arguments: Words::new(order.argv),
@@ -292,7 +293,18 @@ fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop) -> 
         cwd: text(order.cwd.as_os_str()),
         start,
         streams: order.streams,
+        kept,
     }
+}
+
+/// Every descriptor that the processes use, in order.
+fn kept(order: &Order<'_>, ground: &Ground, theirs: &Theirs) -> Vec<RawFd> {
+    let own = [&theirs.report, &theirs.gate, &theirs.status, &ground.ruleset].map(AsRawFd::as_raw_fd);
+    let given = order.streams.iter().flatten().chain(&order.cgroups).copied();
+    let lock = ground.scratch.lock().as_raw_fd();
+    let mut kept: Vec<_> = (0..3).chain(own).chain([lock]).chain(given).collect();
+    kept.sort_unstable();
+    kept
 }
 
 /// The supervisor's ends of everything between it and the processes.

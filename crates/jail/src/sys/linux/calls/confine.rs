@@ -89,11 +89,15 @@ pub(in crate::sys::linux) fn close_on_exec_from(first: u32) -> Result<(), Errno>
 ///
 /// Other handles of this process must not be used or dropped afterwards: only a process that has none yet, or a function that
 /// never returns, can call it.
-pub(in crate::sys::linux) fn close_all_but<const N: usize>(kept: [RawFd; N]) -> Result<(), Errno> {
-    let mut kept = kept.map(RawFd::cast_unsigned);
+pub(in crate::sys::linux) fn close_all_but<const N: usize>(mut kept: [RawFd; N]) -> Result<(), Errno> {
     kept.sort_unstable();
+    close_between(&kept)
+}
+
+/// As [`close_all_but`], with numbers that are in order already.
+pub(in crate::sys::linux) fn close_between(kept: &[RawFd]) -> Result<(), Errno> {
     let mut first = 0;
-    for keep in kept.into_iter().chain([u32::MAX]) {
+    for keep in kept.iter().map(|keep| keep.cast_unsigned()).chain([u32::MAX]) {
         if first < keep {
             // SAFETY: no pointers; that nobody uses what is closed is the promise of the caller.
             unsafe { raw::call(libc::SYS_close_range, [first as usize, keep as usize - 1, 0, 0, 0, 0]) }?;

@@ -55,6 +55,8 @@ pub(super) struct Post {
     pub(super) start: Start,
     /// The standard streams of the command; `None` is the jail's own terminal.
     pub(super) streams: [Option<RawFd>; 3],
+    /// Every descriptor that is named here, and the three that every process has, in order.
+    pub(super) kept: Vec<RawFd>,
 }
 
 enum Never {}
@@ -67,6 +69,8 @@ pub(super) extern "C" fn stand(post: &Post) -> ! {
 }
 
 fn start_and_watch(post: &Post) -> Tried<Never> {
+    // Another thread may be making a jail: whoever keeps a copy of its ends keeps it from seeing that they are closed.
+    confine::close_between(&post.kept).at(Part::Report)?;
     let children = adopt().at(Part::Processes)?;
     post.cgroups.iter().try_for_each(|entrance| join(*entrance)).at(Part::Cgroup)?;
     confine::new_keyring().or_else(without_keyrings).or_else(refused).at(Part::Keyring)?;
