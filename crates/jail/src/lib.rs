@@ -1,13 +1,14 @@
 //! Kernel enforcement around a process tree. The only room with `unsafe` code.
 //!
-//! Today the room holds [`probe`]: what this machine can enforce.
+//! A [`Spec`] (data) becomes a [`plan`] (pure) and then a process that is held, released and followed ([`hold`]). [`probe`] says
+//! what this machine can enforce.
 //!
 //! **Invariant.** Support is measured by doing, never read off a version: distributions carry features backwards,
 //! containers and administrators take them away. What files say ([`probe::Signs`]) explains a measurement and
 //! never replaces one.
 //!
-//! **Invariant.** `sys` is the only module that names an operating system, `sys::linux::calls` the only one with
-//! `unsafe`.
+//! **Invariant.** `sys` is the only module that names an operating system, and the only one with `unsafe`:
+//! raw calls, and the promise that whoever makes a process in our memory gives with it.
 //!
 //! **Invariant.** Measuring creates nothing and changes nothing on the host: no file, no mount, no setting. What has to
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.

@@ -125,7 +125,7 @@ static LIMITS: &[Key] = &[
     Key::new("cpu", Kind::Time, Narrow::Smaller, "Processor time of one process."),
     Key::new("open-files", Kind::Count(3, 1 << 30), Narrow::Smaller, "Open files of one process."),
     Key::new("file-size", Kind::Size, Narrow::Smaller, "Size of one file that is written."),
-    Key::new("output", Kind::Size, Narrow::Smaller, "Output handed back; the rest is kept aside."),
+    Key::new("output", Kind::Size, Narrow::Smaller, "Output handed back; the rest is kept aside.").later(),
     Key::new("tmp", Kind::Size, Narrow::Smaller, "Size of the private temporary directory."),
     Key::new("tokens", Kind::Table(TOKENS), Narrow::Inside, "Tokens of the model.").later(),
     Key::new("cost-usd", Kind::Table(COST), Narrow::Inside, "Money spent on the model.").later(),

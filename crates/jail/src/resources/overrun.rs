@@ -20,22 +20,12 @@ pub enum Limit {
     FileSize,
     /// Size of the private temporary directory.
     Tmp,
-    /// Output.
-    Output,
 }
 
 impl Limit {
     /// Every limit, in the order of the policy file.
-    pub const ALL: [Self; 8] = [
-        Self::WallClock,
-        Self::Idle,
-        Self::Memory,
-        Self::Processes,
-        Self::Cpu,
-        Self::FileSize,
-        Self::Tmp,
-        Self::Output,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::WallClock, Self::Idle, Self::Memory, Self::Processes, Self::Cpu, Self::FileSize, Self::Tmp];
 
     /// The word of the policy file, below `limits`.
     #[must_use]
@@ -48,7 +38,6 @@ impl Limit {
             Self::Cpu => "cpu",
             Self::FileSize => "file-size",
             Self::Tmp => "tmp",
-            Self::Output => "output",
         }
     }
 
@@ -61,7 +50,6 @@ impl Limit {
             Self::Cpu => "one of its processes computed for longer and was ended",
             Self::FileSize => "a file would have become larger",
             Self::Tmp => "the private temporary directory is full",
-            Self::Output => "the command wrote more and was ended",
         }
     }
 }
@@ -216,7 +204,7 @@ mod tests {
         let amount = |limit| match limit {
             Limit::WallClock | Limit::Idle | Limit::Cpu => Amount::Time(Duration::from_secs(600)),
             Limit::Processes => Amount::Count(1024),
-            Limit::Memory | Limit::FileSize | Limit::Tmp | Limit::Output => Amount::Bytes(3_000_000_000),
+            Limit::Memory | Limit::FileSize | Limit::Tmp => Amount::Bytes(3_000_000_000),
         };
         let lines: Vec<_> = Limit::ALL.map(|limit| Overrun::new(limit, amount(limit)).to_string()).into();
         let expected = "\
@@ -226,8 +214,7 @@ limit reached: memory (3GB): its processes together wanted more; raise limits.me
 limit reached: processes (1024): no further process or thread could be started; raise limits.processes in your policy
 limit reached: cpu (10m): one of its processes computed for longer and was ended; raise limits.cpu in your policy
 limit reached: file-size (3GB): a file would have become larger; raise limits.file-size in your policy
-limit reached: tmp (3GB): the private temporary directory is full; raise limits.tmp in your policy
-limit reached: output (3GB): the command wrote more and was ended; raise limits.output in your policy";
+limit reached: tmp (3GB): the private temporary directory is full; raise limits.tmp in your policy";
         assert_eq!(lines.join("\n"), expected);
         let used = Overrun::new(Limit::Memory, Amount::Bytes(1 << 30)).used(Amount::Bytes(1_200_000_000));
         let expected = "limit reached: memory (1GiB): its processes together wanted more (1200MB seen)";
