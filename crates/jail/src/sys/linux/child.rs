@@ -538,7 +538,8 @@ pub(super) fn tell(to: BorrowedFd<'_>, report: Report) {
 
 /// Becomes the process that reaps. Its end is the end of the jail.
 fn stay(plot: &Plot, script: &Script, init: &OwnedFd) -> Tried<Never> {
-    // Descriptor 3 is the only one it has.
+    // Descriptor 3 is the only one it has. The image may have that number by chance.
+    let init = &rustix::io::fcntl_dupfd_cloexec(init, 4).at(Part::Init)?;
     confine::duplicate(handle(plot.ends.status), 3).at(Part::Init)?;
     (0..3).for_each(confine::close);
     confine::close_on_exec_from(4).at(Part::Init)?;
