@@ -1,33 +1,42 @@
 //! Showing the files of one user as another's: how root's jail can run as nobody and still work on root's files.
 
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::OpenTreeFlags;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags};
 
 use super::calls::clone::{Stack, clone_in_our_memory};
 use super::calls::confine;
 use super::calls::mounts::{MountChange, mount_setattr};
-use super::native::{Broken, write};
+use super::native::{Broken, end, write};
 use super::report::Part;
 use super::script::attributes;
 use crate::plan::{Kind, Mount, Owner, Plan};
 
 /// The plan's views, mounted already with ids shown as the jail's own; empty unless root calls.
-pub(super) fn ready(plan: &Plan) -> Result<Vec<(PathBuf, OwnedFd)>, Broken> {
-    let Some(shows) = plan.identity.shows else { return Ok(Vec::new()) };
+#[derive(Default)]
+pub(super) struct Ready {
+    pub(super) mounts: Vec<(PathBuf, OwnedFd)>,
+    /// Ended when dropped, which takes a moment and can wait.
+    _mapper: Option<Mapper>,
+}
+
+/// Makes them.
+pub(super) fn ready(plan: &Plan) -> Result<Ready, Broken> {
+    let Some(shows) = plan.identity.shows else { return Ok(Ready::default()) };
     let broken = |what: String| move |errno| Broken::Part(Part::Identity, Some(what), errno);
-    let map =
-        user_namespace(shows, plan.identity.outside).map_err(broken("make a map of users".to_owned()))?;
+    let mapper = Mapper::start().map_err(broken("make a map of users".to_owned()))?;
+    let map = mapper.map(shows, plan.identity.outside);
+    let map = map.map_err(broken("make a map of users".to_owned()))?;
     let own = plan.mounts.iter().filter(|mount| matches!(mount.kind, Kind::Bind { own: true, .. }));
-    own.map(|mount| {
+    let mounts = own.map(|mount| {
         let what = format!("show {} as its own", policy::Shown::path(&mount.path));
         view(mount, &map).map(|made| (mount.path.clone(), made)).map_err(broken(what))
-    })
-    .collect()
+    });
+    Ok(Ready { mounts: mounts.collect::<Result<_, _>>()?, _mapper: Some(mapper) })
 }
 
 fn view(mount: &Mount, map: &OwnedFd) -> Result<OwnedFd, Errno> {
@@ -51,28 +60,41 @@ fn view(mount: &Mount, map: &OwnedFd) -> Result<OwnedFd, Errno> {
     Ok(tree)
 }
 
-/// A user namespace that maps one owner to another and leaves the rest as it is.
-fn user_namespace(from: Owner, to: Owner) -> Result<OwnedFd, Errno> {
-    let mut stack = Stack::new();
-    let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    let (number, wait) = (ourselves.as_raw_fd(), confine::live_until_end_of);
-    let mask = confine::block_signals(u64::MAX)?;
-    // SAFETY: the process makes system calls only and uses no memory but its stack and `number`, which outlive it: it is ended
-    // and reaped before this function returns. All signals are blocked.
-    let child = unsafe { clone_in_our_memory(libc::CLONE_NEWUSER, stack.top(), wait, &number) };
-    let restored = confine::block_signals(mask);
-    let child = child?;
-    let namespace = restored.and_then(|_| mapped(child, from, to));
-    let _ended = rustix::process::kill_process(child, Signal::KILL);
-    rustix::io::retry_on_intr(|| rustix::process::waitpid(Some(child), WaitOptions::empty()))?;
-    namespace
+/// A process whose only purpose is to have a user namespace.
+struct Mapper {
+    pid: Pid,
+    /// What it shares with us while it lives: its stack, and the number of a handle on us.
+    _shared: (Stack, Box<RawFd>, OwnedFd),
 }
 
-fn mapped(child: Pid, from: Owner, to: Owner) -> Result<OwnedFd, Errno> {
-    write(child, "uid_map", &swapped(from.uid, to.uid))?;
-    write(child, "gid_map", &swapped(from.gid, to.gid))?;
-    let path = format!("/proc/{}/ns/user", child.as_raw_nonzero());
-    rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+impl Mapper {
+    fn start() -> Result<Self, Errno> {
+        let mut stack = Stack::new();
+        let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+        let number = Box::new(ourselves.as_raw_fd());
+        let wait = confine::live_until_end_of;
+        let mask = confine::block_signals(u64::MAX)?;
+        // SAFETY: the process makes system calls only and uses no memory but its stack and `number`, which are kept until it has
+        // ended and been reaped. All signals are blocked.
+        let pid = unsafe { clone_in_our_memory(libc::CLONE_NEWUSER, stack.top(), wait, &*number) };
+        let restored = confine::block_signals(mask);
+        let mapper = Self { pid: pid?, _shared: (stack, number, ourselves) };
+        restored.map(|_| mapper)
+    }
+
+    /// Its namespace, which maps one owner to another and leaves the rest as it is.
+    fn map(&self, from: Owner, to: Owner) -> Result<OwnedFd, Errno> {
+        write(self.pid, "uid_map", &swapped(from.uid, to.uid))?;
+        write(self.pid, "gid_map", &swapped(from.gid, to.gid))?;
+        let path = format!("/proc/{}/ns/user", self.pid.as_raw_nonzero());
+        rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    }
+}
+
+impl Drop for Mapper {
+    fn drop(&mut self) {
+        end(self.pid);
+    }
 }
 
 /// Two ids change places, the others keep theirs. Ids above the second are not mapped: nobody has them.

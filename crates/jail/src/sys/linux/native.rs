@@ -141,10 +141,13 @@ impl Seed {
     /// Tells the process what else to build, and holds the command at the gate.
     pub(crate) fn grow(self, order: Order<'_>, plan: &Plan) -> Result<Jail, Broken> {
         let ready = idmap::ready(plan)?;
-        let handles = handles(&order, &ready);
-        let script = Box::new(script(order, plan, &ready, &self.base, self.mask).ok_or(Broken::Outgrown)?);
+        let handles = handles(&order, &ready.mounts);
+        let script =
+            Box::new(script(order, plan, &ready.mounts, &self.base, self.mask).ok_or(Broken::Outgrown)?);
         self.plot.give(&script);
         send(&self.ours.report, &handles).map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
+        // They have them; and the processes are busy meanwhile.
+        drop(ready);
         let mut heard = self.listen(&script)?;
         let command = heard.command.take().ok_or(Broken::Silent)?;
         let Heard { root, listeners, terminal, listener, .. } = heard;

@@ -46,7 +46,7 @@ pub(crate) struct Running {
     pub(super) listeners: Vec<TcpListener>,
     /// Who watches for refusals.
     pub(super) observer: Option<Observer>,
-    _sweeper: Option<Sweeper>,
+    sweeper: Option<Sweeper>,
 }
 
 /// What a command gets to end by itself once it is asked to.
@@ -81,7 +81,7 @@ impl Running {
             terminal: false,
             listeners: Vec::new(),
             observer: None,
-            _sweeper: sweeper,
+            sweeper,
         }
     }
 
@@ -294,6 +294,11 @@ impl Running {
         let used = self.cell.reap();
         let observed = self.observed(used);
         let mut notes = Vec::new();
+        if let Err(errno) = self.cgroups.remove() {
+            notes.push(format!("a cgroup could not be removed: {errno}"));
+        }
+        // It has time to end while the rest is done.
+        let sweeper = self.sweeper.map(Sweeper::dismissed);
         let denials = self.observer.take().map(Observer::denials).unwrap_or_default();
         let captured = match self.connection {
             Connection::Relay(relay, signals) => {
@@ -309,9 +314,7 @@ impl Running {
             (None, Status::Exited(code)) => End::Exited(code),
             (None, Status::Signaled(signal)) => End::Signaled(signal),
         };
-        if let Err(errno) = self.cgroups.remove() {
-            notes.push(format!("a cgroup could not be removed: {errno}"));
-        }
+        drop(sweeper);
         Outcome { end, duration, denials, notes, captured }
     }
 

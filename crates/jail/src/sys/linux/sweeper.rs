@@ -34,6 +34,12 @@ impl Sweeper {
         if directories.is_empty() { None } else { Self::spawn(directories).ok() }
     }
 
+    /// Tells it that nothing is left to be removed. It ends while we go on.
+    pub(super) fn dismissed(mut self) -> Self {
+        self.lifeline = None;
+        self
+    }
+
     fn spawn(directories: &[CString]) -> Result<Self, Errno> {
         let (input, lifeline) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let image = rustix::fs::memfd_create(c"ringfence", MemfdFlags::CLOEXEC)?;
