@@ -94,6 +94,8 @@ pub struct Common {
     pub skeleton: Vec<(PathBuf, Skeleton)>,
     /// What is mounted, parents first.
     pub mounts: Vec<Mount>,
+    /// What may be done beneath which path.
+    pub grants: Vec<Grant>,
 }
 
 /// What plans for this machine have in common.
@@ -101,7 +103,8 @@ pub struct Common {
 pub fn common(host: &Host) -> Common {
     let identity = identity::identity(None, host);
     let mounts = tree::mounts(None, host, &identity);
-    Common { skeleton: tree::skeleton(None, host, &mounts, &identity), identity, mounts }
+    let skeleton = tree::skeleton(None, host, &mounts, &identity);
+    Common { skeleton, grants: tree::grants(&mounts), identity, mounts }
 }
 
 /// The size of private space when no limit says otherwise.

@@ -30,6 +30,7 @@ mod root;
 mod scratch;
 mod script;
 mod signs;
+mod site;
 mod supervise;
 mod sweeper;
 mod watchdog;

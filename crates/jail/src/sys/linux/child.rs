@@ -3,21 +3,17 @@
 //! **Invariant.** Until they execute something they share the supervisor's memory. Nothing here allocates, panics, or uses the
 //! C library; everything they need was prepared in a [`Script`], which nobody changes while they run.
 
-use std::ffi::CStr;
+use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
-use rustix::mount::{
-    FsMountFlags, FsOpenFlags, FsPickFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
-};
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
 use rustix::process::Pid;
 use rustix::thread::UnshareFlags;
@@ -25,9 +21,9 @@ use rustix::thread::UnshareFlags;
 use super::calls;
 use super::calls::clone::{StackTop, clone_in_our_memory};
 use super::calls::confine::{self, handle};
-use super::calls::mounts::{MountChange, mount_setattr};
 use super::report::{Part, Report};
-use super::script::{BLANK, Base, Ends, Options, Script, Slot, Start, Step, VOID};
+use super::script::{Base, Ends, Script, Start};
+use super::site::{self, Hands, Site};
 
 /// What both processes are given.
 pub(super) struct Plot {
@@ -93,29 +89,27 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     prepare(plot)?;
     wait_for_leave(plot).at(Part::Leave)?;
     let base = calls::given(&plot.base).ok_or((Part::Leave, Errno::FAULT))?;
-    let root = build_base(plot, base)?;
-    let hands = Hands::receive(plot).at(Part::Leave)?;
+    let begun = begin(plot, base)?;
+    let hands = Hands::receive(plot.ends.report).at(Part::Leave)?;
     let script = calls::given(&plot.script).ok_or((Part::Leave, Errno::FAULT))?;
-    let init = build_rest(script, base, &root, &hands)?;
-    let ruleset = landlock(script)?;
+    complete(script, base, &begun, &hands)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
     let listeners = listeners(script)?;
-    renounce()?;
     confine::filter(&script.filter).at(Part::Filter)?;
     let second = Second {
         plot,
         script,
         hands: &hands,
         umask,
-        ruleset: ruleset.as_ref().map(AsFd::as_fd),
+        ruleset: begun.ruleset.as_ref().map(AsFd::as_fd),
         terminal: terminal.as_ref().map(|(_, slave)| slave.as_fd()),
     };
     // SAFETY: `second` lives on this stack, which is not left before `stay` executes something; the second process is
     // told only then to go on past its last use of it. Signals are blocked since before the first process was made.
     let pid = unsafe { clone_in_our_memory(0, plot.stack, second_main, &second) }.at(Part::Command)?;
     let master = terminal.as_ref().map(|(master, _)| master.as_fd());
-    hand_over(plot, &root, &listeners, master, pid)?;
-    stay(plot, script, &init)
+    hand_over(plot, &begun.root, &listeners, master, pid)?;
+    stay(plot, script, &begun.init)
 }
 
 /// What can be done before anything is known about the jail.
@@ -133,96 +127,53 @@ fn prepare(plot: &Plot) -> Tried<()> {
     rustix::system::sethostname(b"ringfence").at(Part::HostName)
 }
 
-/// The part of the tree that nearly every jail has.
-fn build_base(plot: &Plot, base: &Base) -> Tried<OwnedFd> {
+/// What is made before the jail is known.
+struct Begun {
+    root: OwnedFd,
+    init: OwnedFd,
+    ruleset: Option<OwnedFd>,
+}
+
+/// What nearly every jail has, and what none has.
+fn begin(plot: &Plot, base: &Base) -> Tried<Begun> {
     use rustix::mount::MountPropagationFlags;
     if let Some(who) = base.becomes {
         confine::become_owner(who.uid, who.gid).at(Part::Identity)?;
         // The kernel forgets it with the old identity.
         live_and_die_with(plot).at(Part::Lifeline)?;
     }
+    confine::new_keyring().or_else(without_keyrings).at(Part::Keyring)?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change(c"/", private).at(Part::Private)?;
-    let root = private_root(&base.root).at(Part::Root)?;
+    let root = site::private_root(&base.root).at(Part::Root)?;
     // Nobody else has anything to say about these paths: they are the system's or our own.
     let site = Site { root: root.as_fd(), options: &base.root, hands: &Hands::EMPTY, shared: false };
     for (index, step) in (0..).zip(&base.steps) {
         site.perform(step).at(Part::Tree(index))?;
     }
-    Ok(root)
+    let init = site::write_init(root.as_fd(), &base.init).at(Part::Init)?;
+    let ruleset = landlock(base, root.as_fd())?;
+    renounce()?;
+    Ok(Begun { root, init, ruleset })
 }
 
 /// The rest of the tree, and into it.
-fn build_rest(script: &Script, base: &Base, root: &OwnedFd, hands: &Hands) -> Tried<OwnedFd> {
+fn complete(script: &Script, base: &Base, begun: &Begun, hands: &Hands) -> Tried<()> {
+    let root = begun.root.as_fd();
     script.cgroups.iter().try_for_each(|slot| join(hands.number(*slot)?)).at(Part::Cgroup)?;
     calls::unshare_namespaces(UnshareFlags::NEWCGROUP).at(Part::Namespaces)?;
     if script.resized {
-        resize(root, &script.root).at(Part::Root)?;
+        site::resize(root, &script.root).at(Part::Root)?;
     }
     let done = u16::try_from(base.steps.len()).unwrap_or(u16::MAX);
-    let site = Site { root: root.as_fd(), options: &script.root, hands, shared: true };
+    let site = Site { root, options: &script.root, hands, shared: true };
     for (index, step) in (0..).zip(&script.steps) {
         site.perform(step).at(Part::Tree(done.saturating_add(index)))?;
     }
-    let init = write_init(root.as_fd(), &script.init).at(Part::Init)?;
-    clear_scaffold(root.as_fd()).at(Part::Root)?;
-    lock(root.as_fd()).at(Part::Root)?;
-    pivot(root.as_fd()).at(Part::Pivot)?;
-    confine::new_keyring().or_else(without_keyrings).at(Part::Keyring)?;
-    Ok(init)
-}
-
-/// Descriptors that came from the supervisor after this process was made.
-struct Hands {
-    numbers: [RawFd; Self::MOST],
-    count: usize,
-}
-
-impl Hands {
-    /// As many as the kernel sends at once.
-    const MOST: usize = 253;
-    const EMPTY: Self = Self { numbers: [-1; Self::MOST], count: 0 };
-
-    /// Waits for them; they are the leave to go on.
-    fn receive(plot: &Plot) -> Result<Self, Errno> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(Self::MOST))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let mut byte = [0_u8];
-        let mut text = [rustix::io::IoSliceMut::new(&mut byte)];
-        let report = handle(plot.ends.report);
-        let flags = RecvFlags::CMSG_CLOEXEC;
-        let received =
-            rustix::io::retry_on_intr(|| rustix::net::recvmsg(report, &mut text, &mut control, flags))?;
-        if received.bytes == 0 {
-            return Err(Errno::PIPE);
-        }
-        let mut hands = Self::EMPTY;
-        for message in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(handles) = message {
-                handles.for_each(|handle| hands.take(handle.into_raw_fd()));
-            }
-        }
-        Ok(hands)
-    }
-
-    fn take(&mut self, number: RawFd) {
-        if let Some(place) = self.numbers.get_mut(self.count) {
-            *place = number;
-            self.count = self.count.saturating_add(1);
-        }
-    }
-
-    fn numbers_of(&self, slots: &[Option<Slot>; 3]) -> Result<[Option<RawFd>; 3], Errno> {
-        let mut numbers = [None; 3];
-        for (number, slot) in numbers.iter_mut().zip(slots) {
-            *number = slot.map(|slot| self.number(slot)).transpose()?;
-        }
-        Ok(numbers)
-    }
-
-    fn number(&self, slot: Slot) -> Result<RawFd, Errno> {
-        self.numbers.get(slot).copied().filter(|number| *number >= 0).ok_or(Errno::BADF)
-    }
+    allow(begun.ruleset.as_ref(), &script.grants, root)?;
+    site::clear_scaffold(root).at(Part::Root)?;
+    site::lock(root).at(Part::Root)?;
+    site::pivot(root).at(Part::Pivot)
 }
 
 /// Binds the life of this process to the supervisor's. One that has died before is seen by its handle.
@@ -257,206 +208,31 @@ fn wait_for_leave(plot: &Plot) -> Result<(), Errno> {
     }
 }
 
-/// The one private file system, mounted over the old root, where only its handle leads.
-fn private_root(options: &Options) -> Result<OwnedFd, Errno> {
-    let root = private_file_system(options)?;
-    rustix::mount::move_mount(
-        root.as_fd(),
-        c"",
-        rustix::fs::CWD,
-        c"/",
-        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH,
-    )?;
-    Ok(root)
-}
-
-fn private_file_system(options: &Options) -> Result<OwnedFd, Errno> {
-    let made = rustix::mount::fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    bounds(&made, options)?;
-    rustix::mount::fsconfig_set_string(made.as_fd(), c"mode", c"0755")?;
-    mount_of(&made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV)
-}
-
-fn bounds(made: &OwnedFd, options: &Options) -> Result<(), Errno> {
-    rustix::mount::fsconfig_set_string(made.as_fd(), c"size", options.size.as_c_str())?;
-    rustix::mount::fsconfig_set_string(made.as_fd(), c"nr_inodes", options.inodes.as_c_str())
-}
-
-/// Gives the private file system other bounds.
-fn resize(root: &OwnedFd, options: &Options) -> Result<(), Errno> {
-    let flags = FsPickFlags::FSPICK_CLOEXEC | FsPickFlags::FSPICK_EMPTY_PATH;
-    let picked = rustix::mount::fspick(root.as_fd(), c"", flags)?;
-    bounds(&picked, options)?;
-    rustix::mount::fsconfig_reconfigure(picked.as_fd())
-}
-
-fn mount_of(made: &OwnedFd, attributes: MountAttrFlags) -> Result<OwnedFd, Errno> {
-    rustix::mount::fsconfig_create(made.as_fd())?;
-    rustix::mount::fsmount(made.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
-}
-
-/// Where a tree is built, and with what.
-struct Site<'a> {
-    root: BorrowedFd<'a>,
-    options: &'a Options,
-    hands: &'a Hands,
-    /// Whether paths lie in what others can change meanwhile.
-    shared: bool,
-}
-
-impl Site<'_> {
-    fn perform(&self, step: &Step) -> Result<(), Errno> {
-        let root = self.root;
-        match step {
-            Step::Directory { path, mode } => directory(root, path, *mode),
-            Step::Link { path, to } => rustix::fs::symlinkat(to.as_c_str(), root, path.as_c_str()),
-            Step::File { path, text } => file(root, path, text).map(drop),
-            Step::Bind { from, path, attributes, id } => {
-                let tree = tree(rustix::fs::CWD, from)?;
-                same(&tree, *id)?;
-                self.place_as(tree, *attributes, path)
-            }
-            Step::Ready { mount, path } => self.place(handle(self.hands.number(*mount)?), path),
-            Step::Device { from, path } => {
-                let device = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
-                self.place_as(tree(rustix::fs::CWD, from)?, device, path)
-            }
-            Step::Scratch { path } => self.place_owned(tree(root, path)?, path),
-            Step::Fresh { path } => self.place_owned(private_file_system(self.options)?, path),
-            Step::Empty { path, of } => {
-                self.place_as(tree(root, of)?, libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC, path)
-            }
-            Step::Processes { path } => self.place_owned(processes()?, path),
-            Step::Terminals { path } => self.place_owned(terminals()?, path),
-            Step::Lock { path } => {
-                let flags = OFlags::PATH | OFlags::CLOEXEC;
-                lock(rustix::fs::openat(root, path.as_c_str(), flags, Mode::empty())?.as_fd())
-            }
-        }
-    }
-
-    fn place_as(&self, tree: OwnedFd, attributes: u64, path: &CStr) -> Result<(), Errno> {
-        let change = MountChange { set: attributes, clear: 0, propagation: libc::MS_PRIVATE, idmap: 0 };
-        mount_setattr(tree.as_fd(), &change, true)?;
-        self.place_owned(tree, path)
-    }
-
-    fn place_owned(&self, tree: OwnedFd, path: &CStr) -> Result<(), Errno> {
-        self.place(tree.as_fd(), path)?;
-        // Closed with everything else when this process executes its program, for nothing.
-        std::mem::forget(tree);
-        Ok(())
-    }
-
-    /// Mounts at a path of the new root. A link that has appeared on the way since the path was judged would lead out of it.
-    fn place(&self, tree: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
-        let by_name = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        if !self.shared {
-            return rustix::mount::move_mount(tree, c"", self.root, path, by_name);
-        }
-        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let straight = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        let point = rustix::fs::openat2(self.root, path, flags, Mode::empty(), straight)?;
-        let by_handle = by_name | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
-        rustix::mount::move_mount(tree, c"", point.as_fd(), c"", by_handle)
-    }
-}
-
-fn directory(root: BorrowedFd<'_>, path: &CStr, mode: u32) -> Result<(), Errno> {
-    match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(mode)) {
-        Err(Errno::EXIST) => Ok(()),
-        other => other,
-    }
-}
-
-fn file(root: BorrowedFd<'_>, path: &CStr, text: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let file = rustix::fs::openat(root, path, flags, Mode::from_raw_mode(0o644))?;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let written = rustix::io::write(&file, rest)?;
-        rest = rest.get(written..).unwrap_or_default();
-    }
-    Ok(file)
-}
-
-/// A copy of everything mounted at and below a path, attached nowhere.
-fn tree(at: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE
-        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-    rustix::mount::open_tree(at, path, flags)
-}
-
-/// Whether this is the object that was judged, and not one that was put in its place since.
-fn same(tree: &OwnedFd, id: (u64, u64)) -> Result<(), Errno> {
-    let found = rustix::fs::fstat(tree)?;
-    if (found.st_dev, found.st_ino) == id { Ok(()) } else { Err(Errno::STALE) }
-}
-
-fn lock(mount: BorrowedFd<'_>) -> Result<(), Errno> {
-    let change = MountChange { set: libc::MOUNT_ATTR_RDONLY, clear: 0, propagation: 0, idmap: 0 };
-    mount_setattr(mount, &change, false)
-}
-
-fn processes() -> Result<OwnedFd, Errno> {
-    let made = rustix::mount::fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
-        | MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    mount_of(&made, attributes)
-}
-
-fn terminals() -> Result<OwnedFd, Errno> {
-    let made = rustix::mount::fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    rustix::mount::fsconfig_set_string(made.as_fd(), c"ptmxmode", c"0666")?;
-    rustix::mount::fsconfig_set_string(made.as_fd(), c"mode", c"0600")?;
-    mount_of(&made, MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC)
-}
-
-/// Puts the image of the process that stays where only a handle leads to it.
-fn write_init(root: BorrowedFd<'_>, image: &[u8]) -> Result<OwnedFd, Errno> {
-    const NAME: &CStr = c".init";
-    let written = file(root, NAME, image)?;
-    rustix::fs::fchmod(&written, Mode::from_raw_mode(0o500))?;
-    // A file that is open for writing cannot be executed.
-    drop(written);
-    let init = rustix::fs::openat(root, NAME, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    rustix::fs::unlinkat(root, NAME, AtFlags::empty())?;
-    Ok(init)
-}
-
-fn clear_scaffold(root: BorrowedFd<'_>) -> Result<(), Errno> {
-    rustix::fs::unlinkat(root, BLANK, AtFlags::empty())?;
-    rustix::fs::unlinkat(root, VOID, AtFlags::REMOVEDIR)
-}
-
-/// Makes the new root the only one. The old one is stacked on it for a moment and then let go.
-fn pivot(root: BorrowedFd<'_>) -> Result<(), Errno> {
-    rustix::process::fchdir(root)?;
-    rustix::process::pivot_root(c".", c".")?;
-    rustix::mount::unmount(c".", UnmountFlags::DETACH)?;
-    rustix::process::chdir(c"/")
-}
-
 fn loopback() -> Result<(), Errno> {
     let socket =
         rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     calls::loopback_up(socket)
 }
 
-/// The ruleset, made where the paths are those of the jail.
-fn landlock(script: &Script) -> Tried<Option<OwnedFd>> {
-    let Some(handled) = &script.handled else { return Ok(None) };
+/// The ruleset, with what nearly every jail allows.
+fn landlock(base: &Base, root: BorrowedFd<'_>) -> Tried<Option<OwnedFd>> {
+    let Some(handled) = &base.handled else { return Ok(None) };
     let ruleset = confine::landlock_create(handled).at(Part::Landlock)?;
-    for (path, access) in &script.grants {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(path.as_c_str(), flags, Mode::empty()).at(Part::Landlock)?;
+    allow(Some(&ruleset), &base.grants, root)?;
+    Ok(Some(ruleset))
+}
+
+/// Allows what a jail may do beneath its paths, which are relative to its root.
+fn allow(ruleset: Option<&OwnedFd>, grants: &[(CString, u64)], root: BorrowedFd<'_>) -> Tried<()> {
+    let Some(ruleset) = ruleset else { return Ok(()) };
+    for (path, access) in grants {
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let straight = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let opened = rustix::fs::openat2(root, path.as_c_str(), flags, Mode::empty(), straight);
+        let opened = opened.at(Part::Landlock)?;
         confine::landlock_allow(ruleset.as_fd(), opened.as_fd(), *access).at(Part::Landlock)?;
     }
-    Ok(Some(ruleset))
+    Ok(())
 }
 
 /// As many as a spec can ask for.

@@ -94,7 +94,10 @@ impl Seed {
         let common = common(&seed.machine);
         let becomes = common.identity.shows.map(|_| common.identity.inside);
         let steps = if soil.bare { Vec::new() } else { steps(&common.skeleton, &common.mounts, &[]) };
-        seed.base = Box::new(Base { becomes, root: options(SCRATCH), steps });
+        let about = landlock::about();
+        let grants = landlock::rules(if soil.bare { &[] } else { &common.grants }, about.as_ref());
+        let (root, init) = (options(SCRATCH), super::init::image());
+        seed.base = Box::new(Base { becomes, root, steps, init, handled: about, grants });
         seed.plot.give_base(&seed.base);
         map(seed.pid, &common.identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
         leave(&seed.ours.gate)?;
@@ -127,7 +130,7 @@ impl Seed {
             reaped: false,
             machine: Host::unknown(),
             plot,
-            base: Box::new(Base { becomes: None, root: options(SCRATCH), steps: Vec::new() }),
+            base: Box::new(Base::nothing()),
             _stacks: (stack, second),
             mask,
         })
@@ -275,7 +278,8 @@ fn script(
     let ready: Vec<_> = ready.iter().zip(slots).map(|((path, _), slot)| (path.clone(), slot)).collect();
     let steps = rest(steps(&plan.skeleton, &plan.mounts, &ready), &base.steps)?;
     let root = options(plan.scratch);
-    let (handled, grants) = landlock::rules(plan);
+    let mut grants = landlock::rules(&plan.grants, base.handled.as_ref());
+    grants.retain(|grant| !base.grants.contains(grant));
     Some(Script {
         cgroups,
         resized: root != base.root,
@@ -283,9 +287,7 @@ fn script(
         steps,
         listen: plan.listen.clone(),
         cut_off: plan.own_network,
-        init: super::init::image(),
         init_words: Words::new(vec![text("ringfence".as_ref())]),
-        handled,
         grants,
         limits: order.limits,
         absent: plan.absent.iter().map(|path| text(path.as_os_str())).collect(),

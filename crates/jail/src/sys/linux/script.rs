@@ -26,13 +26,9 @@ pub(super) struct Script {
     pub(super) listen: Vec<SocketAddr>,
     /// Whether no way may lead out of the jail's network.
     pub(super) cut_off: bool,
-    /// The image of the process that stays.
-    pub(super) init: Vec<u8>,
-    /// Its arguments: one, its name.
+    /// The arguments of the process that stays: one, its name.
     pub(super) init_words: Words,
-    /// What Landlock is about; absent where the kernel has none.
-    pub(super) handled: Option<Handled>,
-    /// What it allows.
+    /// What Landlock allows, besides what nearly every jail allows.
     pub(super) grants: Vec<(CString, u64)>,
     /// Resource, soft limit, hard limit.
     pub(super) limits: Vec<(u32, u64, u64)>,
@@ -58,6 +54,21 @@ pub(super) struct Base {
     pub(super) root: Options,
     /// The part of the tree that nearly every jail has.
     pub(super) steps: Vec<Step>,
+    /// The image of the process that stays.
+    pub(super) init: Vec<u8>,
+    /// What Landlock is about; absent where the kernel has none.
+    pub(super) handled: Option<Handled>,
+    /// What it allows in nearly every jail.
+    pub(super) grants: Vec<(CString, u64)>,
+}
+
+impl Base {
+    /// Until there is one.
+    pub(super) fn nothing() -> Self {
+        let root = Options { size: CString::default(), inodes: CString::default() };
+        let (steps, init, grants) = (Vec::new(), Vec::new(), Vec::new());
+        Self { becomes: None, root, steps, init, handled: None, grants }
+    }
 }
 
 /// A place among the descriptors that come with a script.
@@ -216,7 +227,7 @@ pub(super) fn attributes(write: bool) -> u64 {
 }
 
 /// An absolute path, relative to the root.
-fn inside(path: &Path) -> CString {
+pub(super) fn inside(path: &Path) -> CString {
     text(path.strip_prefix("/").unwrap_or(path).as_os_str())
 }
 
