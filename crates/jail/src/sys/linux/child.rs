@@ -16,7 +16,7 @@ use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
 use rustix::process::Pid;
-use rustix::thread::UnshareFlags;
+use rustix::thread::{CpuSet, UnshareFlags};
 
 use super::calls;
 use super::calls::clone::{StackTop, clone_in_our_memory};
@@ -29,6 +29,8 @@ use super::site::{self, Hands, Site};
 pub(super) struct Plot {
     ends: Ends,
     own_network: bool,
+    /// Where the process may run, if the supervisor has told it to start elsewhere.
+    processors: Option<CpuSet>,
     /// The stack of the second process.
     stack: StackTop,
     /// What is done before the jail is known. Given when it is ready; the first process waits for leave before it looks.
@@ -38,15 +40,9 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    pub(super) fn new(ends: Ends, own_network: bool, stack: StackTop) -> Self {
-        let nothing = std::ptr::null_mut;
-        Self {
-            ends,
-            own_network,
-            stack,
-            base: AtomicPtr::new(nothing()),
-            script: AtomicPtr::new(std::ptr::null_mut()),
-        }
+    pub(super) fn new(ends: Ends, own_network: bool, processors: Option<CpuSet>, stack: StackTop) -> Self {
+        let (base, script) = (AtomicPtr::new(std::ptr::null_mut()), AtomicPtr::new(std::ptr::null_mut()));
+        Self { ends, own_network, processors, stack, base, script }
     }
 
     /// Gives the base, which stays alive and unchanged until both processes have executed something or ended.
@@ -116,7 +112,6 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
 fn prepare(plot: &Plot) -> Tried<()> {
     // Another thread may be making a jail: whoever keeps a copy of its ends keeps it from seeing that they are closed.
     confine::close_all_but(plot.ends.and_standard_streams()).at(Part::Report)?;
-    rustix::io::write(handle(plot.ends.status), b"!").at(Part::Report)?;
     live_and_die_with(plot).at(Part::Lifeline)?;
     let own = UnshareFlags::NEWNS | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
     let network = if plot.own_network { UnshareFlags::NEWNET } else { UnshareFlags::empty() };
@@ -137,6 +132,10 @@ struct Begun {
 /// What nearly every jail has, and what none has.
 fn begin(plot: &Plot, base: &Base) -> Tried<Begun> {
     use rustix::mount::MountPropagationFlags;
+    // With leave to go on: not before the supervisor has told where to start.
+    if let Some(processors) = &plot.processors {
+        rustix::thread::sched_setaffinity(None, processors).at(Part::Lifeline)?;
+    }
     if let Some(who) = base.becomes {
         confine::become_owner(who.uid, who.gid).at(Part::Identity)?;
         // The kernel forgets it with the old identity.

@@ -13,6 +13,7 @@ use rustix::net::{
 };
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::thread::CpuSet;
 
 use super::calls::clone::{Stack, clone_in_our_memory};
 use super::calls::confine::{self, Words};
@@ -107,7 +108,8 @@ impl Seed {
     fn plant(own_network: bool) -> Result<Self, Broken> {
         let (ours, theirs) = pipes().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
         let (mut stack, mut second) = (Stack::new(), Stack::new());
-        let plot = Box::new(Plot::new(theirs.ends(), own_network, second.top()));
+        let processors = rustix::thread::sched_getaffinity(None).ok().filter(|all| all.count() > 1);
+        let plot = Box::new(Plot::new(theirs.ends(), own_network, processors, second.top()));
         // Every signal waits, so that no handler of ours runs in a process that shares our memory.
         let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
         let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWPID;
@@ -116,11 +118,8 @@ impl Seed {
         let pid = unsafe { clone_in_our_memory(flags, stack.top(), first, &*plot) };
         let restored = confine::block_signals(mask);
         let pid = pid.map_err(Broken::NoProcess)?;
-        // Asleep until the process runs, and woken on another processor: the scheduler likes to leave a new process to wait for
-        // the one that made it.
         drop(theirs);
-        let mut started = [0];
-        let _ended_at_once = rustix::io::retry_on_intr(|| rustix::io::read(&ours.status, &mut started));
+        start_elsewhere(pid, processors.as_ref());
         let first = rustix::process::pidfd_open(pid, PidfdFlags::empty());
         let first = restored.and(first).inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
         Ok(Self {
@@ -211,6 +210,16 @@ impl Drop for Seed {
             self.reap();
         }
     }
+}
+
+/// Has a new process run at once on another processor than ours, which it shall not wait for. It undoes this itself.
+///
+/// The scheduler likes to leave a new process where it was made until that processor is free, a millisecond later.
+fn start_elsewhere(pid: Pid, processors: Option<&CpuSet>) {
+    let Some(mut others) = processors.copied() else { return };
+    others.unset(rustix::thread::sched_getcpu());
+    // Where that is not allowed it starts later.
+    let _as_it_is = rustix::thread::sched_setaffinity(Some(pid), &others);
 }
 
 /// Ends a child of ours that is not reaped, so that its number is still its own.
