@@ -50,7 +50,7 @@ pub struct Plan {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Which paths of the host [`common`] wants to know about; some more where the jail runs as the host's user 0.
+/// Which paths of the host [`usual`] wants to know about; some more where the jail runs as the host's user 0.
 pub fn questions(as_root: bool) -> impl Iterator<Item = PathBuf> {
     system::paths(as_root).map(PathBuf::from)
 }
@@ -87,7 +87,7 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
 
 /// What nearly every plan on a machine has in common, whatever its spec: it can be built before the spec is known.
 #[derive(Debug, Clone)]
-pub struct Common {
+pub struct Usual {
     /// As whom the jail runs.
     pub identity: Identity,
     /// What is made in the empty root, parents first.
@@ -100,11 +100,11 @@ pub struct Common {
 
 /// What plans for this machine have in common.
 #[must_use]
-pub fn common(host: &Host) -> Common {
+pub fn usual(host: &Host) -> Usual {
     let identity = identity::identity(None, host);
     let mounts = tree::mounts(None, host, &identity);
     let skeleton = tree::skeleton(None, host, &mounts, &identity);
-    Common { skeleton, grants: tree::grants(&mounts), identity, mounts }
+    Usual { skeleton, grants: tree::grants(&mounts), identity, mounts }
 }
 
 /// The size of private space when no limit says otherwise.

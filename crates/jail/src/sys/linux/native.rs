@@ -23,7 +23,7 @@ use super::host::machine;
 use super::report::{Part, Report};
 use super::script::{Base, Ends, Options, Script, Start, Step, rest, steps, text};
 use super::{idmap, landlock};
-use crate::plan::{Host, Identity, Plan, SCRATCH, common};
+use crate::plan::{Host, Identity, Plan, SCRATCH, usual};
 use crate::seccomp::Instruction;
 
 /// What a provider is asked for.
@@ -92,15 +92,15 @@ impl Seed {
         let mut seed = Self::plant(soil.own_network)?;
         // The kernel is busy with namespaces meanwhile.
         seed.machine = machine(soil.powerful);
-        let common = common(&seed.machine);
-        let becomes = common.identity.shows.map(|_| common.identity.inside);
-        let steps = if soil.bare { Vec::new() } else { steps(&common.skeleton, &common.mounts, &[]) };
+        let usual = usual(&seed.machine);
+        let becomes = usual.identity.shows.map(|_| usual.identity.inside);
+        let steps = if soil.bare { Vec::new() } else { steps(&usual.skeleton, &usual.mounts, &[]) };
         let about = landlock::about();
-        let grants = landlock::rules(if soil.bare { &[] } else { &common.grants }, about.as_ref());
+        let grants = landlock::rules(if soil.bare { &[] } else { &usual.grants }, about.as_ref());
         let (root, init) = (options(SCRATCH), super::init::image());
         seed.base = Box::new(Base { becomes, root, steps, init, handled: about, grants });
         seed.plot.give_base(&seed.base);
-        map(seed.pid, &common.identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
+        map(seed.pid, &usual.identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
         leave(&seed.ours.gate)?;
         Ok(seed)
     }
