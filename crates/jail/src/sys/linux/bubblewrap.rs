@@ -131,7 +131,7 @@ impl Outer {
             program: program.handle.as_raw_fd(),
             words: Words::new(words(&order, descriptors)),
             passed: descriptors.numbers(),
-            cgroups: order.cgroups,
+            cgroups: (order.cgroups)(),
             limits: order.limits,
             streams: order.streams,
             mask: order.mask,

@@ -89,6 +89,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     let hands = Hands::receive(plot.ends.report).at(Part::Leave)?;
     let script = calls::given(&plot.script).ok_or((Part::Leave, Errno::FAULT))?;
     complete(script, base, &begun, &hands)?;
+    join_groups(plot)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
     let listeners = listeners(script)?;
     confine::filter(&script.filter).at(Part::Filter)?;
@@ -159,8 +160,6 @@ fn begin(plot: &Plot, base: &Base) -> Tried<Begun> {
 /// The rest of the tree, and into it.
 fn complete(script: &Script, base: &Base, begun: &Begun, hands: &Hands) -> Tried<()> {
     let root = begun.root.as_fd();
-    script.cgroups.iter().try_for_each(|slot| join(hands.number(*slot)?)).at(Part::Cgroup)?;
-    calls::unshare_namespaces(UnshareFlags::NEWCGROUP).at(Part::Namespaces)?;
     if script.resized {
         site::resize(root, &script.root).at(Part::Root)?;
     }
@@ -173,6 +172,13 @@ fn complete(script: &Script, base: &Base, begun: &Begun, hands: &Hands) -> Tried
     site::clear_scaffold(root).at(Part::Root)?;
     site::lock(root).at(Part::Root)?;
     site::pivot(root).at(Part::Pivot)
+}
+
+/// Joins the jail's cgroups, which come last: the supervisor makes them while the tree is built.
+fn join_groups(plot: &Plot) -> Tried<()> {
+    let groups = Hands::receive(plot.ends.report).at(Part::Leave)?;
+    groups.numbers().iter().try_for_each(|entrance| join(*entrance)).at(Part::Cgroup)?;
+    calls::unshare_namespaces(UnshareFlags::NEWCGROUP).at(Part::Namespaces)
 }
 
 /// Binds the life of this process to the supervisor's. One that has died before is seen by its handle.

@@ -270,7 +270,8 @@ impl Cell for Fenced {
 }
 
 fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop) -> Post {
-    let kept = kept(&order, ground, theirs);
+    let cgroups = (order.cgroups)();
+    let kept = kept(&order, &cgroups, ground, theirs);
     let start = Start {
         programs: order.programs,
         arguments: Words::new(order.argv),
@@ -285,7 +286,7 @@ fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop) -> 
         ruleset: ground.ruleset.as_raw_fd(),
         terminal: ground.terminal,
         stack,
-        cgroups: order.cgroups,
+        cgroups,
         limits: order.limits,
         filter: order.filter,
         refused: ground.refused,
@@ -298,9 +299,9 @@ fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop) -> 
 }
 
 /// Every descriptor that the processes use, in order.
-fn kept(order: &Order<'_>, ground: &Ground, theirs: &Theirs) -> Vec<RawFd> {
+fn kept(order: &Order<'_>, cgroups: &[RawFd], ground: &Ground, theirs: &Theirs) -> Vec<RawFd> {
     let own = [&theirs.report, &theirs.gate, &theirs.status, &ground.ruleset].map(AsRawFd::as_raw_fd);
-    let given = order.streams.iter().flatten().chain(&order.cgroups).copied();
+    let given = order.streams.iter().flatten().chain(cgroups).copied();
     let lock = ground.scratch.lock().as_raw_fd();
     let mut kept: Vec<_> = (0..3).chain(own).chain([lock]).chain(given).collect();
     kept.sort_unstable();

@@ -2,18 +2,19 @@
 
 use std::ffi::{CString, OsStr, OsString};
 use std::net::TcpListener;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use policy::Limits;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::calls::confine;
 use super::capture::Collectors;
 use super::cell::Cell;
-use super::cgroups::Cgroups;
+use super::cgroups::{Cgroups, Unavailable};
 pub(crate) use super::native::Seed as Early;
 use super::native::{Broken, Order, Seed, Soil};
 use super::observe::Observer;
@@ -197,8 +198,7 @@ pub(super) fn begin(
     make: impl FnOnce(Order<'_>) -> Result<Started, Broken>,
 ) -> Result<(Running, Reached), Broken> {
     let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
-    let mut sweeper = None;
-    let (cgroups, missing) = Cgroups::make(&spec.limits, |groups| sweeper = Sweeper::start(groups));
+    let mut groups = Groups::new(&spec.limits);
     let mask = confine::blocked_signals().map_err(Broken::NoProcess)?;
     let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
     let order = Order {
@@ -210,11 +210,12 @@ pub(super) fn begin(
         programs: programs(&command.argv[0], terms.environment),
         cwd: &command.cwd,
         streams: ends.each_ref().map(|end| end.as_ref().map(AsRawFd::as_raw_fd)),
-        cgroups: cgroups.entrances().map(|entrance| entrance.as_raw_fd()).collect(),
+        cgroups: &mut || groups.entrances(),
         mask,
     };
     let started = make(order)?;
     drop(ends);
+    let (cgroups, missing, sweeper) = groups.made();
     let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
     let bounds = cgroups.bounds(&spec.limits, Watchdog::can_see(), missing.as_ref());
     let running = Running::new(started.cell, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
@@ -222,6 +223,34 @@ pub(super) fn begin(
         .attach(started.terminal)
         .map(|running| (running, reached(&bounds)))
         .map_err(|errno| Broken::Part(Part::Terminal, None, errno))
+}
+
+/// The cgroups of a jail, made when a provider asks for them: while its processes are busy with something else.
+struct Groups<'a> {
+    limits: &'a Limits,
+    made: Option<(Cgroups, Option<Unavailable>, Option<Sweeper>)>,
+}
+
+impl<'a> Groups<'a> {
+    const fn new(limits: &'a Limits) -> Self {
+        Self { limits, made: None }
+    }
+
+    /// What is written to in order to join them.
+    fn entrances(&mut self) -> Vec<RawFd> {
+        let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(self.limits));
+        cgroups.entrances().map(|entrance| entrance.as_raw_fd()).collect()
+    }
+
+    fn made(self) -> (Cgroups, Option<Unavailable>, Option<Sweeper>) {
+        self.made.unwrap_or_else(|| make_groups(self.limits))
+    }
+}
+
+fn make_groups(limits: &Limits) -> (Cgroups, Option<Unavailable>, Option<Sweeper>) {
+    let mut sweeper = None;
+    let (cgroups, missing) = Cgroups::make(limits, |groups| sweeper = Sweeper::start(groups));
+    (cgroups, missing, sweeper)
 }
 
 /// What connects the command with the caller.

@@ -37,11 +37,14 @@ pub(crate) struct Order<'a> {
     pub(crate) cwd: &'a Path,
     /// The standard streams; `None` is a terminal of the jail's own.
     pub(crate) streams: [Option<RawFd>; 3],
-    /// What is written to in order to join the jail's cgroups.
-    pub(crate) cgroups: Vec<RawFd>,
+    /// Makes the jail's cgroups, and says what is written to in order to join them.
+    pub(crate) cgroups: Groups<'a>,
     /// The signals that waited before the supervisor made its own wait.
     pub(crate) mask: u64,
 }
+
+/// Called when the processes of a jail are busy with something else.
+pub(crate) type Groups<'a> = &'a mut dyn FnMut() -> Vec<RawFd>;
 
 /// Why there is no jail.
 #[derive(Debug)]
@@ -83,7 +86,6 @@ pub(crate) struct Seed {
     plot: Box<Plot>,
     base: Box<Base>,
     _stacks: (Stack, Stack),
-    mask: u64,
 }
 
 impl Seed {
@@ -131,7 +133,6 @@ impl Seed {
             plot,
             base: Box::new(Base::nothing()),
             _stacks: (stack, second),
-            mask,
         })
     }
 
@@ -144,12 +145,16 @@ impl Seed {
     pub(crate) fn grow(self, order: Order<'_>, plan: &Plan) -> Result<Jail, Broken> {
         let ready = idmap::ready(plan)?;
         let handles = handles(&order, &ready.mounts);
-        let script =
-            Box::new(script(order, plan, &ready.mounts, &self.base, self.mask).ok_or(Broken::Outgrown)?);
+        let made = script(order, plan, &ready.mounts, &self.base);
+        let (script, groups) = made.ok_or(Broken::Outgrown)?;
+        let script = Box::new(script);
         self.plot.give(&script);
         send(&self.ours.report, &handles).map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
         // They have them; and the processes are busy meanwhile.
         drop(ready);
+        let groups: Vec<_> = groups().into_iter().map(confine::handle).collect();
+        // Whoever does not take them has ended, and has said why.
+        let _ended = send(&self.ours.report, &groups);
         let mut heard = self.listen(&script)?;
         let command = heard.command.take().ok_or(Broken::Silent)?;
         let Heard { root, listeners, terminal, listener, .. } = heard;
@@ -265,32 +270,29 @@ impl Jail {
     }
 }
 
-/// Everything that the first process gets beside its script, in the order of its slots: the streams, the cgroups, the mounts.
+/// Everything that the first process gets beside its script, in the order of its slots: the streams, then the mounts.
 fn handles<'a>(order: &Order<'_>, ready: &'a [(PathBuf, OwnedFd)]) -> Vec<BorrowedFd<'a>> {
-    let numbers = order.streams.iter().flatten().chain(&order.cgroups);
+    let numbers = order.streams.iter().flatten();
     let mut handles: Vec<BorrowedFd<'a>> = numbers.map(|number| confine::handle(*number)).collect();
     handles.extend(ready.iter().map(|(_, mount)| mount.as_fd()));
     handles
 }
 
 /// The script of a plan; `None` if what the base has done does not belong to it.
-fn script(
-    order: Order<'_>,
+fn script<'a>(
+    order: Order<'a>,
     plan: &Plan,
     ready: &[(PathBuf, OwnedFd)],
     base: &Base,
-    mask: u64,
-) -> Option<Script> {
+) -> Option<(Script, Groups<'a>)> {
     let mut slots = 0..;
     let streams = order.streams.map(|stream| stream.and_then(|_| slots.next()));
-    let cgroups = order.cgroups.iter().filter_map(|_| slots.next()).collect();
     let ready: Vec<_> = ready.iter().zip(slots).map(|((path, _), slot)| (path.clone(), slot)).collect();
     let steps = rest(steps(&plan.skeleton, &plan.mounts, &ready), &base.steps)?;
     let root = options(plan.scratch);
     let mut grants = landlock::rules(&plan.grants, base.handled.as_ref());
     grants.retain(|grant| !base.grants.contains(grant));
-    Some(Script {
-        cgroups,
+    let script = Script {
         resized: root != base.root,
         root,
         steps,
@@ -307,10 +309,11 @@ fn script(
             programs: order.programs,
             arguments: Words::new(order.argv),
             environment: variables(order.environment),
-            mask,
+            mask: order.mask,
         },
         streams,
-    })
+    };
+    Some((script, order.cgroups))
 }
 
 /// An environment as the kernel takes it.

@@ -14,8 +14,6 @@ use crate::seccomp::Instruction;
 
 /// What the first process of a jail does, and then the second.
 pub(super) struct Script {
-    /// Cgroups to join, before anything else.
-    pub(super) cgroups: Vec<Slot>,
     /// Options of the file system that holds everything private.
     pub(super) root: Options,
     /// Whether these are other options than those it was made with.

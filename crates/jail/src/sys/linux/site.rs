@@ -241,6 +241,11 @@ impl Hands {
         }
     }
 
+    /// All of them.
+    pub(super) fn numbers(&self) -> &[RawFd] {
+        self.numbers.get(..self.count).unwrap_or_default()
+    }
+
     pub(super) fn numbers_of(&self, slots: &[Option<Slot>; 3]) -> Result<[Option<RawFd>; 3], Errno> {
         let mut numbers = [None; 3];
         for (number, slot) in numbers.iter_mut().zip(slots) {
