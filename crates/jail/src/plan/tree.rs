@@ -225,7 +225,8 @@ pub(super) fn skeleton(
         !matches!(thing, Skeleton::Directory(_)) && mounts.iter().any(|mount| beneath(&mount.path, path))
     };
     let things = links(host).chain(texts(host)).chain(fixed());
-    let things = things.chain(spec.into_iter().flat_map(|spec| accounts(spec, identity)));
+    let own = |spec| accounts(spec, identity).chain(second_names());
+    let things = things.chain(spec.into_iter().flat_map(own));
     let mut made = Places::new();
     for (path, thing) in things.filter(|(path, thing)| !covered(path) && !in_the_way(path, thing)) {
         let above = parents(&path, Path::new("/"));
@@ -268,6 +269,12 @@ fn accounts(spec: &Spec, identity: &Identity) -> impl Iterator<Item = (PathBuf, 
         .map(|(path, text)| (PathBuf::from(path), Skeleton::File(text)))
 }
 
+/// Names that views like to lie beneath: they are not made before the spec is known.
+fn second_names() -> impl Iterator<Item = (PathBuf, Skeleton)> {
+    let links = [("/var/run", "/run"), ("/var/tmp", "/tmp")];
+    links.into_iter().map(|(path, to)| (PathBuf::from(path), Skeleton::Link(PathBuf::from(to))))
+}
+
 fn fixed() -> impl Iterator<Item = (PathBuf, Skeleton)> {
     let links = [
         ("/dev/fd", "/proc/self/fd"),
@@ -277,8 +284,6 @@ fn fixed() -> impl Iterator<Item = (PathBuf, Skeleton)> {
         ("/dev/ptmx", "pts/ptmx"),
         ("/dev/random", "urandom"),
         ("/etc/mtab", "/proc/mounts"),
-        ("/var/run", "/run"),
-        ("/var/tmp", "/tmp"),
     ];
     let links = links.into_iter().map(|(path, to)| (PathBuf::from(path), Skeleton::Link(PathBuf::from(to))));
     links.chain([
