@@ -100,6 +100,13 @@ pub fn command() -> clap::Command {
     Arguments::<Command>::command()
 }
 
+/// Whether the command line starts a jail, by its first words: a wrong guess costs a process that ends at once.
+fn is_run(line: &[OsString]) -> bool {
+    let words = line.iter().skip(2).take_while(|word| *word != "--");
+    let asks = |word: &OsString| word == "-h" || word == "--help";
+    line.get(1).is_some_and(|word| word == "run") && !words.into_iter().any(asks)
+}
+
 /// Reads the command line. What the short parser does not understand, the whole one explains.
 fn parse(line: Vec<OsString>) -> Result<Arguments<Command>, clap::Error> {
     if line.get(1).is_some_and(|word| word == "run")
@@ -113,12 +120,18 @@ fn parse(line: Vec<OsString>) -> Result<Arguments<Command>, clap::Error> {
 
 /// Runs the command and says how it ended. Everything that goes wrong is told on `err`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
-    let arguments = match parse(arguments.into_iter().collect()) {
+    let line: Vec<OsString> = arguments.into_iter().collect();
+    // The kernel makes namespaces while we read the command line and the policy.
+    let early = is_run(&line).then(jail::Early::begin);
+    let arguments = match parse(line) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error, out, err),
     };
     let mut terminal = Terminal { out, err, format: arguments.format, color: arguments.color.wanted() };
-    let result = dispatch(&arguments, &mut terminal);
+    let result = match (&arguments.command, early) {
+        (Command::Run(args), Some(early)) => run::run(args, early, &arguments.around, &mut terminal),
+        _ => dispatch(&arguments, &mut terminal),
+    };
     let result = result.and_then(|exit| match terminal.out.flush() {
         // The exit code is an answer too, also to a caller that reads nothing else.
         Err(error) if !Terminal::is_unread(&error) => Err(error.into()),
@@ -142,7 +155,7 @@ pub fn restore_terminal_on_panic() {
 
 fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
-        Command::Run(args) => run::run(args, &arguments.around, terminal),
+        Command::Run(args) => run::run(args, jail::Early::begin(), &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {
             // Written to memory first: the generator panics where it cannot write.

@@ -36,6 +36,7 @@ use spec::Sight;
 /// Runs a command in a jail, and ends as it ended.
 pub(crate) fn run(
     args: &RunArgs,
+    early: Early,
     around: &SurroundingsArgs,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
@@ -44,8 +45,6 @@ pub(crate) fn run(
         Exit::Failed | Exit::Ok => failure.exit(Exit::NoJail),
         _ => failure,
     };
-    // The kernel makes namespaces while we read the policy.
-    let early = Early::begin();
     prepare(args, around).and_then(|run| run.go(early, args, terminal)).map_err(nothing_ran)
 }
 
