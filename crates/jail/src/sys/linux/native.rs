@@ -22,6 +22,7 @@ use super::child::{Plot, first};
 use super::host::machine;
 use super::report::{Part, Report};
 use super::script::{Base, Ends, Options, Script, Start, Step, rest, steps, text};
+use super::site::{Hands, LAST, MORE};
 use super::{idmap, landlock};
 use crate::plan::{Host, Identity, Plan, SCRATCH, usual};
 use crate::seccomp::Instruction;
@@ -149,7 +150,8 @@ impl Seed {
         let (script, groups) = made.ok_or(Broken::Outgrown)?;
         let script = Box::new(script);
         self.plot.give(&script);
-        send(&self.ours.report, &handles).map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
+        let too_many = |errno| Broken::Part(Part::Leave, Some("be given all its views".to_owned()), errno);
+        send(&self.ours.report, &handles).map_err(too_many)?;
         // They have them; and the processes are busy meanwhile.
         drop(ready);
         let groups: Vec<_> = groups().into_iter().map(confine::handle).collect();
@@ -418,14 +420,28 @@ pub(super) fn leave(gate: &OwnedFd) -> Result<(), Broken> {
     rustix::io::write(gate, b"!").map(drop).map_err(|errno| Broken::Part(Part::Leave, None, errno))
 }
 
-/// Sends descriptors to the first process, which is its leave to go on.
+/// Sends descriptors to the first process, which are its leave to go on.
 fn send(to: &OwnedFd, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+    if handles.len() > Hands::MOST {
+        return Err(Errno::TOOBIG);
+    }
+    let mut rest = handles;
+    while rest.len() > Hands::AT_ONCE {
+        let (some, others) = rest.split_at(Hands::AT_ONCE);
+        send_some(to, some, MORE)?;
+        rest = others;
+    }
+    send_some(to, rest, LAST)
+}
+
+fn send_some(to: &OwnedFd, handles: &[BorrowedFd<'_>], word: u8) -> Result<(), Errno> {
     let mut space = vec![MaybeUninit::uninit(); SendAncillaryMessage::ScmRights(handles).size()];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !handles.is_empty() && !control.push(SendAncillaryMessage::ScmRights(handles)) {
         return Err(Errno::NOBUFS);
     }
-    let text = [rustix::io::IoSlice::new(b"!")];
+    let text = [word];
+    let text = [rustix::io::IoSlice::new(&text)];
     rustix::net::sendmsg(to, &text, &mut control, SendFlags::NOSIGNAL).map(drop)
 }
 

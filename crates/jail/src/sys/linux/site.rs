@@ -103,8 +103,10 @@ impl Site<'_> {
 
     fn place_owned(&self, tree: OwnedFd, path: &CStr) -> Result<(), Errno> {
         self.place(tree.as_fd(), path)?;
-        // Closed with everything else when this process executes its program, for nothing.
-        std::mem::forget(tree);
+        if !self.shared {
+            // These are few, and are closed with everything else when this process executes its program.
+            std::mem::forget(tree);
+        }
         Ok(())
     }
 
@@ -208,30 +210,34 @@ pub(super) struct Hands {
 }
 
 impl Hands {
+    /// More than anybody has views; and what fits on a small stack.
+    pub(super) const MOST: usize = 1024;
     /// As many as the kernel sends at once.
-    const MOST: usize = 253;
+    pub(super) const AT_ONCE: usize = 253;
     pub(super) const EMPTY: Self = Self { numbers: [-1; Self::MOST], count: 0 };
 
     /// Waits for them; they are the leave to go on.
     pub(super) fn receive(from: RawFd) -> Result<Self, Errno> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(Self::MOST))];
+        let mut hands = Self::EMPTY;
+        while hands.receive_some(from)? == MORE {}
+        Ok(hands)
+    }
+
+    /// One message, and whether it is the last.
+    fn receive_some(&mut self, from: RawFd) -> Result<u8, Errno> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(Self::AT_ONCE))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let mut byte = [0_u8];
         let mut text = [rustix::io::IoSliceMut::new(&mut byte)];
-        let report = handle(from);
         let flags = RecvFlags::CMSG_CLOEXEC;
         let received =
-            rustix::io::retry_on_intr(|| rustix::net::recvmsg(report, &mut text, &mut control, flags))?;
-        if received.bytes == 0 {
-            return Err(Errno::PIPE);
-        }
-        let mut hands = Self::EMPTY;
+            rustix::io::retry_on_intr(|| rustix::net::recvmsg(handle(from), &mut text, &mut control, flags))?;
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(handles) = message {
-                handles.for_each(|handle| hands.take(handle.into_raw_fd()));
+                handles.for_each(|handle| self.take(handle.into_raw_fd()));
             }
         }
-        Ok(hands)
+        if received.bytes == 0 { Err(Errno::PIPE) } else { Ok(byte[0]) }
     }
 
     fn take(&mut self, number: RawFd) {
@@ -258,3 +264,7 @@ impl Hands {
         self.numbers.get(slot).copied().filter(|number| *number >= 0).ok_or(Errno::BADF)
     }
 }
+
+/// What a message with descriptors says: that there is another one, or that this is the last.
+pub(super) const MORE: u8 = b'+';
+pub(super) const LAST: u8 = b'!';
