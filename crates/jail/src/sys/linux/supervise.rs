@@ -319,6 +319,11 @@ impl Running {
     }
 
     fn observed(&self, used: Used) -> Observed {
+        let status = status(self.status.or_else(|| self.cell.last_word(&used)));
+        if status == Status::Exited(0) && self.ended_for.is_none() {
+            // It has coped with whatever it was refused: nobody asks what that was.
+            return Observed::only(status);
+        }
         let usage = self.cgroups.usage();
         let peak = self.watchdog.as_ref().map(Watchdog::peak).unwrap_or_default();
         Observed {
@@ -330,7 +335,7 @@ impl Running {
             processes: peak.processes,
             cpu: used.cpu,
             tmp_full: self.cell.private_space().is_some_and(is_full),
-            ..Observed::only(status(self.status.or_else(|| self.cell.last_word(&used))))
+            ..Observed::only(status)
         }
     }
 }
