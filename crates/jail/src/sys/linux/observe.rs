@@ -18,18 +18,25 @@ use call::{Call, Notice};
 use crate::launch::Denial;
 use crate::plan::{Refusal, Sight};
 
-/// A thread that watches until nobody is left to be watched.
-pub(super) struct Observer(JoinHandle<Vec<Denial>>);
+/// A thread that watches until nobody is left to be watched. Dropped, it is waited for: whoever has it ends the jail first.
+pub(super) struct Observer(Option<JoinHandle<Vec<Denial>>>);
 
 impl Observer {
     /// Starts watching.
     pub(super) fn start(listener: OwnedFd, sight: Sight) -> Self {
-        Self(std::thread::spawn(move || watch(&listener, &sight)))
+        Self(Some(std::thread::spawn(move || watch(&listener, &sight))))
     }
 
     /// What was refused, each once, in the order in which it was tried first.
-    pub(super) fn denials(self) -> Vec<Denial> {
-        self.0.join().unwrap_or_default()
+    pub(super) fn denials(mut self) -> Vec<Denial> {
+        self.0.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        // One that has panicked has seen nothing.
+        self.0.take().and_then(|thread| thread.join().ok());
     }
 }
 
