@@ -217,7 +217,8 @@ pub(super) fn begin(
     drop(ends);
     let (cgroups, missing, sweeper) = groups.made();
     let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
-    let bounds = cgroups.bounds(&spec.limits, Watchdog::can_see(), missing.as_ref());
+    let bounded = cgroups.counts_memory() && cgroups.counts_processes();
+    let bounds = cgroups.bounds(&spec.limits, bounded || Watchdog::can_see(), missing.as_ref());
     let running = Running::new(started.cell, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
     running
         .attach(started.terminal)

@@ -15,7 +15,8 @@ pub(super) fn machine(powerful: bool) -> Host {
     let texts = copied().filter_map(|path| Some((path.to_owned(), text(path, &mut space)?)));
     Host {
         caller,
-        user: user(caller.uid),
+        // Whoever runs as somebody else has another name.
+        user: if root && powerful { String::new() } else { user(caller.uid) },
         powerful: root && powerful,
         entries: entries(questions(root && !powerful)).collect(),
         texts: texts.collect(),
