@@ -20,9 +20,7 @@ mod namespaces;
 mod native;
 mod object;
 mod observe;
-#[allow(dead_code, unused_imports, reason = "until the supervisor uses all of it")]
 mod pty;
-#[allow(dead_code, unused_imports, reason = "until the supervisor uses all of it")]
 mod relay;
 mod report;
 mod resources;
@@ -34,6 +32,7 @@ mod site;
 mod supervise;
 mod sweeper;
 mod watchdog;
+mod wire;
 
 use rustix::io::Errno as Raw;
 

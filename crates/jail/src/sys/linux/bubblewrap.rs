@@ -17,16 +17,17 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::bwrap::{Program, first_trusted};
-use super::calls::clone::{Stack, clone_in_our_memory};
-use super::calls::confine::{self, Words};
+use super::calls::clone::{Stack, end, spawn_in_our_memory};
+use super::calls::confine::Words;
 use super::calls::{self, Used};
 use super::cell::Cell;
 use super::hold::{Started, Terms, begin, error, full, partial};
 use super::host::{machine, with_views};
-use super::native::{Broken, Order, end, leave, receive};
+use super::native::{Broken, Order};
 use super::report::{Part, Report};
 use super::script::text;
 use super::supervise::Running;
+use super::wire::{leave, receive};
 use crate::enforcement::{Enforcement, Reached};
 use crate::launch::{Command, JailError, Provider};
 use crate::plan::{Plan, arguments, plan};
@@ -125,7 +126,6 @@ impl Outer {
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
         let (ours, theirs) = pair.map_err(|errno| Broken::Part(Part::Report, None, errno))?;
         let mut stack = Stack::new();
-        let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
         let wrapping = Wrapping {
             report: theirs.as_raw_fd(),
             program: program.handle.as_raw_fd(),
@@ -137,12 +137,11 @@ impl Outer {
             mask: order.mask,
         };
         // SAFETY: CLONE_VFORK keeps us here until the process has executed something or ended, so that the stack and
-        // `wrapping` outlive it and do not change; signals are blocked; `wrap` makes system calls only.
-        let pid = unsafe { clone_in_our_memory(libc::CLONE_VFORK, stack.top(), wrap, &wrapping) };
-        let restored = confine::block_signals(mask);
+        // `wrapping` outlive it and do not change; `wrap` makes system calls only.
+        let pid = unsafe { spawn_in_our_memory(libc::CLONE_VFORK, stack.top(), wrap, &wrapping) };
         let pid = pid.map_err(Broken::NoProcess)?;
         let process = rustix::process::pidfd_open(pid, PidfdFlags::empty());
-        let process = restored.and(process).inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
+        let process = process.inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
         drop(theirs);
         let outer = Self { pid, process, reaped: false };
         listen(&ours).map(|terminal| (outer, terminal))
@@ -173,7 +172,7 @@ impl Drop for Outer {
 fn listen(report: &OwnedFd) -> Result<Option<OwnedFd>, Broken> {
     let mut terminal = None;
     loop {
-        match receive(report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
+        match receive(report)? {
             None => return Ok(terminal),
             Some((Report::Failed(part, errno), _)) => return Err(Broken::Part(part, None, errno)),
             Some((Report::Handles, handles)) => terminal = handles.into_iter().next(),

@@ -8,7 +8,7 @@ mod raw;
 
 use std::marker::PhantomData;
 use std::mem;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::panic;
 
 use rustix::io::Errno;
@@ -45,9 +45,7 @@ pub(super) fn unshare(namespace: Namespace) -> Result<(), Errno> {
         Namespace::Cgroup => UnshareFlags::NEWCGROUP,
         Namespace::Pid => UnshareFlags::NEWPID,
     };
-    // SAFETY: the contract concerns CLONE_FILES alone: descriptors of one thread would vanish from another. `Namespace`
-    // cannot express that flag.
-    unsafe { rustix::thread::unshare_unsafe(flags) }
+    unshare_namespaces(flags)
 }
 
 /// A kind of namespace.
@@ -71,30 +69,28 @@ pub(super) fn loopback_up(socket: impl AsFd) -> Result<(), Errno> {
     read_flags(&socket, &mut request)?;
     // SAFETY: `read_flags` succeeded and filled this field of the union. Any 16 bits are a value of it.
     unsafe { request.ifr_ifru.ifru_flags |= UP };
-    interface_request(&socket, libc::SIOCSIFFLAGS, &mut request)?;
+    interface_request(&socket, SET_FLAGS, &mut request)?;
     let flags = read_flags(&socket, &mut request)?;
     if flags & UP == 0 { Err(Errno::NETDOWN) } else { Ok(()) }
 }
 
 fn read_flags(socket: &impl AsFd, request: &mut libc::ifreq) -> Result<libc::c_short, Errno> {
-    interface_request(socket, libc::SIOCGIFFLAGS, request)?;
+    interface_request(socket, GET_FLAGS, request)?;
     // SAFETY: SIOCGIFFLAGS succeeded and filled this field of the union. Any 16 bits are a value of it.
     Ok(unsafe { request.ifr_ifru.ifru_flags })
 }
 
+/// `SIOCGIFFLAGS` and `SIOCSIFFLAGS`.
+const GET_FLAGS: usize = 0x8913;
+const SET_FLAGS: usize = 0x8914;
 /// `IFF_UP`, which the C library declares wider than the field it goes into.
 const UP: libc::c_short = 1;
 
-fn interface_request(
-    socket: &impl AsFd,
-    number: libc::c_ulong,
-    request: &mut libc::ifreq,
-) -> Result<(), Errno> {
-    let socket = socket.as_fd().as_raw_fd();
+fn interface_request(socket: &impl AsFd, number: usize, request: &mut libc::ifreq) -> Result<(), Errno> {
+    let arguments = [mounts::number(socket), number, std::ptr::from_mut(request) as usize, 0, 0, 0];
     // SAFETY: every caller passes SIOCGIFFLAGS or SIOCSIFFLAGS, which read and write exactly one `ifreq`; `request` is one,
     // borrowed exclusively for the call, with a name ended by a zero byte. The descriptor is borrowed and stays open.
-    let rc = unsafe { libc::ioctl(socket, number as libc::Ioctl, std::ptr::from_mut(request)) };
-    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+    unsafe { raw::call(libc::SYS_ioctl, arguments) }.map(drop)
 }
 
 /// Proof that this process had one thread when it was looked at.

@@ -1,11 +1,11 @@
 //! What the supervisor needs of the processes of a jail, whichever provider made them.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
 use super::calls::{self, Used};
-use super::native::{Broken, Jail};
+use super::native::Broken;
 
 /// The processes of a jail. Ends them when dropped.
 pub(super) trait Cell {
@@ -39,34 +39,4 @@ pub(super) trait Cell {
 
     /// Waits for everything to be gone. Says what all of it used.
     fn reap(&mut self) -> Used;
-}
-
-impl Cell for Jail {
-    fn end(&self) -> BorrowedFd<'_> {
-        self.seed.first.as_fd()
-    }
-
-    fn status(&self) -> BorrowedFd<'_> {
-        self.status().as_fd()
-    }
-
-    fn command(&self) -> BorrowedFd<'_> {
-        self.command.as_fd()
-    }
-
-    fn private_space(&self) -> Option<BorrowedFd<'_>> {
-        self.root.as_ref().map(AsFd::as_fd)
-    }
-
-    fn go(&self) -> Result<Result<(), Errno>, Broken> {
-        self.go()
-    }
-
-    fn kill(&self) {
-        self.seed.kill();
-    }
-
-    fn reap(&mut self) -> Used {
-        self.seed.reap()
-    }
 }

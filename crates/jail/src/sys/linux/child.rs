@@ -1,7 +1,8 @@
 //! The processes that build a jail from inside.
 //!
 //! **Invariant.** Until they execute something they share the supervisor's memory. Nothing here allocates, panics, or uses the
-//! C library; everything they need was prepared in a [`Script`], which nobody changes while they run.
+//! C library (but for closing a handle, which leaves nothing behind); everything they need was prepared in a [`Script`], which
+//! nobody changes while they run.
 
 use std::ffi::CString;
 use std::mem::MaybeUninit;
@@ -18,16 +19,16 @@ use rustix::net::{
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, UnshareFlags};
 
-use super::calls;
 use super::calls::clone::{StackTop, clone_in_our_memory};
 use super::calls::confine::{self, handle};
 use super::report::{Part, Report};
-use super::script::{Base, Ends, Script, Start};
+use super::script::{Base, Numbers, Script, Start, Step};
 use super::site::{self, Hands, Site};
+use super::{calls, namespaces};
 
 /// What both processes are given.
 pub(super) struct Plot {
-    ends: Ends,
+    ends: Numbers,
     own_network: bool,
     /// Where the process may run, if the supervisor has told it to start elsewhere.
     processors: Option<CpuSet>,
@@ -40,7 +41,7 @@ pub(super) struct Plot {
 }
 
 impl Plot {
-    pub(super) fn new(ends: Ends, own_network: bool, processors: Option<CpuSet>, stack: StackTop) -> Self {
+    pub(super) fn new(ends: Numbers, own_network: bool, processors: Option<CpuSet>, stack: StackTop) -> Self {
         let (base, script) = (AtomicPtr::new(std::ptr::null_mut()), AtomicPtr::new(std::ptr::null_mut()));
         Self { ends, own_network, processors, stack, base, script }
     }
@@ -83,7 +84,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     // The tree is made as it is written down; the command has the caller's again.
     let umask = rustix::process::umask(Mode::empty());
     prepare(plot)?;
-    wait_for_leave(plot).at(Part::Leave)?;
+    wait_for_leave(plot.ends.gate).at(Part::Leave)?;
     let base = calls::given(&plot.base).ok_or((Part::Leave, Errno::FAULT))?;
     let begun = begin(plot, base)?;
     let hands = Hands::receive(plot.ends.report).at(Part::Leave)?;
@@ -118,7 +119,7 @@ fn prepare(plot: &Plot) -> Tried<()> {
     let network = if plot.own_network { UnshareFlags::NEWNET } else { UnshareFlags::empty() };
     calls::unshare_namespaces(own | network).at(Part::Namespaces)?;
     if plot.own_network {
-        loopback().at(Part::Loopback)?;
+        namespaces::loopback().at(Part::Loopback)?;
     }
     rustix::system::sethostname(b"ringfence").at(Part::HostName)
 }
@@ -148,9 +149,7 @@ fn begin(plot: &Plot, base: &Base) -> Tried<Begun> {
     let root = site::private_root(&base.root).at(Part::Root)?;
     // Nobody else has anything to say about these paths: they are the system's or our own.
     let site = Site { root: root.as_fd(), options: &base.root, hands: &Hands::EMPTY, shared: false };
-    for (index, step) in (0..).zip(&base.steps) {
-        site.perform(step).at(Part::Tree(index))?;
-    }
+    build(&site, &base.steps, 0)?;
     let init = site::write_init(root.as_fd(), &base.init).at(Part::Init)?;
     let ruleset = landlock(base, root.as_fd())?;
     renounce()?;
@@ -163,15 +162,21 @@ fn complete(script: &Script, base: &Base, begun: &Begun, hands: &Hands) -> Tried
     if script.resized {
         site::resize(root, &script.root).at(Part::Root)?;
     }
-    let done = u16::try_from(base.steps.len()).unwrap_or(u16::MAX);
     let site = Site { root, options: &script.root, hands, shared: true };
-    for (index, step) in (0..).zip(&script.steps) {
-        site.perform(step).at(Part::Tree(done.saturating_add(index)))?;
-    }
+    build(&site, &script.steps, base.steps.len())?;
     allow(begun.ruleset.as_ref(), &script.grants, root)?;
     site::clear_scaffold(root).at(Part::Root)?;
     site::lock(root).at(Part::Root)?;
     site::pivot(root).at(Part::Pivot)
+}
+
+/// Performs steps; the first of them has a number, by which the supervisor finds the one that failed.
+fn build(site: &Site<'_>, steps: &[Step], first: usize) -> Tried<()> {
+    for (index, step) in steps.iter().enumerate() {
+        let number = u16::try_from(first.saturating_add(index)).unwrap_or(u16::MAX);
+        site.perform(step).at(Part::Tree(number))?;
+    }
+    Ok(())
 }
 
 /// Joins the jail's cgroups, which come last: the supervisor makes them while the tree is built.
@@ -200,23 +205,13 @@ pub(super) fn without_keyrings(errno: Errno) -> Result<(), Errno> {
     if errno == Errno::NOSYS { Ok(()) } else { Err(errno) }
 }
 
-/// One byte from the supervisor. Its death is the end of this process, too.
-fn wait_for_leave(plot: &Plot) -> Result<(), Errno> {
+/// One byte through a gate from the supervisor. Its death is the end of this process, too.
+pub(super) fn wait_for_leave(gate: RawFd) -> Result<(), Errno> {
     let mut byte = [0_u8];
-    loop {
-        match rustix::io::read(handle(plot.ends.gate), &mut byte) {
-            Ok(1) => return Ok(()),
-            Ok(_) => return Err(Errno::PIPE),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
+    match rustix::io::retry_on_intr(|| rustix::io::read(handle(gate), &mut byte))? {
+        1 => Ok(()),
+        _ => Err(Errno::PIPE),
     }
-}
-
-fn loopback() -> Result<(), Errno> {
-    let socket =
-        rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
-    calls::loopback_up(socket)
 }
 
 /// The ruleset, with what nearly every jail allows.
@@ -262,16 +257,11 @@ fn listener(address: &SocketAddr) -> Result<OwnedFd, Errno> {
 
 /// A terminal of the jail's own, and the session it belongs to.
 pub(super) fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
-    let master = rustix::pty::openpt(
-        rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY | rustix::pty::OpenptFlags::CLOEXEC,
-    );
-    let master = master.at(Part::Terminal)?;
+    use rustix::pty::OpenptFlags;
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let master = rustix::pty::openpt(flags).at(Part::Terminal)?;
     rustix::pty::unlockpt(&master).at(Part::Terminal)?;
-    let slave = rustix::pty::ioctl_tiocgptpeer(
-        &master,
-        rustix::pty::OpenptFlags::RDWR | rustix::pty::OpenptFlags::NOCTTY | rustix::pty::OpenptFlags::CLOEXEC,
-    );
-    let slave = slave.at(Part::Terminal)?;
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).at(Part::Terminal)?;
     // The first process leads the session, so that the command is stopped and continued like a job of a shell.
     rustix::process::setsid().at(Part::Session)?;
     rustix::process::ioctl_tiocsctty(&slave).at(Part::Terminal)?;
@@ -299,7 +289,7 @@ fn hand_over(
 }
 
 /// As many as are ever handed over at once.
-const HANDLES: usize = LISTENERS + 3;
+pub(super) const HANDLES: usize = LISTENERS + 3;
 
 pub(super) fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
@@ -375,7 +365,7 @@ fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
     let handles = listener.as_ref().map(AsFd::as_fd);
     send(handle(plot.ends.report), Report::Ready, handles.as_slice()).at(Part::Report)?;
     drop(listener);
-    wait_for_leave(plot).at(Part::Leave)?;
+    wait_for_leave(plot.ends.gate).at(Part::Leave)?;
     wait_for_seal(plot).at(Part::Seal)
 }
 

@@ -9,22 +9,22 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use policy::Shown;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use rustix::pipe::PipeFlags;
+use rustix::net::AddressFamily;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::calls::clone::{Stack, StackTop, clone_in_our_memory};
+use super::calls::clone::{Stack, StackTop, end, spawn_in_our_memory};
 use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
 use super::cell::Cell;
 use super::hold::{Started, Terms, begin, error, full, partial};
 use super::host::{machine, with_views};
 use super::landlock;
-use super::native::{Broken, Order, end, leave, receive, variables};
+use super::native::{Broken, Order, variables};
 use super::report::{Part, Report};
 use super::scratch::Scratch;
 use super::script::{Start, text};
 use super::supervise::Running;
+use super::wire::{Ours, Theirs, wire};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider};
 use crate::plan::{Access, Door, Fence, fence, moved};
@@ -162,18 +162,15 @@ struct Warden {
 
 impl Warden {
     fn start(order: Order<'_>, ground: Ground) -> Result<Self, Broken> {
-        let (ours, theirs) = pipes().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
+        let (ours, theirs) = wire().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
         let (mut stack, mut second) = (Stack::new(), Stack::new());
-        // Every signal waits, so that no handler of ours runs in a process that shares our memory.
-        let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
         let post = Box::new(post(order, &ground, &theirs, second.top()));
-        // SAFETY: the stacks and the post are kept here until the warden has ended, and with it the command; all signals are
-        // blocked; `stand` keeps the rules of `warden`.
-        let pid = unsafe { clone_in_our_memory(0, stack.top(), warden::stand, &*post) };
-        let restored = confine::block_signals(mask);
+        // SAFETY: the stacks and the post are kept here until the warden has ended, and with it the command; `stand` keeps the
+        // rules of `warden`.
+        let pid = unsafe { spawn_in_our_memory(0, stack.top(), warden::stand, &*post) };
         let pid = pid.map_err(Broken::NoProcess)?;
         let process = rustix::process::pidfd_open(pid, PidfdFlags::empty());
-        let process = restored.and(process).inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
+        let process = process.inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
         Ok(Self {
             pid,
             process,
@@ -190,7 +187,7 @@ impl Warden {
     fn listen(&self) -> Result<(OwnedFd, Option<OwnedFd>), Broken> {
         let (mut ready, mut given) = (false, None);
         loop {
-            match receive(&self.ours.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
+            match self.ours.receive()? {
                 None => return Err(Broken::Silent),
                 Some((Report::Failed(part, errno), _)) => return Err(Broken::Part(part, None, errno)),
                 Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
@@ -250,14 +247,7 @@ impl Cell for Fenced {
     }
 
     fn go(&self) -> Result<Result<(), Errno>, Broken> {
-        leave(&self.warden.ours.gate)?;
-        match receive(&self.warden.ours.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
-            // The command has executed something: it shares our memory no more.
-            None => Ok(Ok(())),
-            Some((Report::NotStarted(errno), _)) => Ok(Err(errno)),
-            Some((Report::Failed(part, errno), _)) => Err(Broken::Part(part, None, errno)),
-            Some(_) => Err(Broken::Silent),
-        }
+        self.warden.ours.go()
     }
 
     fn kill(&self) {
@@ -306,29 +296,6 @@ fn kept(order: &Order<'_>, cgroups: &[RawFd], ground: &Ground, theirs: &Theirs) 
     let mut kept: Vec<_> = (0..3).chain(own).chain([lock]).chain(given).collect();
     kept.sort_unstable();
     kept
-}
-
-/// The supervisor's ends of everything between it and the processes.
-struct Ours {
-    report: OwnedFd,
-    gate: OwnedFd,
-    status: OwnedFd,
-}
-
-/// The processes' ends. They have copies: once these are closed, the end of theirs is the processes' end.
-struct Theirs {
-    report: OwnedFd,
-    gate: OwnedFd,
-    status: OwnedFd,
-}
-
-fn pipes() -> Result<(Ours, Theirs), Errno> {
-    let pipe = || rustix::pipe::pipe_with(PipeFlags::CLOEXEC);
-    let (ours, theirs) =
-        rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    let ((gate, our_gate), (our_status, status)) = (pipe()?, pipe()?);
-    let ours = Ours { report: ours, gate: our_gate, status: our_status };
-    Ok((ours, Theirs { report: theirs, gate, status }))
 }
 
 /// What was reached. Everything named here was done: the jail would not be held otherwise.

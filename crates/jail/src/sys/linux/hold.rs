@@ -15,7 +15,6 @@ use super::calls::confine;
 use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::{Cgroups, Unavailable};
-pub(crate) use super::native::Seed as Early;
 use super::native::{Broken, Order, Seed, Soil};
 use super::observe::Observer;
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
@@ -28,7 +27,7 @@ use super::watchdog::Watchdog;
 use super::{bubblewrap, calls, fenced, host::with_views};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
-use crate::plan::{Conflict, Identity, Plan, Sight, plan};
+use crate::plan::{Conflict, Host, Identity, Plan, Sight, plan};
 use crate::resources::reached;
 use crate::seccomp::{self, Abi, Sockets};
 use crate::spec::{Network, Spec};
@@ -59,6 +58,9 @@ impl Held {
         }
     }
 }
+
+/// A native jail that was begun, and what is known of the machine.
+pub(crate) type Early = (Seed, Host);
 
 /// Begins a native jail with a network of its own, as most have.
 pub(crate) fn early() -> Option<Early> {
@@ -140,11 +142,11 @@ fn attempt(
     command: &Command,
     as_root: Option<String>,
 ) -> Result<Result<(Running, Enforcement), Broken>, Conflict> {
-    let mut seed = match early.map_or_else(|| Seed::sow(soil), Ok) {
-        Ok(seed) => seed,
+    let (seed, machine) = match early.map_or_else(|| Seed::sow(soil), Ok) {
+        Ok(early) => early,
         Err(broken) => return Ok(Err(broken)),
     };
-    let plan = plan(spec, &with_views(seed.machine(), spec))?;
+    let plan = plan(spec, &with_views(machine, spec))?;
     Ok(grow(seed, spec, command, &plan, as_root))
 }
 
@@ -162,7 +164,7 @@ fn grow(
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
         listeners = std::mem::take(&mut jail.listeners);
-        Ok(Started { pid: jail.seed.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
+        Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
     running.listeners = listeners;
     running.observer = listener.map(|listener| Observer::start(listener, Sight::of(plan)));
@@ -302,7 +304,9 @@ fn enforcement(plan: &Plan, spec: &Spec, as_root: Option<String>, resources: Rea
         abi => full(format!("mount namespace, Landlock {abi}")),
     };
     let network = match spec.network {
-        Network::Open if abi < 6 => partial("", "abstract sockets of the host can be reached"),
+        Network::Open if abi < 6 => {
+            partial("the host's, as asked", "abstract sockets of the host can be reached")
+        }
         Network::Open => full("the host's, as asked; abstract sockets by Landlock"),
         Network::None | Network::Broker => full("network namespace"),
     };

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::mount::OpenTreeFlags;
 use rustix::process::{Pid, PidfdFlags};
 
-use super::calls::clone::{Stack, clone_in_our_memory};
+use super::calls::clone::{Stack, end, spawn_in_our_memory};
 use super::calls::confine;
 use super::calls::mounts::{MountChange, mount_setattr};
-use super::native::{Broken, end, write};
+use super::native::{Broken, write};
 use super::report::Part;
-use super::script::attributes;
+use super::script::{attributes, text};
+use super::site;
 use crate::plan::{Kind, Mount, Owner, Plan};
 
 /// The plan's views, mounted already with ids shown as the jail's own; empty unless root calls.
@@ -41,15 +41,8 @@ pub(super) fn ready(plan: &Plan) -> Result<Ready, Broken> {
 
 fn view(mount: &Mount, map: &OwnedFd) -> Result<OwnedFd, Errno> {
     let Kind::Bind { write, id, .. } = mount.kind else { return Err(Errno::INVAL) };
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE
-        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
-    let tree = rustix::mount::open_tree(CWD, &mount.path, flags)?;
-    let found = rustix::fs::fstat(&tree)?;
-    if (found.st_dev, found.st_ino) != id {
-        return Err(Errno::STALE);
-    }
+    let tree = site::tree(CWD, &text(mount.path.as_os_str()))?;
+    site::same(&tree, id)?;
     let change = MountChange {
         set: attributes(write) | libc::MOUNT_ATTR_IDMAP,
         clear: 0,
@@ -73,19 +66,16 @@ impl Mapper {
         let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
         let number = Box::new(ourselves.as_raw_fd());
         let wait = confine::live_until_end_of;
-        let mask = confine::block_signals(u64::MAX)?;
         // SAFETY: the process makes system calls only and uses no memory but its stack and `number`, which are kept until it has
-        // ended and been reaped. All signals are blocked.
-        let pid = unsafe { clone_in_our_memory(libc::CLONE_NEWUSER, stack.top(), wait, &*number) };
-        let restored = confine::block_signals(mask);
-        let mapper = Self { pid: pid?, _shared: (stack, number, ourselves) };
-        restored.map(|_| mapper)
+        // ended and been reaped.
+        let pid = unsafe { spawn_in_our_memory(libc::CLONE_NEWUSER, stack.top(), wait, &*number) };
+        Ok(Self { pid: pid?, _shared: (stack, number, ourselves) })
     }
 
     /// Its namespace, which maps one owner to another and leaves the rest as it is.
     fn map(&self, from: Owner, to: Owner) -> Result<OwnedFd, Errno> {
-        write(self.pid, "uid_map", &swapped(from.uid, to.uid))?;
-        write(self.pid, "gid_map", &swapped(from.gid, to.gid))?;
+        write(self.pid, "uid_map", swapped(from.uid, to.uid))?;
+        write(self.pid, "gid_map", swapped(from.gid, to.gid))?;
         let path = format!("/proc/{}/ns/user", self.pid.as_raw_nonzero());
         rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
     }

@@ -66,7 +66,7 @@ impl Attempt {
     }
 }
 
-fn write(path: &str, text: impl Display) -> Result<(), Raw> {
+pub(super) fn write(path: &str, text: impl Display) -> Result<(), Raw> {
     let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     let text = text.to_string();
     // These files take their text in one write or not at all.
@@ -74,7 +74,8 @@ fn write(path: &str, text: impl Display) -> Result<(), Raw> {
     if written == text.len() { Ok(()) } else { Err(Raw::IO) }
 }
 
-fn loopback() -> Result<(), Raw> {
+/// Brings up the loopback interface of this process's network.
+pub(super) fn loopback() -> Result<(), Raw> {
     let socket =
         rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     calls::loopback_up(socket)

@@ -7,24 +7,22 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-};
-use rustix::pipe::PipeFlags;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use rustix::thread::CpuSet;
 
-use super::calls::clone::{Stack, clone_in_our_memory};
+use super::calls::clone::{Stack, end, spawn_in_our_memory};
 use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
+use super::cell::Cell;
 use super::child::{Plot, first};
 use super::host::machine;
 use super::report::{Part, Report};
-use super::script::{Base, Ends, Options, Script, Start, Step, rest, steps, text};
+use super::script::{Base, Numbers, Options, Script, Start, Step, rest, steps, text};
 use super::site::{Hands, LAST, MORE};
-use super::{idmap, landlock};
-use crate::plan::{Host, Identity, Plan, SCRATCH, usual};
+use super::wire::{Ours, Theirs, pipe, wire};
+use super::{idmap, landlock, namespaces};
+use crate::plan::{Host, Identity, Plan, SCRATCH, Usual, usual};
 use crate::seccomp::Instruction;
 
 /// What a provider is asked for.
@@ -71,75 +69,92 @@ pub(crate) struct Soil {
     pub(crate) bare: bool,
 }
 
-/// A first process in its namespaces, that waits to be told what to build.
-///
-/// It can be made before anything is known of the jail but whether it has a network of its own: the kernel makes namespaces
-/// while we find out the rest. Ends everything in the jail when dropped.
-pub(crate) struct Seed {
+/// The first process of a jail. Ends everything in the jail when dropped.
+pub(crate) struct First {
     pub(crate) pid: Pid,
-    /// Readable when the first process has ended.
-    pub(crate) first: OwnedFd,
+    /// Readable when it has ended.
+    pub(crate) handle: OwnedFd,
     ours: Ours,
     reaped: bool,
-    /// What is known of the machine.
-    machine: Host,
     /// What the processes share with us until they execute something.
     plot: Box<Plot>,
-    base: Box<Base>,
     _stacks: (Stack, Stack),
 }
 
-impl Seed {
-    /// Makes one, and lets it build what nearly every jail has.
-    pub(crate) fn sow(soil: Soil) -> Result<Self, Broken> {
-        let mut seed = Self::plant(soil.own_network)?;
-        // The kernel is busy with namespaces meanwhile.
-        seed.machine = machine(soil.powerful);
-        let usual = usual(&seed.machine);
-        let becomes = usual.identity.shows.map(|_| usual.identity.inside);
-        let steps = if soil.bare { Vec::new() } else { steps(&usual.skeleton, &usual.mounts, &[]) };
-        let about = landlock::about();
-        let grants = landlock::rules(if soil.bare { &[] } else { &usual.grants }, about.as_ref());
-        let (root, init) = (options(SCRATCH), super::init::image());
-        seed.base = Box::new(Base { becomes, root, steps, init, handled: about, grants });
-        seed.plot.give_base(&seed.base);
-        map(seed.pid, &usual.identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
-        leave(&seed.ours.gate)?;
-        Ok(seed)
-    }
-
+impl First {
     fn plant(own_network: bool) -> Result<Self, Broken> {
-        let (ours, theirs) = pipes().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
+        let (ours, theirs) = ends().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
         let (mut stack, mut second) = (Stack::new(), Stack::new());
         let processors = rustix::thread::sched_getaffinity(None).ok().filter(|all| all.count() > 1);
-        let plot = Box::new(Plot::new(theirs.ends(), own_network, processors, second.top()));
-        // Every signal waits, so that no handler of ours runs in a process that shares our memory.
-        let mask = confine::block_signals(u64::MAX).map_err(Broken::NoProcess)?;
+        let plot = Box::new(Plot::new(theirs.numbers(), own_network, processors, second.top()));
         let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWPID;
-        // SAFETY: the stacks and the plot are kept here until both processes have executed something or ended; all
-        // signals are blocked; `first` keeps the rules of `child`.
-        let pid = unsafe { clone_in_our_memory(flags, stack.top(), first, &*plot) };
-        let restored = confine::block_signals(mask);
+        // SAFETY: the stacks and the plot are kept here until both processes have executed something or ended; `first` keeps
+        // the rules of `child`.
+        let pid = unsafe { spawn_in_our_memory(flags, stack.top(), first, &*plot) };
         let pid = pid.map_err(Broken::NoProcess)?;
         drop(theirs);
         start_elsewhere(pid, processors.as_ref());
-        let first = rustix::process::pidfd_open(pid, PidfdFlags::empty());
-        let first = restored.and(first).inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
-        Ok(Self {
-            pid,
-            first,
-            ours,
-            reaped: false,
-            machine: Host::unknown(),
-            plot,
-            base: Box::new(Base::nothing()),
-            _stacks: (stack, second),
-        })
+        let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty());
+        let handle = handle.inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
+        Ok(Self { pid, handle, ours, reaped: false, plot, _stacks: (stack, second) })
     }
 
-    /// What is known of the machine. Told once.
-    pub(crate) fn machine(&mut self) -> Host {
-        std::mem::replace(&mut self.machine, Host::unknown())
+    /// Until there is a report, or nobody to make one: whoever has a copy of the other side, such as a process that another
+    /// thread is just starting, keeps its end from being seen.
+    fn wait_for_word(&self) -> Result<(), Broken> {
+        use rustix::event::{PollFd, PollFlags, poll};
+        let mut fds =
+            [PollFd::new(&self.ours.report, PollFlags::IN), PollFd::new(&self.handle, PollFlags::IN)];
+        let polled = rustix::io::retry_on_intr(|| poll(&mut fds, None));
+        polled.map_err(|errno| Broken::Part(Part::Report, None, errno))?;
+        if fds[0].revents().is_empty() { Err(Broken::Silent) } else { Ok(()) }
+    }
+
+    /// Ends everything in the jail.
+    pub(crate) fn kill(&self) {
+        // Fails only when it has ended already.
+        let _ended = rustix::process::pidfd_send_signal(&self.handle, Signal::KILL);
+    }
+
+    /// Waits for it to be gone; with it everything else is. Says what all of them used.
+    pub(crate) fn reap(&mut self) -> Used {
+        self.reaped = true;
+        calls::wait_for(self.pid)
+    }
+}
+
+impl Drop for First {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            self.reap();
+        }
+    }
+}
+
+/// A first process in its namespaces, that builds what nearly every jail has and waits to be told the rest.
+///
+/// It can be made before anything is known of the jail but whether it has a network of its own: the kernel makes namespaces
+/// while we find out the rest.
+pub(crate) struct Seed {
+    first: First,
+    /// What it builds meanwhile. Dropped after `first`, which ends it.
+    base: Box<Base>,
+}
+
+impl Seed {
+    /// Makes one. Also gives what was found out about the machine.
+    pub(crate) fn sow(soil: Soil) -> Result<(Self, Host), Broken> {
+        let first = First::plant(soil.own_network)?;
+        // The kernel is busy with namespaces meanwhile.
+        let machine = machine(soil.powerful);
+        let usual = usual(&machine);
+        let seed = Self { first, base: Box::new(base(&usual, soil.bare)) };
+        seed.first.plot.give_base(&seed.base);
+        let admitted = map(seed.first.pid, &usual.identity);
+        admitted.map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
+        seed.first.ours.leave()?;
+        Ok((seed, machine))
     }
 
     /// Tells the process what else to build, and holds the command at the gate.
@@ -149,26 +164,33 @@ impl Seed {
         let made = script(order, plan, &ready.mounts, &self.base);
         let (script, groups) = made.ok_or(Broken::Outgrown)?;
         let script = Box::new(script);
-        self.plot.give(&script);
-        let too_many = |errno| Broken::Part(Part::Leave, Some("be given all its views".to_owned()), errno);
-        send(&self.ours.report, &handles).map_err(too_many)?;
+        self.first.plot.give(&script);
+        self.send(&handles, "be given all its views")?;
         // They have them; and the processes are busy meanwhile.
         drop(ready);
         let groups: Vec<_> = groups().into_iter().map(confine::handle).collect();
-        // Whoever does not take them has ended, and has said why.
-        let _ended = send(&self.ours.report, &groups);
+        self.send(&groups, "be given its cgroups")?;
         let mut heard = self.listen(&script)?;
         let command = heard.command.take().ok_or(Broken::Silent)?;
         let Heard { root, listeners, terminal, listener, .. } = heard;
-        Ok(Jail { seed: self, command, root, listeners, terminal, listener, _script: script })
+        let Self { first, base } = self;
+        Ok(Jail { first, command, root, listeners, terminal, listener, _shared: (script, base) })
+    }
+
+    /// Sends descriptors, which are leave to go on. Whoever does not take them has ended, and has said why.
+    fn send(&self, handles: &[BorrowedFd<'_>], what: &str) -> Result<(), Broken> {
+        match send(&self.first.ours.report, handles) {
+            Err(Errno::PIPE | Errno::CONNRESET) => Ok(()),
+            sent => sent.map_err(|errno| Broken::Part(Part::Leave, Some(what.to_owned()), errno)),
+        }
     }
 
     /// Until the command stands at the gate.
     fn listen(&self, script: &Script) -> Result<Heard, Broken> {
         let mut heard = Heard::default();
         while !(heard.ready && heard.command.is_some()) {
-            self.wait_for_word()?;
-            match receive(&self.ours.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
+            self.first.wait_for_word()?;
+            match self.first.ours.receive()? {
                 None => return Err(Broken::Silent),
                 Some((Report::Failed(part, errno), _)) => return Err(self.explain(script, part, errno)),
                 Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
@@ -181,42 +203,23 @@ impl Seed {
         Ok(heard)
     }
 
-    /// Until there is a report. The end of the processes is no end of the socket while we hold both sides.
-    fn wait_for_word(&self) -> Result<(), Broken> {
-        use rustix::event::{PollFd, PollFlags, poll};
-        let mut fds =
-            [PollFd::new(&self.ours.report, PollFlags::IN), PollFd::new(&self.first, PollFlags::IN)];
-        let polled = rustix::io::retry_on_intr(|| poll(&mut fds, None));
-        polled.map_err(|errno| Broken::Part(Part::Report, None, errno))?;
-        if fds[0].revents().is_empty() { Err(Broken::Silent) } else { Ok(()) }
-    }
-
     fn explain(&self, script: &Script, part: Part, errno: Errno) -> Broken {
         let Part::Tree(index) = part else { return Broken::Part(part, None, errno) };
         let step = self.base.steps.iter().chain(&script.steps).nth(usize::from(index));
         Broken::Part(part, step.map(ToString::to_string), errno)
     }
-
-    /// Ends everything in the jail.
-    pub(crate) fn kill(&self) {
-        // Fails only when it has ended already.
-        let _ended = rustix::process::pidfd_send_signal(&self.first, Signal::KILL);
-    }
-
-    /// Waits for the first process to be gone; with it everything else is. Says what all of them used.
-    pub(crate) fn reap(&mut self) -> Used {
-        self.reaped = true;
-        calls::wait_for(self.pid)
-    }
 }
 
-impl Drop for Seed {
-    fn drop(&mut self) {
-        if !self.reaped {
-            self.kill();
-            self.reap();
-        }
-    }
+fn base(usual: &Usual, bare: bool) -> Base {
+    let handled = landlock::about();
+    let (steps, grants) = if bare {
+        (Vec::new(), Vec::new())
+    } else {
+        let grants = landlock::rules(&usual.grants, handled.as_ref());
+        (steps(&usual.skeleton, &usual.mounts, &[]), grants)
+    };
+    let becomes = usual.identity.shows.map(|_| usual.identity.inside);
+    Base { becomes, root: options(SCRATCH), steps, init: super::init::image(), handled, grants }
 }
 
 /// Has a new process run at once on another processor than ours, which it shall not wait for. It undoes this itself.
@@ -229,16 +232,10 @@ fn start_elsewhere(pid: Pid, processors: Option<&CpuSet>) {
     let _as_it_is = rustix::thread::sched_setaffinity(Some(pid), &others);
 }
 
-/// Ends a child of ours that is not reaped, so that its number is still its own.
-pub(super) fn end(pid: Pid) {
-    let _ended = rustix::process::kill_process(pid, Signal::KILL);
-    calls::wait_for(pid);
-}
-
 /// The processes of a jail.
 pub(crate) struct Jail {
     /// The first process and what leads to it.
-    pub(crate) seed: Seed,
+    pub(crate) first: First,
     /// The command.
     pub(crate) command: OwnedFd,
     /// The root directory, and with it the jail's private space.
@@ -249,26 +246,37 @@ pub(crate) struct Jail {
     pub(crate) terminal: Option<OwnedFd>,
     /// Where observed calls come from.
     pub(crate) listener: Option<OwnedFd>,
-    /// What the processes share with us until they execute something. Dropped after `seed`, which ends them.
-    _script: Box<Script>,
+    /// What the processes share with us until they execute something. Dropped after `first`, which ends them.
+    _shared: (Box<Script>, Box<Base>),
 }
 
-impl Jail {
-    /// Where the wait status of the command comes from.
-    pub(crate) fn status(&self) -> &OwnedFd {
-        &self.seed.ours.status
+impl Cell for Jail {
+    fn end(&self) -> BorrowedFd<'_> {
+        self.first.handle.as_fd()
     }
 
-    /// Lets the command go. Comes back when it runs, or with the reason why it could not be executed.
-    pub(crate) fn go(&self) -> Result<Result<(), Errno>, Broken> {
-        leave(&self.seed.ours.gate)?;
-        match receive(&self.seed.ours.report).map_err(|errno| Broken::Part(Part::Report, None, errno))? {
-            // Both processes have executed something: nobody shares our memory any more.
-            None => Ok(Ok(())),
-            Some((Report::NotStarted(errno), _)) => Ok(Err(errno)),
-            Some((Report::Failed(part, errno), _)) => Err(Broken::Part(part, None, errno)),
-            Some(_) => Err(Broken::Silent),
-        }
+    fn status(&self) -> BorrowedFd<'_> {
+        self.first.ours.status.as_fd()
+    }
+
+    fn command(&self) -> BorrowedFd<'_> {
+        self.command.as_fd()
+    }
+
+    fn private_space(&self) -> Option<BorrowedFd<'_>> {
+        self.root.as_ref().map(AsFd::as_fd)
+    }
+
+    fn go(&self) -> Result<Result<(), Errno>, Broken> {
+        self.first.ours.go()
+    }
+
+    fn kill(&self) {
+        self.first.kill();
+    }
+
+    fn reap(&mut self) -> Used {
+        self.first.reap()
     }
 }
 
@@ -335,43 +343,30 @@ fn options(scratch: u64) -> Options {
     Options { size: number(scratch), inodes: number((scratch / 16384).max(4096)) }
 }
 
-/// The supervisor's ends of everything between it and a jail's processes.
-struct Ours {
-    report: OwnedFd,
-    gate: OwnedFd,
-    status: OwnedFd,
-}
-
-/// The processes' ends.
-struct Theirs {
-    report: OwnedFd,
-    gate: OwnedFd,
+/// The processes' ends, with what only those of a native jail have.
+struct Ends {
+    theirs: Theirs,
     sealed: OwnedFd,
     seal: OwnedFd,
-    status: OwnedFd,
     /// Ourselves.
     supervisor: OwnedFd,
 }
 
-fn pipes() -> Result<(Ours, Theirs), Errno> {
-    let pipe = || rustix::pipe::pipe_with(PipeFlags::CLOEXEC);
-    let flags = SocketFlags::CLOEXEC;
-    let (our_report, report) =
-        rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-    let ((gate, our_gate), (seal, sealed), (our_status, status)) = (pipe()?, pipe()?, pipe()?);
-    let ours = Ours { report: our_report, gate: our_gate, status: our_status };
+fn ends() -> Result<(Ours, Ends), Errno> {
+    let (ours, theirs) = wire()?;
+    let (seal, sealed) = pipe()?;
     let supervisor = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    Ok((ours, Theirs { report, gate, sealed, seal, status, supervisor }))
+    Ok((ours, Ends { theirs, sealed, seal, supervisor }))
 }
 
-impl Theirs {
-    fn ends(&self) -> Ends {
-        Ends {
-            report: self.report.as_raw_fd(),
-            gate: self.gate.as_raw_fd(),
+impl Ends {
+    fn numbers(&self) -> Numbers {
+        Numbers {
+            report: self.theirs.report.as_raw_fd(),
+            gate: self.theirs.gate.as_raw_fd(),
             sealed: self.sealed.as_raw_fd(),
             seal: self.seal.as_raw_fd(),
-            status: self.status.as_raw_fd(),
+            status: self.theirs.status.as_raw_fd(),
             supervisor: self.supervisor.as_raw_fd(),
         }
     }
@@ -404,20 +399,13 @@ fn map(pid: Pid, identity: &Identity) -> Result<(), Errno> {
         // Without this the kernel refuses the group: dropping groups could open files that a group is denied.
         write(pid, "setgroups", "deny")?;
     }
-    write(pid, "uid_map", &format!("{} {} 1", inside.uid, outside.uid))?;
-    write(pid, "gid_map", &format!("{} {} 1", inside.gid, outside.gid))
+    write(pid, "uid_map", format_args!("{} {} 1", inside.uid, outside.uid))?;
+    write(pid, "gid_map", format_args!("{} {} 1", inside.gid, outside.gid))
 }
 
-pub(super) fn write(pid: Pid, name: &str, text: &str) -> Result<(), Errno> {
-    use rustix::fs::{Mode, OFlags};
-    let path = format!("/proc/{}/{name}", pid.as_raw_nonzero());
-    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    let written = rustix::io::write(file, text.as_bytes())?;
-    if written == text.len() { Ok(()) } else { Err(Errno::IO) }
-}
-
-pub(super) fn leave(gate: &OwnedFd) -> Result<(), Broken> {
-    rustix::io::write(gate, b"!").map(drop).map_err(|errno| Broken::Part(Part::Leave, None, errno))
+/// Writes to a file of a process.
+pub(super) fn write(pid: Pid, name: &str, text: impl std::fmt::Display) -> Result<(), Errno> {
+    namespaces::write(&format!("/proc/{}/{name}", pid.as_raw_nonzero()), text)
 }
 
 /// Sends descriptors to the first process, which are its leave to go on.
@@ -443,25 +431,6 @@ fn send_some(to: &OwnedFd, handles: &[BorrowedFd<'_>], word: u8) -> Result<(), E
     let text = [word];
     let text = [rustix::io::IoSlice::new(&text)];
     rustix::net::sendmsg(to, &text, &mut control, SendFlags::NOSIGNAL).map(drop)
-}
-
-/// The next report and what came with it; `None` when nobody is left to report.
-pub(super) fn receive(from: &OwnedFd) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(24))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut bytes = [0_u8; 8];
-    let mut text = [rustix::io::IoSliceMut::new(&mut bytes)];
-    let flags = RecvFlags::CMSG_CLOEXEC;
-    let received = rustix::io::retry_on_intr(|| rustix::net::recvmsg(from, &mut text, &mut control, flags))?;
-    if received.bytes == 0 {
-        return Ok(None);
-    }
-    let handles = control.drain().filter_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(handles) => Some(handles.collect::<Vec<_>>()),
-        _ => None,
-    });
-    let handles = handles.flatten().collect();
-    Report::read(bytes).map(|report| Some((report, handles))).ok_or(Errno::PROTO)
 }
 
 impl std::fmt::Display for Step {

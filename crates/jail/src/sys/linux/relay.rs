@@ -22,9 +22,11 @@ use channel::Channel;
 pub(super) use channel::{Channel as TerminalChannel, End as AtEnd, Progress};
 pub(super) use port::{Direction, Port};
 pub(super) use raw::signal_foreground;
-pub(crate) use signals::{Caught, Signals, Stop};
+pub(crate) use signals::{Signals, Stop};
+#[cfg(test)]
+pub(crate) use streams::Way;
 pub(super) use streams::make_openable;
-pub(crate) use streams::{End, Streams, Way};
+pub(crate) use streams::{End, Streams};
 
 use super::pty::{Host, Terminal};
 
@@ -65,7 +67,7 @@ impl Relay {
     }
 
     /// Connects the caller's terminal with the jail's. To be called before the command runs, if
-    /// [`Streams::needs_terminal`] says so; without a terminal of the caller's nothing happens. The caller's terminal is
+    /// a stream is a terminal; without a terminal of the caller's nothing happens. The caller's terminal is
     /// taken with the first [`Relay::advance`], so until then people can be told something.
     pub(crate) fn attach(&mut self, master: OwnedFd) -> io::Result<()> {
         if let Some(host) = self.host.take() {
@@ -99,6 +101,7 @@ impl Relay {
     }
 
     /// Whether all output has ended and been written. A terminal never says so while it is attached.
+    #[cfg(test)]
     pub(crate) fn drained(&self) -> bool {
         self.terminal.is_none() && self.outputs.iter().flatten().all(Channel::ended)
     }

@@ -60,15 +60,6 @@ pub(super) struct Base {
     pub(super) grants: Vec<(CString, u64)>,
 }
 
-impl Base {
-    /// Until there is one.
-    pub(super) fn nothing() -> Self {
-        let root = Options { size: CString::default(), inodes: CString::default() };
-        let (steps, init, grants) = (Vec::new(), Vec::new(), Vec::new());
-        Self { becomes: None, root, steps, init, handled: None, grants }
-    }
-}
-
 /// A place among the descriptors that come with a script.
 pub(super) type Slot = usize;
 
@@ -85,7 +76,7 @@ pub(super) struct Start {
 }
 
 /// What the building processes hold of the pipes to their supervisor.
-pub(super) struct Ends {
+pub(super) struct Numbers {
     /// Where to tell how it goes.
     pub(super) report: RawFd,
     /// Where to wait for leave to go on.
@@ -100,7 +91,7 @@ pub(super) struct Ends {
     pub(super) supervisor: RawFd,
 }
 
-impl Ends {
+impl Numbers {
     /// All of them, and the three that every process has.
     pub(super) fn and_standard_streams(&self) -> [RawFd; 9] {
         [0, 1, 2, self.report, self.gate, self.sealed, self.seal, self.status, self.supervisor]

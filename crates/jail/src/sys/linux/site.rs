@@ -143,7 +143,7 @@ fn file(root: BorrowedFd<'_>, path: &CStr, text: &[u8]) -> Result<OwnedFd, Errno
 }
 
 /// A copy of everything mounted at and below a path, attached nowhere.
-fn tree(at: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
+pub(super) fn tree(at: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE
@@ -152,7 +152,7 @@ fn tree(at: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
 }
 
 /// Whether this is the object that was judged, and not one that was put in its place since.
-fn same(tree: &OwnedFd, id: (u64, u64)) -> Result<(), Errno> {
+pub(super) fn same(tree: &OwnedFd, id: (u64, u64)) -> Result<(), Errno> {
     let found = rustix::fs::fstat(tree)?;
     if (found.st_dev, found.st_ino) == id { Ok(()) } else { Err(Errno::STALE) }
 }

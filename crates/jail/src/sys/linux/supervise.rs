@@ -15,7 +15,7 @@ use super::cgroups::Cgroups;
 use super::hold::Connection;
 use super::observe::Observer;
 use super::pty::put_terminal_back;
-use super::relay::{Caught, Stop};
+use super::relay::Stop;
 use super::resources::{beyond_ours, is_full};
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
@@ -167,7 +167,7 @@ impl Running {
     fn hear(&mut self) {
         while let Connection::Relay(_, signals) = &self.connection {
             match signals.next() {
-                Ok(Some(caught)) => self.answer(caught),
+                Ok(Some(signal)) => self.answer(signal),
                 Ok(None) | Err(_) => break,
             }
         }
@@ -186,21 +186,20 @@ impl Running {
         self.patience.get_or_insert(Instant::now() + GRACE);
     }
 
-    fn answer(&mut self, caught: Caught) {
+    fn answer(&mut self, signal: i32) {
         let Connection::Relay(relay, _) = &mut self.connection else { return };
-        match caught.signal {
+        match signal {
             // The size is a matter of looks; a program that asks again gets it.
             libc::SIGWINCH => drop(relay.resize()),
             libc::SIGCHLD => {}
             libc::SIGCONT => self.resume(),
             // With a terminal inside, its programs decide what its keys mean to them.
-            libc::SIGINT | libc::SIGQUIT | libc::SIGTSTP
-                if matches!(relay.signal(caught.signal), Ok(true)) => {}
+            libc::SIGINT | libc::SIGQUIT | libc::SIGTSTP if matches!(relay.signal(signal), Ok(true)) => {}
             libc::SIGTSTP => {
                 self.tell(libc::SIGSTOP);
                 self.suspend(Stop::Us);
             }
-            libc::SIGTERM | libc::SIGHUP => self.ask_to_end(caught.signal),
+            libc::SIGTERM | libc::SIGHUP => self.ask_to_end(signal),
             other => self.tell(other),
         }
     }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, WaitOptions};
 
-use super::calls::clone::{Stack, clone_in_our_memory};
+use super::calls::clone::{Stack, spawn_in_our_memory};
 use super::calls::confine::{self, Words, handle};
 
 /// Lives until we end, however that happens, and then removes directories.
@@ -48,11 +48,9 @@ impl Sweeper {
         let words = Words::new(words.collect());
         let sweeping = Box::new(Sweeping { input: input.as_raw_fd(), image: image.as_raw_fd(), words });
         let mut stack = Stack::new();
-        let mask = confine::block_signals(u64::MAX)?;
-        // SAFETY: the stack and `sweeping` are kept with the process until it has ended, and nobody changes them; signals are
-        // blocked; `sweep` makes system calls only. Its descriptors are a copy, so that ours may be closed.
-        let pid = unsafe { clone_in_our_memory(0, stack.top(), sweep, &*sweeping) };
-        confine::block_signals(mask)?;
+        // SAFETY: the stack and `sweeping` are kept with the process until it has ended, and nobody changes them; `sweep` makes
+        // system calls only. Its descriptors are a copy, so that ours may be closed.
+        let pid = unsafe { spawn_in_our_memory(0, stack.top(), sweep, &*sweeping) };
         Ok(Self { pid: pid?, lifeline: Some(lifeline), _shared: (sweeping, stack) })
     }
 }

@@ -164,6 +164,14 @@ pub(in crate::sys::linux) fn block_signals(mask: u64) -> Result<u64, Errno> {
     Ok(old)
 }
 
+/// A handle from which signals are read that wait.
+pub(in crate::sys::linux) fn signal_descriptor(signals: u64) -> Result<OwnedFd, Errno> {
+    let flags = (libc::SFD_CLOEXEC | libc::SFD_NONBLOCK).cast_unsigned() as usize;
+    let arguments = [usize::MAX, &raw const signals as usize, 8, flags, 0, 0];
+    // SAFETY: with -1 the kernel makes a new descriptor; it reads one set of signals of eight bytes.
+    unsafe { raw::call(libc::SYS_signalfd4, arguments) }.map(owned)
+}
+
 /// Takes every capability out of the bounding set.
 pub(in crate::sys::linux) fn empty_bounding_set() -> Result<(), Errno> {
     for capability in 0..64 {

@@ -18,7 +18,7 @@ use crate::seccomp::Instruction;
 use crate::sys::linux::calls::clone::{StackTop, clone_in_our_memory};
 use crate::sys::linux::calls::confine::{self, handle};
 use crate::sys::linux::child::{
-    At, Tried, join, open_terminal, send, session, start, streams, tell, without_keyrings,
+    At, Tried, join, open_terminal, send, session, start, streams, tell, wait_for_leave, without_keyrings,
 };
 use crate::sys::linux::report::{Part, Report};
 use crate::sys::linux::script::Start;
@@ -230,7 +230,7 @@ fn confine_and_wait(command: &Confined<'_>) -> Tried<()> {
     confine::filter(&post.filter).at(Part::Filter)?;
     check_sockets(post)?;
     send(handle(post.report), Report::Ready, &[]).at(Part::Report)?;
-    wait_for_leave(post).at(Part::Leave)
+    wait_for_leave(post.gate).at(Part::Leave)
 }
 
 /// The jail is tried before it is trusted: what must not be readable is not.
@@ -246,13 +246,4 @@ fn check_sockets(post: &Post) -> Tried<()> {
     let makes =
         |family: &AddressFamily| rustix::net::socket_with(*family, SocketType::STREAM, flags, None).is_ok();
     if post.refused.iter().any(makes) { Err((Part::NetworkAlive, Errno::ISCONN)) } else { Ok(()) }
-}
-
-/// One byte from the supervisor. Its death is the end of this process, too.
-fn wait_for_leave(post: &Post) -> Result<(), Errno> {
-    let mut byte = [0_u8];
-    match rustix::io::retry_on_intr(|| rustix::io::read(handle(post.gate), &mut byte))? {
-        1 => Ok(()),
-        _ => Err(Errno::PIPE),
-    }
 }

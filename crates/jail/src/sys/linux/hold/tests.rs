@@ -110,8 +110,8 @@ fn start(
     command: &Command,
     change: impl FnOnce(&mut Order<'_>, &mut Plan),
 ) -> Result<Running, Broken> {
-    let mut seed = Seed::sow(Soil { own_network: on == On::Network, powerful: true, bare: true })?;
-    let mut plan = plan(spec, &with_views(seed.machine(), spec)).unwrap();
+    let (seed, machine) = Seed::sow(Soil { own_network: on == On::Network, powerful: true, bare: true })?;
+    let mut plan = plan(spec, &with_views(machine, spec)).unwrap();
     plan.own_network = on == On::Network;
     let environment = plan.environment.clone();
     let terms = Terms { environment: &environment, sockets: Sockets::Namespaced, own_users: true };
@@ -119,7 +119,7 @@ fn start(
         on.apply(&mut order, &mut plan);
         change(&mut order, &mut plan);
         let mut jail = seed.grow(order, &plan)?;
-        Ok(Started { pid: jail.seed.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
+        Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
     Ok(running)
 }

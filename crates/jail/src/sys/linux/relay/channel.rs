@@ -131,6 +131,7 @@ impl Channel {
     }
 
     /// Whether nothing will come any more.
+    #[cfg(test)]
     pub(in crate::sys::linux) fn ended(&self) -> bool {
         self.source.is_none() && self.is_empty()
     }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
 
-use super::raw;
+use crate::sys::linux::calls::confine;
 
 /// The signals a supervisor answers, blocked in the thread that made this and read from a descriptor instead.
 ///
@@ -16,18 +16,9 @@ use super::raw;
 /// to the process goes to one that does not block it.
 pub(crate) struct Signals {
     descriptor: OwnedFd,
-    before: libc::sigset_t,
+    before: u64,
     /// A mask belongs to a thread, so this cannot leave it.
     here: PhantomData<*const ()>,
-}
-
-/// One signal that came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Caught {
-    /// Its number.
-    pub(crate) signal: i32,
-    /// Whether the kernel sent it (a key of the terminal, a resize, a hang-up) and not a process.
-    pub(crate) by_kernel: bool,
 }
 
 /// Who stops.
@@ -39,7 +30,7 @@ pub(crate) enum Stop {
     Job,
 }
 
-const READ: &[libc::c_int] = &[
+const READ: u64 = set(&[
     libc::SIGINT,
     libc::SIGTERM,
     libc::SIGHUP,
@@ -50,15 +41,26 @@ const READ: &[libc::c_int] = &[
     libc::SIGTSTP,
     libc::SIGCONT,
     libc::SIGCHLD,
-];
+]);
 
-const IGNORED: &[libc::c_int] = &[libc::SIGTTIN, libc::SIGTTOU];
+const IGNORED: u64 = set(&[libc::SIGTTIN, libc::SIGTTOU]);
+
+/// Signals as the kernel takes them: one bit each.
+const fn set(signals: &[libc::c_int]) -> u64 {
+    let (mut set, mut place) = (0, 0);
+    while place < signals.len() {
+        set |= 1 << (signals[place] - 1);
+        place += 1;
+    }
+    set
+}
 
 impl Signals {
     /// Blocks them here.
     pub(crate) fn block() -> io::Result<Self> {
-        let descriptor = raw::signal_descriptor(READ)?;
-        let before = raw::block(&[READ, IGNORED].concat())?;
+        let descriptor = confine::signal_descriptor(READ)?;
+        let before = confine::blocked_signals()?;
+        confine::block_signals(before | READ | IGNORED)?;
         Ok(Self { descriptor, before, here: PhantomData })
     }
 
@@ -72,33 +74,21 @@ impl Signals {
         };
         sent?;
         // It waits for us since; from here on it does not.
-        raw::unblock(libc::SIGTSTP)?;
-        raw::block(&[libc::SIGTSTP]).map(drop)
+        let blocked = confine::blocked_signals()?;
+        confine::block_signals(blocked & !set(&[libc::SIGTSTP]))?;
+        confine::block_signals(blocked)?;
+        Ok(())
     }
 
-    /// The mask before, which is the one a command has to start with.
-    pub(crate) fn before(&self) -> &libc::sigset_t {
-        &self.before
-    }
-
-    /// The next signal that has come, if any.
-    pub(crate) fn next(&self) -> io::Result<Option<Caught>> {
+    /// The number of the next signal that has come, if any.
+    pub(crate) fn next(&self) -> io::Result<Option<i32>> {
         let mut record = [0; size_of::<libc::signalfd_siginfo>()];
         match rustix::io::retry_on_intr(|| rustix::io::read(&self.descriptor, &mut record)) {
-            Ok(_) => Ok(Some(Caught::parse(&record))),
+            // The first field.
+            Ok(_) => Ok(record.first_chunk().map(|number| i32::from_ne_bytes(*number))),
             Err(Errno::AGAIN) => Ok(None),
             Err(errno) => Err(errno.into()),
         }
-    }
-}
-
-impl Caught {
-    /// Reads the number and the origin, the first and the third field of the record.
-    fn parse(record: &[u8]) -> Self {
-        let field = |place: usize| {
-            record.get(place..place + 4).and_then(|field| field.try_into().ok()).map_or(0, i32::from_ne_bytes)
-        };
-        Self { signal: field(0), by_kernel: field(8) > 0 }
     }
 }
 
@@ -111,7 +101,7 @@ impl AsFd for Signals {
 impl Drop for Signals {
     fn drop(&mut self) {
         // The kernel refuses only a pointer or a way it does not know, and this mask came from it.
-        let restored = raw::set_mask(&self.before);
+        let restored = confine::block_signals(self.before);
         debug_assert!(restored.is_ok(), "{restored:?}");
     }
 }

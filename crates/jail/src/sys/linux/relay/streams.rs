@@ -18,8 +18,6 @@ use crate::sys::linux::pty::Host;
 #[derive(Debug)]
 pub(crate) struct Streams {
     three: [Stream; 3],
-    /// The caller's terminal, if a stream is one.
-    terminal: Option<u32>,
     /// Whether standard output and standard error are one open file and have to stay in order.
     merged: bool,
 }
@@ -66,7 +64,7 @@ impl Streams {
             stream.way = way(&stream.fd, terminal)?;
         }
         let merged = one_output(&three[1].fd, &three[2].fd)?;
-        Ok(Self { three, terminal, merged })
+        Ok(Self { three, merged })
     }
 
     /// Relays the output even where it could pass, so that [`Relay::activity`] sees it.
@@ -80,13 +78,9 @@ impl Streams {
     }
 
     /// What each stream becomes.
+    #[cfg(test)]
     pub(crate) fn ways(&self) -> [Way; 3] {
         [self.three[0].way, self.three[1].way, self.three[2].way]
-    }
-
-    /// Whether the jail needs a terminal of its own, to be given to [`Relay::attach`].
-    pub(crate) fn needs_terminal(&self) -> bool {
-        self.terminal.is_some()
     }
 
     /// Makes the pipes: what the command gets, and what connects it with the caller.
