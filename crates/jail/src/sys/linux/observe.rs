@@ -46,7 +46,7 @@ const MOST: usize = 200;
 fn watch(listener: &OwnedFd, sight: &Sight) -> Vec<Denial> {
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     while let Some(notice) = call::next(listener) {
-        let denial = denial(&notice, sight);
+        let denial = denial(&notice, sight).filter(|_| call::is_waiting(listener, &notice));
         // Fails only when the program has ended meanwhile.
         let _ended = call::go_on(listener, &notice);
         if let Some(denial) =

@@ -33,13 +33,22 @@ pub(in crate::sys::linux) fn go_on(listener: BorrowedFd<'_>, id: u64) -> Result<
     if rc == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
+/// Whether whoever made a call still waits for it: what was read under its number was its own.
+pub(in crate::sys::linux) fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
+    // SAFETY: this request reads one u64 through the pointer, which is to our parameter.
+    unsafe { libc::ioctl(listener.as_raw_fd(), ID_VALID, &raw const id) == 0 }
+}
+
 /// `SECCOMP_USER_NOTIF_FLAG_CONTINUE`
 const CONTINUE: u32 = 1;
 /// `SECCOMP_IOCTL_NOTIF_RECV` and `SECCOMP_IOCTL_NOTIF_SEND`: both ways, the size of the structure, `!`, 0 and 1.
-const RECEIVE: libc::Ioctl = request(size_of::<libc::seccomp_notif>(), 0);
-const SEND: libc::Ioctl = request(size_of::<libc::seccomp_notif_resp>(), 1);
+const RECEIVE: libc::Ioctl = request(BOTH_WAYS, size_of::<libc::seccomp_notif>(), 0);
+const SEND: libc::Ioctl = request(BOTH_WAYS, size_of::<libc::seccomp_notif_resp>(), 1);
+/// `SECCOMP_IOCTL_NOTIF_ID_VALID`: one way.
+const ID_VALID: libc::Ioctl = request(1, size_of::<u64>(), 2);
+const BOTH_WAYS: u32 = 3;
 
-#[expect(clippy::cast_possible_truncation, reason = "the sizes are 80 and 24")]
-const fn request(size: usize, number: u32) -> libc::Ioctl {
-    (3 << 30 | (size as u32) << 16 | (b'!' as u32) << 8 | number) as libc::Ioctl
+#[expect(clippy::cast_possible_truncation, reason = "the sizes are below 100")]
+const fn request(way: u32, size: usize, number: u32) -> libc::Ioctl {
+    (way << 30 | (size as u32) << 16 | (b'!' as u32) << 8 | number) as libc::Ioctl
 }

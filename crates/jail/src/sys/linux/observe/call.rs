@@ -48,6 +48,11 @@ pub(super) fn next(listener: &OwnedFd) -> Option<Notice> {
     }
 }
 
+/// Whether whoever made the call still waits. If not, its number may be somebody else's, and so what was read.
+pub(super) fn is_waiting(listener: &OwnedFd, notice: &Notice) -> bool {
+    notify::is_waiting(listener.as_fd(), notice.id)
+}
+
 /// Lets the call go on as the program made it.
 pub(super) fn go_on(listener: &OwnedFd, notice: &Notice) -> Result<(), Errno> {
     notify::go_on(listener.as_fd(), notice.id)
