@@ -4,6 +4,7 @@
 
 mod arguments;
 mod decide;
+mod denied;
 mod git;
 mod jailed;
 mod record;

@@ -6,8 +6,9 @@ mod skip;
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -469,4 +470,73 @@ fn it_says_what_is_enforced_when_asked() {
     let lines: Vec<Value> = ended.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&lines[0]["event"], &lines[1]["exit"]), (&"started".into(), &4.into()));
     assert_eq!(lines[0]["layers"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn a_refusal_inside_is_explained_and_recorded_when_asked() {
+    if !jail_works() {
+        return;
+    }
+    let script = "cat @/beside/file; ls src; echo x > /usr/x; @/beside/program; \
+                  bash -c ': > /dev/tcp/192.0.2.1/80'; true";
+    let refused = [
+        ("read", "/stage/beside/file", "--read /stage/beside/file"),
+        ("read", "/stage/ws/src", "take it out of `hide`"),
+        ("write", "/usr/x", "--write /usr/x"),
+        ("exec", "/stage/beside/program", "--read /stage/beside"),
+        ("connect", "192.0.2.1:80", "--network open"),
+    ];
+    let stage = Stage::new();
+    fs::copy("/bin/true", stage.path("beside/program")).unwrap();
+    let told = stage.run("--explain-denials --hide @/ws/src", script).err;
+    let lines: Vec<_> = told.lines().filter(|line| line.starts_with("denied[")).collect();
+    assert_eq!(lines.len(), refused.len(), "{told}");
+    for ((kind, object, allow), line) in refused.iter().zip(lines) {
+        assert!(line.starts_with(&format!("denied[RF-J011]: {kind} {object}: ")), "{line}");
+        assert!(line.contains("profile `workspace-write`"), "{line}");
+        assert!(line.contains(&format!("; to allow it: {allow}")), "{line}");
+    }
+    let here = stage.path("");
+    let tidy = |value: &Value| value.as_str().unwrap().replace(here.to_str().unwrap(), "/stage/");
+    let ledger = stage.ledger();
+    let denied: Vec<_> = ledger.iter().filter(|record| record["code"] == "RF-J011").collect();
+    let recorded: Vec<_> =
+        denied.iter().map(|record| (tidy(&record["kind"]), tidy(&record["object"]))).collect();
+    let expected: Vec<_> = refused.iter().map(|row| (row.0.to_owned(), row.1.to_owned())).collect();
+    assert_eq!(recorded, expected);
+    assert!(
+        denied.iter().all(|record| record["decision"] == "deny" && record["profile"] == "workspace-write")
+    );
+
+    let unasked = stage.run("--hide @/ws/src", script).err;
+    assert!(!unasked.contains("denied["), "{unasked}");
+    let ordinary =
+        Stage::new().run("--explain-denials", "ls; echo x > src/file; cat src/file; absent; true").err;
+    assert!(
+        !ordinary.contains("denied["),
+        "a program searched for and absent everywhere is no denial: {ordinary}"
+    );
+}
+
+/// Otherwise any process of the same person could read the launcher's memory. The kernel gives what `/proc` shows of an
+/// undumpable process to root, which root cannot tell from its own.
+#[test]
+fn the_launcher_is_not_dumpable_while_its_command_runs() {
+    if rustix::process::getuid().is_root() {
+        return skip::skipped("the launcher's dumpable flag", "root owns every process's files either way");
+    }
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    let mut command = stage.command();
+    command.args(["run", "--", "/bin/sh", "-c", "echo in; read line"]);
+    let mut launcher = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = [0; 3];
+    launcher.stdout.as_mut().unwrap().read_exact(&mut said).unwrap();
+    let owner = fs::metadata(format!("/proc/{}/mem", launcher.id())).unwrap().uid();
+    drop(launcher.stdin.take());
+    launcher.wait().unwrap();
+    assert_eq!(said, *b"in\n");
+    assert_ne!(owner, rustix::process::getuid().as_raw());
 }

@@ -1,13 +1,13 @@
 //! The command in its jail: held, recorded, released, followed to its end.
 
 use std::io;
-use std::path::Path;
+use std::time::Duration;
 
-use jail::{
-    Amount, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams,
-};
+use jail::{Amount, Choice, Command, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams};
 use policy::{Code, Shown};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
+use super::denied::Denied;
 use super::record::{Came, Journal};
 use super::told::{self, Before};
 use super::{Run, RunArgs};
@@ -61,19 +61,36 @@ pub(crate) fn follow(
     if told {
         before(run, &held, terminal)?;
     }
-    let failed = |error: JailError| run.refuse(failure(&error));
-    let outcome = held.release().map_err(failed)?.wait().map_err(failed)?;
+    // Nobody else of this user reads what we hold, not even our core.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
+    let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
+    let outcome = running.wait().map_err(|error| lost(run, &error))?;
     let came = came(outcome.end);
-    if let Err(unrecorded) = recorded(&run.journal, &outcome, came) {
+    let denials: Vec<_> =
+        outcome.denials.iter().map(|denial| Denied::new(denial, &run.settings.profile)).collect();
+    if let Err(unrecorded) = recorded(&run.journal, &outcome, &denials, came) {
         // The command has run, and its exit code is the answer; that its end is not in the ledger is told.
         write!(terminal.err, "{unrecorded}")?;
     }
-    after(&outcome, terminal)?;
+    after(&outcome, &denials, terminal)?;
     if told {
         ended(run, came, &outcome, terminal)?;
     }
     Ok(super::exit(came))
 }
+
+/// The command ran until we could not follow it any more, and was ended.
+fn lost(run: &Run, error: &JailError) -> Failure {
+    let failure = failure(error);
+    match run.journal.ended(Came::Signaled(KILLED), Duration::ZERO) {
+        Ok(()) => failure,
+        Err(unrecorded) => failure.hint(unrecorded.message),
+    }
+}
+
+/// `SIGKILL`
+const KILLED: u8 = 9;
 
 fn before(run: &Run, held: &Held, terminal: &mut Terminal<'_>) -> io::Result<()> {
     let before = Before {
@@ -105,7 +122,8 @@ fn came(end: End) -> Came {
     }
 }
 
-fn recorded(journal: &Journal, outcome: &Outcome, came: Came) -> Result<(), Failure> {
+fn recorded(journal: &Journal, outcome: &Outcome, denials: &[Denied], came: Came) -> Result<(), Failure> {
+    denials.iter().try_for_each(|denied| journal.denied(denied))?;
     if let End::Limit(overrun) = outcome.end {
         journal.limit(
             overrun.limit.word(),
@@ -125,9 +143,12 @@ fn amount(amount: Amount) -> u64 {
 }
 
 /// What a person is told after the end.
-fn after(outcome: &Outcome, terminal: &mut Terminal<'_>) -> io::Result<()> {
-    for denial in &outcome.denials {
-        writeln!(terminal.err, "{}", denied(denial))?;
+fn after(outcome: &Outcome, denials: &[Denied], terminal: &mut Terminal<'_>) -> io::Result<()> {
+    for denied in denials {
+        match terminal.format {
+            Format::Text => writeln!(terminal.err, "{}", denied.text())?,
+            Format::Json => writeln!(terminal.err, "{}", denied.json())?,
+        }
     }
     for note in &outcome.notes {
         writeln!(terminal.err, "note: {}", Shown::text(note))?;
@@ -140,27 +161,6 @@ fn after(outcome: &Outcome, terminal: &mut Terminal<'_>) -> io::Result<()> {
 
 fn limited(overrun: &Overrun) -> Failure {
     Failure::coded(Code::JailLimit, overrun.message()).hint(overrun.hint()).exit(Exit::Limit)
-}
-
-fn denied(denial: &Denial) -> String {
-    let parent = |path: &Path| Shown::path(path.parent().unwrap_or(path)).to_string();
-    let (what, allow) = match denial {
-        Denial::File(path) => {
-            (format!("file {}", Shown::path(path)), format!("--read {}", Shown::path(path)))
-        }
-        Denial::ReadOnly(path) => {
-            (format!("writing to {}", Shown::path(path)), format!("--write {}", Shown::path(path)))
-        }
-        Denial::Hidden(path) => {
-            let allow = "take it out of `hide`, unless the jail hides it from everybody".to_owned();
-            (format!("hidden {}", Shown::path(path)), allow)
-        }
-        Denial::Program(path) => {
-            (format!("program {}", Shown::path(path)), format!("--read {}", parent(path)))
-        }
-        Denial::Connection(to) => (format!("connection to {}", Shown::text(to)), "--network open".to_owned()),
-    };
-    format!("denied[{}]: {what}; to allow it: {allow}", Code::JailDenied)
 }
 
 fn failure(error: &JailError) -> Failure {
@@ -178,23 +178,6 @@ fn failure(error: &JailError) -> Failure {
 mod tests {
     use super::*;
     use jail::Limit;
-    use std::time::Duration;
-
-    #[test]
-    fn a_denial_names_the_setting_that_would_allow_it() {
-        let rows = [
-            (Denial::File("/etc/shadow".into()), "file /etc/shadow; to allow it: --read /etc/shadow"),
-            (Denial::Program("/opt/bin/x".into()), "program /opt/bin/x; to allow it: --read /opt/bin"),
-            (
-                Denial::Connection("192.0.2.1:443".into()),
-                "connection to 192.0.2.1:443; to allow it: --network open",
-            ),
-            (Denial::File("/a\u{1b}[2K".into()), r"file /a\u{1b}[2K; to allow it: --read /a\u{1b}[2K"),
-        ];
-        for (denial, text) in rows {
-            assert_eq!(denied(&denial), format!("denied[RF-J011]: {text}"));
-        }
-    }
 
     #[test]
     fn a_limit_is_named() {

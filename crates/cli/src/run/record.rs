@@ -7,8 +7,9 @@ use audit::{
     AuditError, By, Durability, Event, Head, Ledger, Level, Name, Options, Outcome, Sink as _, Text,
 };
 use jail::{Enforcement, Layer};
-use policy::{Decision, Kind, RuleRef};
+use policy::{Code, Decision, Effect, Kind, RuleRef};
 
+use super::denied::Denied;
 use crate::failure::Failure;
 
 /// The records of one run. They carry one id, so that they can be found together.
@@ -106,6 +107,25 @@ impl Journal {
         };
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         self.afterwards(&Event::JailEnded { by: self.by(), outcome, exit, signal, duration_ms })
+    }
+
+    /// Something was refused inside.
+    pub(crate) fn denied(&self, denied: &Denied) -> Result<(), Failure> {
+        self.afterwards(&Event::RequestDecided {
+            by: self.by(),
+            kind: denied.kind,
+            object: Text(&denied.object),
+            tool: None,
+            impact: None,
+            decision: Effect::Deny,
+            code: Code::JailDenied,
+            reason: Text(&denied.by),
+            rule: None,
+            remedy: Some(Text(&denied.allow)),
+            profile: Some(Name(&self.profile)),
+            turn: None,
+            sources: None,
+        })
     }
 
     /// A limit was reached.

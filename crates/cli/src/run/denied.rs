@@ -1,0 +1,106 @@
+//! What a jailed command was refused, as a person and the ledger are told it.
+
+use std::path::Path;
+
+use jail::Denial;
+use policy::{Code, Kind, Shown};
+use serde_json::{Value, json};
+
+/// One refusal in words. Everything that comes from the command is escaped.
+pub(crate) struct Denied {
+    /// What the command wanted to do.
+    pub(crate) kind: Kind,
+    /// With what.
+    pub(crate) object: String,
+    /// What refuses it.
+    pub(crate) by: String,
+    /// What would allow it.
+    pub(crate) allow: String,
+}
+
+impl Denied {
+    pub(crate) fn new(denial: &Denial, profile: &str) -> Self {
+        let shown = |path: &Path| Shown::path(path).to_string();
+        let profile = Shown::text(profile);
+        let unseen = format!("no view of profile `{profile}` shows it");
+        let (kind, object, by, allow) = match denial {
+            Denial::File(path) => {
+                (Kind::Read, shown(path), unseen, format!("--read {}, or jail.read-only", shown(path)))
+            }
+            Denial::Program(path) => {
+                let directory = shown(path.parent().unwrap_or(path));
+                (Kind::Exec, shown(path), unseen, format!("--read {directory}, or jail.read-only"))
+            }
+            Denial::ReadOnly(path) => {
+                let by = format!("profile `{profile}` shows it read-only");
+                (Kind::Write, shown(path), by, format!("--write {}, or jail.shared", shown(path)))
+            }
+            Denial::Hidden(path) => {
+                let by = format!("profile `{profile}` or the jail itself hides it");
+                (Kind::Read, shown(path), by, "take it out of `hide`, if it is there".to_owned())
+            }
+            Denial::Connection(to) => {
+                let by = format!("profile `{profile}` has no network");
+                (Kind::Connect, Shown::text(to).to_string(), by, "--network open".to_owned())
+            }
+        };
+        Self { kind, object, by, allow }
+    }
+
+    /// One line for a person.
+    pub(crate) fn text(&self) -> String {
+        let Self { kind, object, by, allow } = self;
+        format!("denied[{}]: {} {object}: {by}; to allow it: {allow}", Code::JailDenied, kind.word())
+    }
+
+    /// One line for a program.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "version": 1,
+            "event": "denied",
+            "code": Code::JailDenied.to_string(),
+            "kind": self.kind.word(),
+            "object": self.object,
+            "by": self.by,
+            "allow": self.allow,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_denial_names_what_refuses_it_and_the_setting_that_would_allow_it() {
+        let rows = [
+            (
+                Denial::File("/etc/shadow".into()),
+                "read /etc/shadow: no view of profile `review` shows it; to allow it: --read /etc/shadow, or jail.read-only",
+            ),
+            (
+                Denial::Program("/opt/bin/x".into()),
+                "exec /opt/bin/x: no view of profile `review` shows it; to allow it: --read /opt/bin, or jail.read-only",
+            ),
+            (
+                Denial::ReadOnly("/usr/x".into()),
+                "write /usr/x: profile `review` shows it read-only; to allow it: --write /usr/x, or jail.shared",
+            ),
+            (
+                Denial::Hidden("/w/x".into()),
+                "read /w/x: profile `review` or the jail itself hides it; to allow it: take it out of `hide`, if it is there",
+            ),
+            (
+                Denial::Connection("192.0.2.1:443".into()),
+                "connect 192.0.2.1:443: profile `review` has no network; to allow it: --network open",
+            ),
+            (
+                Denial::File("/a\u{1b}[2K".into()),
+                r"read /a\u{1b}[2K: no view of profile `review` shows it; to allow it: --read /a\u{1b}[2K, or jail.read-only",
+            ),
+        ];
+        for (denial, text) in rows {
+            assert_eq!(Denied::new(&denial, "review").text(), format!("denied[RF-J011]: {text}"));
+        }
+    }
+}
