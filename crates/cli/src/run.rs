@@ -82,7 +82,7 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
 /// Decides about the command and records it, whatever the answer.
 fn allowed(policy: Settings, args: &RunArgs, journal: &Journal) -> Result<String, Failure> {
     let invocation = decide::invocation(&args.command);
-    let line = invocation.programs.first().map(policy::Argv::line).unwrap_or_default();
+    let line = invocation.programs.first().map(|program| program.argv.line()).unwrap_or_default();
     let decision = decide::decide(&decide::with_typed(policy), &invocation)?;
     journal.decided(&decision, &line)?;
     decide::refusal(&decision, &line).map_or(Ok(line), Err)

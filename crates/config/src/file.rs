@@ -39,7 +39,10 @@ pub fn read_named(path: &Path) -> Result<String, Problem> {
     let real = std::fs::canonicalize(path).map_err(|error| unreadable(path, &error))?;
     let mut file = open(path, &real)?.ok_or_else(|| unreadable(path, &io::ErrorKind::NotFound.into()))?;
     if !file.metadata().map_err(|error| unreadable(path, &error))?.is_file() {
-        return Err(Problem::new(Code::Unreadable, format!("{} is not a regular file", Shown::path(path))));
+        return Err(Problem::new(
+            Code::UnreadableFile,
+            format!("{} is not a regular file", Shown::path(path)),
+        ));
     }
     read_text(path, &mut file)
 }
@@ -129,7 +132,7 @@ fn is_absent(error: &io::Error) -> bool {
 
 fn unreadable(path: &Path, error: &io::Error) -> Problem {
     let message = format!("{} cannot be read: {error}", Shown::path(path));
-    Problem::new(Code::Unreadable, message).hint("nothing runs with a policy that cannot be read")
+    Problem::new(Code::UnreadableFile, message).hint("nothing runs with a policy that cannot be read")
 }
 
 fn untrusted(path: &Path, why: &str) -> Problem {

@@ -315,7 +315,7 @@ fn files_that_others_could_change_are_not_used() {
     symlink("nowhere", place.path("dangling.toml")).unwrap();
     assert_eq!(
         code(place.user(&place.path("dangling.toml"))),
-        Code::Unreadable,
+        Code::UnreadableFile,
         "a dangling link is not an absent file"
     );
     fs::create_dir(place.path("directory.toml")).unwrap();
@@ -365,7 +365,7 @@ fn unreadable_and_oversized_files_stop_everything() {
     if !rustix::process::geteuid().is_root() {
         let secret = place.write("secret.toml", "version = 1");
         fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
-        assert_eq!(code(place.user(&secret)), Code::Unreadable);
+        assert_eq!(code(place.user(&secret)), Code::UnreadableFile);
     }
 }
 

@@ -54,6 +54,28 @@ codes! {
     SessionAnswer = "RF-R004", "a person answered for this session";
     Typed = "RF-R005", "a person typed the command";
 
+    Unreadable = "RF-S001", "command line that cannot be read";
+    MisleadingCharacter = "RF-S002", "character that misleads";
+    TooComplex = "RF-S003", "command line too large to be read";
+    CommandSubstitution = "RF-S004", "command substitution";
+    Backtick = "RF-S005", "backticks";
+    ProcessSubstitution = "RF-S006", "process substitution";
+    ZshForm = "RF-S007", "form that only zsh knows";
+    PipeTarget = "RF-S008", "pipe into a program that acts on what it reads";
+    CodeOfItsOwn = "RF-S009", "code that an interpreter or option would run";
+    Brace = "RF-S010", "brace expansion";
+    FieldSeparator = "RF-S011", "the field separator is used or changed";
+    ProcessEnvironment = "RF-S012", "environment of a process";
+    ProtectedPath = "RF-S013", "path of the system is changed";
+    RedirectTarget = "RF-S014", "redirection to a protected file";
+    ZshBuiltin = "RF-S015", "builtin that only zsh knows";
+    EnvironmentOverride = "RF-S016", "variable that changes what a program runs";
+    Evaluation = "RF-S017", "text that is evaluated as code";
+    Destructive = "RF-S018", "destructive command";
+    CredentialRead = "RF-S019", "file with credentials";
+    ForcedPush = "RF-S020", "forced push";
+    RaisedRights = "RF-S021", "more rights than the caller has";
+
     ToolGranted = "RF-T001", "tool in the tool set";
     ToolNotInProfile = "RF-T002", "tool not in the profile";
     ToolDenied = "RF-T003", "tool denied by name or group";
@@ -73,7 +95,7 @@ codes! {
     UntrustedFile = "RF-C012", "policy file that others could change";
     UnknownName = "RF-C013", "unknown tool, group or profile";
     MissingKey = "RF-C014", "missing key";
-    Unreadable = "RF-C015", "policy file that cannot be read";
+    UnreadableFile = "RF-C015", "policy file that cannot be read";
     MisleadingText = "RF-C016", "invisible or control characters";
 
     NeverMatches = "RF-L001", "rule that can never match";
@@ -108,6 +130,12 @@ codes! {
 }
 
 impl Code {
+    /// Whether a finding with this code means that what would start is not all known.
+    #[must_use]
+    pub const fn is_uncertain(self) -> bool {
+        matches!(self, Self::Unprovable | Self::Unreadable | Self::TooComplex | Self::MisleadingCharacter)
+    }
+
     /// Finds a code by its name, whatever the case.
     #[must_use]
     pub fn from_id(id: &str) -> Option<Self> {

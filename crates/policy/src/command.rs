@@ -1,49 +1,9 @@
 //! What a command line would start, and patterns on it.
 
+use crate::Code;
 use crate::decision::Effect;
+use crate::invocation::{Argv, Finding, Invocation, Program, Span, Word};
 use crate::pattern::{Pattern, PatternError, check_length};
-
-/// The programs that a command line would start.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Invocation {
-    /// Each program with its words.
-    pub programs: Vec<Argv>,
-    /// Whether that is certainly all. If not, nothing may be allowed on the strength of it.
-    pub certain: bool,
-}
-
-/// One program with its words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argv(Vec<Word>);
-
-/// One word of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// The text, as far as it is known.
-    pub text: String,
-    /// Whether the text is known: nothing in it depends on values at run time.
-    pub literal: bool,
-}
-
-impl Argv {
-    /// A program and its words; `None` when there is no program.
-    #[must_use]
-    pub fn new(words: Vec<Word>) -> Option<Self> {
-        if words.is_empty() { None } else { Some(Self(words)) }
-    }
-
-    /// The words, the program first.
-    #[must_use]
-    pub fn words(&self) -> &[Word] {
-        &self.0
-    }
-
-    /// The words joined by one blank.
-    #[must_use]
-    pub fn line(&self) -> String {
-        self.0.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
-    }
-}
 
 impl Invocation {
     /// Reads a line that needs no shell: words, quotes without substitutions, assignments in front, `env` before it.
@@ -63,8 +23,13 @@ impl Invocation {
                 return None;
             }
         }
-        let words = words.into_iter().map(|text| Word { text, literal: true }).collect();
-        Some(Self { programs: vec![Argv::new(words)?], certain: !assigned })
+        let words = words.into_iter().map(Word::literal).collect();
+        let unprovable =
+            || Finding::new(Code::Unprovable, Span::default(), "a variable is set for the program");
+        Some(Self {
+            programs: vec![Program::alone(Argv::new(words)?, None)],
+            findings: assigned.then(unprovable).into_iter().collect(),
+        })
     }
 }
 
@@ -143,7 +108,7 @@ impl CommandPattern {
     #[must_use]
     pub fn sample(&self) -> Option<Argv> {
         let Matcher::Words(patterns) = &self.matcher else { return None };
-        let word = |pattern: &Pattern| Some(Word { text: pattern.sample()?, literal: true });
+        let word = |pattern: &Pattern| Some(Word::literal(pattern.sample()?));
         Argv::new(patterns.iter().map(word).collect::<Option<_>>()?)
     }
 
@@ -175,7 +140,7 @@ impl CommandPattern {
         let words = argv.words();
         match (&self.matcher, effect) {
             (Matcher::Whole(pattern), Effect::Allow) => {
-                words.iter().all(|w| w.literal) && pattern.matches(&argv.line())
+                words.iter().all(Word::is_literal) && pattern.matches(&argv.line())
             }
             (Matcher::Whole(pattern), _) => pattern.matches(&argv.line()),
             (Matcher::Words(patterns), Effect::Allow) => permits(patterns, words),
@@ -203,7 +168,7 @@ fn refuse_shell(text: &str) -> Result<(), PatternError> {
 fn permits(patterns: &[Pattern], words: &[Word]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     patterns.len() <= words.len()
-        && words.iter().all(|word| word.literal)
+        && words.iter().all(Word::is_literal)
         && is_program(&patterns[0], program)
         && patterns[1..].iter().zip(rest).all(|(pattern, word)| pattern.matches(&word.text))
 }
@@ -240,12 +205,12 @@ fn in_order(patterns: &[&Pattern], words: &[Word]) -> bool {
 
 /// A word that is not known could be anything, so a restriction takes it for a match.
 fn fits(pattern: &Pattern, word: &Word) -> bool {
-    !word.literal || pattern.matches(&word.text)
+    !word.is_literal() || pattern.matches(&word.text)
 }
 
 /// A program is meant by its name when it is spelled so, or when it lies where programs are installed.
 fn is_program(pattern: &Pattern, program: &Word) -> bool {
-    if !program.literal {
+    if !program.is_literal() {
         return false;
     }
     pattern.matches(&program.text) || installed_name(&program.text).is_some_and(|name| pattern.matches(name))
@@ -262,6 +227,7 @@ fn installed_name(path: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Certainty;
 
     #[test]
     fn plain_lines() {
@@ -282,9 +248,9 @@ mod tests {
         for (line, expected) in rows {
             let read = Invocation::plain(line);
             let words = |i: &Invocation| {
-                i.programs[0].words().iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join("|")
+                i.programs[0].argv.words().iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join("|")
             };
-            let read = read.as_ref().map(|i| (words(i), i.certain));
+            let read = read.as_ref().map(|i| (words(i), i.is_certain()));
             assert_eq!(read, expected.map(|(words, certain)| (words.to_owned(), certain)), "{line}");
         }
     }
@@ -310,7 +276,7 @@ mod tests {
             ("re:git (status|log)", Effect::Allow, "git log -p", false),
         ];
         for (pattern, effect, line, expected) in rows {
-            let argv = &Invocation::plain(line).unwrap().programs[0];
+            let argv = &Invocation::plain(line).unwrap().programs[0].argv;
             let pattern = CommandPattern::parse(pattern).unwrap();
             assert_eq!(pattern.matches(argv, effect), expected, "{} on {line}", pattern.as_str());
         }
@@ -339,8 +305,8 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_never_permitted_and_always_restricted() {
-        let word = |text: &str, literal| Word { text: text.to_owned(), literal };
-        let argv = Argv::new(vec![word("git", true), word("$x", false)]).unwrap();
+        let unknown = Word { certainty: Certainty::Unknown, ..Word::literal("$x") };
+        let argv = Argv::new(vec![Word::literal("git"), unknown]).unwrap();
         let pattern = CommandPattern::parse("git push").unwrap();
         assert!(pattern.matches(&argv, Effect::Deny));
         assert!(!pattern.matches(&argv, Effect::Allow));

@@ -28,6 +28,7 @@ pub mod floor;
 mod glob;
 mod host;
 mod host_pattern;
+mod invocation;
 mod limit;
 mod location;
 mod path_index;
@@ -43,11 +44,14 @@ pub use address::{is_metadata, not_public};
 pub use answers::{Answers, Remembered};
 pub use chain::{Chain, Floor, Link, Phase, Policy, Said, Trace};
 pub use code::Code;
-pub use command::{Argv, CommandPattern, Invocation, Word};
+pub use command::CommandPattern;
 pub use decision::{Decision, Effect, Reason, RuleRef};
 pub use glob::{Glob, GlobError, escape};
 pub use host::{Endpoint, HostError, HostName};
 pub use host_pattern::{HostIndex, HostPattern, HostPatternError};
+pub use invocation::{
+    Argv, Assignment, Certainty, Direction, Finding, Invocation, Program, Redirect, Span, Word,
+};
 pub use limit::{Breaker, BreakerLimit, Exhausted, Limits, Meter, Windows};
 pub use location::{Location, LocationError, lexical};
 pub use path_index::{Case, PathIndex, PathPattern, Reach};

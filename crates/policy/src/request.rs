@@ -1,7 +1,7 @@
 //! One thing asked.
 
-use crate::command::Invocation;
 use crate::host::Endpoint;
+use crate::invocation::Invocation;
 use crate::location::Location;
 use crate::tool::ToolName;
 

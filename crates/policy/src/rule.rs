@@ -1,8 +1,9 @@
 //! One pattern with one effect and a reason.
 
-use crate::command::{CommandPattern, Invocation};
+use crate::command::CommandPattern;
 use crate::decision::{Effect, Reason};
 use crate::host_pattern::HostPattern;
+use crate::invocation::Invocation;
 use crate::location::Location;
 use crate::path_index::PathPattern;
 use crate::pattern::Pattern;
@@ -100,9 +101,10 @@ impl Rule {
         let mut programs = invocation.programs.iter();
         match self.effect {
             Effect::Allow => {
-                !invocation.programs.is_empty() && programs.all(|argv| pattern.matches(argv, self.effect))
+                !invocation.programs.is_empty()
+                    && programs.all(|program| pattern.matches(&program.argv, self.effect))
             }
-            Effect::Ask | Effect::Deny => programs.any(|argv| pattern.matches(argv, self.effect)),
+            Effect::Ask | Effect::Deny => programs.any(|program| pattern.matches(&program.argv, self.effect)),
         }
     }
 }

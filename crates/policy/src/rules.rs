@@ -2,10 +2,10 @@
 
 use crate::Code;
 use crate::chain::Policy;
-use crate::command::{Argv, Invocation};
 use crate::decision::{Decision, Effect, Reason};
 use crate::glob::GlobError;
 use crate::host_pattern::HostIndex;
+use crate::invocation::{Argv, Invocation};
 use crate::location::Location;
 use crate::path_index::{Case, PathIndex};
 use crate::request::{Kind, Request, Want};
@@ -105,7 +105,7 @@ impl RuleSet {
     /// Denied if any program is, allowed only if every one is and there are certainly no others.
     fn decide_exec(&self, request: &Request<'_>, invocation: &Invocation) -> Option<Decision> {
         let whole = self.deciding(request).map(decision);
-        let each = invocation.programs.iter().map(|argv| self.deciding_command(request, argv));
+        let each = invocation.programs.iter().map(|program| self.deciding_command(request, &program.argv));
         let mut all_allowed = !invocation.programs.is_empty();
         let mut strictest = whole;
         for rule in each {
@@ -118,7 +118,7 @@ impl RuleSet {
         match strictest? {
             // One of the programs is nobody's business yet: silence is not consent, however uncertain the rest is.
             Decision::Allow(_) if !all_allowed => None,
-            Decision::Allow(_) if !invocation.certain => Some(Decision::Ask(unprovable())),
+            Decision::Allow(_) if !invocation.is_certain() => Some(Decision::Ask(unprovable())),
             decided => Some(decided),
         }
     }

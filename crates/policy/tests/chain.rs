@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
 use policy::{
-    Answers, Arguments, Chain, Code, CommandPattern, Decision, Effect, Endpoint, HostPattern, Invocation,
-    Kinds, Link, Location, PathPattern, Pattern, Phase, Reason, Remembered, Request, Rule, RuleSet, Subject,
-    ToolName, Want,
+    Answers, Arguments, Chain, Code, CommandPattern, Decision, Effect, Endpoint, Finding, HostPattern,
+    Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Reason, Remembered, Request, Rule,
+    RuleSet, Span, Subject, ToolName, Want,
 };
 use proptest::prelude::*;
 
@@ -230,7 +230,9 @@ fn a_command_line_is_judged_program_by_program() {
     ];
     for (lines, certain, expected) in rows {
         let programs = lines.iter().flat_map(|line| Invocation::plain(line).unwrap().programs).collect();
-        let invocation = Invocation { programs, certain: *certain };
+        let unprovable = || Finding::new(Code::Unprovable, Span::default(), "a value of run time");
+        let findings = (!certain).then(unprovable).into_iter().collect();
+        let invocation = Invocation { programs, findings };
         let request = Request { tool: &exec, want: Want::Exec(&invocation) };
         assert_eq!(chain.decide(&request, &Answers::none()).effect(), *expected, "{lines:?}");
     }

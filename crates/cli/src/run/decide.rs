@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 
 use config::Settings;
 use policy::{
-    Argv, Code, Decision, Effect, Invocation, Kind, Link, Reason, Request, Shown, ToolName, Want, Word,
+    Argv, Certainty, Code, Decision, Effect, Invocation, Kind, Link, Program, Reason, Request, Shown,
+    ToolName, Want, Word,
 };
 
 use crate::exit::Exit;
@@ -20,12 +21,14 @@ pub(crate) fn invocation(command: &[OsString]) -> Invocation {
         words.iter().skip(1).skip_while(|word| word.text.contains('=') || word.text.starts_with('-')).cloned()
     });
     let behind = behind_env.and_then(|words| Argv::new(words.collect()));
-    Invocation { programs: Argv::new(words).into_iter().chain(behind).collect(), certain: true }
+    let programs = Argv::new(words).into_iter().chain(behind).map(|argv| Program::alone(argv, None));
+    Invocation { programs: programs.collect(), findings: Vec::new() }
 }
 
 /// A word that is not UTF-8 is not known as text.
 fn word(word: &OsStr) -> Word {
-    Word { text: word.to_string_lossy().into_owned(), literal: word.to_str().is_some() }
+    let certainty = if word.to_str().is_some() { Certainty::Literal } else { Certainty::Unknown };
+    Word { certainty, ..Word::literal(word.to_string_lossy()) }
 }
 
 /// Adds the last link for `run`: a person who types a command has allowed it. Rules come first, so one that denies or
@@ -80,10 +83,11 @@ mod tests {
         ];
         for (command, programs) in rows {
             let command: Vec<_> = command.iter().map(OsString::from).collect();
-            let lines: Vec<_> = invocation(&command).programs.iter().map(Argv::line).collect();
+            let lines: Vec<_> =
+                invocation(&command).programs.iter().map(|program| program.argv.line()).collect();
             assert_eq!(lines, programs);
         }
         let odd = invocation(&[OsString::from_vec(b"a\xff".to_vec())]);
-        assert!(!odd.programs[0].words()[0].literal);
+        assert!(!odd.programs[0].argv.words()[0].is_literal());
     }
 }

@@ -1,0 +1,28 @@
+//! The shells whose language is read.
+
+/// A language of shells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// What POSIX says and `dash` does.
+    Sh,
+    /// `bash`.
+    Bash,
+    /// `zsh`.
+    Zsh,
+}
+
+impl Dialect {
+    /// Every dialect.
+    pub const ALL: &[Self] = &[Self::Sh, Self::Bash, Self::Zsh];
+
+    /// The language that a program of this name speaks; `None` when it is no shell.
+    #[must_use]
+    pub fn of_program(name: &str) -> Option<Self> {
+        match name {
+            "sh" | "dash" | "ash" | "ksh" | "mksh" | "ksh93" | "yash" | "posh" => Some(Self::Sh),
+            "bash" | "rbash" => Some(Self::Bash),
+            "zsh" | "rzsh" => Some(Self::Zsh),
+            _ => None,
+        }
+    }
+}

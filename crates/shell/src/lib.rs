@@ -1,0 +1,38 @@
+//! A command line -> the programs it would start, and findings.
+//!
+//! **Invariant.** Nothing here opens a file, reads the environment or starts anything: everything is passed in.
+//! **Invariant.** Reading never fails and never panics. What cannot be read is a finding, and uncertain.
+//! **Invariant.** Time and memory are linear in the text; nesting and the number of nodes have limits that fail to deny.
+
+mod dialect;
+mod judge;
+mod look;
+
+pub use dialect::Dialect;
+
+use policy::{Invocation, Word};
+
+/// What is known about the place where a command line would run.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The shells that could run it. A line is read as each of them would, and everything found counts.
+    pub dialects: &'a [Dialect],
+    /// The directory it starts in.
+    pub cwd: Option<&'a str>,
+    /// The home directory.
+    pub home: Option<&'a str>,
+    /// What stands on its standard input, as far as it is known.
+    pub stdin: Option<&'a [u8]>,
+}
+
+/// Reads a command line as the shells would.
+#[must_use]
+pub fn read(_text: &[u8], _around: &Surroundings<'_>) -> Invocation {
+    Invocation::default()
+}
+
+/// Reads a command whose words are known, so that no shell reads it first.
+#[must_use]
+pub fn read_words(_words: Vec<Word>, _around: &Surroundings<'_>) -> Invocation {
+    Invocation::default()
+}
