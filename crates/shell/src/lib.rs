@@ -4,11 +4,15 @@
 //! **Invariant.** Reading never fails and never panics. What cannot be read is a finding, and uncertain.
 //! **Invariant.** Time and memory are linear in the text; nesting and the number of nodes have limits that fail to deny.
 
+mod ansi;
 mod dialect;
 mod judge;
 mod look;
+mod parse;
+pub mod tree;
 
 pub use dialect::Dialect;
+pub use parse::{ParseError, Problem, parse};
 
 use policy::{Invocation, Word};
 

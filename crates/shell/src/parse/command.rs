@@ -1,0 +1,257 @@
+//! Simple commands: assignments, words, redirections.
+
+use std::sync::Arc;
+
+use super::heredoc::Pending;
+use super::word::Stop;
+use super::{Parsed, Parser, Problem};
+use crate::Dialect;
+use crate::tree::{Argument, Assign, At, Command, Descriptor, Kind, Redirection, Value, Word};
+
+impl Parser<'_> {
+    /// Any command.
+    pub(super) fn command(&mut self) -> Parsed<Command> {
+        self.node()?;
+        self.skip_blanks();
+        let start = self.pos;
+        let Some(kind) = self.compound()? else { return self.simple(start) };
+        let redirects = self.redirects()?;
+        Ok(Command { kind, redirects, at: At(self.span(start, self.pos)) })
+    }
+
+    fn redirects(&mut self) -> Parsed<Vec<Redirection>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.skip_blanks();
+            match self.redirect()? {
+                Some(redirect) => redirects.push(redirect),
+                None => return Ok(redirects),
+            }
+        }
+    }
+
+    fn simple(&mut self, start: usize) -> Parsed<Command> {
+        let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
+        let mut end = start;
+        loop {
+            self.skip_blanks();
+            if let Some(redirect) = self.redirect()? {
+                redirects.push(redirect);
+            } else if self.at_function_parens() && assignments.is_empty() && !words.is_empty() {
+                return self.function_of(start, words);
+            } else if let Some(assign) = self.leading_assign(words.is_empty())? {
+                assignments.push(assign);
+            } else if let Some(word) = self.argument(words.is_empty())? {
+                words.push(word);
+            } else {
+                break;
+            }
+            end = self.pos;
+        }
+        if assignments.is_empty() && words.is_empty() && redirects.is_empty() {
+            return Err(self.error_here(Problem::Unexpected));
+        }
+        Ok(Command { kind: Kind::Simple { assignments, words }, redirects, at: At(self.span(start, end)) })
+    }
+
+    /// Whether `()` comes next, with blanks between.
+    pub(super) fn at_function_parens(&mut self) -> bool {
+        if self.peek() != Some(b'(') {
+            return false;
+        }
+        let mut at = self.joined(self.pos + 1);
+        while matches!(self.byte(at), Some(b' ' | b'\t')) {
+            at = self.joined(at + 1);
+        }
+        self.byte(at) == Some(b')')
+    }
+
+    fn function_of(&mut self, start: usize, words: Vec<Argument>) -> Parsed<Command> {
+        let name = |argument| match argument {
+            Argument::Word(word) => Some(word),
+            Argument::Array(_) => None,
+        };
+        let Some(names) = words.into_iter().map(name).collect::<Option<Vec<_>>>() else {
+            return Err(self.error_here(Problem::Unexpected));
+        };
+        if names.len() > 1 && !self.is(Dialect::Zsh) {
+            return Err(self.error_here(Problem::Unexpected));
+        }
+        let body = Box::new(self.function_body()?);
+        Ok(Command {
+            kind: Kind::Function { names, body },
+            redirects: Vec::new(),
+            at: At(self.span(start, self.pos)),
+        })
+    }
+
+    fn leading_assign(&mut self, leading: bool) -> Parsed<Option<Assign>> {
+        if leading { self.assign() } else { Ok(None) }
+    }
+
+    /// A word, or an array where a declaration may have one.
+    fn argument(&mut self, first: bool) -> Parsed<Option<Argument>> {
+        if !first && self.array_follows() {
+            return Ok(self.assign()?.map(Argument::Array));
+        }
+        if first && self.peek() == Some(b'{') && self.is(Dialect::Zsh) {
+            return Err(self.error_here(Problem::Unexpected));
+        }
+        Ok(self.word()?.map(Argument::Word))
+    }
+
+    /// Whether `name=(` or `name+=(` comes next.
+    fn array_follows(&self) -> bool {
+        if self.is(Dialect::Sh) {
+            return false;
+        }
+        let at = self.name_end(self.pos);
+        let at = if self.byte(at) == Some(b'+') { at + 1 } else { at };
+        at > self.pos && self.byte(at) == Some(b'=') && self.byte(at + 1) == Some(b'(')
+    }
+
+    /// Where the name that begins here ends; here, if none does.
+    pub(super) fn name_end(&self, start: usize) -> usize {
+        let mut at = start;
+        while self
+            .byte(at)
+            .is_some_and(|b| b == b'_' || b.is_ascii_alphabetic() || (at > start && b.is_ascii_digit()))
+        {
+            at += 1;
+        }
+        at
+    }
+
+    /// An assignment, if one begins here.
+    fn assign(&mut self) -> Parsed<Option<Assign>> {
+        self.peek();
+        let start = self.pos;
+        let name_end = self.name_end(start);
+        if name_end == start || !matches!(self.byte(name_end), Some(b'=' | b'+' | b'[')) {
+            return Ok(None);
+        }
+        self.pos = name_end;
+        let subscript = if self.byte(name_end) == Some(b'[') && !self.is(Dialect::Sh) {
+            self.pos += 1;
+            match self.parts(Stop::Bracket, false) {
+                Ok(parts) if self.eat(b']') => Some(parts),
+                Err(error) if error.problem.is_limit() => return Err(error),
+                _ => return self.no_assign(start),
+            }
+        } else {
+            None
+        };
+        let append = !self.is(Dialect::Sh) && self.eat(b'+');
+        if !self.eat(b'=') {
+            return self.no_assign(start);
+        }
+        let name = self.slice(start, name_end).to_owned();
+        let value = self.value()?;
+        Ok(Some(Assign { name, subscript, append, value, at: At(self.span(start, self.pos)) }))
+    }
+
+    fn no_assign(&mut self, start: usize) -> Parsed<Option<Assign>> {
+        self.pos = start;
+        Ok(None)
+    }
+
+    fn value(&mut self) -> Parsed<Value> {
+        if !self.is(Dialect::Sh) && self.eat(b'(') {
+            let words = self.array_words()?;
+            return Ok(Value::Array(words));
+        }
+        let here = At(self.span(self.pos, self.pos));
+        Ok(Value::Word(self.word()?.unwrap_or(Word { parts: Vec::new(), at: here })))
+    }
+
+    /// Words up to `)`, on any number of lines.
+    pub(super) fn array_words(&mut self) -> Parsed<Vec<Word>> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_lines()?;
+            if self.eat(b')') {
+                return Ok(words);
+            }
+            words.push(self.word()?.ok_or_else(|| self.error_here(Problem::Open("(")))?);
+        }
+    }
+
+    /// A redirection, if one begins here.
+    fn redirect(&mut self) -> Parsed<Option<Redirection>> {
+        self.peek();
+        let start = self.pos;
+        let descriptor = self.descriptor()?;
+        let Some(operator) = self.redirect_operator() else {
+            self.pos = start;
+            return Ok(None);
+        };
+        self.node()?;
+        self.skip_blanks();
+        let target_start = self.pos;
+        let target = self.word()?.ok_or_else(|| self.error_here(Problem::Missing("a file name")))?;
+        let body = matches!(operator, "<<" | "<<-").then(|| {
+            let raw = self.slice(target_start, self.pos);
+            let (pending, body) = Pending::new(raw, operator == "<<-");
+            self.pending.push(pending);
+            Arc::clone(&body)
+        });
+        Ok(Some(Redirection { descriptor, operator, target, body, at: At(self.span(start, self.pos)) }))
+    }
+
+    fn descriptor(&mut self) -> Parsed<Option<Descriptor>> {
+        let start = self.pos;
+        let mut at = start;
+        while self.byte(at).is_some_and(|byte| byte.is_ascii_digit()) {
+            at += 1;
+        }
+        if at > start && matches!(self.byte(self.joined(at)), Some(b'<' | b'>')) {
+            self.pos = at;
+            return Ok(Some(Descriptor::Number(self.slice(start, at).to_owned())));
+        }
+        if self.byte(start) == Some(b'{') && !self.is(Dialect::Sh) {
+            return self.named_descriptor(start);
+        }
+        Ok(None)
+    }
+
+    /// `{name}` or `{name[…]}` directly before an operator.
+    fn named_descriptor(&mut self, start: usize) -> Parsed<Option<Descriptor>> {
+        let name_end = self.name_end(start + 1);
+        if name_end == start + 1 || !matches!(self.byte(name_end), Some(b'}' | b'[')) {
+            return Ok(None);
+        }
+        self.pos = start + 1;
+        let parts = match self.parts(Stop::Brace, false) {
+            Ok(parts) if self.eat(b'}') && matches!(self.peek(), Some(b'<' | b'>')) => parts,
+            Err(error) if error.problem.is_limit() => return Err(error),
+            _ => {
+                self.pos = start;
+                return Ok(None);
+            }
+        };
+        let at = At(self.span(start + 1, self.pos - 1));
+        Ok(Some(Descriptor::Name(Word { parts, at })))
+    }
+
+    fn redirect_operator(&mut self) -> Option<&'static str> {
+        let first = self.peek()?;
+        let operators: &[&str] = match (first, self.dialect) {
+            (b'<', Dialect::Sh) => &["<<-", "<<", "<&", "<>", "<"],
+            (b'<', _) => &["<<<", "<<-", "<<", "<&", "<>", "<"],
+            (b'>', Dialect::Zsh) => &[">>|", ">>!", ">>&", ">>", ">&|", ">&!", ">&", ">|", ">!", ">"],
+            (b'>', _) => &[">>", ">&", ">|", ">"],
+            (b'&', Dialect::Bash) => &["&>>", "&>"],
+            (b'&', Dialect::Zsh) => &["&>>|", "&>>!", "&>>", "&>|", "&>!", "&>"],
+            _ => return None,
+        };
+        let is_process = matches!(first, b'<' | b'>') && self.peek_second() == Some(b'(');
+        if is_process && !self.is(Dialect::Sh) {
+            return None;
+        }
+        // zsh: `<5-7>` is a pattern.
+        if first == b'<' && self.is(Dialect::Zsh) && self.at_number_range() {
+            return None;
+        }
+        operators.iter().copied().find(|operator| self.eat_all(operator.as_bytes()))
+    }
+}

@@ -1,0 +1,358 @@
+//! A command line as a tree. Every node knows where it stands in the text.
+//!
+//! Two trees are equal when they say the same; where their nodes stood makes no difference.
+
+use std::sync::{Arc, OnceLock};
+
+pub use policy::Span;
+
+/// The place of a node, which is no part of what the node says.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct At(pub Span);
+
+impl PartialEq for At {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for At {}
+
+/// Commands in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct List {
+    /// What stands between `;`, `&` and line ends.
+    pub items: Vec<Item>,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// Pipelines joined by `&&` and `||`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Each with what stands before it; nothing stands before the first.
+    pub pipelines: Vec<(Join, Pipeline)>,
+    /// Whether the shell goes on at once (`&`).
+    pub background: bool,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// What stands before a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Join {
+    /// Nothing.
+    First,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+}
+
+/// Commands joined by `|`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pipeline {
+    /// How many `!` stand before it.
+    pub bangs: u32,
+    /// Whether `time` stands before it, and whether with `-p`.
+    pub timed: Option<bool>,
+    /// The commands; each says whether its errors go into the next one too (`|&`).
+    pub commands: Vec<(Command, bool)>,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// One command with its redirections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it reads from and writes to.
+    pub redirects: Vec<Redirection>,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// What a command is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// Assignments and words.
+    Simple {
+        /// What stands before the first word.
+        assignments: Vec<Assign>,
+        /// The words.
+        words: Vec<Argument>,
+    },
+    /// `{ …; }`
+    Group(List),
+    /// `(…)`
+    Subshell(List),
+    /// `if …; then …; elif …; else …; fi`
+    If {
+        /// Conditions with what they lead to.
+        arms: Vec<(List, List)>,
+        /// What follows `else`.
+        otherwise: Option<List>,
+    },
+    /// `while …; do …; done`, and `until`.
+    While {
+        /// Whether it is `until`.
+        until: bool,
+        /// The condition.
+        test: List,
+        /// The body.
+        body: List,
+    },
+    /// `for x in …; do …; done`, and `select`.
+    For {
+        /// Whether it is `select`.
+        select: bool,
+        /// The variables.
+        names: Vec<Word>,
+        /// The values; `None` means the positional parameters.
+        words: Option<Vec<Word>>,
+        /// The body.
+        body: List,
+    },
+    /// `for ((…; …; …)); do …; done`
+    Count {
+        /// All that stands between the parentheses.
+        head: Vec<Part>,
+        /// The body.
+        body: List,
+    },
+    /// zsh's `repeat n …`
+    Repeat {
+        /// How often.
+        times: Word,
+        /// The body.
+        body: List,
+    },
+    /// `case … in …) …;; esac`
+    Case {
+        /// What is compared.
+        subject: Word,
+        /// The patterns with what they lead to.
+        arms: Vec<Arm>,
+    },
+    /// `[[ … ]]`
+    Test(Vec<TestPart>),
+    /// `((…))`
+    Arith(Vec<Part>),
+    /// A definition; without a name, a body that runs at once.
+    Function {
+        /// The names.
+        names: Vec<Word>,
+        /// The body.
+        body: Box<Command>,
+    },
+    /// `coproc …`
+    Coproc {
+        /// Its name.
+        name: Option<Word>,
+        /// What runs.
+        body: Box<Command>,
+    },
+    /// zsh's `{ … } always { … }`
+    Always {
+        /// What is tried.
+        body: List,
+        /// What follows in any case.
+        always: List,
+    },
+}
+
+/// A word after the first, or an array that a declaration takes in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Argument {
+    /// A word.
+    Word(Word),
+    /// `name=(…)` as an argument.
+    Array(Assign),
+}
+
+/// One arm of `case`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arm {
+    /// The patterns.
+    pub patterns: Vec<Word>,
+    /// What they lead to.
+    pub body: List,
+    /// How the arm ends.
+    pub end: ArmEnd,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// How an arm of `case` ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArmEnd {
+    /// `;;`
+    Break,
+    /// `;&`
+    Fall,
+    /// `;;&`, and `;|` of zsh.
+    Next,
+}
+
+/// A piece of `[[ … ]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestPart {
+    /// An operator that is no word: `&&`, `||`, `(`, `)`, `<`, `>`, `!`.
+    Operator(&'static str),
+    /// An operand, or an operator that is spelled as a word.
+    Word(Word),
+    /// The right side of `=~`, in which parentheses and bars are text.
+    Regex(Word),
+}
+
+/// An assignment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assign {
+    /// The variable.
+    pub name: String,
+    /// What stands between brackets after the name.
+    pub subscript: Option<Vec<Part>>,
+    /// Whether it adds (`+=`).
+    pub append: bool,
+    /// The value.
+    pub value: Value,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// What is assigned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// A word.
+    Word(Word),
+    /// `(…)`
+    Array(Vec<Word>),
+}
+
+/// One redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// The descriptor: a number, or a name in braces.
+    pub descriptor: Option<Descriptor>,
+    /// What it does.
+    pub operator: &'static str,
+    /// The file, the descriptor, or the text of a here-string. For a here-document, what ends it.
+    pub target: Word,
+    /// The text of a here-document, which is read after the line it is asked for on.
+    pub body: Option<Arc<OnceLock<Heredoc>>>,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// What stands directly before a redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Descriptor {
+    /// A number.
+    Number(String),
+    /// `{name}`, with what stands in brackets after the name.
+    Name(Word),
+}
+
+/// The text of a here-document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heredoc {
+    /// What ends it, without quotes.
+    pub delimiter: String,
+    /// Whether the shell takes the text as it is.
+    pub quoted: bool,
+    /// The text.
+    pub parts: Vec<Part>,
+    /// Where the text stands. It is not inside the command, but after the line of it.
+    pub at: At,
+}
+
+/// A word before it is expanded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// Its pieces.
+    pub parts: Vec<Part>,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// One piece of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// What a piece of a word is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PartKind {
+    /// Text without quotes: wildcards, braces and tildes in it have their meaning.
+    Text(String),
+    /// `\c`
+    Escaped(char),
+    /// `'…'`
+    Single(String),
+    /// `$'…'`, not yet decoded.
+    Ansi(String),
+    /// `"…"`
+    Double(Vec<Part>),
+    /// `$x`, `${x…}`
+    Param(Box<Param>),
+    /// `$((…))`, or `$[…]` when `bracket`.
+    Arith {
+        /// What stands inside.
+        parts: Vec<Part>,
+        /// Whether it is `$[…]`.
+        bracket: bool,
+    },
+    /// `$(…)`, `` `…` ``, `${ …; }`
+    Command {
+        /// What runs.
+        list: List,
+        /// How it is spelled.
+        style: Style,
+    },
+    /// `<(…)`, `>(…)`, and `=(…)` of zsh.
+    Process {
+        /// The character before the parenthesis.
+        direction: char,
+        /// What runs.
+        list: List,
+    },
+    /// Parentheses inside a word: alternatives and qualifiers of patterns.
+    Group(Vec<Part>),
+}
+
+/// How a command substitution is spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// `$(…)`
+    Dollar,
+    /// `` `…` ``
+    Backtick,
+    /// `${ …; }`
+    Brace,
+}
+
+/// The value of a variable, and what is done with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// Whether it has braces.
+    pub braced: bool,
+    /// zsh's flags between parentheses.
+    pub flags: Option<String>,
+    /// What stands before the name: `#`, `!`, and `^ = ~ +` of zsh.
+    pub prefix: String,
+    /// The name, or the character of a special parameter. Empty when something else stands in its place.
+    pub name: String,
+    /// What stands in the place of a name in zsh: `${${x}…}`, `${"…"}`, `${$(…)}`.
+    pub inner: Option<Part>,
+    /// What stands between brackets after the name.
+    pub subscript: Option<Vec<Part>>,
+    /// The operator: `:-`, `#`, `/`, `@` and so on. Empty when there is none.
+    pub operator: String,
+    /// What follows the operator.
+    pub operand: Vec<Part>,
+}
