@@ -5,16 +5,17 @@
 //! **Invariant.** Time and memory are linear in the text; nesting and the number of nodes have limits that fail to deny.
 
 mod ansi;
+mod character;
 mod dialect;
 mod judge;
 mod look;
 mod parse;
+mod read;
 pub mod tree;
 
 pub use dialect::Dialect;
 pub use parse::{ParseError, Problem, parse};
-
-use policy::{Invocation, Word};
+pub use read::{read, read_words};
 
 /// What is known about the place where a command line would run.
 #[derive(Debug, Clone, Copy)]
@@ -27,16 +28,4 @@ pub struct Surroundings<'a> {
     pub home: Option<&'a str>,
     /// What stands on its standard input, as far as it is known.
     pub stdin: Option<&'a [u8]>,
-}
-
-/// Reads a command line as the shells would.
-#[must_use]
-pub fn read(_text: &[u8], _around: &Surroundings<'_>) -> Invocation {
-    Invocation::default()
-}
-
-/// Reads a command whose words are known, so that no shell reads it first.
-#[must_use]
-pub fn read_words(_words: Vec<Word>, _around: &Surroundings<'_>) -> Invocation {
-    Invocation::default()
 }

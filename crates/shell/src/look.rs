@@ -29,7 +29,7 @@ pub(crate) enum Start {
     /// Shell code from its standard input.
     Stdin(Dialect),
     /// Code in another language from its standard input.
-    ForeignStdin,
+    ForeignStdin { program: Word },
     /// The shell script in this file.
     Script { file: Word, dialect: Dialect },
 }
@@ -37,4 +37,9 @@ pub(crate) enum Start {
 /// Looks through a program. `words` has at least one word, and the first is known.
 pub(crate) fn look(_words: &[Word]) -> Look {
     Look::default()
+}
+
+/// The option by which an interpreter takes its program from a word.
+pub(crate) fn code_option(_program: &str) -> Option<&'static str> {
+    None
 }

@@ -356,3 +356,128 @@ pub struct Param {
     /// What follows the operator.
     pub operand: Vec<Part>,
 }
+
+impl List {
+    /// Calls `look` with every command below, outer ones first.
+    pub fn each_command<'a>(&'a self, look: &mut dyn FnMut(&'a Command)) {
+        for item in &self.items {
+            for (_, pipeline) in &item.pipelines {
+                for (command, _) in &pipeline.commands {
+                    command.each_command(look);
+                }
+            }
+        }
+    }
+}
+
+impl Command {
+    /// Calls `look` with this command and every one that it holds as a command, not inside words.
+    pub fn each_command<'a>(&'a self, look: &mut dyn FnMut(&'a Self)) {
+        look(self);
+        match &self.kind {
+            Kind::Simple { .. } | Kind::Test(_) | Kind::Arith(_) => {}
+            Kind::Group(list) | Kind::Subshell(list) => list.each_command(look),
+            Kind::If { arms, otherwise } => {
+                for (test, body) in arms {
+                    test.each_command(look);
+                    body.each_command(look);
+                }
+                if let Some(body) = otherwise {
+                    body.each_command(look);
+                }
+            }
+            Kind::While { test, body, .. } => {
+                test.each_command(look);
+                body.each_command(look);
+            }
+            Kind::For { body, .. } | Kind::Count { body, .. } | Kind::Repeat { body, .. } => body.each_command(look),
+            Kind::Case { arms, .. } => arms.iter().for_each(|arm| arm.body.each_command(look)),
+            Kind::Function { body, .. } | Kind::Coproc { body, .. } => body.each_command(look),
+            Kind::Always { body, always } => {
+                body.each_command(look);
+                always.each_command(look);
+            }
+        }
+    }
+
+    /// The first word, if it is written plainly.
+    #[must_use]
+    pub fn plain_name(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Simple { words, .. } => match words.first()? {
+                Argument::Word(word) => word.plain_text(),
+                Argument::Array(_) => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl Word {
+    /// The text of a word that is one piece without quotes.
+    #[must_use]
+    pub fn plain_text(&self) -> Option<&str> {
+        match &*self.parts {
+            [Part { kind: PartKind::Text(text), .. }] => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The names of all variables that a list sets by assignments or loops.
+pub(crate) fn names_of(list: &List) -> impl Iterator<Item = &str> {
+    let mut names = Vec::new();
+    list.each_command(&mut |command| match &command.kind {
+        Kind::Simple { assignments, words } => {
+            names.extend(assignments.iter().map(|assign| assign.name.as_str()));
+            // `read x`, `declare x=1`, `printf -v x`: any plain word may be the name of a variable that is set.
+            let words = words.iter().skip(1).filter_map(|word| match word {
+                Argument::Word(word) => word.parts.first().and_then(|part| match &part.kind {
+                    PartKind::Text(text) => text.split(['=', '+', '[']).next(),
+                    _ => None,
+                }),
+                Argument::Array(assign) => Some(assign.name.as_str()),
+            });
+            if command.plain_name().is_none_or(|name| SETTERS.contains(&name)) {
+                names.extend(words);
+            }
+        }
+        Kind::For { names: variables, .. } => names.extend(variables.iter().filter_map(Word::plain_text)),
+        _ => {}
+    });
+    names.into_iter()
+}
+
+/// Builtins that set variables named by their words.
+const SETTERS: &[&str] = &[
+    "read", "declare", "typeset", "local", "export", "readonly", "printf", "mapfile", "readarray", "getopts", "unset", "let",
+    "integer", "float", "eval",
+];
+
+/// Whether a command starts something of a name twice in one pipeline, or once in the background beside another.
+pub(crate) fn multiplies(body: &Command, name: &str) -> bool {
+    let mut found = false;
+    body.each_command(&mut |command| {
+        let lists: &[&List] = match &command.kind {
+            Kind::Group(list) | Kind::Subshell(list) => &[list],
+            Kind::While { body, .. } | Kind::For { body, .. } => &[body],
+            _ => &[],
+        };
+        for item in lists.iter().flat_map(|list| &list.items) {
+            let calls = item.pipelines.iter().flat_map(|(_, pipeline)| &pipeline.commands);
+            let calls = calls.filter(|(command, _)| command.plain_name() == Some(name)).count();
+            let looped = matches!(command.kind, Kind::While { .. } | Kind::For { .. });
+            found |= calls > 1 || (calls == 1 && item.background && (looped || again(lists, name)));
+        }
+    });
+    found
+}
+
+/// Whether a name is called more than once in a list.
+fn again(lists: &[&List], name: &str) -> bool {
+    let mut calls = 0;
+    for list in lists {
+        list.each_command(&mut |command| calls += u32::from(command.plain_name() == Some(name)));
+    }
+    calls > 1
+}

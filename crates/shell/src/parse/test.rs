@@ -22,7 +22,8 @@ impl Parser<'_> {
                 return Ok(parts);
             }
             let is_regex = matches!(parts.last(), Some(TestPart::Word(word)) if is_text(word, "=~"));
-            if let Some(operator) = (if is_regex { None } else { self.test_operator() }) {
+            let operator = if is_regex { None } else { self.test_operator() };
+            if let Some(operator) = operator {
                 parts.push(TestPart::Operator(operator));
                 continue;
             }

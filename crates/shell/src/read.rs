@@ -1,0 +1,238 @@
+//! Tree -> programs and findings: what the shells would do, as far as the text tells.
+//!
+//! The tree is walked in the order in which it would run. What is known on the way (variables, the directory, functions,
+//! aliases) is kept in a [`state::State`]. Whatever is not known for sure is *unprovable*, which is a finding of its own.
+
+mod arith;
+mod brace;
+mod builtin;
+mod command;
+mod expand;
+mod feed;
+mod param;
+mod start;
+mod state;
+mod walk;
+
+use std::sync::Arc;
+
+use policy::{Code, Finding, Invocation, Span, Word, misleads};
+
+use crate::parse::{Nodes, ParseError, Partly, parse_partly};
+use crate::tree::List;
+use crate::{Dialect, Surroundings};
+use feed::Feed;
+use state::State;
+
+/// How deep texts that are read again may be nested: `sh -c` in `sh -c`, `eval` in `eval`.
+const MAX_TEXTS: u32 = 12;
+
+/// How many programs a line may start.
+const MAX_PROGRAMS: usize = 4096;
+
+/// The longest text that is read.
+const MAX_TEXT: usize = 4 << 20;
+
+/// Reads a command line as the shells would.
+#[must_use]
+pub fn read(text: &[u8], around: &Surroundings<'_>) -> Invocation {
+    match checked(text) {
+        Ok(text) => read_text(text, around),
+        Err(finding) => Invocation { programs: Vec::new(), findings: vec![finding] },
+    }
+}
+
+/// Reads a command whose words are known, so that no shell reads it first.
+#[must_use]
+pub fn read_words(words: Vec<Word>, around: &Surroundings<'_>) -> Invocation {
+    let mut all = Invocation::default();
+    for &dialect in around.dialects {
+        let nodes = Nodes::new();
+        let mut reader = Reader::new("", dialect, &nodes, around);
+        reader.start_words(words.clone());
+        merge(&mut all, reader.found);
+    }
+    all
+}
+
+/// Text that can be read at all.
+fn checked(text: &[u8]) -> Result<&str, Finding> {
+    let refuse = |at: usize, length: usize, what: String| {
+        let span = Span::new(u32::try_from(at).unwrap_or(u32::MAX), u32::try_from(at + length).unwrap_or(u32::MAX));
+        Finding::new(Code::MisleadingCharacter, span, what).remedy("write the line in UTF-8, without such bytes")
+    };
+    if text.len() > MAX_TEXT {
+        let what = format!("the text is longer than {MAX_TEXT} bytes");
+        return Err(Finding::new(Code::TooComplex, Span::default(), what));
+    }
+    let valid = std::str::from_utf8(text).map_err(|error| {
+        let at = error.valid_up_to();
+        refuse(at, 1, format!("byte {at} is not part of any UTF-8 character"))
+    })?;
+    match valid.find('\0') {
+        Some(at) => Err(refuse(at, 1, format!("byte {at} is U+0000 NULL, where some shells stop and others go on"))),
+        None => Ok(valid),
+    }
+}
+
+/// Every dialect reads the text; what any of them finds counts. A mistake counts only if nobody can read the text.
+fn read_text(text: &str, around: &Surroundings<'_>) -> Invocation {
+    let mut all = Invocation::default();
+    let mut mistakes = Vec::new();
+    for &dialect in around.dialects {
+        let nodes = Nodes::new();
+        let mut reader = Reader::new(text, dialect, &nodes, around);
+        mistakes.extend(reader.top(text));
+        merge(&mut all, reader.found);
+    }
+    if let (Some(first), true) = (mistakes.first(), mistakes.len() == around.dialects.len()) {
+        all.findings.push(unreadable(first));
+    }
+    all
+}
+
+fn merge(all: &mut Invocation, found: Invocation) {
+    if all.programs.is_empty() && all.findings.is_empty() {
+        *all = found;
+        return;
+    }
+    for program in found.programs {
+        if !all.programs.contains(&program) {
+            all.programs.push(program);
+        }
+    }
+    for finding in found.findings {
+        if !all.findings.iter().any(|other| other.code == finding.code && other.span == finding.span) {
+            all.findings.push(finding);
+        }
+    }
+}
+
+fn unreadable(error: &ParseError) -> Finding {
+    let code = if error.problem.is_limit() { Code::TooComplex } else { Code::Unreadable };
+    Finding::new(code, error.span, format!("the line cannot be read: {}", error.problem))
+        .remedy("close every quote and bracket, and write one plain command at a time")
+}
+
+/// One dialect's reading of a text, and of every text in it that would be read again.
+struct Reader<'a> {
+    /// The text that came from outside, in which every place lies.
+    text: &'a str,
+    dialect: Dialect,
+    nodes: &'a Nodes,
+    around: &'a Surroundings<'a>,
+    found: Invocation,
+    state: State,
+    feed: Feed,
+    /// How many texts are being read inside each other.
+    texts: u32,
+    /// Whether what is being read runs for sure. Zero: it does.
+    maybe: u32,
+    stage: u32,
+    piped: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str, dialect: Dialect, nodes: &'a Nodes, around: &'a Surroundings<'a>) -> Self {
+        Self {
+            text,
+            dialect,
+            nodes,
+            around,
+            found: Invocation::default(),
+            state: State::starting_in(around.cwd.map(Arc::from)),
+            feed: Feed::outside(around.stdin),
+            texts: 0,
+            maybe: 0,
+            stage: 0,
+            piped: false,
+        }
+    }
+
+    /// Reads the whole text; the mistake in it, if there is one that another dialect might not see.
+    fn top(&mut self, text: &str) -> Option<ParseError> {
+        let Partly { list, error, late, misleading } = parse_partly(text, self.dialect, self.nodes, None);
+        self.characters(misleading);
+        self.found.findings.extend(late.iter().map(unreadable));
+        self.list(&list);
+        match error {
+            Some(error) if error.problem.is_limit() => {
+                self.found.findings.push(unreadable(&error));
+                None
+            }
+            error => error,
+        }
+    }
+
+    /// Reads a text that a command would read as commands.
+    fn code(&mut self, text: &str, dialect: Dialect, span: Span) {
+        if self.texts >= MAX_TEXTS {
+            self.note(Code::TooComplex, span, format!("commands in commands, more than {MAX_TEXTS} deep"));
+            return;
+        }
+        let place = self.places(text, span);
+        let outer = std::mem::replace(&mut self.dialect, dialect);
+        let Partly { list, error, late, misleading } = parse_partly(text, dialect, self.nodes, Some(&place));
+        self.characters(misleading);
+        self.found.findings.extend(error.iter().chain(&late).map(unreadable));
+        self.texts += 1;
+        self.list(&list);
+        self.texts -= 1;
+        self.dialect = outer;
+    }
+
+    /// Where each byte of an inner text stands outside: exactly, if the text is spelled there, else at its word.
+    fn places(&self, text: &str, span: Span) -> Vec<u32> {
+        let outside = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        match outside.find(text).filter(|_| !text.is_empty()).and_then(|at| u32::try_from(at).ok()) {
+            Some(at) => (0..=text.len()).map(|n| span.start + at + u32::try_from(n).unwrap_or(0)).collect(),
+            None => {
+                let mut places = vec![span.start; text.len()];
+                places.push(span.end);
+                places
+            }
+        }
+    }
+
+    fn note(&mut self, code: Code, span: Span, text: impl Into<Box<str>>) {
+        self.found.findings.push(Finding::new(code, span, text));
+    }
+
+    fn unprovable(&mut self, span: Span, what: impl Into<Box<str>>) {
+        let remedy = "write the values out, or put the steps into a script and run that";
+        self.found.findings.push(Finding::new(Code::Unprovable, span, what).remedy(remedy));
+    }
+
+    fn characters(&mut self, misleading: Vec<(Span, char)>) {
+        for (span, c) in misleading {
+            let (code, name) = (u32::from(c), crate::character::name(c));
+            let what = format!("U+{code:04X} {name} at byte {} looks like something else or like nothing", span.start);
+            let remedy = "leave the character out, or put it between quotes if it belongs to the text";
+            self.found.findings.push(Finding::new(Code::MisleadingCharacter, span, what).remedy(remedy));
+        }
+    }
+
+    /// Walks something whose effects on the state stay inside it.
+    fn apart(&mut self, walk: impl FnOnce(&mut Self)) {
+        let (state, feed) = (self.state.clone(), self.feed.clone());
+        let (stage, piped) = (std::mem::take(&mut self.stage), std::mem::take(&mut self.piped));
+        walk(self);
+        (self.state, self.feed, self.stage, self.piped) = (state, feed, stage, piped);
+    }
+
+    /// Walks something that may not run, or more than once.
+    fn perhaps(&mut self, walk: impl FnOnce(&mut Self)) {
+        self.maybe += 1;
+        walk(self);
+        self.maybe -= 1;
+    }
+
+    fn inner_list(&mut self, list: &List) {
+        self.apart(|it| it.list(list));
+    }
+}
+
+/// Whether a character has no place in a name of a program.
+fn is_misleading(c: char) -> bool {
+    misleads(c)
+}

@@ -1,0 +1,210 @@
+//! Builtins that change what is known, or that read a word as code.
+
+use std::sync::Arc;
+
+use policy::{Assignment, Certainty, Code, Span, Word};
+
+use super::Reader;
+use super::command::Beside;
+use super::feed::Feed;
+use super::state::{Alias, Value};
+use crate::Dialect;
+
+impl Reader<'_> {
+    /// What a builtin of this name does to what is known. Other programs do nothing to it.
+    pub(super) fn builtin(&mut self, words: &[Word], beside: &Beside) {
+        let Some((first, rest)) = words.split_first() else { return };
+        if !first.is_literal() {
+            return;
+        }
+        match first.text.as_str() {
+            "cd" | "chdir" | "pushd" => self.change_directory(operand(rest)),
+            "popd" => self.state.cwd = None,
+            "eval" => self.eval(rest, beside.span),
+            "trap" => self.trap(rest),
+            "." | "source" => self.source(rest, beside),
+            "alias" => self.define_aliases(rest),
+            "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => self.declare(words),
+            "read" | "mapfile" | "readarray" | "getopts" | "unset" | "vared" => self.forget(words),
+            "printf" | "print" => self.printf(rest),
+            "let" => rest.iter().for_each(|word| self.arith_text(&word.text, word.span)),
+            "test" | "[" => self.test_builtin(rest),
+            "set" | "shift" => self.state.arguments = None,
+            "fc" | "history" => self.history(rest, beside.span),
+            "hash" | "enable" | "bind" | "complete" | "compgen" | "zle" | "zpty" | "sched" | "add-zsh-hook" | "zstyle" => {
+                self.registers(words, beside.span);
+            }
+            "emulate" => self.emulate(rest),
+            "wait" => rest.iter().for_each(|word| self.named_operand(word, word.span)),
+            _ => {}
+        }
+    }
+
+    /// The directory after `cd`.
+    pub(super) fn change_directory(&mut self, to: Option<&Word>) {
+        let home = self.home();
+        let target = match to {
+            None => home,
+            Some(word) if word.is_literal() && word.text != "-" => Some(word.text.clone()),
+            Some(_) => None,
+        };
+        let here = self.state.cwd.take();
+        let there = match (target, here) {
+            (Some(target), _) if target.starts_with('/') => Some(target),
+            (Some(target), Some(here)) => Some(format!("{here}/{target}")),
+            _ => None,
+        };
+        self.state.cwd = there.filter(|_| self.maybe == 0).map(|path| {
+            let path = policy::lexical(std::path::Path::new(&path));
+            Arc::from(path.to_string_lossy())
+        });
+    }
+
+    fn eval(&mut self, words: &[Word], span: Span) {
+        let words = if words.first().is_some_and(|word| word.text == "--") { words.get(1..).unwrap_or_default() } else { words };
+        self.note(Code::Evaluation, span, "`eval` reads its words as commands");
+        if words.iter().any(|word| !word.is_literal()) {
+            self.unprovable(span, "`eval` reads values of run time as commands");
+        }
+        let text = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let place = match words {
+            [only] => only.span,
+            _ => span,
+        };
+        self.code(&text, self.dialect, place);
+    }
+
+    fn trap(&mut self, words: &[Word]) {
+        let mut words = words.iter().skip_while(|word| word.text == "--");
+        let Some(code) = words.next().filter(|word| !matches!(&*word.text, "-" | "" | "-p" | "-l" | "-P")) else { return };
+        if !code.is_literal() {
+            return self.unprovable(code.span, "`trap` keeps a value of run time as commands");
+        }
+        if words.next().is_none() || code.text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return;
+        }
+        self.note(Code::Evaluation, code.span, "`trap` keeps the text to run it later");
+        self.perhaps(|it| it.code(&code.text, it.dialect, code.span));
+    }
+
+    fn source(&mut self, words: &[Word], beside: &Beside) {
+        let Some(file) = operand(words) else { return };
+        if file.text == "/dev/null" {
+            return;
+        }
+        let fed = matches!(&*file.text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
+        if fed {
+            let feed = self.feed.with(&beside.redirects);
+            return self.code_from_stdin(&feed, self.dialect, file.span);
+        }
+        if !file.is_literal() {
+            let from_pipe = file.text.starts_with("/dev/fd/");
+            let feed = if from_pipe { Feed::Pipe(None) } else { Feed::Unknown };
+            self.code_from_stdin(&feed, self.dialect, file.span);
+        }
+        self.state.lose();
+    }
+
+    fn define_aliases(&mut self, words: &[Word]) {
+        let global = words.iter().any(|word| matches!(&*word.text, "-g" | "-s" | "-gr"));
+        for word in words {
+            let Some((name, text)) = word.text.split_once('=') else { continue };
+            if !word.is_literal() {
+                self.unprovable(word.span, "an alias is given a value of run time");
+            }
+            if self.state.aliases.len() < 1000 {
+                self.state.aliases.insert(name.to_owned(), Alias { text: text.to_owned(), global });
+            }
+        }
+    }
+
+    fn declare(&mut self, words: &[Word]) {
+        let has = |letter: char| words.iter().skip(1).any(|word| word.text.starts_with('-') && word.text.contains(letter));
+        let evaluates = has('i') || has('n') || words.first().is_some_and(|word| word.text == "integer");
+        for word in words.iter().skip(1).filter(|word| !word.text.starts_with(['-', '+'])) {
+            self.named_operand(word, word.span);
+            let Some((name, text)) = word.text.split_once('=') else { continue };
+            let value = Word { text: text.to_owned(), certainty: word.certainty, span: word.span };
+            if evaluates && self.dialect == Dialect::Bash {
+                self.arith_text(text, word.span);
+            }
+            self.keep(&Assignment { name: name.trim_end_matches('+').to_owned(), value });
+        }
+    }
+
+    /// Variables that get a value of run time.
+    fn forget(&mut self, words: &[Word]) {
+        for word in words.iter().skip(1) {
+            self.named_operand(word, word.span);
+            if word.text.starts_with('-') && word.text.contains('C') && words.first().is_some_and(|word| word.text != "read") {
+                self.registers(words, word.span);
+            }
+            let name = word.text.split('[').next().unwrap_or_default();
+            if !name.starts_with('-') {
+                self.state.set(name, Value::unknown(), true);
+            }
+        }
+        if words.len() == 1 {
+            self.state.set("REPLY", Value::unknown(), true);
+        }
+    }
+
+    fn printf(&mut self, words: &[Word]) {
+        let Some(at) = words.iter().position(|word| word.text == "-v") else { return };
+        if let Some(name) = words.get(at + 1) {
+            self.named_operand(name, name.span);
+            self.state.set(name.text.split('[').next().unwrap_or_default(), Value::unknown(), true);
+        }
+    }
+
+    fn test_builtin(&mut self, words: &[Word]) {
+        for pair in words.windows(2) {
+            if let [option, operand] = pair {
+                if matches!(&*option.text, "-v" | "-R") {
+                    self.named_operand(operand, operand.span);
+                }
+            }
+        }
+    }
+
+    fn history(&mut self, words: &[Word], span: Span) {
+        let lists = words.iter().any(|word| word.text.starts_with("-l") || word.text.bytes().all(|b| b.is_ascii_digit()));
+        let runs = words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['s', 'e', 'p']));
+        if runs || (words.is_empty() && !lists) {
+            self.unprovable(span, "what the history holds runs as commands");
+        }
+    }
+
+    /// Builtins that keep something to be run later, under another name.
+    fn registers(&mut self, words: &[Word], span: Span) {
+        let option = |word: &&Word| word.text.starts_with('-') && word.text.contains(['p', 'f', 'C', 'x', 'W', 'F']);
+        let name = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+        if words.iter().skip(1).any(|word| option(&word)) || matches!(name, "zpty" | "sched" | "zle" | "add-zsh-hook") {
+            self.unprovable(span, format!("`{name}` keeps something to be run later"));
+        }
+    }
+
+    fn emulate(&mut self, words: &[Word]) {
+        let Some(at) = words.iter().position(|word| word.text == "-c") else { return };
+        if let Some(code) = words.get(at + 1) {
+            self.note(Code::Evaluation, code.span, "`emulate -c` reads its word as commands");
+            if !code.is_literal() {
+                self.unprovable(code.span, "`emulate -c` reads a value of run time as commands");
+            }
+            self.code(&code.text, self.dialect, code.span);
+        }
+    }
+}
+
+/// The first word that is no option.
+fn operand(words: &[Word]) -> Option<&Word> {
+    let mut rest = words.iter();
+    loop {
+        let word = rest.next()?;
+        match word.text.as_str() {
+            "--" => return rest.next(),
+            text if text.len() > 1 && text.starts_with('-') && word.certainty != Certainty::Unknown => {}
+            _ => return Some(word),
+        }
+    }
+}

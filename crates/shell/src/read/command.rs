@@ -1,0 +1,160 @@
+//! Simple commands.
+
+use policy::{Assignment, Code, Direction, Redirect, Span, Word};
+
+use super::Reader;
+use super::state::Value;
+use crate::judge;
+use crate::tree::{Argument, Assign, Command, Descriptor, Redirection};
+
+impl Reader<'_> {
+    pub(super) fn simple(&mut self, command: &Command, assigns: &[Assign], arguments: &[Argument]) {
+        let mut words = Vec::with_capacity(arguments.len());
+        let mut declared = Vec::new();
+        for argument in arguments {
+            match argument {
+                Argument::Word(word) => self.words(word, &mut words),
+                Argument::Array(assign) => declared.push(self.assigned(assign)),
+            }
+        }
+        let assignments: Vec<_> = assigns.iter().map(|assign| self.assigned(assign)).collect();
+        let redirects = self.redirects(&command.redirects);
+        for array in declared {
+            self.keep(&array);
+        }
+        if words.is_empty() && arguments.is_empty() {
+            assignments.iter().for_each(|assignment| self.keep(assignment));
+            return self.judge_redirects(redirects, command.at.0);
+        }
+        if words.is_empty() {
+            // Only values that are empty: the shell goes on with nothing, or with what they hold at run time.
+            return self.unprovable(command.at.0, "which program this starts is known only at run time");
+        }
+        if self.alias(command, &words) {
+            return;
+        }
+        self.run(words, Beside { redirects, assignments, through: Vec::new(), span: command.at.0 });
+    }
+
+    fn assigned(&mut self, assign: &Assign) -> Assignment {
+        let value = self.assign(assign);
+        let text = match self.state.variable(&assign.name) {
+            Some(old) if assign.append => format!("{}{}", old.text, value.text),
+            _ => value.text,
+        };
+        let certainty = if assign.append && self.state.variable(&assign.name).is_none() {
+            policy::Certainty::Unknown
+        } else {
+            value.certainty
+        };
+        if assign.subscript.is_some() {
+            self.table_entry(assign);
+        }
+        Assignment { name: assign.name.clone(), value: Word { text, certainty, span: assign.at.0 } }
+    }
+
+    /// zsh keeps functions and aliases in tables that can be written to.
+    fn table_entry(&mut self, assign: &Assign) {
+        let name = assign.name.trim_start_matches("dis_");
+        if matches!(name, "functions" | "aliases" | "galiases" | "saliases" | "commands" | "widgets") {
+            self.unprovable(assign.at.0, format!("an entry of `{}` decides what a name starts", assign.name));
+        }
+    }
+
+    /// Sets a variable for everything that follows.
+    pub(super) fn keep(&mut self, assignment: &Assignment) {
+        let Assignment { name, value } = assignment;
+        judge::judge_assignment(assignment, true, &mut self.found.findings);
+        if name == "IFS" {
+            self.state.separator_changed = true;
+        }
+        if name.ends_with("_functions") || matches!(&**name, "PROMPT_COMMAND" | "BASH_ENV" | "ENV") {
+            self.unprovable(value.span, format!("`{name}` decides what the shell runs later"));
+        }
+        let known = Value { certainty: value.certainty, ..Value::known(value.text.as_str()) };
+        self.state.set(name, known, self.maybe == 0);
+    }
+
+    pub(super) fn redirects(&mut self, redirections: &[Redirection]) -> Vec<Redirect> {
+        redirections.iter().filter_map(|redirection| self.redirect(redirection)).collect()
+    }
+
+    fn redirect(&mut self, redirection: &Redirection) -> Option<Redirect> {
+        let descriptor = self.descriptor(redirection);
+        if let Some(heredoc) = redirection.body.as_ref().and_then(|body| body.get()) {
+            let target = self.quoted_text(&heredoc.parts, heredoc.at.0);
+            let target = Word { span: redirection.at.0, ..target };
+            return Some(Redirect { direction: Direction::Text, descriptor: descriptor.or(Some(0)), target });
+        }
+        let target = self.one_word(&redirection.target);
+        let operator = redirection.operator;
+        let duplicates = operator.ends_with('&') && target.is_literal()
+            && target.text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+        let direction = match operator {
+            _ if duplicates => return None,
+            "<<<" => Direction::Text,
+            "<" | "<&" => Direction::Read,
+            "<>" => Direction::Both,
+            _ => Direction::Write,
+        };
+        let usual = if operator.starts_with('<') { 0 } else { 1 };
+        Some(Redirect { direction, descriptor: descriptor.or(Some(usual)), target })
+    }
+
+    fn descriptor(&mut self, redirection: &Redirection) -> Option<u32> {
+        match redirection.descriptor.as_ref()? {
+            Descriptor::Number(number) => number.parse().ok(),
+            Descriptor::Name(word) => {
+                let name = self.one_word(word);
+                self.named_operand(&name, redirection.at.0);
+                Some(u32::MAX)
+            }
+        }
+    }
+
+    /// Redirections of something that is no program of its own.
+    pub(super) fn judge_redirects(&mut self, redirects: Vec<Redirect>, span: Span) {
+        if redirects.is_empty() {
+            return;
+        }
+        let Some(argv) = policy::Argv::new(vec![Word { span, ..Word::literal(":") }]) else { return };
+        let mut program = policy::Program::alone(argv, self.state.cwd.clone());
+        program.redirects = redirects;
+        judge::judge(&program, self.around, &mut self.found.findings);
+    }
+
+    /// Puts the text of an alias in the place of its name.
+    fn alias(&mut self, command: &Command, words: &[Word]) -> bool {
+        if self.state.aliases.is_empty() {
+            return false;
+        }
+        let plain = command.plain_name().and_then(|name| self.state.aliases.get(name).map(|alias| (name, alias.clone())));
+        if words.iter().any(|word| self.state.aliases.get(&word.text).is_some_and(|alias| alias.global)) {
+            self.unprovable(command.at.0, "an alias that holds anywhere in a line is used");
+        }
+        let Some((name, alias)) = plain else { return false };
+        self.note(Code::Evaluation, command.at.0, format!("`{name}` is an alias"));
+        let rest: Vec<_> = words.iter().skip(1).map(quoted).collect();
+        let text = format!("{} {}", alias.text, rest.join(" "));
+        let taken = self.state.aliases.remove(name);
+        self.perhaps(|it| it.code(&text, it.dialect, command.at.0));
+        if let Some(alias) = taken {
+            self.state.aliases.insert(name.to_owned(), alias);
+        }
+        // Where aliases are off, the name itself is started.
+        false
+    }
+}
+
+/// What stands beside the words of a command.
+pub(super) struct Beside {
+    pub(super) redirects: Vec<Redirect>,
+    pub(super) assignments: Vec<Assignment>,
+    pub(super) through: Vec<policy::Argv>,
+    pub(super) span: Span,
+}
+
+/// A word as it can be written again.
+fn quoted(word: &Word) -> String {
+    if word.is_literal() { format!("'{}'", word.text.replace('\'', r"'\''")) } else { "\"$_\"".to_owned() }
+}

@@ -1,0 +1,114 @@
+//! Values of variables, and what is done with them.
+
+use policy::{Certainty, Code, Span};
+
+use super::Reader;
+use super::expand::{Piece, joined};
+use super::state::Value;
+use crate::Dialect;
+use crate::tree::Param;
+
+impl Reader<'_> {
+    /// What a parameter becomes.
+    pub(super) fn param(&mut self, param: &Param, span: Span, quoted: bool, into: &mut Vec<Piece>) {
+        self.evaluation(param, span);
+        if let Some(subscript) = &param.subscript {
+            self.subscript(subscript, span);
+        }
+        if let Some(inner) = &param.inner {
+            self.pieces(std::slice::from_ref(inner), quoted);
+        }
+        if param.name == "IFS" {
+            let what = "the field separator stands for blanks that are not seen";
+            self.note(Code::FieldSeparator, span, what);
+        }
+        let plain = param.prefix.is_empty() && param.subscript.is_none() && param.flags.is_none() && param.inner.is_none();
+        let value = if plain { self.value_of(&param.name) } else { Value::unknown() };
+        self.operate(param, value, span, quoted, into);
+    }
+
+    /// Forms that read a value again as code.
+    fn evaluation(&mut self, param: &Param, span: Span) {
+        let prompt = param.operator == "@" && matches!(param.operand.first().map(|part| &part.kind),
+            Some(crate::tree::PartKind::Text(text)) if text.starts_with('P'));
+        let names = matches!(param.operator.as_str(), "*" | "@") || param.subscript.is_some();
+        let indirect = param.prefix.contains('!') && self.dialect == Dialect::Bash && !names;
+        let flagged = param.flags.as_deref().is_some_and(|flags| flags.contains(['e', 'P', '%']));
+        if prompt {
+            self.unprovable(span, "the value is expanded again as a prompt, and commands in it run");
+        } else if indirect {
+            self.unprovable(span, "the value names another variable, which is known only at run time");
+        }
+        if flagged || (self.dialect == Dialect::Zsh && param.prefix.contains('~')) {
+            self.note(Code::ZshForm, span, "zsh evaluates the value again");
+            self.unprovable(span, "what the value evaluates to is known only at run time");
+        }
+    }
+
+    /// What a variable holds, wherever it comes from.
+    pub(super) fn value_of(&self, name: &str) -> Value {
+        if let Some(value) = self.state.variable(name) {
+            return value.clone();
+        }
+        let known = match name {
+            "HOME" => self.home(),
+            "PWD" => self.state.cwd.as_deref().map(str::to_owned),
+            "IFS" if !self.state.separator_changed => Some(" \t\n".to_owned()),
+            "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" => return Value::number(),
+            _ => None,
+        };
+        match known {
+            Some(text) => Value::known(text),
+            None => self.argument(name).unwrap_or_else(Value::unknown),
+        }
+    }
+
+    /// `$0`, `$1` and so on, where the words that become them are known.
+    fn argument(&self, name: &str) -> Option<Value> {
+        let index: usize = name.parse().ok()?;
+        let word = self.state.arguments.as_ref()?.get(index)?;
+        Some(Value { text: word.text.clone(), certainty: word.certainty, number: false })
+    }
+
+    fn operate(&mut self, param: &Param, value: Value, span: Span, quoted: bool, into: &mut Vec<Piece>) {
+        let operator = param.operator.as_str();
+        let missing = value.text.is_empty();
+        let known = value.certainty == Certainty::Literal;
+        match operator {
+            "" if param.operand.is_empty() => into.push(Piece::value(value.text, value.certainty, quoted)),
+            ":-" | "-" | ":=" | "=" | "::=" => {
+                let other = self.pieces(&param.operand, quoted);
+                if known && !missing {
+                    into.push(Piece::value(value.text, value.certainty, quoted));
+                } else {
+                    self.fallback(param, &other, known, span, into, quoted);
+                }
+            }
+            ":+" | "+" => {
+                let other = joined(&self.pieces(&param.operand, quoted), span);
+                let certainty = if known && !missing { other.certainty } else { Certainty::Unknown };
+                let text = if known && missing { String::new() } else { other.text };
+                into.push(Piece::value(text, certainty, quoted));
+            }
+            ":" => {
+                self.arith(&param.operand, span);
+                into.push(Piece::unknown(quoted));
+            }
+            _ => {
+                self.pieces(&param.operand, quoted);
+                into.push(Piece::unknown(quoted));
+            }
+        }
+    }
+
+    /// The word in the place of a value that is missing, or may be.
+    fn fallback(&mut self, param: &Param, other: &[Piece], known: bool, span: Span, into: &mut Vec<Piece>, quoted: bool) {
+        let word = joined(other, span);
+        let certainty = if known { word.certainty } else { Certainty::Unknown };
+        if param.operator.ends_with('=') {
+            let value = Value { certainty, ..Value::known(word.text.clone()) };
+            self.state.set(&param.name, value, self.maybe == 0);
+        }
+        into.push(Piece::value(word.text, certainty, quoted));
+    }
+}

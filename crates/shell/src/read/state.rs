@@ -1,0 +1,101 @@
+//! What is known while a text is walked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use policy::Certainty;
+
+/// Variables, directory, functions and aliases, as far as they are known.
+#[derive(Debug, Clone, Default)]
+pub(super) struct State {
+    /// The directory; `None` when it depends on values at run time.
+    pub(super) cwd: Option<Arc<str>>,
+    variables: HashMap<String, Value>,
+    /// Names that are functions for sure, and names that may be.
+    functions: HashMap<String, bool>,
+    pub(super) aliases: HashMap<String, Alias>,
+    /// Whether code that is not seen has run, which may have set anything.
+    pub(super) lost: bool,
+    /// Whether the field separator is no longer the usual one.
+    pub(super) separator_changed: bool,
+    /// `$0`, `$1` and so on, where they are known.
+    pub(super) arguments: Option<Arc<[policy::Word]>>,
+}
+
+/// What a variable holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) text: String,
+    pub(super) certainty: Certainty,
+    /// Whether it is a number, whatever it is.
+    pub(super) number: bool,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone)]
+pub(super) struct Alias {
+    pub(super) text: String,
+    /// Whether it stands for the text anywhere in a line.
+    pub(super) global: bool,
+}
+
+impl Value {
+    pub(super) fn known(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let number = is_number(&text);
+        Self { text, certainty: Certainty::Literal, number }
+    }
+
+    pub(super) fn unknown() -> Self {
+        Self { text: String::new(), certainty: Certainty::Unknown, number: false }
+    }
+
+    pub(super) fn number() -> Self {
+        Self { number: true, ..Self::unknown() }
+    }
+}
+
+/// Whether arithmetic takes a text for a number and nothing else.
+pub(super) fn is_number(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches(['-', '+']);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#')
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+impl State {
+    pub(super) fn starting_in(cwd: Option<Arc<str>>) -> Self {
+        Self { cwd, ..Self::default() }
+    }
+
+    /// What a variable holds; `None` when nothing in the text has set it.
+    pub(super) fn variable(&self, name: &str) -> Option<&Value> {
+        self.variables.get(name)
+    }
+
+    /// Sets a variable. What only may happen leaves it unknown, with the new value as the best guess.
+    pub(super) fn set(&mut self, name: &str, value: Value, surely: bool) {
+        let number = value.number && (surely || self.variables.get(name).is_none_or(|old| old.number));
+        let certainty = if surely { value.certainty } else { Certainty::Unknown };
+        if self.variables.len() < 10_000 {
+            self.variables.insert(name.to_owned(), Value { text: value.text, certainty, number });
+        } else {
+            self.lost = true;
+        }
+    }
+
+    pub(super) fn define(&mut self, name: &str, surely: bool) {
+        let known = self.functions.get(name).copied().unwrap_or(false);
+        self.functions.insert(name.to_owned(), known || surely);
+    }
+
+    /// Whether a name is a function for sure.
+    pub(super) fn is_function(&self, name: &str) -> bool {
+        self.functions.get(name).copied().unwrap_or(false)
+    }
+
+    /// Code that is not seen has run.
+    pub(super) fn lose(&mut self) {
+        self.lost = true;
+        self.variables.clear();
+    }
+}

@@ -1,0 +1,237 @@
+//! The tree, in the order in which it would run.
+
+use policy::{Code, Span};
+
+use super::Reader;
+use super::feed::{Feed, output};
+use super::state::{Value, is_number};
+use crate::tree::{
+    Arm, Assign, Command, Item, Join, Kind, List, Part, Pipeline, TestPart, Value as Assigned, Word, names_of,
+};
+
+impl Reader<'_> {
+    pub(super) fn list(&mut self, list: &List) {
+        for item in &list.items {
+            self.item(item);
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        if item.background {
+            return self.apart(|it| it.perhaps(|it| it.pipelines(item)));
+        }
+        self.pipelines(item);
+    }
+
+    fn pipelines(&mut self, item: &Item) {
+        for (join, pipeline) in &item.pipelines {
+            // After `&&` what stood before has run; after `||` what follows may not run.
+            match join {
+                Join::First | Join::And => self.pipeline(pipeline),
+                Join::Or => self.perhaps(|it| it.pipeline(pipeline)),
+            }
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline) {
+        if let [(command, _)] = &*pipeline.commands {
+            return self.command(command);
+        }
+        let last = pipeline.commands.len().saturating_sub(1);
+        let outer = (self.stage, self.piped, self.feed.clone());
+        for (stage, (command, _)) in (0_u32..).zip(&pipeline.commands) {
+            self.stage = if stage == 0 { outer.0 } else { stage };
+            self.piped = outer.1 || (stage as usize) < last;
+            let before = self.found.programs.len();
+            self.perhaps(|it| it.command(command));
+            self.feed = Feed::Pipe(self.written_since(before));
+        }
+        (self.stage, self.piped, self.feed) = outer;
+    }
+
+    /// What the programs found since then write, if it is one that writes what it is told.
+    fn written_since(&self, before: usize) -> Option<String> {
+        match self.found.programs.get(before..) {
+            Some([program]) => output(program.argv.words()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn command(&mut self, command: &Command) {
+        if let Kind::Simple { assignments, words } = &command.kind {
+            return self.simple(command, assignments, words);
+        }
+        let redirects = self.redirects(&command.redirects);
+        let outer = std::mem::replace(&mut self.feed, Feed::Unknown);
+        self.feed = outer.with(&redirects);
+        self.judge_redirects(redirects, command.at.0);
+        self.compound(command);
+        self.feed = outer;
+    }
+
+    fn compound(&mut self, command: &Command) {
+        match &command.kind {
+            Kind::Simple { .. } => {}
+            Kind::Group(list) => self.list(list),
+            Kind::Subshell(list) => {
+                let (stage, piped) = (self.stage, self.piped);
+                self.apart(|it| {
+                    (it.stage, it.piped) = (stage, piped);
+                    it.list(list);
+                });
+            }
+            Kind::If { arms, otherwise } => self.if_then(arms, otherwise.as_ref()),
+            Kind::While { test, body, .. } => self.repeated(&[test, body]),
+            Kind::For { names, words, body, .. } => self.for_in(names, words.as_deref(), body),
+            Kind::Count { head, body } => self.count(head, body, command.at.0),
+            Kind::Repeat { times, body } => {
+                self.one_word(times);
+                self.repeated(&[body]);
+            }
+            Kind::Case { subject, arms } => self.case(subject, arms),
+            Kind::Test(parts) => self.test(parts, command.at.0),
+            Kind::Arith(parts) => self.arith(parts, command.at.0),
+            Kind::Function { names, body } => self.function(names, body, command.at.0),
+            Kind::Coproc { body, .. } => self.apart(|it| it.perhaps(|it| it.command(body))),
+            Kind::Always { body, always } => {
+                self.list(body);
+                self.list(always);
+            }
+        }
+    }
+
+    fn if_then(&mut self, arms: &[(List, List)], otherwise: Option<&List>) {
+        for (test, body) in arms {
+            self.list(test);
+            self.perhaps(|it| it.list(body));
+        }
+        if let Some(body) = otherwise {
+            self.perhaps(|it| it.list(body));
+        }
+    }
+
+    /// What runs more than once: a variable that it sets is not what it was before.
+    fn repeated(&mut self, lists: &[&List]) {
+        for name in lists.iter().flat_map(|list| names_of(list)) {
+            let old = self.state.variable(name).cloned();
+            let number = old.is_some_and(|old| old.number);
+            self.state.set(name, if number { Value::number() } else { Value::unknown() }, true);
+        }
+        self.perhaps(|it| lists.iter().for_each(|list| it.list(list)));
+    }
+
+    fn for_in(&mut self, names: &[Word], words: Option<&[Word]>, body: &List) {
+        let mut values = Vec::new();
+        for word in words.unwrap_or_default() {
+            self.words(word, &mut values);
+        }
+        let number = words.is_some() && values.iter().all(|word| word.is_literal() && is_number(&word.text));
+        let value = match &*values {
+            [only] if only.is_literal() => Value::known(only.text.as_str()),
+            _ if number => Value::number(),
+            _ => Value::unknown(),
+        };
+        let names: Vec<_> = names.iter().map(|name| self.one_word(name).text).collect();
+        self.repeated(&[]);
+        for name in &names {
+            self.state.set(name, value.clone(), true);
+        }
+        let others: Vec<_> = names_of(body).map(str::to_owned).filter(|name| !names.contains(name)).collect();
+        for name in others {
+            self.state.set(&name, Value::unknown(), true);
+        }
+        self.perhaps(|it| it.list(body));
+    }
+
+    fn count(&mut self, head: &[Part], body: &List, span: Span) {
+        self.arith(head, span);
+        self.repeated(&[body]);
+    }
+
+    fn case(&mut self, subject: &Word, arms: &[Arm]) {
+        self.one_word(subject);
+        for arm in arms {
+            for pattern in &arm.patterns {
+                self.one_word(pattern);
+            }
+            self.perhaps(|it| it.list(&arm.body));
+        }
+    }
+
+    fn test(&mut self, parts: &[TestPart], span: Span) {
+        let mut words = Vec::new();
+        for part in parts {
+            match part {
+                TestPart::Operator(_) => {}
+                TestPart::Word(word) | TestPart::Regex(word) => words.push(self.one_word(word)),
+            }
+        }
+        for (at, word) in words.iter().enumerate() {
+            let numeric = matches!(&*word.text, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+            let around = [at.checked_sub(1), Some(at + 1)];
+            let operands: Vec<_> = around.into_iter().flatten().filter_map(|at| words.get(at)).collect();
+            if numeric {
+                operands.iter().for_each(|operand| self.number_operand(operand, span));
+            } else if word.text == "-v" {
+                operands.iter().for_each(|operand| self.named_operand(operand, span));
+            }
+        }
+    }
+
+    fn number_operand(&mut self, operand: &policy::Word, span: Span) {
+        self.arith_text(&operand.text, span);
+    }
+
+    /// A word that a builtin takes for the name of a variable, with an index.
+    pub(super) fn named_operand(&mut self, operand: &policy::Word, span: Span) {
+        let index = operand.text.split_once('[').map(|(_, index)| index);
+        if index.is_some_and(|index| index.contains('$') || index.contains('`')) {
+            self.unprovable(span, "the index of the variable is evaluated, and commands in it run");
+        }
+    }
+
+    fn function(&mut self, names: &[Word], body: &Command, span: Span) {
+        let surely = self.maybe == 0;
+        let names: Vec<_> = names.iter().map(|name| self.one_word(name).text).collect();
+        if names.iter().any(|name| crate::tree::multiplies(body, name)) {
+            let what = "the function starts itself more than once: a fork bomb";
+            self.note(Code::Destructive, span, what);
+        }
+        for name in &names {
+            self.state.define(name, surely);
+        }
+        if names.is_empty() {
+            return self.command(body);
+        }
+        let arguments = self.state.arguments.take();
+        let cwd = self.state.cwd.clone();
+        self.perhaps(|it| it.command(body));
+        self.state.arguments = arguments;
+        if self.state.cwd != cwd {
+            // Whether the function is called is not known here.
+            self.state.cwd = None;
+        }
+    }
+
+    /// Sets what an assignment sets.
+    pub(super) fn assign(&mut self, assign: &Assign) -> policy::Word {
+        if let Some(subscript) = &assign.subscript {
+            self.subscript(subscript, assign.at.0);
+        }
+        match &assign.value {
+            Assigned::Word(word) => self.one_word(word),
+            Assigned::Array(words) => {
+                let mut elements = Vec::new();
+                for word in words {
+                    self.words(word, &mut elements);
+                }
+                for element in &elements {
+                    if element.text.starts_with('[') {
+                        self.named_operand(element, element.span);
+                    }
+                }
+                policy::Word { text: String::new(), certainty: policy::Certainty::Unknown, span: assign.at.0 }
+            }
+        }
+    }
+}
