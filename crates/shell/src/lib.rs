@@ -10,11 +10,13 @@ mod dialect;
 mod judge;
 mod look;
 mod parse;
+mod print;
 mod read;
 pub mod tree;
 
 pub use dialect::Dialect;
 pub use parse::{ParseError, Problem, parse};
+pub use print::print;
 pub use read::{read, read_words};
 
 /// What is known about the place where a command line would run.

@@ -58,8 +58,10 @@ pub fn read_words(words: Vec<Word>, around: &Surroundings<'_>) -> Invocation {
 /// Text that can be read at all.
 fn checked(text: &[u8]) -> Result<&str, Finding> {
     let refuse = |at: usize, length: usize, what: String| {
-        let span = Span::new(u32::try_from(at).unwrap_or(u32::MAX), u32::try_from(at + length).unwrap_or(u32::MAX));
-        Finding::new(Code::MisleadingCharacter, span, what).remedy("write the line in UTF-8, without such bytes")
+        let span =
+            Span::new(u32::try_from(at).unwrap_or(u32::MAX), u32::try_from(at + length).unwrap_or(u32::MAX));
+        Finding::new(Code::MisleadingCharacter, span, what)
+            .remedy("write the line in UTF-8, without such bytes")
     };
     if text.len() > MAX_TEXT {
         let what = format!("the text is longer than {MAX_TEXT} bytes");
@@ -70,7 +72,9 @@ fn checked(text: &[u8]) -> Result<&str, Finding> {
         refuse(at, 1, format!("byte {at} is not part of any UTF-8 character"))
     })?;
     match valid.find('\0') {
-        Some(at) => Err(refuse(at, 1, format!("byte {at} is U+0000 NULL, where some shells stop and others go on"))),
+        Some(at) => {
+            Err(refuse(at, 1, format!("byte {at} is U+0000 NULL, where some shells stop and others go on")))
+        }
         None => Ok(valid),
     }
 }
@@ -206,7 +210,10 @@ impl<'a> Reader<'a> {
     fn characters(&mut self, misleading: Vec<(Span, char)>) {
         for (span, c) in misleading {
             let (code, name) = (u32::from(c), crate::character::name(c));
-            let what = format!("U+{code:04X} {name} at byte {} looks like something else or like nothing", span.start);
+            let what = format!(
+                "U+{code:04X} {name} at byte {} looks like something else or like nothing",
+                span.start
+            );
             let remedy = "leave the character out, or put it between quotes if it belongs to the text";
             self.found.findings.push(Finding::new(Code::MisleadingCharacter, span, what).remedy(remedy));
         }

@@ -2,6 +2,8 @@
 //!
 //! Two trees are equal when they say the same; where their nodes stood makes no difference.
 
+mod spans;
+
 use std::sync::{Arc, OnceLock};
 
 pub use policy::Span;
@@ -261,6 +263,8 @@ pub struct Heredoc {
     pub delimiter: String,
     /// Whether the shell takes the text as it is.
     pub quoted: bool,
+    /// Whether the line that ends it is there; otherwise it goes on to the end.
+    pub ended: bool,
     /// The text.
     pub parts: Vec<Part>,
     /// Where the text stands. It is not inside the command, but after the line of it.
@@ -390,7 +394,9 @@ impl Command {
                 test.each_command(look);
                 body.each_command(look);
             }
-            Kind::For { body, .. } | Kind::Count { body, .. } | Kind::Repeat { body, .. } => body.each_command(look),
+            Kind::For { body, .. } | Kind::Count { body, .. } | Kind::Repeat { body, .. } => {
+                body.each_command(look)
+            }
             Kind::Case { arms, .. } => arms.iter().for_each(|arm| arm.body.each_command(look)),
             Kind::Function { body, .. } | Kind::Coproc { body, .. } => body.each_command(look),
             Kind::Always { body, always } => {
@@ -450,8 +456,21 @@ pub(crate) fn names_of(list: &List) -> impl Iterator<Item = &str> {
 
 /// Builtins that set variables named by their words.
 const SETTERS: &[&str] = &[
-    "read", "declare", "typeset", "local", "export", "readonly", "printf", "mapfile", "readarray", "getopts", "unset", "let",
-    "integer", "float", "eval",
+    "read",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "printf",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "unset",
+    "let",
+    "integer",
+    "float",
+    "eval",
 ];
 
 /// Whether a command starts something of a name twice in one pipeline, or once in the background beside another.

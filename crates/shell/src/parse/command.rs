@@ -1,7 +1,5 @@
 //! Simple commands: assignments, words, redirections.
 
-use std::sync::Arc;
-
 use super::heredoc::Pending;
 use super::word::Stop;
 use super::{Parsed, Parser, Problem};
@@ -101,13 +99,29 @@ impl Parser<'_> {
     }
 
     /// Whether `name=(` or `name+=(` comes next.
-    fn array_follows(&self) -> bool {
+    fn array_follows(&mut self) -> bool {
         if self.is(Dialect::Sh) {
             return false;
         }
-        let at = self.name_end(self.pos);
-        let at = if self.byte(at) == Some(b'+') { at + 1 } else { at };
-        at > self.pos && self.byte(at) == Some(b'=') && self.byte(at + 1) == Some(b'(')
+        let start = self.pos;
+        let named = !self.read_name().is_empty();
+        self.eat(b'+');
+        let follows = named && self.eat(b'=') && self.peek() == Some(b'(');
+        self.pos = start;
+        follows
+    }
+
+    /// Goes past a name, which may be none, with continued lines inside.
+    pub(super) fn read_name(&mut self) -> String {
+        let mut name = String::new();
+        while let Some(byte) = self.peek() {
+            if byte != b'_' && !byte.is_ascii_alphabetic() && (name.is_empty() || !byte.is_ascii_digit()) {
+                break;
+            }
+            name.push(char::from(byte));
+            self.pos += 1;
+        }
+        name
     }
 
     /// Where the name that begins here ends; here, if none does.
@@ -126,12 +140,11 @@ impl Parser<'_> {
     fn assign(&mut self) -> Parsed<Option<Assign>> {
         self.peek();
         let start = self.pos;
-        let name_end = self.name_end(start);
-        if name_end == start || !matches!(self.byte(name_end), Some(b'=' | b'+' | b'[')) {
-            return Ok(None);
+        let name = self.read_name();
+        if name.is_empty() || !matches!(self.peek(), Some(b'=' | b'+' | b'[')) {
+            return self.no_assign(start);
         }
-        self.pos = name_end;
-        let subscript = if self.byte(name_end) == Some(b'[') && !self.is(Dialect::Sh) {
+        let subscript = if self.peek() == Some(b'[') && !self.is(Dialect::Sh) {
             self.pos += 1;
             match self.parts(Stop::Bracket, false) {
                 Ok(parts) if self.eat(b']') => Some(parts),
@@ -145,7 +158,6 @@ impl Parser<'_> {
         if !self.eat(b'=') {
             return self.no_assign(start);
         }
-        let name = self.slice(start, name_end).to_owned();
         let value = self.value()?;
         Ok(Some(Assign { name, subscript, append, value, at: At(self.span(start, self.pos)) }))
     }
@@ -188,13 +200,13 @@ impl Parser<'_> {
         self.node()?;
         self.skip_blanks();
         let target_start = self.pos;
-        let target = self.word()?.ok_or_else(|| self.error_here(Problem::Missing("a file name")))?;
-        let body = matches!(operator, "<<" | "<<-").then(|| {
-            let raw = self.slice(target_start, self.pos);
-            let (pending, body) = Pending::new(raw, operator == "<<-");
+        let mut target = self.word()?.ok_or_else(|| self.error_here(Problem::Missing("a file name")))?;
+        let mut body = None;
+        if matches!(operator, "<<" | "<<-") {
+            let pending = Pending::new(self.slice(target_start, self.pos), operator == "<<-");
+            (target, body) = (pending.word(target.at), Some(pending.body()));
             self.pending.push(pending);
-            Arc::clone(&body)
-        });
+        }
         Ok(Some(Redirection { descriptor, operator, target, body, at: At(self.span(start, self.pos)) }))
     }
 

@@ -183,17 +183,16 @@ impl Parser<'_> {
         if zsh && self.peek() == Some(b'#') && self.name_follows() {
             prefix.extend(self.bump().map(char::from));
         }
-        self.peek();
-        let start = self.pos;
-        let end = self.name_end(start);
-        let name = match self.byte(start) {
-            Some(_) if end > start => self.slice(start, end).to_owned(),
-            Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0'..=b'9') => {
-                self.slice(start, start + 1).to_owned()
+        let mut name = self.read_name();
+        if name.is_empty() {
+            match self.peek() {
+                Some(byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0'..=b'9')) => {
+                    name.push(char::from(byte))
+                }
+                _ => return Ok(None),
             }
-            _ => return Ok(None),
-        };
-        self.pos = start + name.len();
+            self.pos += 1;
+        }
         let subscript = if zsh && stop != Stop::Arith && self.peek() == Some(b'[') {
             self.subscript(true)?
         } else {
@@ -312,23 +311,20 @@ impl Parser<'_> {
     }
 
     fn param_name(&mut self, double: bool) -> Parsed<(String, Option<Part>)> {
-        self.peek();
-        let start = self.pos;
-        let mut end = self.name_end(start);
-        while end == start || self.byte(start).is_some_and(|byte| byte.is_ascii_digit()) {
-            match self.byte(end) {
-                Some(byte) if byte.is_ascii_digit() => end += 1,
-                _ => break,
-            }
+        let mut name = self.read_name();
+        while let Some(byte @ b'0'..=b'9') =
+            self.peek().filter(|_| !name.starts_with(|c: char| !c.is_ascii_digit()))
+        {
+            name.push(char::from(byte));
+            self.pos += 1;
         }
-        if end > start {
-            self.pos = end;
-            return Ok((self.slice(start, end).to_owned(), None));
+        if !name.is_empty() {
+            return Ok((name, None));
         }
-        match self.byte(start) {
-            Some(b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!') if !self.inner_follows() => {
+        match self.peek() {
+            Some(byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')) if !self.inner_follows() => {
                 self.pos += 1;
-                Ok((self.slice(start, start + 1).to_owned(), None))
+                Ok((char::from(byte).to_string(), None))
             }
             Some(b'$' | b'"' | b'`') if self.is(Dialect::Zsh) => self.inner(double),
             _ => Ok((String::new(), None)),

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::word::Stop;
 use super::{Parsed, Parser};
 use crate::Dialect;
-use crate::tree::{At, Heredoc, Part, PartKind};
+use crate::tree::{At, Heredoc, Part, PartKind, Word};
 
 /// A here-document whose text has not been read.
 pub(super) struct Pending {
@@ -17,10 +17,21 @@ pub(super) struct Pending {
 
 impl Pending {
     /// What was asked for with this word, as it is spelled.
-    pub(super) fn new(raw: &str, strip_tabs: bool) -> (Self, Arc<OnceLock<Heredoc>>) {
-        let body = Arc::new(OnceLock::new());
+    pub(super) fn new(raw: &str, strip_tabs: bool) -> Self {
         let (delimiter, quoted) = unquoted(raw);
-        (Self { delimiter, quoted, strip_tabs, body: Arc::clone(&body) }, body)
+        Self { delimiter, quoted, strip_tabs, body: Arc::new(OnceLock::new()) }
+    }
+
+    /// Where the text will be.
+    pub(super) fn body(&self) -> Arc<OnceLock<Heredoc>> {
+        Arc::clone(&self.body)
+    }
+
+    /// What ends it, as a word: nothing in it is expanded.
+    pub(super) fn word(&self, at: At) -> Word {
+        let text = self.delimiter.clone();
+        let kind = if self.quoted { PartKind::Single(text) } else { PartKind::Text(text) };
+        Word { parts: vec![Part { kind, at }], at }
     }
 }
 
@@ -82,7 +93,7 @@ impl Parser<'_> {
     /// The text ended before these were read.
     pub(super) fn abandon_heredocs(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
-            self.fill(&pending, self.pos, Vec::new());
+            self.fill(&pending, self.pos, Vec::new(), false);
         }
     }
 
@@ -102,7 +113,7 @@ impl Parser<'_> {
             self.later(parts)?
         };
         self.pos = body_end;
-        self.fill(pending, start, parts);
+        self.fill(pending, start, parts, after > body_end);
         self.pos = after;
         Ok(())
     }
@@ -113,7 +124,8 @@ impl Parser<'_> {
         self.delimiters.push((pending.delimiter.clone(), pending.strip_tabs));
         let parts = self.parts(Stop::Body, true);
         self.delimiters.pop();
-        self.fill(pending, start, parts?);
+        let ended = self.pos < self.end;
+        self.fill(pending, start, parts?, ended);
         self.pos = self.pos + physical_line(self.slice(self.pos, self.end)).1;
         Ok(())
     }
@@ -126,10 +138,10 @@ impl Parser<'_> {
         line == delimiter
     }
 
-    fn fill(&self, pending: &Pending, start: usize, parts: Vec<Part>) {
+    fn fill(&self, pending: &Pending, start: usize, parts: Vec<Part>, ended: bool) {
         let (delimiter, at) = (pending.delimiter.clone(), At(self.span(start, self.pos)));
         // Each is filled once: it leaves the pending ones before.
-        drop(pending.body.set(Heredoc { delimiter, quoted: pending.quoted, parts, at }));
+        drop(pending.body.set(Heredoc { delimiter, quoted: pending.quoted, ended, parts, at }));
     }
 
     /// Where the text ends, and where reading goes on after the line that ends it.

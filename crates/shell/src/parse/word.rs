@@ -158,6 +158,12 @@ impl<'a> Parser<'a> {
                 None => return self.one_char(row),
             },
             b'(' if !row.double && matches!(row.stop, Stop::Word | Stop::Group) => self.group_part()?,
+            b'(' if !row.double && row.stop == Stop::Brace && self.is(Dialect::Zsh) => {
+                match self.group_attempt()? {
+                    Some(kind) => kind,
+                    None => return self.plain(byte, row),
+                }
+            }
             _ => return self.plain(byte, row),
         };
         self.push(row, kind, start);
@@ -165,7 +171,8 @@ impl<'a> Parser<'a> {
     }
 
     fn at_equals_process(&mut self, row: &Row) -> bool {
-        self.is(Dialect::Zsh) && row.stop == Stop::Word && self.peek_second() == Some(b'(')
+        let word = row.stop == Stop::Word || (row.stop == Stop::Brace && !row.double);
+        self.is(Dialect::Zsh) && word && self.peek_second() == Some(b'(')
     }
 
     fn push(&mut self, row: &mut Row, kind: PartKind, start: usize) {
@@ -292,6 +299,19 @@ impl<'a> Parser<'a> {
             it.pos += 1;
             Ok(PartKind::Double(parts))
         })
+    }
+
+    /// Parentheses in the operand of a parameter, if they are closed.
+    fn group_attempt(&mut self) -> Parsed<Option<PartKind>> {
+        let (start, depth) = (self.pos, self.depth);
+        match self.group_part() {
+            Ok(kind) => Ok(Some(kind)),
+            Err(error) if error.problem.is_limit() => Err(error),
+            Err(_) => {
+                (self.pos, self.depth) = (start, depth);
+                Ok(None)
+            }
+        }
     }
 
     /// Parentheses inside a word.

@@ -30,7 +30,10 @@ impl Reader<'_> {
         for name in names(text) {
             let Some(value) = self.state.variable(name) else { continue };
             if !(value.number || (value.certainty == Certainty::Literal && is_simple(&value.text))) {
-                self.unprovable(span, format!("arithmetic evaluates the value of `{name}`, and commands in it would run"));
+                self.unprovable(
+                    span,
+                    format!("arithmetic evaluates the value of `{name}`, and commands in it would run"),
+                );
                 return;
             }
         }
@@ -39,9 +42,13 @@ impl Reader<'_> {
 
     /// What an expression assigns is a number.
     fn arith_assigns(&mut self, text: &str) {
-        let assigned: Vec<_> = names(text).filter(|name| self.state.variable(name).is_some() || text.contains('=') || text.contains("++")).map(str::to_owned).collect();
+        let assigned: Vec<_> = names(text)
+            .filter(|name| self.state.variable(name).is_some() || text.contains('=') || text.contains("++"))
+            .map(str::to_owned)
+            .collect();
         for name in assigned {
-            let number = self.state.variable(&name).is_none_or(|value| value.number || is_simple(&value.text));
+            let number =
+                self.state.variable(&name).is_none_or(|value| value.number || is_simple(&value.text));
             if number {
                 self.state.set(&name, Value::number(), true);
             }
@@ -53,7 +60,8 @@ impl Reader<'_> {
         match &part.kind {
             PartKind::Param(param) if self.dialect == Dialect::Bash => {
                 let value = self.value_of(&param.name);
-                let positional = param.name.bytes().all(|byte| byte.is_ascii_digit()) || matches!(&*param.name, "@" | "*");
+                let positional =
+                    param.name.bytes().all(|byte| byte.is_ascii_digit()) || matches!(&*param.name, "@" | "*");
                 let set = self.state.variable(&param.name).is_some() || positional;
                 let harmless = value.number
                     || param.prefix.contains('#')
@@ -78,7 +86,10 @@ impl Reader<'_> {
 
 /// Whether arithmetic takes a text for numbers alone: a name in it would be evaluated in turn.
 fn is_simple(text: &str) -> bool {
-    is_number(text) || text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'+' | b'-' | b'*' | b'/' | b'%'))
+    is_number(text)
+        || text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || matches!(byte, b' ' | b'+' | b'-' | b'*' | b'/' | b'%'))
 }
 
 /// The names of variables in an expression.

@@ -122,7 +122,10 @@ fn parts(units: &[Unit], open: usize, close: usize, commas: &[usize]) -> Option<
 
 /// `1..3`, `a..e`
 fn range(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
-    let text = units.iter().map(|unit| if let Unit::Char(c) = unit { Some(*c) } else { None }).collect::<Option<String>>()?;
+    let text = units
+        .iter()
+        .map(|unit| if let Unit::Char(c) = unit { Some(*c) } else { None })
+        .collect::<Option<String>>()?;
     let mut ends = text.splitn(3, "..");
     let (first, last) = (ends.next()?, ends.next()?);
     let word = |text: String| text.chars().map(Unit::Char).collect::<Vec<_>>();

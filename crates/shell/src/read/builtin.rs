@@ -24,17 +24,21 @@ impl Reader<'_> {
             "trap" => self.trap(rest),
             "." | "source" => self.source(rest, beside),
             "alias" => self.define_aliases(rest),
-            "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => self.declare(words),
+            "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => {
+                self.declare(words)
+            }
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "vared" => self.forget(words),
             "printf" | "print" => self.printf(rest),
             "let" => rest.iter().for_each(|word| self.arith_text(&word.text, word.span)),
             "test" | "[" => self.test_builtin(rest),
             "set" | "shift" => self.state.arguments = None,
             "fc" | "history" => self.history(rest, beside.span),
-            "hash" | "enable" | "bind" | "complete" | "compgen" | "zle" | "zpty" | "sched" | "add-zsh-hook" | "zstyle" => {
+            "hash" | "enable" | "bind" | "complete" | "compgen" | "zle" | "zpty" | "sched"
+            | "add-zsh-hook" | "zstyle" => {
                 self.registers(words, beside.span);
             }
             "emulate" => self.emulate(rest),
+            "setopt" | "unsetopt" if self.dialect == Dialect::Zsh => self.options(rest, beside.span),
             "wait" => rest.iter().for_each(|word| self.named_operand(word, word.span)),
             _ => {}
         }
@@ -61,7 +65,11 @@ impl Reader<'_> {
     }
 
     fn eval(&mut self, words: &[Word], span: Span) {
-        let words = if words.first().is_some_and(|word| word.text == "--") { words.get(1..).unwrap_or_default() } else { words };
+        let words = if words.first().is_some_and(|word| word.text == "--") {
+            words.get(1..).unwrap_or_default()
+        } else {
+            words
+        };
         self.note(Code::Evaluation, span, "`eval` reads its words as commands");
         if words.iter().any(|word| !word.is_literal()) {
             self.unprovable(span, "`eval` reads values of run time as commands");
@@ -76,14 +84,16 @@ impl Reader<'_> {
 
     fn trap(&mut self, words: &[Word]) {
         let mut words = words.iter().skip_while(|word| word.text == "--");
-        let Some(code) = words.next().filter(|word| !matches!(&*word.text, "-" | "" | "-p" | "-l" | "-P")) else { return };
+        let Some(code) = words.next().filter(|word| !matches!(&*word.text, "-" | "" | "-p" | "-l" | "-P"))
+        else {
+            return;
+        };
         if !code.is_literal() {
             return self.unprovable(code.span, "`trap` keeps a value of run time as commands");
         }
         if words.next().is_none() || code.text.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
         }
-        self.note(Code::Evaluation, code.span, "`trap` keeps the text to run it later");
         self.perhaps(|it| it.code(&code.text, it.dialect, code.span));
     }
 
@@ -119,7 +129,9 @@ impl Reader<'_> {
     }
 
     fn declare(&mut self, words: &[Word]) {
-        let has = |letter: char| words.iter().skip(1).any(|word| word.text.starts_with('-') && word.text.contains(letter));
+        let has = |letter: char| {
+            words.iter().skip(1).any(|word| word.text.starts_with('-') && word.text.contains(letter))
+        };
         let evaluates = has('i') || has('n') || words.first().is_some_and(|word| word.text == "integer");
         for word in words.iter().skip(1).filter(|word| !word.text.starts_with(['-', '+'])) {
             self.named_operand(word, word.span);
@@ -136,7 +148,10 @@ impl Reader<'_> {
     fn forget(&mut self, words: &[Word]) {
         for word in words.iter().skip(1) {
             self.named_operand(word, word.span);
-            if word.text.starts_with('-') && word.text.contains('C') && words.first().is_some_and(|word| word.text != "read") {
+            if word.text.starts_with('-')
+                && word.text.contains('C')
+                && words.first().is_some_and(|word| word.text != "read")
+            {
                 self.registers(words, word.span);
             }
             let name = word.text.split('[').next().unwrap_or_default();
@@ -168,7 +183,9 @@ impl Reader<'_> {
     }
 
     fn history(&mut self, words: &[Word], span: Span) {
-        let lists = words.iter().any(|word| word.text.starts_with("-l") || word.text.bytes().all(|b| b.is_ascii_digit()));
+        let lists = words
+            .iter()
+            .any(|word| word.text.starts_with("-l") || word.text.bytes().all(|b| b.is_ascii_digit()));
         let runs = words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['s', 'e', 'p']));
         if runs || (words.is_empty() && !lists) {
             self.unprovable(span, "what the history holds runs as commands");
@@ -177,10 +194,23 @@ impl Reader<'_> {
 
     /// Builtins that keep something to be run later, under another name.
     fn registers(&mut self, words: &[Word], span: Span) {
-        let option = |word: &&Word| word.text.starts_with('-') && word.text.contains(['p', 'f', 'C', 'x', 'W', 'F']);
+        let option =
+            |word: &&Word| word.text.starts_with('-') && word.text.contains(['p', 'f', 'C', 'x', 'W', 'F']);
         let name = words.first().map(|word| word.text.as_str()).unwrap_or_default();
-        if words.iter().skip(1).any(|word| option(&word)) || matches!(name, "zpty" | "sched" | "zle" | "add-zsh-hook") {
+        if words.iter().skip(1).any(|word| option(&word))
+            || matches!(name, "zpty" | "sched" | "zle" | "add-zsh-hook")
+        {
             self.unprovable(span, format!("`{name}` keeps something to be run later"));
+        }
+    }
+
+    /// zsh reads what follows by other rules.
+    fn options(&mut self, words: &[Word], span: Span) {
+        let harmless =
+            ["errexit", "nounset", "pipefail", "xtrace", "verbose", "nullglob", "noclobber", "errreturn"];
+        let plain = |word: &Word| word.text.to_lowercase().replace('_', "");
+        if !words.iter().all(|word| harmless.contains(&&*plain(word))) {
+            self.note(Code::ZshForm, span, "an option changes how zsh reads what follows");
         }
     }
 

@@ -88,7 +88,8 @@ impl Reader<'_> {
         }
         let target = self.one_word(&redirection.target);
         let operator = redirection.operator;
-        let duplicates = operator.ends_with('&') && target.is_literal()
+        let duplicates = operator.ends_with('&')
+            && target.is_literal()
             && target.text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
         let direction = match operator {
             _ if duplicates => return None,
@@ -128,7 +129,9 @@ impl Reader<'_> {
         if self.state.aliases.is_empty() {
             return false;
         }
-        let plain = command.plain_name().and_then(|name| self.state.aliases.get(name).map(|alias| (name, alias.clone())));
+        let plain = command
+            .plain_name()
+            .and_then(|name| self.state.aliases.get(name).map(|alias| (name, alias.clone())));
         if words.iter().any(|word| self.state.aliases.get(&word.text).is_some_and(|alias| alias.global)) {
             self.unprovable(command.at.0, "an alias that holds anywhere in a line is used");
         }

@@ -146,7 +146,9 @@ impl Reader<'_> {
 
     fn substitution(&mut self, style: Style, span: Span) {
         let (code, what) = match style {
-            Style::Dollar | Style::Brace => (Code::CommandSubstitution, "the output of a command is put in here"),
+            Style::Dollar | Style::Brace => {
+                (Code::CommandSubstitution, "the output of a command is put in here")
+            }
             Style::Backtick => (Code::Backtick, "the output of a command between backticks is put in here"),
         };
         let remedy = "run the inner command on its own first, and write its result out";
@@ -174,7 +176,8 @@ impl Reader<'_> {
     /// Forms at the beginning of a word that only zsh knows.
     fn zsh_word(&mut self, word: &tree::Word, pieces: &[Piece]) {
         let names_command = |text: &str| {
-            text.strip_prefix('=').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "_./~".contains(c)))
+            text.strip_prefix('=')
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphanumeric() || "_./~".contains(c)))
         };
         let first = pieces.first().filter(|piece| piece.is_plain());
         if self.dialect == Dialect::Zsh && first.is_some_and(|piece| names_command(&piece.text)) {
@@ -194,14 +197,17 @@ impl Reader<'_> {
         }
         let word = joined(&pieces, span);
         // A value that is empty and not between quotes is no word at all.
-        let nothing = |piece: &Piece| matches!(piece.kind, PieceKind::Value(Certainty::Literal)) && piece.text.is_empty();
+        let nothing = |piece: &Piece| {
+            matches!(piece.kind, PieceKind::Value(Certainty::Literal)) && piece.text.is_empty()
+        };
         if !pieces.iter().all(nothing) {
             into.push(word);
         }
     }
 
     fn tilde(&mut self, pieces: &mut [Piece]) {
-        let Some(first) = pieces.first_mut().filter(|piece| piece.is_plain() && piece.text.starts_with('~')) else {
+        let Some(first) = pieces.first_mut().filter(|piece| piece.is_plain() && piece.text.starts_with('~'))
+        else {
             return;
         };
         let end = first.text.find('/').unwrap_or(first.text.len());
@@ -212,7 +218,9 @@ impl Reader<'_> {
         };
         let rest = first.text.get(end..).unwrap_or_default();
         *first = match home {
-            Some(home) => Piece { text: format!("{}{rest}", home.trim_end_matches('/')), kind: PieceKind::Quoted },
+            Some(home) => {
+                Piece { text: format!("{}{rest}", home.trim_end_matches('/')), kind: PieceKind::Quoted }
+            }
             None => Piece::value(first.text.clone(), Certainty::Unknown, true),
         };
     }
@@ -241,11 +249,17 @@ fn has_blank(text: &str) -> bool {
 pub(super) fn joined(pieces: &[Piece], span: Span) -> Word {
     let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
     let wild = |piece: &Piece| {
-        matches!(piece.kind, PieceKind::Plain | PieceKind::Value(_)) && piece.text.contains(['*', '?', '['])
+        matches!(piece.kind, PieceKind::Plain | PieceKind::Value(_)) && has_wildcard(&piece.text)
     };
     let known = pieces.iter().map(Piece::certainty).max().unwrap_or(Certainty::Literal);
     let certainty = if pieces.iter().any(wild) { known.max(Certainty::Pattern) } else { known };
     Word { text, certainty, span }
+}
+
+/// Whether a text is a pattern. A bracket that is not closed is only a bracket, as in `[ -f x ]`.
+fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?'])
+        || text.find('[').is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(']')))
 }
 
 /// Splits the values without quotes at blanks.
@@ -278,7 +292,9 @@ fn holds_code(text: &str) -> bool {
     while let Some(c) = chars.next() {
         let runs = c == 'e' && chars.peek().is_some_and(|next| !next.is_alphanumeric() && *next != ')');
         let calls = c == '+' && chars.peek().is_some_and(|next| next.is_alphanumeric() || *next == '_');
-        if (runs || calls) && !before.is_alphanumeric() | matches!(before, 'o' | 'O' | '.' | '/' | '-' | '@' | '*' | '^') {
+        if (runs || calls)
+            && !before.is_alphanumeric() | matches!(before, 'o' | 'O' | '.' | '/' | '-' | '@' | '*' | '^')
+        {
             return true;
         }
         before = c;

@@ -37,7 +37,9 @@ impl Feed {
             Some(Redirect { direction: Direction::Text, target, .. }) if target.is_literal() => {
                 Self::Text(target.text.clone())
             }
-            Some(Redirect { direction: Direction::Read | Direction::Both, target, .. }) if target.is_literal() => {
+            Some(Redirect { direction: Direction::Read | Direction::Both, target, .. })
+                if target.is_literal() =>
+            {
                 Self::File
             }
             Some(Redirect { target, .. }) if target.text.starts_with("/dev/fd/") => Self::Pipe(None),
@@ -103,7 +105,9 @@ pub(super) fn output(words: &[Word]) -> Option<String> {
     }
     let texts: Vec<_> = rest.iter().map(|word| word.text.as_str()).collect();
     match (program.text.as_str(), &*texts) {
-        ("echo", ["-n" | "-e" | "-E" | "-ne" | "-en", rest @ ..]) => Some(crate::ansi::decode(&rest.join(" "))?),
+        ("echo", ["-n" | "-e" | "-E" | "-ne" | "-en", rest @ ..]) => {
+            Some(crate::ansi::decode(&rest.join(" "))?)
+        }
         ("echo", rest) => Some(rest.join(" ")),
         ("printf", [format, rest @ ..]) => printf(format, rest),
         _ => None,

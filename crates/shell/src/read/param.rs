@@ -22,14 +22,18 @@ impl Reader<'_> {
             let what = "the field separator stands for blanks that are not seen";
             self.note(Code::FieldSeparator, span, what);
         }
-        let plain = param.prefix.is_empty() && param.subscript.is_none() && param.flags.is_none() && param.inner.is_none();
+        let plain = param.prefix.is_empty()
+            && param.subscript.is_none()
+            && param.flags.is_none()
+            && param.inner.is_none();
         let value = if plain { self.value_of(&param.name) } else { Value::unknown() };
         self.operate(param, value, span, quoted, into);
     }
 
     /// Forms that read a value again as code.
     fn evaluation(&mut self, param: &Param, span: Span) {
-        let prompt = param.operator == "@" && matches!(param.operand.first().map(|part| &part.kind),
+        let prompt = param.operator == "@"
+            && matches!(param.operand.first().map(|part| &part.kind),
             Some(crate::tree::PartKind::Text(text)) if text.starts_with('P'));
         let names = matches!(param.operator.as_str(), "*" | "@") || param.subscript.is_some();
         let indirect = param.prefix.contains('!') && self.dialect == Dialect::Bash && !names;
@@ -54,7 +58,9 @@ impl Reader<'_> {
             "HOME" => self.home(),
             "PWD" => self.state.cwd.as_deref().map(str::to_owned),
             "IFS" if !self.state.separator_changed => Some(" \t\n".to_owned()),
-            "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" => return Value::number(),
+            "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" => {
+                return Value::number();
+            }
             _ => None,
         };
         match known {
@@ -102,7 +108,15 @@ impl Reader<'_> {
     }
 
     /// The word in the place of a value that is missing, or may be.
-    fn fallback(&mut self, param: &Param, other: &[Piece], known: bool, span: Span, into: &mut Vec<Piece>, quoted: bool) {
+    fn fallback(
+        &mut self,
+        param: &Param,
+        other: &[Piece],
+        known: bool,
+        span: Span,
+        into: &mut Vec<Piece>,
+        quoted: bool,
+    ) {
         let word = joined(other, span);
         let certainty = if known { word.certainty } else { Certainty::Unknown };
         if param.operator.ends_with('=') {

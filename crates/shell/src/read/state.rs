@@ -58,7 +58,8 @@ impl Value {
 /// Whether arithmetic takes a text for a number and nothing else.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = text.trim().trim_start_matches(['-', '+']);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#')
+    !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#')
         && digits.starts_with(|c: char| c.is_ascii_digit())
 }
 
