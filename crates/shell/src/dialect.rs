@@ -15,6 +15,16 @@ impl Dialect {
     /// Every dialect.
     pub const ALL: &[Self] = &[Self::Sh, Self::Bash, Self::Zsh];
 
+    /// The languages in which a shell of this kind may read a text: `sh` is bash on many machines.
+    #[must_use]
+    pub const fn readers(self) -> &'static [Self] {
+        match self {
+            Self::Sh => &[Self::Sh, Self::Bash],
+            Self::Bash => &[Self::Bash],
+            Self::Zsh => &[Self::Zsh],
+        }
+    }
+
     /// The language that a program of this name speaks; `None` when it is no shell.
     #[must_use]
     pub fn of_program(name: &str) -> Option<Self> {

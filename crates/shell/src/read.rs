@@ -22,13 +22,22 @@ use crate::parse::{Nodes, ParseError, Partly, parse_partly};
 use crate::tree::List;
 use crate::{Dialect, Surroundings};
 use feed::Feed;
-use state::State;
+use state::{State, Value};
 
 /// How deep texts that are read again may be nested: `sh -c` in `sh -c`, `eval` in `eval`.
 const MAX_TEXTS: u32 = 12;
 
 /// How many programs a line may start.
 const MAX_PROGRAMS: usize = 4096;
+
+/// How many programs or findings of one reading are compared with those of another.
+const MAX_COMPARED: usize = 64;
+
+/// How many findings are kept.
+const MAX_FINDINGS: usize = 1000;
+
+/// How many bytes values may bring in.
+const MAX_SPENT: usize = 1 << 20;
 
 /// The longest text that is read.
 const MAX_TEXT: usize = 4 << 20;
@@ -50,7 +59,7 @@ pub fn read_words(words: Vec<Word>, around: &Surroundings<'_>) -> Invocation {
         let nodes = Nodes::new();
         let mut reader = Reader::new("", dialect, &nodes, around);
         reader.start_words(words.clone());
-        merge(&mut all, reader.found);
+        merge(&mut all, reader.found, 0, 0);
     }
     all
 }
@@ -87,7 +96,7 @@ fn read_text(text: &str, around: &Surroundings<'_>) -> Invocation {
         let nodes = Nodes::new();
         let mut reader = Reader::new(text, dialect, &nodes, around);
         mistakes.extend(reader.top(text));
-        merge(&mut all, reader.found);
+        merge(&mut all, reader.found, 0, 0);
     }
     if let (Some(first), true) = (mistakes.first(), mistakes.len() == around.dialects.len()) {
         all.findings.push(unreadable(first));
@@ -95,18 +104,19 @@ fn read_text(text: &str, around: &Surroundings<'_>) -> Invocation {
     all
 }
 
-fn merge(all: &mut Invocation, found: Invocation) {
-    if all.programs.is_empty() && all.findings.is_empty() {
-        *all = found;
-        return;
-    }
+/// Adds what another reading of the same text found, unless the readings since these places found it too.
+fn merge(all: &mut Invocation, found: Invocation, programs: usize, findings: usize) {
+    // Many of the same cost nothing but room, so the search for them is bounded.
+    let known = |all: &Invocation| all.programs.len().saturating_sub(programs).min(MAX_COMPARED);
     for program in found.programs {
-        if !all.programs.contains(&program) {
+        let compared = all.programs.get(programs..programs + known(all)).unwrap_or_default();
+        if !compared.contains(&program) {
             all.programs.push(program);
         }
     }
     for finding in found.findings {
-        if !all.findings.iter().any(|other| other.code == finding.code && other.span == finding.span) {
+        let compared = all.findings.iter().skip(findings).take(MAX_COMPARED);
+        if !compared.into_iter().any(|other| other.code == finding.code && other.span == finding.span) {
             all.findings.push(finding);
         }
     }
@@ -126,8 +136,10 @@ struct Reader<'a> {
     nodes: &'a Nodes,
     around: &'a Surroundings<'a>,
     found: Invocation,
-    state: State,
+    state: Arc<State>,
     feed: Feed,
+    /// How many bytes values have brought in.
+    spent: usize,
     /// How many texts are being read inside each other.
     texts: u32,
     /// Whether what is being read runs for sure. Zero: it does.
@@ -144,8 +156,9 @@ impl<'a> Reader<'a> {
             nodes,
             around,
             found: Invocation::default(),
-            state: State::starting_in(around.cwd.map(Arc::from)),
+            state: Arc::new(State::starting_in(around.cwd.map(Arc::from))),
             feed: Feed::outside(around.stdin),
+            spent: 0,
             texts: 0,
             maybe: 0,
             stage: 0,
@@ -157,32 +170,51 @@ impl<'a> Reader<'a> {
     fn top(&mut self, text: &str) -> Option<ParseError> {
         let Partly { list, error, late, misleading } = parse_partly(text, self.dialect, self.nodes, None);
         self.characters(misleading);
-        self.found.findings.extend(late.iter().map(unreadable));
+        late.iter().for_each(|error| self.add(unreadable(error)));
         self.list(&list);
         match error {
             Some(error) if error.problem.is_limit() => {
-                self.found.findings.push(unreadable(&error));
+                self.add(unreadable(&error));
                 None
             }
             error => error,
         }
     }
 
-    /// Reads a text that a command would read as commands.
-    fn code(&mut self, text: &str, dialect: Dialect, span: Span) {
+    /// Reads a text that a command would read as commands, in any of some dialects.
+    fn code(&mut self, text: &str, dialects: &[Dialect], span: Span) {
         if self.texts >= MAX_TEXTS {
             self.note(Code::TooComplex, span, format!("commands in commands, more than {MAX_TEXTS} deep"));
             return;
         }
         let place = self.places(text, span);
-        let outer = std::mem::replace(&mut self.dialect, dialect);
-        let Partly { list, error, late, misleading } = parse_partly(text, dialect, self.nodes, Some(&place));
-        self.characters(misleading);
-        self.found.findings.extend(error.iter().chain(&late).map(unreadable));
+        let outer = self.dialect;
+        let mut mistakes = Vec::new();
         self.texts += 1;
-        self.list(&list);
+        let (programs, findings) = (self.found.programs.len(), self.found.findings.len());
+        for &dialect in dialects {
+            self.dialect = dialect;
+            let before = (self.found.programs.len(), self.found.findings.len());
+            let Partly { list, error, late, misleading } =
+                parse_partly(text, dialect, self.nodes, Some(&place));
+            self.characters(misleading);
+            late.iter().for_each(|error| self.add(unreadable(error)));
+            mistakes.extend(error);
+            self.list(&list);
+            let found = Invocation {
+                programs: self.found.programs.split_off(before.0),
+                findings: self.found.findings.split_off(before.1),
+            };
+            merge(&mut self.found, found, programs, findings);
+        }
         self.texts -= 1;
         self.dialect = outer;
+        let all = mistakes.len() == dialects.len();
+        mistakes
+            .iter()
+            .filter(|error| all || error.problem.is_limit())
+            .take(1)
+            .for_each(|error| self.add(unreadable(error)));
     }
 
     /// Where each byte of an inner text stands outside: exactly, if the text is spelled there, else at its word.
@@ -198,13 +230,39 @@ impl<'a> Reader<'a> {
         }
     }
 
+    fn state_mut(&mut self) -> &mut State {
+        Arc::make_mut(&mut self.state)
+    }
+
+    /// Sets a variable, if what sets it runs at all.
+    fn set(&mut self, name: &str, value: Value) {
+        let surely = self.maybe == 0;
+        self.state_mut().set(name, value, surely);
+    }
+
+    fn set_surely(&mut self, name: &str, value: Value) {
+        self.state_mut().set(name, value, true);
+    }
+
     fn note(&mut self, code: Code, span: Span, text: impl Into<Box<str>>) {
-        self.found.findings.push(Finding::new(code, span, text));
+        self.add(Finding::new(code, span, text));
+    }
+
+    /// Adds a finding. A line with too many of them has one more, and that says it.
+    fn add(&mut self, finding: Finding) {
+        match self.found.findings.len() {
+            0..MAX_FINDINGS => self.found.findings.push(finding),
+            MAX_FINDINGS => {
+                let what = format!("more than {MAX_FINDINGS} findings");
+                self.found.findings.push(Finding::new(Code::TooComplex, finding.span, what));
+            }
+            _ => {}
+        }
     }
 
     fn unprovable(&mut self, span: Span, what: impl Into<Box<str>>) {
         let remedy = "write the values out, or put the steps into a script and run that";
-        self.found.findings.push(Finding::new(Code::Unprovable, span, what).remedy(remedy));
+        self.add(Finding::new(Code::Unprovable, span, what).remedy(remedy));
     }
 
     fn characters(&mut self, misleading: Vec<(Span, char)>) {
@@ -215,7 +273,7 @@ impl<'a> Reader<'a> {
                 span.start
             );
             let remedy = "leave the character out, or put it between quotes if it belongs to the text";
-            self.found.findings.push(Finding::new(Code::MisleadingCharacter, span, what).remedy(remedy));
+            self.add(Finding::new(Code::MisleadingCharacter, span, what).remedy(remedy));
         }
     }
 

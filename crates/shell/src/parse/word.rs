@@ -166,6 +166,7 @@ impl<'a> Parser<'a> {
             }
             _ => return self.plain(byte, row),
         };
+        self.node()?;
         self.push(row, kind, start);
         Ok(())
     }

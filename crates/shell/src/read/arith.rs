@@ -50,7 +50,7 @@ impl Reader<'_> {
             let number =
                 self.state.variable(&name).is_none_or(|value| value.number || is_simple(&value.text));
             if number {
-                self.state.set(&name, Value::number(), true);
+                self.set_surely(&name, Value::number());
             }
         }
     }

@@ -7,7 +7,7 @@ use policy::{Assignment, Certainty, Code, Span, Word};
 use super::Reader;
 use super::command::Beside;
 use super::feed::Feed;
-use super::state::{Alias, Value};
+use super::state::{Alias, MAX_NAMES, Value};
 use crate::Dialect;
 
 impl Reader<'_> {
@@ -19,7 +19,7 @@ impl Reader<'_> {
         }
         match first.text.as_str() {
             "cd" | "chdir" | "pushd" => self.change_directory(operand(rest)),
-            "popd" => self.state.cwd = None,
+            "popd" => self.state_mut().cwd = None,
             "eval" => self.eval(rest, beside.span),
             "trap" => self.trap(rest),
             "." | "source" => self.source(rest, beside),
@@ -31,7 +31,7 @@ impl Reader<'_> {
             "printf" | "print" => self.printf(rest),
             "let" => rest.iter().for_each(|word| self.arith_text(&word.text, word.span)),
             "test" | "[" => self.test_builtin(rest),
-            "set" | "shift" => self.state.arguments = None,
+            "set" | "shift" => self.state_mut().arguments = None,
             "fc" | "history" => self.history(rest, beside.span),
             "hash" | "enable" | "bind" | "complete" | "compgen" | "zle" | "zpty" | "sched"
             | "add-zsh-hook" | "zstyle" => {
@@ -52,13 +52,13 @@ impl Reader<'_> {
             Some(word) if word.is_literal() && word.text != "-" => Some(word.text.clone()),
             Some(_) => None,
         };
-        let here = self.state.cwd.take();
+        let here = self.state_mut().cwd.take();
         let there = match (target, here) {
             (Some(target), _) if target.starts_with('/') => Some(target),
             (Some(target), Some(here)) => Some(format!("{here}/{target}")),
             _ => None,
         };
-        self.state.cwd = there.filter(|_| self.maybe == 0).map(|path| {
+        self.state_mut().cwd = there.filter(|_| self.maybe == 0).map(|path| {
             let path = policy::lexical(std::path::Path::new(&path));
             Arc::from(path.to_string_lossy())
         });
@@ -79,7 +79,7 @@ impl Reader<'_> {
             [only] => only.span,
             _ => span,
         };
-        self.code(&text, self.dialect, place);
+        self.code(&text, &[self.dialect], place);
     }
 
     fn trap(&mut self, words: &[Word]) {
@@ -94,7 +94,7 @@ impl Reader<'_> {
         if words.next().is_none() || code.text.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
         }
-        self.perhaps(|it| it.code(&code.text, it.dialect, code.span));
+        self.perhaps(|it| it.code(&code.text, &[it.dialect], code.span));
     }
 
     fn source(&mut self, words: &[Word], beside: &Beside) {
@@ -112,7 +112,7 @@ impl Reader<'_> {
             let feed = if from_pipe { Feed::Pipe(None) } else { Feed::Unknown };
             self.code_from_stdin(&feed, self.dialect, file.span);
         }
-        self.state.lose();
+        self.state_mut().lose();
     }
 
     fn define_aliases(&mut self, words: &[Word]) {
@@ -122,9 +122,10 @@ impl Reader<'_> {
             if !word.is_literal() {
                 self.unprovable(word.span, "an alias is given a value of run time");
             }
-            if self.state.aliases.len() < 1000 {
-                self.state.aliases.insert(name.to_owned(), Alias { text: text.to_owned(), global });
+            if self.state.aliases.len() >= MAX_NAMES {
+                return self.note(Code::TooComplex, word.span, "more aliases than are remembered");
             }
+            self.state_mut().aliases.insert(name.to_owned(), Alias { text: text.to_owned(), global });
         }
     }
 
@@ -156,11 +157,11 @@ impl Reader<'_> {
             }
             let name = word.text.split('[').next().unwrap_or_default();
             if !name.starts_with('-') {
-                self.state.set(name, Value::unknown(), true);
+                self.set_surely(name, Value::unknown());
             }
         }
         if words.len() == 1 {
-            self.state.set("REPLY", Value::unknown(), true);
+            self.set_surely("REPLY", Value::unknown());
         }
     }
 
@@ -168,7 +169,7 @@ impl Reader<'_> {
         let Some(at) = words.iter().position(|word| word.text == "-v") else { return };
         if let Some(name) = words.get(at + 1) {
             self.named_operand(name, name.span);
-            self.state.set(name.text.split('[').next().unwrap_or_default(), Value::unknown(), true);
+            self.set_surely(name.text.split('[').next().unwrap_or_default(), Value::unknown());
         }
     }
 
@@ -221,7 +222,7 @@ impl Reader<'_> {
             if !code.is_literal() {
                 self.unprovable(code.span, "`emulate -c` reads a value of run time as commands");
             }
-            self.code(&code.text, self.dialect, code.span);
+            self.code(&code.text, &[self.dialect], code.span);
         }
     }
 }

@@ -66,13 +66,13 @@ impl Reader<'_> {
         let Assignment { name, value } = assignment;
         judge::judge_assignment(assignment, true, &mut self.found.findings);
         if name == "IFS" {
-            self.state.separator_changed = true;
+            self.state_mut().separator_changed = true;
         }
         if name.ends_with("_functions") || matches!(&**name, "PROMPT_COMMAND" | "BASH_ENV" | "ENV") {
             self.unprovable(value.span, format!("`{name}` decides what the shell runs later"));
         }
         let known = Value { certainty: value.certainty, ..Value::known(value.text.as_str()) };
-        self.state.set(name, known, self.maybe == 0);
+        self.set(name, known);
     }
 
     pub(super) fn redirects(&mut self, redirections: &[Redirection]) -> Vec<Redirect> {
@@ -139,10 +139,10 @@ impl Reader<'_> {
         self.note(Code::Evaluation, command.at.0, format!("`{name}` is an alias"));
         let rest: Vec<_> = words.iter().skip(1).map(quoted).collect();
         let text = format!("{} {}", alias.text, rest.join(" "));
-        let taken = self.state.aliases.remove(name);
-        self.perhaps(|it| it.code(&text, it.dialect, command.at.0));
+        let taken = self.state_mut().aliases.remove(name);
+        self.perhaps(|it| it.code(&text, &[it.dialect], command.at.0));
         if let Some(alias) = taken {
-            self.state.aliases.insert(name.to_owned(), alias);
+            self.state_mut().aliases.insert(name.to_owned(), alias);
         }
         // Where aliases are off, the name itself is started.
         false

@@ -152,14 +152,14 @@ impl Reader<'_> {
             Style::Backtick => (Code::Backtick, "the output of a command between backticks is put in here"),
         };
         let remedy = "run the inner command on its own first, and write its result out";
-        self.found.findings.push(policy::Finding::new(code, span, what).remedy(remedy));
+        self.add(policy::Finding::new(code, span, what).remedy(remedy));
     }
 
     fn process(&mut self, direction: char, span: Span) {
         let code = if direction == '=' { Code::ZshForm } else { Code::ProcessSubstitution };
         let remedy = "run the inner command on its own first, with its output in a file";
         let what = "a command runs here and stands for a file";
-        self.found.findings.push(policy::Finding::new(code, span, what).remedy(remedy));
+        self.add(policy::Finding::new(code, span, what).remedy(remedy));
     }
 
     /// Parentheses in a pattern. In zsh they may hold code.
@@ -183,7 +183,7 @@ impl Reader<'_> {
         if self.dialect == Dialect::Zsh && first.is_some_and(|piece| names_command(&piece.text)) {
             let remedy = "put the word between quotes";
             let what = "zsh puts the path of a program in here";
-            self.found.findings.push(policy::Finding::new(Code::ZshForm, word.at.0, what).remedy(remedy));
+            self.add(policy::Finding::new(Code::ZshForm, word.at.0, what).remedy(remedy));
         }
     }
 

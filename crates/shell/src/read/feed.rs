@@ -57,7 +57,7 @@ impl Reader<'_> {
                 self.note(Code::Evaluation, span, "the shell runs the text that it is given to read");
                 self.apart(|it| {
                     it.feed = Feed::Outside;
-                    it.code(text, dialect, span);
+                    it.code(text, dialect.readers(), span);
                 });
             }
             Feed::Pipe(text) => self.piped_code(text.as_deref(), dialect, span),
@@ -68,11 +68,11 @@ impl Reader<'_> {
     fn piped_code(&mut self, text: Option<&str>, dialect: Dialect, span: Span) {
         let remedy = "write the output to a file, look at it, and run the file";
         let what = "the shell runs whatever the pipe brings";
-        self.found.findings.push(policy::Finding::new(Code::PipeTarget, span, what).remedy(remedy));
+        self.add(policy::Finding::new(Code::PipeTarget, span, what).remedy(remedy));
         match text {
             Some(text) => self.apart(|it| {
                 it.feed = Feed::Outside;
-                it.code(text, dialect, span);
+                it.code(text, dialect.readers(), span);
             }),
             None => self.unprovable(span, "what the pipe brings is known only at run time"),
         }
@@ -86,7 +86,7 @@ impl Reader<'_> {
             Feed::Pipe(text) => {
                 let remedy = "write the program to a file, look at it, and run the file";
                 let what = "the interpreter runs whatever the pipe brings";
-                self.found.findings.push(policy::Finding::new(Code::PipeTarget, span, what).remedy(remedy));
+                self.add(policy::Finding::new(Code::PipeTarget, span, what).remedy(remedy));
                 text.clone()
             }
             Feed::Unknown => {

@@ -81,7 +81,14 @@ impl Reader<'_> {
         let missing = value.text.is_empty();
         let known = value.certainty == Certainty::Literal;
         match operator {
-            "" if param.operand.is_empty() => into.push(Piece::value(value.text, value.certainty, quoted)),
+            "" if param.operand.is_empty() => {
+                self.spent += value.text.len();
+                if self.spent > super::MAX_SPENT {
+                    self.note(Code::TooComplex, span, "values that grow too long");
+                    return into.push(Piece::unknown(quoted));
+                }
+                into.push(Piece::value(value.text, value.certainty, quoted));
+            }
             ":-" | "-" | ":=" | "=" | "::=" => {
                 let other = self.pieces(&param.operand, quoted);
                 if known && !missing {
@@ -121,7 +128,7 @@ impl Reader<'_> {
         let certainty = if known { word.certainty } else { Certainty::Unknown };
         if param.operator.ends_with('=') {
             let value = Value { certainty, ..Value::known(word.text.clone()) };
-            self.state.set(&param.name, value, self.maybe == 0);
+            self.set(&param.name, value);
         }
         into.push(Piece::value(word.text, certainty, quoted));
     }

@@ -36,11 +36,15 @@ impl Reader<'_> {
             self.note(Code::MisleadingCharacter, first.span, what);
         }
         if self.found.programs.len() >= MAX_PROGRAMS {
-            return self.note(Code::TooComplex, beside.span, format!("more than {MAX_PROGRAMS} programs"));
+            let told = self.found.findings.iter().any(|finding| finding.code == Code::TooComplex);
+            if !told {
+                self.note(Code::TooComplex, beside.span, format!("more than {MAX_PROGRAMS} programs"));
+            }
+            return;
         }
         let seen = if first.is_literal() { look(&words) } else { Look::default() };
         let feed = self.feed.with(&beside.redirects);
-        self.found.findings.extend(seen.findings.iter().cloned());
+        seen.findings.iter().for_each(|finding| self.add(finding.clone()));
         if let Some(beside) = self.emit(words, &seen, beside) {
             self.follow(seen, &feed, beside);
         }
@@ -94,7 +98,7 @@ impl Reader<'_> {
             };
             self.follow_one(start, feed, next);
         }
-        self.state.cwd = cwd;
+        self.state_mut().cwd = cwd;
         self.texts -= 1;
     }
 
@@ -124,16 +128,10 @@ impl Reader<'_> {
         if code.text.is_empty() {
             return;
         }
-        let dialects: &[Dialect] = if dialect == Dialect::Sh { self.around.dialects } else { &[] };
-        let span = code.span;
         self.apart(|it| {
-            it.state.arguments = Some(arguments.into());
-            it.state.aliases.clear();
-            it.code(&code.text, dialect, span);
-            // `sh` is bash on many machines, and zsh on some.
-            for &other in dialects.iter().filter(|&&other| other == Dialect::Bash && dialect != other) {
-                it.code(&code.text, other, span);
-            }
+            it.state_mut().arguments = Some(arguments.into());
+            it.state_mut().aliases.clear();
+            it.code(&code.text, dialect.readers(), code.span);
         });
     }
 
@@ -146,7 +144,7 @@ impl Reader<'_> {
         words.extend(option.map(Word::literal));
         words.push(code);
         let seen = look(&words);
-        self.found.findings.extend(seen.findings);
+        seen.findings.into_iter().for_each(|finding| self.add(finding));
         for start in seen.starts {
             if let Start::Code { code, dialect, arguments } = start {
                 self.given_code(&code, dialect, arguments);

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use policy::Certainty;
 
 /// Variables, directory, functions and aliases, as far as they are known.
+///
+/// Cloned for everything that runs apart, so it is kept small: what there is too much of is not known.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
     /// The directory; `None` when it depends on values at run time.
@@ -47,13 +49,19 @@ impl Value {
     }
 
     pub(super) fn unknown() -> Self {
-        Self { text: String::new(), certainty: Certainty::Unknown, number: false }
+        UNKNOWN
     }
 
     pub(super) fn number() -> Self {
         Self { number: true, ..Self::unknown() }
     }
 }
+
+const UNKNOWN: Value = Value { text: String::new(), certainty: Certainty::Unknown, number: false };
+
+/// How many variables, functions or aliases are remembered, and how long a value may be.
+pub(super) const MAX_NAMES: usize = 256;
+const MAX_VALUE: usize = 4096;
 
 /// Whether arithmetic takes a text for a number and nothing else.
 pub(super) fn is_number(text: &str) -> bool {
@@ -70,15 +78,18 @@ impl State {
 
     /// What a variable holds; `None` when nothing in the text has set it.
     pub(super) fn variable(&self, name: &str) -> Option<&Value> {
-        self.variables.get(name)
+        self.variables.get(name).or(if self.lost { Some(const { &UNKNOWN }) } else { None })
     }
 
     /// Sets a variable. What only may happen leaves it unknown, with the new value as the best guess.
     pub(super) fn set(&mut self, name: &str, value: Value, surely: bool) {
         let number = value.number && (surely || self.variables.get(name).is_none_or(|old| old.number));
         let certainty = if surely { value.certainty } else { Certainty::Unknown };
-        if self.variables.len() < 10_000 {
-            self.variables.insert(name.to_owned(), Value { text: value.text, certainty, number });
+        let value = Value { certainty, number, ..value };
+        if value.text.len() > MAX_VALUE {
+            self.variables.insert(name.to_owned(), UNKNOWN);
+        } else if self.variables.len() < MAX_NAMES || self.variables.contains_key(name) {
+            self.variables.insert(name.to_owned(), value);
         } else {
             self.lost = true;
         }
@@ -86,7 +97,10 @@ impl State {
 
     pub(super) fn define(&mut self, name: &str, surely: bool) {
         let known = self.functions.get(name).copied().unwrap_or(false);
-        self.functions.insert(name.to_owned(), known || surely);
+        // A function that is not remembered is taken for a program.
+        if self.functions.len() < MAX_NAMES {
+            self.functions.insert(name.to_owned(), known || surely);
+        }
     }
 
     /// Whether a name is a function for sure.

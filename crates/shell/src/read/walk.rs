@@ -115,7 +115,7 @@ impl Reader<'_> {
         for name in lists.iter().flat_map(|list| names_of(list)) {
             let old = self.state.variable(name).cloned();
             let number = old.is_some_and(|old| old.number);
-            self.state.set(name, if number { Value::number() } else { Value::unknown() }, true);
+            self.set_surely(name, if number { Value::number() } else { Value::unknown() });
         }
         self.perhaps(|it| lists.iter().for_each(|list| it.list(list)));
     }
@@ -134,11 +134,11 @@ impl Reader<'_> {
         let names: Vec<_> = names.iter().map(|name| self.one_word(name).text).collect();
         self.repeated(&[]);
         for name in &names {
-            self.state.set(name, value.clone(), true);
+            self.set_surely(name, value.clone());
         }
         let others: Vec<_> = names_of(body).map(str::to_owned).filter(|name| !names.contains(name)).collect();
         for name in others {
-            self.state.set(&name, Value::unknown(), true);
+            self.set_surely(&name, Value::unknown());
         }
         self.perhaps(|it| it.list(body));
     }
@@ -198,18 +198,18 @@ impl Reader<'_> {
             self.note(Code::Destructive, span, what);
         }
         for name in &names {
-            self.state.define(name, surely);
+            self.state_mut().define(name, surely);
         }
         if names.is_empty() {
             return self.command(body);
         }
-        let arguments = self.state.arguments.take();
+        let arguments = self.state_mut().arguments.take();
         let cwd = self.state.cwd.clone();
         self.perhaps(|it| it.command(body));
-        self.state.arguments = arguments;
+        self.state_mut().arguments = arguments;
         if self.state.cwd != cwd {
             // Whether the function is called is not known here.
-            self.state.cwd = None;
+            self.state_mut().cwd = None;
         }
     }
 
