@@ -84,12 +84,12 @@ impl Reader<'_> {
 
     fn trap(&mut self, words: &[Word]) {
         let mut words = words.iter().skip_while(|word| word.text == "--");
-        let Some(code) = words.next().filter(|word| !matches!(&*word.text, "-" | "" | "-p" | "-l" | "-P"))
-        else {
-            return;
-        };
+        let Some(code) = words.next() else { return };
         if !code.is_literal() {
             return self.unprovable(code.span, "`trap` keeps a value of run time as commands");
+        }
+        if matches!(&*code.text, "-" | "" | "-p" | "-l" | "-P") {
+            return;
         }
         if words.next().is_none() || code.text.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
