@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use policy::{Case, CommandPattern, Effect, Invocation, PathIndex, PathPattern, Pattern, Reach};
+use policy::{Argv, Case, CommandPattern, Effect, PathIndex, PathPattern, Pattern, Program, Reach, Word};
 
 fuzz_target!(|input: (&str, &[u8])| {
     let (text, name) = input;
@@ -19,10 +19,11 @@ fuzz_target!(|input: (&str, &[u8])| {
     if let Ok(pattern) = Pattern::parse(text) {
         pattern.matches(&line);
     }
-    if let (Ok(pattern), Some(invocation)) = (CommandPattern::parse(text), Invocation::plain(&line)) {
-        for argv in &invocation.programs {
-            // Whatever a permission matches, the same pattern as a restriction matches too.
-            assert!(!pattern.matches(argv, Effect::Allow) || pattern.matches(argv, Effect::Deny), "{text:?} on {line:?}");
-        }
+    let words = line.split(' ').map(Word::literal).collect();
+    if let (Ok(pattern), Some(argv)) = (CommandPattern::parse(text), Argv::new(words)) {
+        let program = Program::alone(argv, Some("/ws".into()));
+        // Whatever a permission matches, the same pattern as a restriction matches too.
+        let permits = pattern.matches(&program, Effect::Allow);
+        assert!(!permits || pattern.matches(&program, Effect::Deny), "{text:?} on {line:?}");
     }
 });

@@ -18,6 +18,9 @@ use crate::workspace::cargo;
 /// The variable that names the file in which a test says that it cannot run here.
 pub(crate) const SKIPS: &str = "RINGFENCE_SKIPS";
 
+/// The scores of the shell reader on its corpus.
+const SCORES: &str = "crates/shell/tests/corpus/scores.md";
+
 /// Runs everything and prints the count as the last line.
 pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
     let Some(mut tally) = packages::ensure(out)? else {
@@ -25,6 +28,7 @@ pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
     };
     add_components(out)?;
     tally += run_tests(root, out)?;
+    show_scores(root, out)?;
     tally += run_doc_tests(root, out)?;
     tally += ordinary::run(root, out)?;
     headline(out, "check")?;
@@ -80,6 +84,12 @@ fn nextest_knows_all(root: &Path, out: &mut dyn Write) -> io::Result<bool> {
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     Ok(list.status()?.success())
+}
+
+/// Shows how well command lines are read. The test of the corpus has just held the table against what it measured.
+fn show_scores(root: &Path, out: &mut dyn Write) -> io::Result<()> {
+    headline(out, SCORES)?;
+    out.write_all(&fs::read(root.join(SCORES))?)
 }
 
 fn run_doc_tests(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {

@@ -1,7 +1,10 @@
 //! Everything a person sees of Ringfence.
 
 mod audit;
+mod caret;
 mod check;
+mod columns;
+mod command;
 mod doctor;
 mod exit;
 mod explain;
@@ -167,7 +170,7 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
         Command::Check { command, trace } => {
             let around = Surroundings::find(&arguments.around)?;
             let settings = policy::settings(&around, terminal)?;
-            check::run(command, *trace, &around, &settings, terminal)
+            check::run(command, *trace, &around, settings, terminal)
         }
         Command::Audit { command } => audit::run(command, &ledger(command, arguments, terminal)?, terminal),
         Command::Doctor(args) => {

@@ -236,7 +236,7 @@ fn tested_json(test: &Tested) -> Value {
 
 fn example(example: &config::Example) -> Tested {
     let detail = match example.outcome {
-        Outcome::Unchecked => "it needs the shell reader, which is not built yet",
+        Outcome::Unchecked => "it cannot be read",
         _ if example.expected => "match",
         _ => "not-match",
     };

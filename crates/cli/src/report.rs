@@ -4,10 +4,11 @@ use config::{Place, Problem, Problems};
 use policy::Shown;
 use serde_json::{Value, json};
 
+use crate::caret::Window;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Longest piece of a line that is shown.
+/// Longest piece of a line that is shown, in columns.
 const WIDTH: usize = 120;
 
 /// A failure that consists of problems. It is drawn with carets, not as a list of causes.
@@ -40,7 +41,8 @@ fn draw_place(place: &Place) -> [String; 4] {
     let (line, start) = source.line_text(at);
     let number = source.line(at).to_string();
     let gutter = " ".repeat(number.len());
-    let window = Window::new(line, at - start, place.span.len());
+    let from = at - start;
+    let window = Window::new(line.as_bytes(), from..from + place.span.len(), WIDTH);
     let marked = format!("{gutter} | {}{} {}", window.before, window.carets, Shown::text(&place.label));
     [
         format!("{gutter}--> {}:{number}:{}", Shown::path(&source.path), source.column(at)),
@@ -48,38 +50,6 @@ fn draw_place(place: &Place) -> [String; 4] {
         format!("{number} | {}", window.text),
         marked.trim_end().to_owned(),
     ]
-}
-
-/// The part of a line around a span, spelled out, with carets below the span.
-struct Window {
-    text: String,
-    before: String,
-    carets: String,
-}
-
-impl Window {
-    fn new(line: &str, at: usize, length: usize) -> Self {
-        let shown = |text: &str| Shown::text(text).to_string();
-        let at = floor(line, at);
-        let end = floor(line, (at + length).min(line.len())).max(at);
-        // A long line is cut so that the span stays in view.
-        let from = if at > WIDTH { floor(line, at - WIDTH / 2) } else { 0 };
-        let until = floor(line, (from + 2 * WIDTH).min(line.len())).max(floor(line, at));
-        let (head, tail) = (if from > 0 { "…" } else { "" }, if until < line.len() { "…" } else { "" });
-        let before = format!("{head}{}", shown(&line[from..at]));
-        let marked = shown(&line[at..end.min(until)]);
-        let rest = shown(&line[end.min(until)..until]);
-        Self {
-            before: " ".repeat(before.chars().count()),
-            carets: "^".repeat(marked.chars().count().max(1)),
-            text: format!("{before}{marked}{rest}{tail}"),
-        }
-    }
-}
-
-/// The nearest character boundary at or before a byte.
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// One problem for programs.

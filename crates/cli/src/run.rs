@@ -22,7 +22,9 @@ use config::{JailSettings, Jailing, Problems, Settings};
 use jail::environment::{self, Wanted};
 use jail::{Early, Mode, Spec};
 use policy::{Code, RuleRef, Shown};
+use shell::Dialect;
 
+use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
@@ -75,17 +77,26 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
     let sight = Sight { workspace, home: &home, git: &git, project, own: &own, environment };
     let spec = spec::spec(&settings, sight)?;
     let journal = Journal::open(&ledger, &settings.profile)?;
-    let line = allowed(policy, args, &journal)?;
+    // No shell reads the words first; one that is among them says itself which it is.
+    let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
+    let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
+    let line = allowed(&policy, args, &place, &journal)?;
     Ok(Run { settings, spec, cwd, line, journal })
 }
 
-/// Decides about the command and records it, whatever the answer.
-fn allowed(policy: Settings, args: &RunArgs, journal: &Journal) -> Result<String, Failure> {
-    let invocation = decide::invocation(&args.command);
-    let line = invocation.programs.first().map(|program| program.argv.line()).unwrap_or_default();
-    let decision = decide::decide(&decide::with_typed(policy), &invocation)?;
-    journal.decided(&decision, &line)?;
-    decide::refusal(&decision, &line).map_or(Ok(line), Err)
+/// Decides about the command and records it as it was typed, whatever the answer.
+fn allowed(
+    policy: &Settings,
+    args: &RunArgs,
+    place: &shell::Surroundings<'_>,
+    journal: &Journal,
+) -> Result<String, Failure> {
+    let line = Line::words(&args.command);
+    let invocation = decide::answered(line.read(place), &policy.findings);
+    let decision = decide::typed(command::decide(policy, &invocation)?);
+    let typed = String::from_utf8_lossy(line.text()).into_owned();
+    journal.decided(&decision, &typed)?;
+    decide::refusal(&decision, &line, &invocation).map_or(Ok(typed), Err)
 }
 
 /// What the policy forbids is a refusal; what means nothing is a mistake in the command line.

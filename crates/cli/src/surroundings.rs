@@ -80,6 +80,12 @@ fn home_of_user() -> Option<PathBuf> {
     Some(PathBuf::from(home)).filter(|home| home.is_absolute() && home != Path::new("/"))
 }
 
+/// How wide a drawing on standard output may be, in columns: as wide as the terminal, or as a page where there is none.
+pub(crate) fn columns() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(100)
+}
+
 /// When output is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {

@@ -1,5 +1,6 @@
 //! Where output goes and in which shape.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use policy::Effect;
@@ -28,8 +29,7 @@ pub struct Terminal<'a> {
 impl Terminal<'_> {
     /// Writes one JSON document and a line break.
     pub fn json(&mut self, value: &serde_json::Value) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut *self.out, value)?;
-        writeln!(self.out)
+        writeln!(self.out, "{}", plain_json(&serde_json::to_string_pretty(value)?))
     }
 
     /// Whether a failed write means that nobody reads any more, as in `ringfence audit show | head`.
@@ -49,4 +49,21 @@ impl Terminal<'_> {
         let word = effect.word();
         if self.color { format!("\x1b[1;{color}m{word}\x1b[0m") } else { word.to_owned() }
     }
+}
+
+/// JSON in which characters that mislead are spelled out. They can stand only in texts, where it means the same.
+pub(crate) fn plain_json(json: &str) -> Cow<'_, str> {
+    let misleads = |c: char| c != '\n' && policy::misleads(c);
+    if !json.contains(misleads) {
+        return json.into();
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if misleads(c) {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
 }

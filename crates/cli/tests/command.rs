@@ -84,6 +84,8 @@ fn exit_codes_are_the_interface() {
         ("check tool browser", 4),
         ("--format json check tool browser", 4),
         ("check tool not_a_tool", 4),
+        ("check command ls", 0),
+        ("check command -- ls -l", 0),
         ("explain RF-F003", 0),
         ("explain rf-f003", 0),
         ("explain", 0),
@@ -100,6 +102,8 @@ fn exit_codes_are_the_interface() {
         ("check", 64),
         ("check path", 64),
         ("check path a b", 64),
+        ("check command", 64),
+        ("check command ls --shell fish", 64),
         ("check tool ☃", 64),
         ("check tool exec --arg x", 64),
         ("explain RF-X999", 64),
@@ -134,16 +138,20 @@ fn a_denial_teaches() {
       to allow it: change or remove the rule
     names judged: vault  /stage/ws/vault
     decided in phase: rule deny
-      forbidden names    pass
-      own file           pass
-      metadata services  pass
-      border             pass
-      session            pass
-      rules              deny   /stage/home/.config/ringfence/policy.toml:3
-      tools              pass
-      private addresses  pass
-      files default      allow  built-in:45
-      network default    pass
+      forbidden names      pass
+      destructive commands pass
+      own file             pass
+      metadata services    pass
+      border               pass
+      session              pass
+      rules                deny   /stage/home/.config/ringfence/policy.toml:3
+      tools                pass
+      private addresses    pass
+      findings             pass
+      files of commands    pass
+      commands default     pass
+      files default        allow  built-in:45
+      network default      pass
     ");
     insta::assert_snapshot!(stage.run("check host 10.0.0.1:80").out, @r"
     deny connect 10.0.0.1:80
@@ -203,6 +211,8 @@ fn text_from_outside_does_not_steer_the_terminal() {
         &["check", "path"][..],
         &["check", "host"],
         &["check", "tool"],
+        &["check", "command"],
+        &["check", "command", "--", "x"],
         &["explain"],
         &["policy", "diff", "a"],
     ] {
@@ -284,6 +294,7 @@ fn json_is_versioned() {
         "check path a",
         "check host a.com",
         "check tool exec",
+        "check command ls",
         "explain",
         "explain RF-F001",
         "policy show",
@@ -479,6 +490,7 @@ fn help_fits_a_screen() {
         "run -h",
         "check -h",
         "check path -h",
+        "check command -h",
         "policy -h",
         "policy set -h",
         "doctor -h",

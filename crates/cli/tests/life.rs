@@ -263,7 +263,7 @@ fn two_runs_in_one_directory_leave_each_other_alone() {
     let second =
         "until test -e a; do sleep 0.02; done; cat /tmp/x; trap '' TERM; kill -TERM -1; touch b; exit 4";
     let mut runs = [first, second].map(|script| {
-        stage.script("", script).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        stage.unseen("", script).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     });
     let codes = runs.each_mut().map(|run| end_of(run).code());
     assert_eq!(codes, [Some(3), Some(4)]);
@@ -286,7 +286,7 @@ fn a_run_inside_a_run_works_or_says_why_not() {
                   \"$RF\" run -p nested -- sh -c 'echo inner; exit 6'";
     let policy = stage.path("beside/policy.toml");
     let options = format!("{options} --read {} --env P={}", policy.display(), policy.display());
-    let worked = stage.run(&options, script);
+    let worked = ended(&mut stage.unseen(&options, script));
     assert_eq!((worked.code, worked.out.as_str()), (Some(6), "inner\n"), "{worked:?}");
 }
 

@@ -61,7 +61,7 @@ fn a_fork_bomb_goes_off_in_the_jail() {
         "exec bash -c 'b() { b | b & }; while :; do b; done'".to_owned(),
     ];
     for script in rows {
-        let command = &mut stage.script("--limit processes=50", &script);
+        let command = &mut stage.unseen("--limit processes=50", &script);
         let (ended, most) = watched(&stage, command.stdout(Stdio::null()).stderr(Stdio::piped()));
         assert_limited(&stage, "processes", "50", &ended);
         // Counting takes time, in which some end and others begin.

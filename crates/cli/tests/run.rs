@@ -68,15 +68,25 @@ impl Stage {
 
     /// `ringfence run` with options in front of a shell script; `@` stands for the stage.
     fn run(&self, options: &str, script: &str) -> Ended {
-        let here = self.path("");
-        let here = here.to_str().unwrap().trim_end_matches('/');
-        let options = options.replace('@', here);
-        self.ended(self.command().arg("run").args(options.split_whitespace()).args([
-            "--",
-            "/bin/sh",
-            "-c",
-            &script.replace('@', here),
-        ]))
+        self.shell(options, &[], &self.here(script))
+    }
+
+    /// Runs a script that the policy does not see, because it comes as a value. The jail has to hold it.
+    fn unseen(&self, options: &str, script: &str) -> Ended {
+        let value = format!("SCRIPT={}", self.here(script));
+        self.shell(options, &["--env", &value], "eval \"$SCRIPT\"")
+    }
+
+    fn shell(&self, options: &str, more: &[&str], script: &str) -> Ended {
+        let options = self.here(options);
+        let mut command = self.command();
+        command.arg("run").args(options.split_whitespace()).args(more).args(["--", "/bin/sh", "-c", script]);
+        self.ended(&mut command)
+    }
+
+    /// `@` is where the stage stands.
+    fn here(&self, text: &str) -> String {
+        text.replace('@', self.path("").to_str().unwrap().trim_end_matches('/'))
     }
 
     fn ledger(&self) -> Vec<Value> {
@@ -175,7 +185,14 @@ fn a_rule_stops_a_command_and_silence_does_not() {
         |action: &str| format!("[[rules]]\ntool = \"exec\"\ncommand = \"touch *\"\naction = \"{action}\"");
     let rows = [("allow", 0), ("ask", 126), ("deny", 126)];
     for (action, code) in rows {
-        for command in [&["touch", "ran"][..], &["env", "A=1", "touch", "ran"]] {
+        let commands: [&[&str]; 5] = [
+            &["touch", "ran"],
+            &["env", "A=1", "touch", "ran"],
+            &["nice", "touch", "ran"],
+            &["sh", "-c", "touch ran"],
+            &["sh", "-c", "true && 't'ouch ran"],
+        ];
+        for command in commands {
             let stage = Stage::new().user(&rule(action));
             let ended = stage.ended(stage.command().arg("run").args(command));
             assert_eq!(ended.code, code, "{action} {command:?}: {ended:?}");
@@ -191,6 +208,34 @@ fn a_rule_stops_a_command_and_silence_does_not() {
     let ended = denied.ended(denied.command().args(["run", "touch", "ran"]));
     assert!(ended.err.starts_with("error[RF-R001]: the policy denies: touch ran\n"), "{}", ended.err);
     assert!(ended.err.contains("(/stage/ws/ringfence.toml:2)"), "{}", ended.err);
+}
+
+/// Nobody can know what these start. A person typed them, and that is the answer; the jail holds whatever it is.
+#[test]
+fn typing_a_command_answers_what_a_finding_asks() {
+    if !jail_works() {
+        return;
+    }
+    for command in [&["sh", "-c", "$x"][..], &["sh"], &["sh", "-c", "eval \"$x\""]] {
+        let stage = Stage::new();
+        let ended = stage.ended(stage.command().args(["run", "--"]).args(command));
+        assert_eq!(ended.code, 0, "{command:?}: {ended:?}");
+        assert_eq!(stage.ledger()[1]["code"], "RF-R006", "{command:?}");
+    }
+}
+
+#[test]
+fn a_finding_that_denies_stops_a_command_and_shows_the_token() {
+    let stage = Stage::new();
+    let ended = stage.ended(stage.command().args(["run", "--", "sh", "-c", "mkfs.ext4 /dev/sda"]));
+    assert_eq!(ended.code, 126, "{ended:?}");
+    let shown = ended.err.starts_with("    sh -c mkfs.ext4 /dev/sda\n                    ^^^^^^^^\n");
+    assert!(
+        shown && ended.err.contains("\nerror[RF-S018]: the policy denies: sh -c mkfs.ext4"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(stage.ledger()[1]["object"], "sh -c mkfs.ext4 /dev/sda", "recorded as it was typed");
 }
 
 #[test]
@@ -373,11 +418,11 @@ fn where_no_jail_can_be_made_the_users_file_decides() {
         refused.err
     );
     let ended = Stage::new()
-        .run(&options, &format!("{policy}; {inner}; code=$?; cat ~/.local/state/ringfence/*; exit $code"));
+        .unseen(&options, &format!("{policy}; {inner}; code=$?; cat ~/.local/state/ringfence/*; exit $code"));
     assert_eq!(ended.code, 6, "{ended:?}");
     assert!(ended.out.starts_with("ran\n") && ended.out.contains("\"jail.skipped\""), "{}", ended.out);
     assert!(ended.err.contains("warning[RF-J012]: running without a jail"), "{}", ended.err);
-    let below = Stage::new().run(&options, &format!("{policy}; {}", inner.replace("native", "landlock")));
+    let below = Stage::new().unseen(&options, &format!("{policy}; {}", inner.replace("native", "landlock")));
     assert_eq!((below.code, below.out.as_str()), (125, ""), "weaker than required is no excuse: {below:?}");
 }
 
@@ -488,7 +533,7 @@ fn a_refusal_inside_is_explained_and_recorded_when_asked() {
     ];
     let stage = Stage::new();
     fs::copy("/bin/true", stage.path("beside/program")).unwrap();
-    let told = stage.run("--explain-denials --hide @/ws/src", script).err;
+    let told = stage.unseen("--explain-denials --hide @/ws/src", script).err;
     let lines: Vec<_> = told.lines().filter(|line| line.starts_with("denied[")).collect();
     assert_eq!(lines.len(), refused.len(), "{told}");
     for ((kind, object, allow), line) in refused.iter().zip(lines) {

@@ -5,14 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use policy::{
-    Code, CommandPattern, HostName, HostPattern, PathPattern, Pattern, Shown, ToolEntry, ToolError,
-    group_names, misleads, tool_names,
+    Code, CommandPattern, Effect, HostName, HostPattern, PathPattern, Pattern, Shown, ToolEntry, ToolError,
+    group_names, is_finding, least_effect, misleads, tool_names,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::place::VARIABLES;
+use crate::place::{Places, VARIABLES};
 use crate::problem::{Problem, nearest};
+use crate::rule_string::{self, is_rule_string};
 use crate::schema::{Key, Kind, ROOT, Text};
 use crate::source::{Source, Span};
 use crate::tree::{Entry, Node, Table, Value};
@@ -150,6 +151,7 @@ impl Checker<'_> {
             }
             (Kind::Table(keys), DeValue::Table(table)) => Value::Table(self.table(keys, table, &span, path)),
             (Kind::Named(keys), DeValue::Table(table)) => self.named(Kind::Table(keys), table, path),
+            (Kind::Findings(words), DeValue::Table(table)) => self.findings(words, table, path),
             (Kind::Map(meaning), DeValue::Table(table)) => self.named(Kind::Text(meaning), table, path),
             (Kind::Tables(keys), DeValue::Array(items)) => self.tables(keys, items, &span, path)?,
             (kind, other) => {
@@ -233,6 +235,38 @@ impl Checker<'_> {
         Value::Table(checked)
     }
 
+    /// Codes with what they mean. A word that would have no effect is an error.
+    fn findings(&mut self, words: &'static [&'static str], table: &DeTable<'_>, path: &Trail<'_>) -> Value {
+        let mut checked = Table::new();
+        for (name, value) in table {
+            let path = path.then(name.get_ref());
+            let Some(code) = Code::from_id(name.get_ref()).filter(|code| is_finding(*code)) else {
+                self.unknown_finding(name);
+                continue;
+            };
+            let Some(node) = self.value(Kind::Choice(words), value, &path) else { continue };
+            let least = least_effect(code).map(Effect::word);
+            let rank = |word| words.iter().position(|known| Some(*known) == word);
+            if least.is_some() && rank(node.word()) < rank(least) {
+                let message = format!("`{path}` cannot be `{}`", node.word().unwrap_or_default());
+                let label = format!("{} is never less than {}", code.title(), least.unwrap_or_default());
+                self.problem(Code::BadValue, message, &value.span(), label);
+            } else {
+                checked.insert(code.id().into(), Entry { key: name.span(), node });
+            }
+        }
+        Value::Table(checked)
+    }
+
+    fn unknown_finding(&mut self, name: &Spanned<Cow<'_, str>>) {
+        let ids = Code::ALL.iter().filter(|code| is_finding(**code)).map(|code| code.id());
+        let upper = name.get_ref().to_uppercase();
+        let near = ids.min_by_key(|id| strsim::damerau_levenshtein(&upper, id)).filter(|_| upper.len() < 16);
+        let message = format!("there is no finding `{}`", Shown::text(name.get_ref()));
+        let label = near.map_or_else(String::new, |near| format!("did you mean `{near}`?"));
+        self.problem(Code::UnknownName, message, &name.span(), label);
+    }
+
     fn text(&mut self, meaning: Text, text: &str, span: &Span, path: &Trail<'_>) -> Option<Value> {
         if let Some(c) = text.chars().find(|c| misleads(*c)) {
             let message =
@@ -243,8 +277,9 @@ impl Checker<'_> {
         match meaning_of(meaning, text) {
             Ok(()) => Some(Value::Text(text.to_owned())),
             Err((code, message)) => {
-                let problem = Problem::new(code, format!("`{path}`: {message}"));
-                self.report(with_name_hint(problem.at(self.source, span.clone(), "this text"), code, text));
+                let problem = Problem::new(code, format!("`{path}`: {}", Shown::text(&message)));
+                let problem = problem.at(self.source, span.clone(), "this text");
+                self.report(with_name_hint(problem, meaning, code, text));
                 None
             }
         }
@@ -284,7 +319,16 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
         }
         Text::HostPattern => HostPattern::parse(text).map(drop).map_err(|e| refuse(host_code(text), &e)),
         Text::Host => HostName::parse(text).map(drop).map_err(|e| refuse(Code::BadHostPattern, &e)),
-        Text::CommandPattern => CommandPattern::parse(text).map(drop).map_err(|e| refuse(pattern_code, &e)),
+        Text::CommandRule if !is_rule_string(text) => meaning_of(Text::CommandPattern, text),
+        Text::CommandPattern => {
+            let places = anywhere();
+            let parsed = CommandPattern::parse_with(text, |word| places.command_path(word));
+            parsed.map(drop).map_err(|e| refuse(pattern_code, &e))
+        }
+        Text::CommandRule | Text::RuleString => {
+            let parsed = rule_string::parse(text, Effect::Deny, &anywhere());
+            parsed.map(drop).map_err(|refused| (refused.code, refused.message))
+        }
         Text::Pattern => Pattern::parse(text).map(drop).map_err(|e| refuse(pattern_code, &e)),
         Text::ToolEntry | Text::Tool => check_tool(meaning, text),
         Text::UrlPath if text.starts_with('/') => {
@@ -295,6 +339,16 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
         Text::Variable => Err((Code::BadValue, "a variable has letters, digits and `_`".into())),
         Text::Source if text.strip_prefix("env:").is_some_and(is_variable) => Ok(()),
         Text::Source => Err((Code::BadValue, "a source is `env:` and the name of a variable".into())),
+    }
+}
+
+/// Places for texts that are checked before it is known where they are used.
+fn anywhere() -> Places {
+    Places {
+        workspace: "/workspace/here".into(),
+        home: Some("/home/somebody".into()),
+        state: None,
+        run: None,
     }
 }
 
@@ -332,9 +386,14 @@ fn check_path(text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-fn with_name_hint(problem: Problem, code: Code, text: &str) -> Problem {
+fn with_name_hint(problem: Problem, meaning: Text, code: Code, text: &str) -> Problem {
     if code != Code::UnknownName {
         return problem;
+    }
+    if matches!(meaning, Text::CommandRule | Text::RuleString) {
+        let refused = rule_string::parse(text, Effect::Deny, &anywhere()).err();
+        let hint = refused.and_then(|refused| refused.hint);
+        return hint.into_iter().fold(problem, Problem::hint);
     }
     let near = match text.strip_prefix("group:") {
         Some(group) => nearest(group, group_names()).map(|near| format!("group:{near}")),

@@ -4,15 +4,18 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
+use policy::finding::Mode;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
 use policy::{
-    Chain, Code, CommandPattern, Effect, Excluded, Floor, HostPattern, Kind, Kinds, Link, PathPattern,
-    Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public, tool_pattern,
+    Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, Findings, Floor, HostPattern,
+    Kind, Kinds, Link, PathPattern, Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject, ToolSet, Want,
+    not_public, tool_pattern, unprovable,
 };
 
 use crate::file::project_file;
 use crate::place::Places;
 use crate::problem::Problem;
+use crate::rule_string::{self, Refused, RuleString, is_rule_string};
 use crate::source::Scope;
 use crate::toolset::tool_set;
 use crate::tree::{Entry, Node, Table, find};
@@ -27,9 +30,10 @@ pub(crate) struct Compiled {
     pub(crate) roots: Vec<Root>,
 }
 
-pub(crate) fn compile(table: &Table, places: &Places) -> Result<Compiled, Vec<Problem>> {
+pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Compiled, Vec<Problem>> {
     let mut compiler = Compiler { table, places, problems: Vec::new(), rules: Vec::new() };
     compiler.file_rules();
+    compiler.command_rules();
     compiler.network_rules();
     let from_sections = compiler.rules.len();
     compiler.written_rules();
@@ -40,27 +44,70 @@ pub(crate) fn compile(table: &Table, places: &Places) -> Result<Compiled, Vec<Pr
     let (Some(floor), Some(tools), true) = (floor, tools, problems.is_empty()) else { return Err(problems) };
     let too_large =
         |error| vec![Problem::new(Code::TooLarge, format!("the rules together are too large: {error}"))];
-    let written = find(table, "rules").map(Node::list).unwrap_or_default();
-    let own_file =
-        written.iter().find(|node| node.source.scope == Scope::Project).map(|node| &*node.source.path);
-    let project: Vec<_> = rules.iter().filter(|rule| is_narrowing(own_file, rule)).cloned().collect();
-    let chain = Chain::new(floor);
-    let (chain, rules) = if project.is_empty() {
-        let rules = Arc::new(RuleSet::new(rules).map_err(too_large)?);
-        (chain.then(Shared(Arc::clone(&rules))), rules)
+    let own_file = own_file(table);
+    let set = |rules| RuleSet::new(rules).map(|set| Arc::new(set.in_workspace(&places.workspace)));
+    let (narrowing, wide): (Vec<_>, Vec<_>) =
+        rules.iter().cloned().partition(|rule| is_narrowing(own_file, rule));
+    let all = set(rules).map_err(too_large)?;
+    let (chain, wide) = if narrowing.is_empty() {
+        (Chain::new(floor).then(Shared(Arc::clone(&all))), Arc::clone(&all))
     } else {
-        let wide = rules.iter().filter(|rule| !is_narrowing(own_file, rule)).cloned().collect();
-        let chain = chain.then(RuleSet::new(wide).map_err(too_large)?);
-        let narrowing = Arc::new(RuleSet::new(project).map_err(too_large)?);
-        (chain.narrowed_by(Shared(narrowing)), Arc::new(RuleSet::new(rules).map_err(too_large)?))
+        let wide = set(wide).map_err(too_large)?;
+        let chain = Chain::new(floor).then(Shared(Arc::clone(&wide)));
+        (chain.narrowed_by(Shared(set(narrowing).map_err(too_large)?)), wide)
     };
-    Ok(Compiled { chain: links(chain, table, &rules, &tools, &roots), rules, from_sections, tools, roots })
+    let chain = command_links(chain, table, mode, &wide, &all);
+    Ok(Compiled { chain: links(chain, table, &all, &tools, &roots), rules: all, from_sections, tools, roots })
+}
+
+/// The project's file, if a rule comes from it.
+fn own_file(table: &Table) -> Option<&Path> {
+    let lists = ["rules", "commands.approve"].into_iter().filter_map(|key| find(table, key));
+    let mut nodes = lists.flat_map(Node::list);
+    nodes.find(|node| node.source.scope == Scope::Project).map(|node| &*node.source.path)
 }
 
 /// A rule of the project that asks: it may stop what is allowed, not open what is not.
 fn is_narrowing(project: Option<&Path>, rule: &Rule) -> bool {
     let place = rule.reason.rule.as_ref().map(|place| &*place.file);
     rule.effect == Effect::Ask && project.is_some() && place == project
+}
+
+/// What is said about commands besides the rules on them.
+fn command_links(chain: Chain, table: &Table, mode: Mode, wide: &Arc<RuleSet>, all: &Arc<RuleSet>) -> Chain {
+    let chain = chain.narrowed_by(findings(table, mode)).narrowed_by(CommandFiles(Arc::clone(all)));
+    let Some((effect, reason)) = command_default(table) else { return chain };
+    let chain = match effect {
+        // Where rules speak of some programs only, the default still speaks of the others.
+        Effect::Deny => chain.narrowed_by(Link::new("rest of the line", unnamed(Arc::clone(wide), &reason))),
+        Effect::Allow | Effect::Ask => chain,
+    };
+    chain.otherwise(Link::new("commands default", move |request| {
+        let Want::Exec(invocation) = request.want else { return None };
+        let uncertain = effect == Effect::Allow && !invocation.is_certain();
+        Some(if uncertain { (Effect::Ask, unprovable()) } else { (effect, reason.clone()) })
+    }))
+}
+
+/// What findings mean in a policy.
+pub(crate) fn findings(table: &Table, mode: Mode) -> Findings {
+    let own = find(table, "commands.findings").and_then(Node::table).into_iter().flatten();
+    let own = own
+        .filter_map(|(code, entry)| Some((Code::from_id(code)?, effect(&entry.node)?, entry.node.place())));
+    let rule = find(table, "commands.mode").map(Node::place);
+    own.fold(Findings::new(mode, rule), |link, (code, effect, place)| link.with(code, effect, Some(place)))
+}
+
+fn command_default(table: &Table) -> Answer {
+    let node = find(table, "commands.default")?;
+    let text = format!("no rule names this program, and `commands.default` is {}", node.word()?);
+    let reason = Reason::new(Code::CommandDefault, text).by(Some(node.place()));
+    Some((effect(node)?, reason.remedy("add the command to `commands.allow`")))
+}
+
+fn unnamed(rules: Arc<RuleSet>, reason: &Reason) -> impl Fn(&Request<'_>) -> Answer + Send + Sync + use<> {
+    let reason = reason.clone();
+    move |request| rules.names_a_part(request).then(|| (Effect::Deny, reason.clone()))
 }
 
 fn links(chain: Chain, table: &Table, rules: &Arc<RuleSet>, tools: &ToolSet, roots: &[Root]) -> Chain {
@@ -182,7 +229,12 @@ fn private_addresses(rules: Arc<RuleSet>) -> impl Fn(&Request<'_>) -> Answer + S
 }
 
 fn effect(node: &Node) -> Option<Effect> {
-    match node.word()? {
+    effect_of(node.word()?)
+}
+
+/// The effect that a word of the file stands for.
+pub(crate) fn effect_of(word: &str) -> Option<Effect> {
+    match word {
         "allow" => Some(Effect::Allow),
         "ask" => Some(Effect::Ask),
         "deny" => Some(Effect::Deny),
@@ -225,7 +277,8 @@ impl Compiler<'_> {
         let jail = find(self.table, "files.jail");
         let absolute = find(self.table, "files.absolute-paths").filter(|node| node.word() == Some("false"));
         let mut floor: Vec<Box<dyn Floor>> = vec![
-            Box::new(self.forbidden()?),
+            Box::new(self.forbidden()?.in_workspace(&self.places.workspace)),
+            Box::new(Destructive),
             Box::new(OwnFile(project_file(&self.places.workspace))),
             Box::new(NoMetadata),
         ];
@@ -291,6 +344,51 @@ impl Compiler<'_> {
         }
     }
 
+    fn command_rules(&mut self) {
+        let rows = [
+            ("deny", Effect::Deny, "denied"),
+            ("approve", Effect::Ask, "to be approved"),
+            ("allow", Effect::Allow, "allowed"),
+        ];
+        for (key, effect, said) in rows {
+            let key = format!("commands.{key}");
+            let texts: Vec<_> = find(self.table, &key).into_iter().flat_map(Node::texts).collect();
+            for (text, node) in texts {
+                let Some(RuleString { subject, tool }) = self.command_rule(text, node, effect) else {
+                    continue;
+                };
+                let reason = Reason::new(Code::Rule, format!("{said} by `{text}`")).by(Some(node.place()));
+                let reason = match effect {
+                    Effect::Allow => reason,
+                    Effect::Ask | Effect::Deny => reason.remedy(format!("remove `{text}` from `{key}`")),
+                };
+                self.push(effect, subject, reason).tool = tool;
+            }
+        }
+    }
+
+    /// A pattern on commands, or a rule string.
+    fn command_rule(&mut self, text: &str, node: &Node, effect: Effect) -> Option<RuleString> {
+        if is_rule_string(text) {
+            return self.rule_string(text, node, effect);
+        }
+        let pattern = self.command_pattern(text, node)?;
+        Some(RuleString { subject: Subject::Command(pattern), tool: None })
+    }
+
+    fn rule_string(&mut self, text: &str, node: &Node, effect: Effect) -> Option<RuleString> {
+        let problem =
+            |refused: Refused| node.problem(Problem::new(refused.code, refused.message), "this text");
+        rule_string::parse(text, effect, self.places)
+            .map_err(|refused| self.problems.push(problem(refused)))
+            .ok()
+    }
+
+    fn command_pattern(&mut self, text: &str, node: &Node) -> Option<CommandPattern> {
+        let places = self.places;
+        self.parsed(CommandPattern::parse_with(text, |word| places.command_path(word)), node)
+    }
+
     fn network_rules(&mut self) {
         for (key, effect) in [("deny", Effect::Deny), ("allow", Effect::Allow)] {
             let texts: Vec<_> =
@@ -319,11 +417,11 @@ impl Compiler<'_> {
     fn written_rule(&mut self, node: &Node) -> Option<()> {
         let table = node.table()?;
         let effect = effect(find(table, "action")?)?;
-        let subject = self.subject(node, table)?;
+        let (subject, meant) = self.subject(node, table, effect)?;
         let reason = written_reason(node, table, effect);
         let tool = match find(table, "tool") {
             Some(node) => Some(self.parsed(tool_pattern(node.text()?), node)?),
-            None => None,
+            None => meant,
         };
         let arguments = self.arguments(table)?;
         let rule = self.push(effect, subject, reason);
@@ -341,21 +439,32 @@ impl Compiler<'_> {
         given.into_iter().flatten().map(pair).collect()
     }
 
-    fn subject(&mut self, node: &Node, table: &Table) -> Option<Subject> {
-        let given: Vec<_> =
-            ["command", "path", "host"].into_iter().filter(|key| table.contains_key(*key)).collect();
+    /// What a rule is about, and the tool, if a rule string names one.
+    fn subject(&mut self, node: &Node, table: &Table, effect: Effect) -> Option<(Subject, Option<Pattern>)> {
+        let keys = ["rule", "command", "path", "host"];
+        let mut given: Vec<_> = keys.into_iter().filter(|key| table.contains_key(*key)).collect();
+        if given == ["rule"] && table.contains_key("tool") {
+            given.push("tool");
+        }
         let text = |key: &str| find(table, key).and_then(|node| Some((node.text()?, node)));
         match *given {
-            [] if table.contains_key("tool") || table.contains_key("args") => Some(Subject::Any),
-            ["command"] => text("command")
-                .and_then(|(text, node)| self.parsed(CommandPattern::parse(text), node))
-                .map(Subject::Command),
-            ["path"] => text("path")
-                .and_then(|(text, node)| self.path_pattern(text, node))
-                .map(|p| Subject::Path(p, Kinds::Both)),
-            ["host"] => text("host")
-                .and_then(|(text, node)| self.parsed(HostPattern::parse(text), node))
-                .map(Subject::Host),
+            [] if table.contains_key("tool") || table.contains_key("args") => Some((Subject::Any, None)),
+            ["rule"] => {
+                let (text, node) = text("rule")?;
+                self.rule_string(text, node, effect).map(|rule| (rule.subject, rule.tool))
+            }
+            ["command"] => {
+                let (text, node) = text("command")?;
+                self.command_pattern(text, node).map(|pattern| (Subject::Command(pattern), None))
+            }
+            ["path"] => {
+                let (text, node) = text("path")?;
+                self.path_pattern(text, node).map(|pattern| (Subject::Path(pattern, Kinds::Both), None))
+            }
+            ["host"] => {
+                let (text, node) = text("host")?;
+                self.parsed(HostPattern::parse(text), node).map(|pattern| (Subject::Host(pattern), None))
+            }
             [] => {
                 let problem = Problem::new(Code::MissingKey, "the rule says nothing about what it matches");
                 self.problems.push(node.problem(problem, "give it a tool, a command, a path or a host"));

@@ -1,7 +1,8 @@
 //! The examples of rules: a rule that fails its own does not load.
 
-use policy::{Code, Endpoint, Invocation, Rule, RuleSet, Shown, Subject};
+use policy::{Code, Endpoint, Rule, RuleSet, Shown, Subject};
 
+use crate::line::read;
 use crate::place::Places;
 use crate::problem::Problem;
 use crate::sample::{Sample, location};
@@ -14,7 +15,7 @@ pub enum Outcome {
     Holds,
     /// Otherwise than the rule claims.
     Fails,
-    /// It needs a part of Ringfence that does not exist yet.
+    /// It cannot be read, so nothing can be said.
     Unchecked,
 }
 
@@ -72,11 +73,13 @@ pub(crate) fn problem(example: &Example) -> Option<Problem> {
     )
 }
 
-/// Whether a rule matches an example; `None` when that cannot be told yet.
+/// Whether a rule matches an example; `None` when the example cannot be read.
 fn matches(rules: &RuleSet, rule: &Rule, text: &str, places: &Places) -> Option<bool> {
     let sample = match &rule.subject {
         Subject::Command(_) => {
-            return Invocation::plain(text).map(|invocation| rule.matches_invocation(&invocation));
+            let invocation = read(text, places);
+            let unread = invocation.findings.iter().any(|finding| finding.code == Code::Unreadable);
+            return (!unread).then(|| rule.matches_invocation(&invocation));
         }
         Subject::Path(..) => {
             return location(text, places).ok().map(|location| rule.matches_location(&location));

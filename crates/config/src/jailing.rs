@@ -6,11 +6,12 @@
 use std::path::Path;
 
 use jail::{Mode, Network, Require, View};
+use policy::finding::Mode as Judging;
 use policy::{Code, Limits, RuleRef, Shown};
 
 use crate::check::check;
 use crate::problem::{Problem, Problems};
-use crate::profile::{Profile, profile, rank, unknown};
+use crate::profile::{Profile, mode_of, profile, rank, unknown};
 use crate::settings::Settings;
 use crate::source::{Scope, Source};
 use crate::tree::{Entry, Node, Table, Value, find};
@@ -51,6 +52,8 @@ pub struct JailSettings {
     pub limits: Limits,
     /// The least enforcement that is accepted.
     pub require: Require,
+    /// How closely command lines are judged: see [`Settings::in_mode`].
+    pub commands: Judging,
 }
 
 /// Whether a process is jailed. Each exception names the setting that makes it.
@@ -87,6 +90,7 @@ impl Settings {
             views: self.views(wish, &chosen),
             limits: self.wished_limits(wish, &bounds)?,
             require: chosen.require,
+            commands: judging(&chosen, &bounds),
         })
     }
 
@@ -225,6 +229,12 @@ impl Settings {
         }
         Ok(crate::settings::limits(&limits))
     }
+}
+
+/// A profile judges as it says, and no less than a bounding layer wants.
+fn judging(chosen: &Profile<'_>, bounds: &[Table]) -> Judging {
+    let wanted = bounds.iter().filter_map(|bound| find(bound, "commands.mode"));
+    wanted.map(|node| mode_of(Some(node))).fold(chosen.mode(), Judging::max)
 }
 
 fn is_bound(scope: Scope) -> bool {

@@ -223,9 +223,8 @@ fn fits(settings: &Settings, rule: &Rule, sample: &Sample) -> bool {
 
 fn unchecked_examples(settings: &Settings) -> Vec<Remark> {
     let unchecked = settings.examples.iter().filter(|example| example.outcome == Outcome::Unchecked);
-    let message = |text: &str| {
-        format!("the example `{}` was not checked: it needs the shell reader", Shown::text(text))
-    };
+    let message =
+        |text: &str| format!("the example `{}` was not checked: it cannot be read", Shown::text(text));
     unchecked
         .map(|example| Remark {
             code: Code::UncheckedExample,

@@ -1,10 +1,11 @@
 //! Layers on top of each other. A narrower layer permits no more than the wider ones; an attempt is an error.
 
-use policy::{Code, Shown};
+use policy::{Code, Effect, Shown};
 
+use crate::compile::effect_of;
 use crate::cover::covered;
 use crate::problem::Problem;
-use crate::profile::{check_reference, profile};
+use crate::profile::{check_reference, mode_of, profile};
 use crate::schema::{Key, Kind, Narrow, ROOT, Text};
 use crate::source::Scope;
 use crate::toolset;
@@ -93,6 +94,7 @@ impl Merge<'_> {
             match key.kind {
                 Kind::Table(_) if matches!(key.narrow, Narrow::Tools) => self.tools(key.name, base, entry),
                 Kind::Table(keys) => self.inner(keys, key.name, base, entry, &path),
+                Kind::Findings(_) => self.findings(key, base, entry, &path),
                 Kind::Named(keys) => self.named(keys, key.name, base, entry, &path),
                 _ => self.leaf(key, base, entry, &path),
             }
@@ -114,6 +116,26 @@ impl Merge<'_> {
         }
     }
 
+    /// Each code on its own. Where no wider layer has a word on it, the mode has.
+    fn findings(&mut self, key: &Key, base: &mut Table, entry: Entry, path: &str) {
+        let Narrow::Each(words) = key.narrow else { return };
+        let mode = find(self.before, "commands.mode");
+        let (Some(into), Some(layer)) = opened(key.name, base, entry) else { return };
+        for (code, entry) in layer {
+            let wider = into.get(&code).map(|entry| &entry.node);
+            let bound = self.scope == Scope::Project || wider.or(mode).is_some_and(is_managed);
+            let path = format!("{path}.{code}");
+            let result = match wider {
+                Some(wider) => in_order(words, Some(wider), &entry.node, &path),
+                None => no_less_than_mode(&code, mode, &entry.node, &path),
+            };
+            match result {
+                Err(problem) if bound => self.problems.push(problem),
+                _ => drop(into.insert(code, entry)),
+            }
+        }
+    }
+
     fn leaf(&mut self, key: &Key, base: &mut Table, mut entry: Entry, path: &str) {
         let wider = base.get(key.name);
         let bound = self.scope == Scope::Project || wider.is_some_and(|wider| is_managed(&wider.node));
@@ -130,7 +152,7 @@ impl Merge<'_> {
 
     fn narrows(&self, key: &Key, wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
         match key.narrow {
-            Narrow::Free | Narrow::Inside | Narrow::Tools => Ok(()),
+            Narrow::Free | Narrow::Inside | Narrow::Tools | Narrow::Each(_) => Ok(()),
             Narrow::Add => self.adds(node, path),
             Narrow::Fixed => fixed(wider, node, path, self.scope),
             Narrow::Order(words) => in_order(words, wider, node, path),
@@ -252,6 +274,22 @@ fn in_order(words: &[&str], wider: Option<&Node>, node: &Node, path: &str) -> Re
     let rank = |node: &Node| words.iter().position(|word| Some(*word) == node.word());
     match wider {
         Some(wider) if rank(node) < rank(wider) => Err(wider_value(wider, node, path)),
+        _ => Ok(()),
+    }
+}
+
+/// A finding must mean at least what the mode of the wider layers makes of it.
+fn no_less_than_mode(code: &str, mode: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
+    let by_mode = Code::from_id(code).and_then(|code| policy::finding::effect(code, mode_of(mode)));
+    let wanted = node.word().and_then(effect_of).unwrap_or(Effect::Allow);
+    match by_mode {
+        Some(least) if wanted < least => {
+            let has = mode.map_or_else(String::new, |mode| {
+                let word = Shown::text(mode.written()).to_string();
+                format!("{} has the mode `{word}`, which says {}", whose(mode), least.word())
+            });
+            Err(widens(node, path, &format!("`{}`", Shown::text(node.written())), &has))
+        }
         _ => Ok(()),
     }
 }

@@ -37,6 +37,15 @@ impl Places {
         path.is_absolute().then(|| without_dots(&path))
     }
 
+    /// Makes a path in a command pattern absolute; it begins with `~/`, `./` or `../`.
+    pub(crate) fn command_path(&self, text: &str) -> Option<String> {
+        if text.starts_with("~/") {
+            return self.pattern(text);
+        }
+        let workspace = policy::escape(self.workspace.to_str()?);
+        policy::lexical(&Path::new(&workspace).join(text)).into_os_string().into_string().ok()
+    }
+
     /// Puts the home directory into a pattern.
     #[must_use]
     pub fn pattern(&self, text: &str) -> Option<String> {

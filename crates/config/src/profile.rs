@@ -2,6 +2,7 @@
 
 use jail::{Layer, Level, Require};
 use policy::Code;
+use policy::finding::Mode;
 
 use crate::cover::covered;
 use crate::problem::{Problem, nearest};
@@ -25,6 +26,10 @@ pub(crate) struct Profile<'a> {
     pub(crate) network: &'a str,
     /// Where that is written; `None` in a built-in profile.
     pub(crate) network_at: Option<&'a Node>,
+    /// How closely command lines are judged, if the profile says so; otherwise as in `commands`.
+    pub(crate) commands: Option<&'a Node>,
+    /// What `commands` says.
+    section: Mode,
     /// The least enforcement that is accepted.
     pub(crate) require: Require,
     /// Paths that may be read.
@@ -47,7 +52,8 @@ pub(crate) fn profile<'a>(table: &'a Table, name: &str) -> Option<Profile<'a>> {
     let mut name = name;
     while extended.len() < MAX_DEPTH {
         if let Some((_, writable, network)) = BUILT_IN.iter().find(|(built_in, ..)| *built_in == name) {
-            let base = Profile::built_in(*writable, network);
+            let section = mode_of(find(table, "commands.mode"));
+            let base = Profile::built_in(*writable, network, section);
             return Some(extended.into_iter().rev().fold(base, Profile::with));
         }
         let node = &find(table, "profiles")?.table()?.get(name)?.node;
@@ -58,10 +64,11 @@ pub(crate) fn profile<'a>(table: &'a Table, name: &str) -> Option<Profile<'a>> {
 }
 
 impl<'a> Profile<'a> {
-    fn built_in(writable: bool, network: &'a str) -> Self {
+    fn built_in(writable: bool, network: &'a str, section: Mode) -> Self {
         let (read, write, hide) = (Vec::new(), Vec::new(), Vec::new());
         let (require, scope) = (Require::FULL, Scope::BuiltIn);
-        Self { writable, network, network_at: None, require, read, write, hide, scope }
+        let commands = None;
+        Self { writable, network, network_at: None, commands, section, require, read, write, hide, scope }
     }
 
     /// The nearest word counts; lists add up.
@@ -70,6 +77,7 @@ impl<'a> Profile<'a> {
         if let Some((node, word)) = find(table, "network").and_then(|node| Some((node, node.word()?))) {
             (self.network, self.network_at) = (word, Some(node));
         }
+        self.commands = find(table, "commands").or(self.commands);
         for layer in Layer::ALL {
             let least = find(table, "require").and_then(|require| find(require.table()?, layer.word()));
             if let Some(level) = least.and_then(level) {
@@ -84,6 +92,16 @@ impl<'a> Profile<'a> {
         self
     }
 
+    /// How closely command lines are judged in it.
+    pub(crate) fn mode(&self) -> Mode {
+        self.commands.map_or(self.section, |node| mode_of(Some(node)))
+    }
+
+    /// Two profiles that both leave it to `commands` do not differ, whatever that says.
+    fn judges_no_less_than(&self, other: &Self) -> bool {
+        self.commands.is_none() && other.commands.is_none() || self.mode() >= other.mode()
+    }
+
     /// Whether everything this profile permits is permitted by the other one, too.
     pub(crate) fn no_more_than(&self, other: &Self) -> bool {
         let readable: Vec<_> = other.read.iter().chain(&other.write).copied().collect();
@@ -91,10 +109,20 @@ impl<'a> Profile<'a> {
             |paths: &[&str], wider: &[&str]| paths.iter().all(|path| covered(Text::Path, path, wider));
         self.writable <= other.writable
             && rank(self.network) <= rank(other.network)
+            && self.judges_no_less_than(other)
             && Layer::ALL.iter().all(|layer| self.require.least(*layer) >= other.require.least(*layer))
             && within(&self.read, &readable)
             && within(&self.write, &other.write)
             && within(&other.hide, &self.hide)
+    }
+}
+
+/// How closely command lines are judged. A word that is not there judges least.
+pub(crate) fn mode_of(node: Option<&Node>) -> Mode {
+    match node.and_then(Node::word) {
+        Some("strict") => Mode::Strict,
+        Some("standard") => Mode::Standard,
+        _ => Mode::Off,
     }
 }
 

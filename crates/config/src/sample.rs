@@ -5,6 +5,7 @@ use policy::{
     lexical, tool_names,
 };
 
+use crate::line::read;
 use crate::place::Places;
 
 /// A request that owns what it is about.
@@ -35,8 +36,8 @@ pub(crate) fn lines(rule: &Rule) -> Vec<String> {
         }
         // A tool makes requests of several kinds; those it does not make are not matched.
         Subject::Any if rule.arguments.is_empty() => {
-            let others =
-                ["read some-name", "write some-name", "connect some-name.example"].map(str::to_owned);
+            let others = ["read some-name", "write some-name", "connect some-name.example", "exec some-name"]
+                .map(str::to_owned);
             call_line(rule).into_iter().chain(others).collect()
         }
         Subject::Any => call_line(rule).into_iter().collect(),
@@ -69,16 +70,18 @@ enum Object {
 impl Sample {
     /// Reads `read PATH`, `write PATH`, `load PATH`, `connect HOST`, `call TOOL [NAME=VALUE …]` or `exec COMMAND`.
     pub fn parse(line: &str, places: &Places) -> Result<Self, String> {
-        let (kind, object) = line.trim().split_once(' ').ok_or("a request is a kind and an object")?;
-        let object = object.trim();
+        let (kind, written) = line.trim_start().split_once(' ').ok_or("a request is a kind and an object")?;
+        let object = written.trim();
         match kind {
             "read" => Ok(Self::file("read", Object::Read(location(object, places)?))),
             "write" => Ok(Self::file("write", Object::Write(location(object, places)?))),
             "load" => Ok(Self::file("read", Object::Load(location(object, places)?))),
             "connect" => Endpoint::parse(object, 443).map(Self::connect).map_err(|error| error.to_string()),
             "call" => Self::call(object),
+            // What stands at the end of a command line is part of it: a blank that is none is not taken away.
             "exec" => {
-                Invocation::plain(object).map(Self::exec).ok_or("this line needs the shell reader".into())
+                let line = written.trim_matches([' ', '\t', '\n', '\r']);
+                Ok(Self::exec(read(line, places)))
             }
             kind => Err(format!("`{}` is not read, write, load, connect, call or exec", Shown::text(kind))),
         }

@@ -52,6 +52,8 @@ pub enum Kind {
     Tables(&'static [Key]),
     /// A table whose names are free, each with a text.
     Map(Text),
+    /// A table whose names are codes of findings, each with one of these words.
+    Findings(&'static [&'static str]),
 }
 
 /// What a text means.
@@ -71,6 +73,10 @@ pub enum Text {
     Host,
     /// A pattern on the words of a command.
     CommandPattern,
+    /// A pattern on the words of a command, or a rule string.
+    CommandRule,
+    /// A rule string: `Bash(git push:*)`.
+    RuleString,
     /// A pattern on a text.
     Pattern,
     /// A tool, a wildcard over tools, or `group:NAME`.
@@ -98,6 +104,8 @@ pub enum Narrow {
     Fixed,
     /// Move on in this list, from the widest to the narrowest.
     Order(&'static [&'static str]),
+    /// Add entries, and move each on in this list.
+    Each(&'static [&'static str]),
     /// Choose a smaller value.
     Smaller,
     /// Add entries: each takes something away.
@@ -148,6 +156,7 @@ impl Kind {
             Self::Named(_) => "a table of named tables".into(),
             Self::Tables(_) => "a list of tables, each under a `[[…]]` header".into(),
             Self::Map(_) => "a table of texts".into(),
+            Self::Findings(words) => format!("a table of codes, each with {}", quoted(words)),
         }
     }
 }
@@ -193,6 +202,9 @@ mod tests {
                         _ => vec![],
                     };
                     choices.iter().collect::<BTreeSet<_>>() == words.iter().collect()
+                }
+                Narrow::Each(words) => {
+                    matches!(key.kind, Kind::Findings(choices) if choices == words)
                 }
                 Narrow::Smaller => {
                     matches!(key.kind, Kind::Count(..) | Kind::Money | Kind::Size | Kind::Time)

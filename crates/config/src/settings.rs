@@ -4,18 +4,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use policy::finding::Mode;
 use policy::floor::Root;
 use policy::{
-    Answers, BreakerLimit, Chain, Code, Decision, Limits, Request, RuleSet, ToolSet, Trace, Windows,
+    Answers, BreakerLimit, Chain, Code, Decision, Findings, Limits, Request, RuleSet, ToolSet, Trace, Windows,
 };
 
 use crate::check::check;
-use crate::compile::{Compiled, compile};
+use crate::compile::{Compiled, compile, findings};
 use crate::example::{self, Example};
 use crate::file::read;
 use crate::merge::apply;
 use crate::place::Places;
 use crate::problem::{Problem, Problems};
+use crate::profile::mode_of;
 use crate::source::{Scope, Source};
 use crate::tree::{Node, Table, Value, find};
 
@@ -46,6 +48,10 @@ pub struct Settings {
     pub tools: ToolSet,
     /// Directories outside the workspace that are let in.
     pub roots: Vec<Root>,
+    /// How closely command lines are judged.
+    pub mode: Mode,
+    /// What findings in command lines mean.
+    pub findings: Findings,
     /// The examples of the rules.
     pub examples: Vec<Example>,
     /// What was known about the machine.
@@ -84,18 +90,21 @@ pub fn from_sources(sources: Vec<Source>, places: &Places) -> Result<Settings, P
     if !problems.is_empty() {
         return Err(Problems(problems));
     }
-    ready(table, sources, places)
+    let mode = mode_of(find(&table, "commands.mode"));
+    ready(table, sources, places, mode)
 }
 
-fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places) -> Result<Settings, Problems> {
-    let Compiled { chain, rules, from_sections, tools, roots } = compile(&table, places).map_err(Problems)?;
+fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places, mode: Mode) -> Result<Settings, Problems> {
+    let Compiled { chain, rules, from_sections, tools, roots } =
+        compile(&table, places, mode).map_err(Problems)?;
     let written = find(&table, "rules").map(Node::list).unwrap_or_default();
     let examples = example::examples(&rules, written, from_sections, places);
     let failing: Vec<_> = examples.iter().filter_map(example::problem).collect();
     if !failing.is_empty() {
         return Err(Problems(failing));
     }
-    Ok(Settings { chain, rules, tools, roots, examples, sources, places: places.clone(), table })
+    let (findings, places) = (findings(&table, mode), places.clone());
+    Ok(Settings { table, sources, chain, rules, tools, roots, mode, findings, examples, places })
 }
 
 /// What only shows when a section is complete.
@@ -141,6 +150,11 @@ impl Settings {
     #[must_use]
     pub fn explain(&self, request: &Request<'_>) -> Trace {
         self.chain.explain(request, &Answers::none())
+    }
+
+    /// The same policy with command lines judged as a profile wants it.
+    pub fn in_mode(self, mode: Mode) -> Result<Self, Problems> {
+        if mode == self.mode { Ok(self) } else { ready(self.table, self.sources, &self.places, mode) }
     }
 
     /// A value by its dotted path.

@@ -79,6 +79,7 @@ fn row(path: &str, entry: Option<usize>, name: &str, node: &Node, built: bool) -
 fn toml(node: &Node) -> String {
     match &node.value {
         Value::List(list) => format!("[{}]", list.iter().map(toml).collect::<Vec<_>>().join(", ")),
+        Value::Table(table) if table.is_empty() => "{}".to_owned(),
         Value::Table(table) => {
             let pair = |(name, entry): (&std::borrow::Cow<'_, str>, &crate::tree::Entry)| {
                 format!("{} = {}", quoted(name), toml(&entry.node))

@@ -79,9 +79,12 @@ fn decisions() {
         ("[[rules]]\ntool = \"read_file\"\naction = \"deny\"", "read src/a", Deny, Code::Rule),
         ("[[rules]]\ntool = \"exec\"\naction = \"ask\"", "call exec", Ask, Code::Rule),
         // Commands.
-        ("", "exec make", Deny, Code::NobodyAnswered),
+        ("", "exec make", Allow, Code::CommandDefault),
+        ("commands.default = \"ask\"", "exec make", Ask, Code::CommandDefault),
+        ("commands.default = \"deny\"", "exec make", Deny, Code::CommandDefault),
+        ("", "exec $X make", Ask, Code::Unprovable),
         ("[[rules]]\ncommand = \"make\"\naction = \"allow\"", "exec make test", Allow, Code::Rule),
-        ("[[rules]]\ncommand = \"make\"\naction = \"allow\"", "exec X=1 make", Ask, Code::Unprovable),
+        ("[[rules]]\ncommand = \"make\"\naction = \"allow\"", "exec $X make", Ask, Code::Unprovable),
     ];
     for (text, line, effect, code) in rows {
         let decision = user(text).decide(&Sample::parse(line, &places()).unwrap().request());
@@ -136,17 +139,21 @@ fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
         ("network.allow = [\"re:.*\"]", &["RF-L003"]),
         ("network.allow = [\"*.github.io\"]", &["RF-L003"]),
         ("network.allow = [\"github.com\"]", &[]),
-        ("[[rules]]\ncommand = \"bash\"\naction = \"allow\"", &["RF-L003"]),
-        ("[[rules]]\ncommand = \"*\"\naction = \"allow\"", &["RF-L003"]),
+        ("[[rules]]\ncommand = \"bash\"\naction = \"allow\"\n[commands]\ndefault = \"ask\"", &["RF-L003"]),
+        ("[[rules]]\ncommand = \"*\"\naction = \"allow\"\n[commands]\ndefault = \"ask\"", &["RF-L003"]),
+        ("[commands]\ndefault = \"ask\"\nallow = [\"Bash\"]", &["RF-L003"]),
         ("[[rules]]\ntool = \"*\"\naction = \"allow\"", &["RF-L003"]),
-        ("[[rules]]\ncommand = \"cargo test\"\naction = \"allow\"", &[]),
+        ("commands = { default = \"ask\", allow = [\"cargo test\"] }", &[]),
+        ("commands.allow = [\"cargo test\"]", &["RF-L007"]),
+        ("commands = { deny = [\"git\"], approve = [\"git push\"] }", &["RF-L002"]),
+        ("commands.deny = [\"rm -r /etc/**\", \"Bash(git push:*)\", \"re:x.*\"]", &[]),
         // Narrower than they look.
         ("files.read.deny = [\"*.pem\"]", &["RF-L002", "RF-L006"]),
         ("files.write.deny = [\"*.lock\"]", &["RF-L006"]),
         ("files.forbidden = [\".env\"]", &["RF-L006"]),
         ("files.write.deny = [\"**/*.lock\"]", &[]),
         // Not checked, not built.
-        ("[[rules]]\ncommand = \"make\"\naction = \"deny\"\nmatch = [\"a | make\"]", &["RF-L004"]),
+        ("[[rules]]\ncommand = \"make\"\naction = \"deny\"\nmatch = [\"a 'make\"]", &["RF-L004"]),
         ("limits.steps = 10", &["RF-L005"]),
     ];
     for (text, expected) in rows {
@@ -203,7 +210,7 @@ fn the_examples_hold() {
         let source = Source::new(Scope::User, &path, std::fs::read_to_string(&path).unwrap());
         from_sources(vec![source], &places()).unwrap_or_else(|problems| panic!("{problems}"))
     };
-    for name in ["review.toml", "web-development.toml", "locked-down.toml"] {
+    for name in ["review.toml", "web-development.toml", "locked-down.toml", "commands.toml"] {
         let remarks: Vec<_> = lint(&example(name)).into_iter().filter(|r| r.code != Code::NotBuilt).collect();
         assert!(remarks.is_empty(), "{name}: {remarks:?}");
     }

@@ -64,6 +64,30 @@ fn built_in_profiles_demand_everything_and_differ_in_two_things() {
 }
 
 #[test]
+fn a_profile_says_how_closely_commands_are_judged() {
+    use policy::finding::Mode::{Off, Standard, Strict};
+    let own = "[profiles.a]\nextends = \"readonly\"\ncommands = \"strict\"\n[profiles.b]\nextends = \"a\"\n[profiles.c]\nextends = \"a\"\ncommands = \"off\"";
+    let rows = [
+        ("", "readonly", Standard),
+        ("", "a", Strict),
+        ("", "b", Strict),
+        ("", "c", Off),
+        ("commands.mode = \"off\"", "readonly", Off),
+        ("commands.mode = \"off\"", "a", Strict),
+    ];
+    for (text, name, expected) in rows {
+        assert_eq!(
+            user(&format!("{text}\n{own}")).jail(&profile(name)).unwrap().commands,
+            expected,
+            "{text} {name}"
+        );
+    }
+    // What the administrator says of all commands, no profile of the user takes back.
+    let settings = load(&[(Scope::Managed, "commands.mode = \"strict\""), (Scope::User, own)]).unwrap();
+    assert_eq!(settings.jail(&profile("c")).unwrap().commands, Strict);
+}
+
+#[test]
 fn a_profile_takes_over_what_it_does_not_say() {
     let settings = user(
         r#"

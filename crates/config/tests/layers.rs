@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use config::{Places, Problems, Sample, Scope, Settings, Source, from_sources};
-use policy::{Code, Effect};
+use policy::{Argv, Code, Effect, Finding, Invocation, Program, Request, Span, ToolName, Want, Word};
 use proptest::prelude::*;
 
 fn places() -> Places {
@@ -124,6 +124,38 @@ const WIDENING: &[(&str, &str, &str)] = &[
     ("", "network.allow = [\"github.com\"]", "`network.allow`: `github.com`"),
     ("network.allow = [\"*.example.org\"]", "network.allow = [\"example.org\"]", "`network.allow`"),
     ("network.unknown = \"deny\"", "network.unknown = \"ask\"", "`network.unknown`"),
+    ("", "commands.mode = \"off\"", "`commands.mode`: `\"off\"`"),
+    ("commands.mode = \"strict\"", "commands.mode = \"standard\"", "`commands.mode`"),
+    ("commands.default = \"deny\"", "commands.default = \"ask\"", "`commands.default`"),
+    ("", "commands.allow = [\"make\"]", "`commands.allow`: `make`"),
+    ("commands.allow = [\"sed\"]", "commands.allow = [\"sed -i*\"]", "`commands.allow`: `sed -i*`"),
+    ("", "commands.findings = { RF-S016 = \"allow\" }", "`commands.findings.RF-S016`: `\"allow\"`"),
+    (
+        "commands.mode = \"strict\"",
+        "commands.findings = { RF-S004 = \"ask\" }",
+        "`commands.findings.RF-S004`: `\"ask\"`",
+    ),
+    (
+        "commands.findings = { RF-S004 = \"deny\" }",
+        "commands.findings = { RF-S004 = \"ask\" }",
+        "`commands.findings.RF-S004`",
+    ),
+    ("", "[[rules]]\nrule = \"Bash(make)\"\naction = \"allow\"", "`rules`: an allow rule"),
+    (
+        "[profiles.x]\nextends = \"readonly\"\ncommands = \"strict\"",
+        "[profiles.x]\nextends = \"readonly\"\ncommands = \"off\"",
+        "`profiles.x.commands`",
+    ),
+    (
+        "[profiles.x]\nextends = \"readonly\"",
+        "[profiles.x]\nextends = \"readonly\"\ncommands = \"off\"",
+        "the profile `x`",
+    ),
+    (
+        "",
+        "[profiles.x]\nextends = \"workspace-write\"\ncommands = \"off\"\n[jail]\nprofile = \"x\"",
+        "`jail.profile`",
+    ),
     ("", "[[secrets]]\nname = \"a\"\nhost = \"a.com\"\ninject = { bearer = true }", "`secrets`"),
     ("", "tools.profile = \"full\"", "`tools`: every tool"),
     ("", "tools.allow = [\"browser\"]", "`tools`: `browser`"),
@@ -258,7 +290,33 @@ fn the_project_can_narrow() {
             Effect::Deny,
             Effect::Deny,
         ),
-        ("", "[[rules]]\ncommand = \"make\"\naction = \"ask\"", "exec make", Effect::Deny, Effect::Deny),
+        ("", "[[rules]]\ncommand = \"make\"\naction = \"ask\"", "exec make", Effect::Allow, Effect::Ask),
+        ("", "commands.approve = [\"make\"]", "exec make", Effect::Allow, Effect::Ask),
+        ("", "commands.deny = [\"Bash(make:*)\"]", "exec make all", Effect::Allow, Effect::Deny),
+        ("", "commands.default = \"ask\"", "exec make", Effect::Allow, Effect::Ask),
+        (
+            "commands.default = \"deny\"",
+            "commands.approve = [\"make\"]",
+            "exec make",
+            Effect::Deny,
+            Effect::Deny,
+        ),
+        (
+            "commands = { default = \"ask\", allow = [\"make\", \"git status\"] }",
+            "commands.allow = [\"make\"]",
+            "exec git status",
+            Effect::Allow,
+            Effect::Ask,
+        ),
+        // A finding that the project makes a question is no answer to what is denied.
+        (
+            "commands.default = \"deny\"",
+            "commands.findings = { RF-R003 = \"ask\" }",
+            "exec $X make",
+            Effect::Deny,
+            Effect::Deny,
+        ),
+        ("", "commands.findings = { RF-R003 = \"deny\" }", "exec $X make", Effect::Ask, Effect::Deny),
     ];
     for (user, project, line, before, after) in rows {
         let wide = load(&[(Scope::User, user)]).unwrap();
@@ -302,6 +360,16 @@ const FRAGMENTS: &[&str] = &[
     "[[rules]]\ncommand = \"git push\"\naction = \"deny\"",
     "[[rules]]\ntool = \"exec\"\naction = \"allow\"",
     "[[rules]]\nhost = \"b.com\"\naction = \"ask\"",
+    "[[rules]]\nrule = \"Bash(make:*)\"\naction = \"ask\"",
+    "[[rules]]\nrule = \"Read(src/b)\"\naction = \"deny\"",
+    "[commands]\ndefault = \"deny\"\nallow = [\"make\", \"Bash(git push:*)\"]",
+    "[commands]\ndefault = \"ask\"\nallow = [\"make\"]\nfindings = { RF-S004 = \"deny\" }",
+    "[commands]\nmode = \"off\"\nallow = [\"make\"]",
+    "[commands]\nmode = \"strict\"\nfindings = { RF-R003 = \"deny\", RF-S016 = \"ask\" }",
+    "[commands]\nmode = \"off\"\nallow = []",
+    "[commands]\ndeny = [\"git push\"]\napprove = [\"make\", \"cat\"]",
+    "[commands]\ndeny = [\"cat /ws/src/**\"]\nfindings = { RF-S016 = \"allow\" }",
+    "[profiles.x]\nextends = \"workspace-write\"\ncommands = \"strict\"",
 ];
 
 const REQUESTS: &[&str] = &[
@@ -324,7 +392,38 @@ const REQUESTS: &[&str] = &[
     "call mcp__a--x",
     "exec git push",
     "exec make",
+    "exec $X make",
+    "exec cat src/a",
+    "exec cat src/b",
+    "exec rm Cargo.lock",
 ];
+
+/// Lines of several programs, and what was noticed in them.
+const LINES: &[(&[&str], &[Code])] = &[
+    (&["git push", "make"], &[]),
+    (&["make", "cat src/b"], &[]),
+    (&["git push", "ls"], &[]),
+    (&["make"], &[Code::CommandSubstitution]),
+    (&["make"], &[Code::EnvironmentOverride, Code::Unprovable]),
+    (&["ls"], &[Code::Unprovable]),
+    (&["ls"], &[Code::EnvironmentOverride]),
+    (&[], &[Code::Unreadable]),
+    (&[], &[]),
+];
+
+fn decide_line(settings: &Settings, programs: &[&str], findings: &[Code]) -> Effect {
+    let program = |line: &&str| {
+        let words = line.split(' ').map(Word::literal).collect();
+        Program::alone(Argv::new(words).unwrap(), Some("/ws".into()))
+    };
+    let finding = |code: &Code| Finding::new(*code, Span::default(), "noticed");
+    let invocation = Invocation {
+        programs: programs.iter().map(program).collect(),
+        findings: findings.iter().map(finding).collect(),
+    };
+    let tool = ToolName::parse("exec").unwrap();
+    settings.decide(&Request { tool: &tool, want: Want::Exec(&invocation) }).effect()
+}
 
 /// Fragments that share a table cannot stand in one file; such files are not TOML and are left out.
 fn file() -> impl Strategy<Value = String> {
@@ -340,6 +439,11 @@ proptest! {
         for line in REQUESTS {
             let (before, after) = (decide(&wide, line), decide(&narrow, line));
             prop_assert!(after >= before, "{line}: {before:?} became {after:?}\n--- user\n{user}\n--- project\n{project}");
+        }
+        for (programs, findings) in LINES {
+            let (before, after) =
+                (decide_line(&wide, programs, findings), decide_line(&narrow, programs, findings));
+            prop_assert!(after >= before, "{programs:?} {findings:?}: {before:?} became {after:?}\n--- user\n{user}\n--- project\n{project}");
         }
     }
 }

@@ -106,6 +106,48 @@ fn problems_say_what_and_where() {
             "version = 1\n[[rules]]\naction = \"allow\"\nhost = \"*.a.com\"\nmatch = [\"a.com\"]",
             "RF-C008: the rule should match `a.com`",
         ),
+        ("version = 1\ncommands.deny = [\"git log && rm\"]", "RF-C005: `commands.deny`: `&` means something"),
+        ("version = 1\ncommands.deny = [\"re:(\"]", "RF-C006"),
+        (
+            "version = 1\ncommands.deny = [\"rm /etc/a**\"]",
+            "RF-C005: `commands.deny`: the path in the pattern",
+        ),
+        (
+            "version = 1\ncommands.approve = [\"git push\", \"Bsah(git push:*)\"]",
+            "RF-C013: `commands.approve`: there is no rule on `Bsah` (policy.toml:2:33)",
+        ),
+        ("version = 1\ncommands.allow = [\"WebFetch(domain:*.com)\"]", "RF-C007"),
+        ("version = 1\ncommands.mode = \"strcit\"", "RF-C004: `commands.mode` cannot be `strcit`"),
+        ("version = 1\ncommands.deny-commands = []", "RF-C002: unknown key `commands.deny-commands`"),
+        (
+            "version = 1\ncommands.findings = { RF-S099 = \"deny\" }",
+            "RF-C013: there is no finding `RF-S099` (policy.toml:2:23)",
+        ),
+        ("version = 1\ncommands.findings = { RF-F001 = \"deny\" }", "RF-C013: there is no finding `RF-F001`"),
+        (
+            "version = 1\ncommands.findings = { RF-S001 = \"ask\" }",
+            "RF-C004: `commands.findings.RF-S001` cannot be `ask` (policy.toml:2:33)",
+        ),
+        ("version = 1\ncommands.findings = { RF-S018 = \"allow\" }", "RF-C004"),
+        ("version = 1\ncommands.findings = { RF-R003 = \"allow\" }", "RF-C004"),
+        ("version = 1\ncommands.findings = { RF-S004 = \"never\" }", "RF-C004"),
+        (
+            "version = 1\n[[rules]]\naction = \"deny\"\nrule = \"git push\"",
+            "RF-C013: `rules.rule`: there is no rule on `git push`",
+        ),
+        (
+            "version = 1\n[[rules]]\naction = \"deny\"\nrule = \"Bash(a)\"\ncommand = \"a\"",
+            "RF-C004: the rule has rule and command at once",
+        ),
+        (
+            "version = 1\n[[rules]]\naction = \"deny\"\nrule = \"Bash(a)\"\ntool = \"exec\"",
+            "RF-C004: the rule has rule and tool at once",
+        ),
+        (
+            "version = 1\n[[rules]]\naction = \"deny\"\nrule = \"Bash(git push)\"\nmatch = [\"git push x\"]",
+            "RF-C008",
+        ),
+        ("version = 1\n[profiles.x]\nextends = \"readonly\"\ncommands = \"of\"", "RF-C004"),
         (
             "version = 1\n[[secrets]]\nname = \"a\"\nhost = \"a.com\"\ninject = {}",
             "RF-C004: a secret is injected in exactly one way",
@@ -139,8 +181,24 @@ fn problems_name_the_nearest_word() {
         let label = &problems.0[0].place.as_ref().unwrap().label;
         assert!(label.contains(expected), "{text}: {label}");
     }
+    let problems = user("version = 1\ncommands.deny = [\"Bsah(x)\"]").map(drop).unwrap_err();
+    assert_eq!(problems.0[0].hints, ["did you mean `Bash`?"]);
     let problems = user("version = 1\ntools.deny = [\"exce\"]").map(drop).unwrap_err();
     assert_eq!(problems.0[0].hints, ["did you mean `exec`?"]);
+}
+
+#[test]
+fn a_home_that_is_not_known_is_no_home() {
+    let places = Places { home: None, ..places(Path::new("/ws")) };
+    for text in [
+        "commands.deny = [\"rm ~/x\"]",
+        "commands.deny = [\"Read(~/x)\"]",
+        "commands.deny = [\"Bash(rm ~/x)\"]",
+    ] {
+        let source = Source::new(Scope::User, Path::new("policy.toml"), format!("version = 1\n{text}"));
+        let code = code(from_sources(vec![source], &places));
+        assert!(matches!(code, Code::BadValue | Code::BadGlob), "{text}: {code}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a decision costs against a thousand rules.
 //!
-//! Promise: at most 1 µs for a path or a host.
+//! Promise: at most 1 µs for a path, a host or a plain command.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark, not an interface")]
 
 use std::hint::black_box;
@@ -8,8 +8,9 @@ use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use policy::{
-    Answers, Chain, Code, Effect, Endpoint, HostPattern, Kinds, Link, Location, PathPattern, Reason, Request,
-    Rule, RuleSet, Subject, ToolName, Want,
+    Answers, Argv, Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Endpoint, Findings,
+    HostPattern, Invocation, Kinds, Link, Location, PathPattern, Program, Reason, Request, Rule, RuleSet,
+    Subject, ToolName, Want, Word, finding, floor,
 };
 
 const RULES: usize = 1_000;
@@ -89,5 +90,80 @@ fn hosts(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, paths, hosts);
+/// Deny and ask for words with options, allow for the first words of a program, and a few without a name to go by.
+fn command_rules() -> Vec<Rule> {
+    let pattern = |id: usize| match id % 10 {
+        0 => format!("git push --force{id}*"),
+        1 => format!("program{id} sub --option"),
+        2 => format!("git sub{id}"),
+        3 => format!("rm -r /dir{id}/**"),
+        4 => format!("re:tool{id} .*"),
+        5 => "git status".to_owned(),
+        6 => "cargo test".to_owned(),
+        _ => format!("tool{id} run test"),
+    };
+    let rule = |id| Rule {
+        id,
+        effect: match id % 10 {
+            0..4 => Effect::Deny,
+            4 => Effect::Ask,
+            _ => Effect::Allow,
+        },
+        tool: None,
+        subject: Subject::Command(CommandPattern::parse(&pattern(id)).unwrap()),
+        arguments: vec![],
+        reason: Reason::new(Code::Rule, "a rule"),
+    };
+    (0..100).map(rule).collect()
+}
+
+/// The chain as a policy makes it: floor, rules, findings, files of commands, default.
+fn command_chain() -> Chain {
+    let workspace = Path::new("/home/me/project");
+    let names = ["**/.env*", "**/*.pem", "**/id_rsa*", "**/.git/hooks/**"];
+    let names = names.map(|glob| (PathPattern::parse(glob).unwrap(), None));
+    let forbidden = floor::Forbidden::new(&names).unwrap().in_workspace(workspace);
+    let rules = std::sync::Arc::new(RuleSet::new(command_rules()).unwrap().in_workspace(workspace));
+    let default = Link::new("default", |request: &Request<'_>| {
+        (request.want.kind() == policy::Kind::Exec)
+            .then(|| (Effect::Ask, Reason::new(Code::CommandDefault, "default")))
+    });
+    let own = RuleSet::new(command_rules()).unwrap().in_workspace(workspace);
+    Chain::new(vec![Box::new(forbidden), Box::new(Destructive)])
+        .then(own)
+        .narrowed_by(Findings::new(finding::Mode::Standard, None))
+        .narrowed_by(CommandFiles(rules))
+        .otherwise(default)
+}
+
+fn invocation(line: &str) -> Invocation {
+    let program = |line: &str| {
+        let words = line.split_whitespace().map(Word::literal).collect();
+        Program::alone(Argv::new(words).unwrap(), Some("/home/me/project".into()))
+    };
+    Invocation { programs: line.split("&&").map(program).collect(), findings: vec![] }
+}
+
+fn commands(criterion: &mut Criterion) {
+    let chain = command_chain();
+    let tool = ToolName::parse("exec").unwrap();
+    let rows = [
+        ("allowed", "git status --porcelain"),
+        ("unnamed", "make all"),
+        ("with a path", "cat src/main.rs"),
+        (
+            "of ten programs",
+            "git status && cargo test && make && ls && git status && cargo test && make && ls && git log && true",
+        ),
+    ];
+    for (name, line) in rows {
+        let invocation = invocation(line);
+        let request = Request { tool: &tool, want: Want::Exec(&invocation) };
+        criterion.bench_function(&format!("command {name} against 100 rules"), |bench| {
+            bench.iter(|| black_box(chain.decide(black_box(&request), &Answers::none())));
+        });
+    }
+}
+
+criterion_group!(benches, paths, hosts, commands);
 criterion_main!(benches);

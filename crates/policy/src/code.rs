@@ -53,6 +53,7 @@ codes! {
     Unprovable = "RF-R003", "command whose meaning is not certain";
     SessionAnswer = "RF-R004", "a person answered for this session";
     Typed = "RF-R005", "a person typed the command";
+    CommandDefault = "RF-R006", "the default of `commands` decided";
 
     Unreadable = "RF-S001", "command line that cannot be read";
     MisleadingCharacter = "RF-S002", "character that misleads";
@@ -75,6 +76,7 @@ codes! {
     CredentialRead = "RF-S019", "file with credentials";
     ForcedPush = "RF-S020", "forced push";
     RaisedRights = "RF-S021", "more rights than the caller has";
+    NetworkSender = "RF-S022", "data piped to a network program";
 
     ToolGranted = "RF-T001", "tool in the tool set";
     ToolNotInProfile = "RF-T002", "tool not in the profile";

@@ -1,72 +1,9 @@
-//! What a command line would start, and patterns on it.
+//! Patterns on the programs that a command line would start.
 
-use crate::Code;
 use crate::decision::Effect;
-use crate::invocation::{Argv, Finding, Invocation, Program, Span, Word};
+use crate::invocation::{Argv, Certainty, Program, Word};
 use crate::pattern::{Pattern, PatternError, check_length};
-
-impl Invocation {
-    /// Reads a line that needs no shell: words, quotes without substitutions, assignments in front, `env` before it.
-    ///
-    /// `None`: the line needs the shell reader.
-    #[must_use]
-    pub fn plain(line: &str) -> Option<Self> {
-        let mut words = plain_words(line)?;
-        let assignments = words.iter().take_while(|word| is_assignment(word)).count();
-        let mut assigned = assignments > 0;
-        words.drain(..assignments);
-        while words.first().is_some_and(|word| word == "env") {
-            let after = words.iter().skip(1).take_while(|word| is_assignment(word)).count();
-            assigned |= after > 0;
-            words.drain(..=after);
-            if words.first()?.starts_with('-') {
-                return None;
-            }
-        }
-        let words = words.into_iter().map(Word::literal).collect();
-        let unprovable =
-            || Finding::new(Code::Unprovable, Span::default(), "a variable is set for the program");
-        Some(Self {
-            programs: vec![Program::alone(Argv::new(words)?, None)],
-            findings: assigned.then(unprovable).into_iter().collect(),
-        })
-    }
-}
-
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
-}
-
-/// Splits at blanks; `None` as soon as a character means something to a shell.
-fn plain_words(line: &str) -> Option<Vec<String>> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            ' ' | '\t' => words.extend(word.take()),
-            '\'' | '"' => word.get_or_insert_default().push_str(&quoted(&mut chars, c)?),
-            c if c.is_alphanumeric() || "-_./:,+@%=^".contains(c) => word.get_or_insert_default().push(c),
-            _ => return None,
-        }
-    }
-    words.extend(word);
-    Some(words)
-}
-
-fn quoted(chars: &mut std::str::Chars<'_>, quote: char) -> Option<String> {
-    let mut text = String::new();
-    loop {
-        match chars.next()? {
-            c if c == quote => return Some(text),
-            '$' | '`' | '\\' | '!' if quote == '"' => return None,
-            c => text.push(c),
-        }
-    }
-}
+use crate::word_pattern::{Resolve, WordPattern};
 
 /// A pattern on a command: globs on its words, or a regular expression on the whole after `re:`.
 #[derive(Debug, Clone)]
@@ -77,25 +14,64 @@ pub struct CommandPattern {
 
 #[derive(Debug, Clone)]
 enum Matcher {
-    Words(Box<[Pattern]>),
+    Words {
+        words: Box<[WordPattern]>,
+        /// Whether no further words may follow.
+        exact: bool,
+    },
     Whole(Pattern),
 }
 
 impl CommandPattern {
-    /// Reads a pattern.
+    /// Reads a pattern. A word behind the program that begins with `/` is a path; of other paths nothing is known.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
+        Self::read(text, None)
+    }
+
+    /// Reads a pattern; `resolve` makes the path of a word that begins with `~/`, `./` or `../` absolute.
+    pub fn parse_with(text: &str, resolve: impl Fn(&str) -> Option<String>) -> Result<Self, PatternError> {
+        Self::read(text, Some(&resolve))
+    }
+
+    fn read(text: &str, resolve: Option<&Resolve<'_>>) -> Result<Self, PatternError> {
         check_length(text)?;
         let matcher = if text.starts_with("re:") {
             Matcher::Whole(Pattern::parse(text)?)
         } else {
             refuse_shell(text)?;
-            let words = text.split_whitespace().map(Pattern::parse).collect::<Result<Box<[_]>, _>>()?;
+            let word = |(at, word)| WordPattern::parse(word, at > 0, resolve);
+            let words = text.split_whitespace().enumerate().map(word).collect::<Result<Box<[_]>, _>>()?;
             if words.is_empty() {
                 return Err(PatternError::Empty);
             }
-            Matcher::Words(words)
+            Matcher::Words { words, exact: false }
         };
         Ok(Self { text: text.into(), matcher })
+    }
+
+    /// The same pattern for a command that ends with its last word.
+    #[must_use]
+    pub fn exact(mut self) -> Self {
+        if let Matcher::Words { exact, .. } = &mut self.matcher {
+            *exact = true;
+        }
+        self
+    }
+
+    /// Reads a pattern whose `*` also stands for blanks: `git * main`.
+    pub fn spanning(text: &str) -> Result<Self, PatternError> {
+        check_length(text)?;
+        refuse_shell(text)?;
+        let pieces: Vec<_> = text.split('*').map(regex::escape).collect();
+        let matcher = Matcher::Whole(Pattern::parse(&format!("re:(?s){}", pieces.join(".*")))?);
+        Ok(Self { text: text.into(), matcher })
+    }
+
+    /// The same pattern under the name somebody wrote it by.
+    #[must_use]
+    pub fn written(mut self, text: &str) -> Self {
+        self.text = text.into();
+        self
     }
 
     /// The pattern as written.
@@ -107,44 +83,85 @@ impl CommandPattern {
     /// A program with words that match; none is known for an expression.
     #[must_use]
     pub fn sample(&self) -> Option<Argv> {
-        let Matcher::Words(patterns) = &self.matcher else { return None };
-        let word = |pattern: &Pattern| Some(Word::literal(pattern.sample()?));
-        Argv::new(patterns.iter().map(word).collect::<Option<_>>()?)
+        let Matcher::Words { words, .. } = &self.matcher else { return None };
+        let word = |pattern: &WordPattern| Some(Word::literal(pattern.sample()?));
+        Argv::new(words.iter().map(word).collect::<Option<_>>()?)
     }
 
     /// The program, if it is one.
     #[must_use]
     pub fn program(&self) -> Option<String> {
-        let Matcher::Words(patterns) = &self.matcher else { return None };
-        patterns.first()?.literal()
+        match &self.matcher {
+            Matcher::Words { words, .. } => words.first()?.pattern().literal(),
+            Matcher::Whole(pattern) => {
+                let start = pattern.expression_start()?;
+                start.split_once(' ').map(|(program, _)| program.to_owned())
+            }
+        }
+    }
+
+    /// The expression on the whole line, if the pattern is one.
+    pub(crate) fn expression(&self) -> Option<&str> {
+        let Matcher::Whole(pattern) = &self.matcher else { return None };
+        pattern.as_str().strip_prefix("re:")
     }
 
     /// How many words the pattern has; an expression has none.
     #[must_use]
     pub fn word_count(&self) -> usize {
-        if let Matcher::Words(patterns) = &self.matcher { patterns.len() } else { 0 }
+        if let Matcher::Words { words, .. } = &self.matcher { words.len() } else { 0 }
     }
 
     /// Whether the pattern matches any command at all.
     #[must_use]
     pub fn is_anything(&self) -> bool {
         match &self.matcher {
-            Matcher::Words(words) => words.iter().all(Pattern::is_anything),
+            Matcher::Words { words, exact } => {
+                !exact && words.iter().all(|word| word.pattern().is_anything())
+            }
             Matcher::Whole(pattern) => pattern.is_anything(),
         }
     }
 
-    /// Whether the program matches: loosely for a restriction, strictly for a permission.
+    /// Whether a program matches: strictly for a permission; loosely for a restriction, which also holds for what
+    /// only starts the program.
     #[must_use]
-    pub fn matches(&self, argv: &Argv, effect: Effect) -> bool {
-        let words = argv.words();
-        match (&self.matcher, effect) {
-            (Matcher::Whole(pattern), Effect::Allow) => {
-                words.iter().all(Word::is_literal) && pattern.matches(&argv.line())
+    pub fn matches(&self, program: &Program, effect: Effect) -> bool {
+        match effect {
+            Effect::Allow => self.permits(program),
+            Effect::Ask | Effect::Deny => {
+                let mut all = std::iter::once(&program.argv).chain(&program.through);
+                all.any(|argv| self.restricts(argv, program.cwd.as_deref()))
             }
-            (Matcher::Whole(pattern), _) => pattern.matches(&argv.line()),
-            (Matcher::Words(patterns), Effect::Allow) => permits(patterns, words),
-            (Matcher::Words(patterns), _) => restricts(patterns, words),
+        }
+    }
+
+    /// Whether a restriction holds for these words in this directory.
+    #[must_use]
+    pub fn restricts(&self, argv: &Argv, cwd: Option<&str>) -> bool {
+        match &self.matcher {
+            Matcher::Whole(pattern) => pattern.matches(&argv.line()) || named_line(argv, pattern),
+            Matcher::Words { words, exact } => {
+                restricts(words, argv.words(), cwd) && (!exact || no_more_words(words, argv.words()))
+            }
+        }
+    }
+
+    /// Whether a permission holds for a program.
+    #[must_use]
+    pub fn permits(&self, program: &Program) -> bool {
+        let words = program.argv.words();
+        match &self.matcher {
+            Matcher::Whole(pattern) => {
+                words.iter().all(Word::is_literal)
+                    && pattern.matches(&program.argv.line())
+                    && program.hazards.iter().all(|&at| names_in_line(pattern, words, at))
+            }
+            Matcher::Words { words: patterns, exact } => {
+                (!exact || patterns.len() == words.len())
+                    && permits(patterns, words, program.cwd.as_deref())
+                    && program.hazards.iter().all(|&at| names(patterns, at))
+            }
         }
     }
 }
@@ -164,48 +181,107 @@ fn refuse_shell(text: &str) -> Result<(), PatternError> {
     Ok(())
 }
 
-/// A permission holds for the words in their order, from the first on; what follows them is free.
-fn permits(patterns: &[Pattern], words: &[Word]) -> bool {
-    let Some((program, rest)) = words.split_first() else { return false };
-    patterns.len() <= words.len()
-        && words.iter().all(Word::is_literal)
-        && is_program(&patterns[0], program)
-        && patterns[1..].iter().zip(rest).all(|(pattern, word)| pattern.matches(&word.text))
+/// A restriction on the whole line also holds when the program is written with its path.
+fn named_line(argv: &Argv, pattern: &Pattern) -> bool {
+    let name = argv.words().first().and_then(|program| installed_name(&program.text));
+    name.is_some_and(|name| pattern.matches(&argv.line_as(name)))
 }
 
-/// A restriction holds for options anywhere, and for other words with options and their values in between.
-fn restricts(patterns: &[Pattern], words: &[Word]) -> bool {
-    let Some((program, rest)) = words.split_first() else { return false };
-    let (options, positional): (Vec<_>, Vec<_>) =
-        patterns[1..].iter().partition(|p| p.as_str().starts_with('-'));
-    let anywhere = |pattern: &&Pattern| rest.iter().any(|word| fits(pattern, word));
-    is_program(&patterns[0], program) && options.iter().all(anywhere) && in_order(&positional, rest)
+/// Whether an expression speaks of one word: without that word it would not match.
+fn names_in_line(pattern: &Pattern, words: &[Word], at: u32) -> bool {
+    let other = |(index, word): (usize, &'_ Word)| {
+        if u32::try_from(index) == Ok(at) { "\u{1}".to_owned() } else { word.text.clone() }
+    };
+    let line = words.iter().enumerate().map(other).collect::<Vec<_>>().join(" ");
+    !pattern.matches(&line)
 }
 
-fn in_order(patterns: &[&Pattern], words: &[Word]) -> bool {
+/// Whether a permission speaks of one word: a word of the pattern stands in its place and is not just anything.
+fn names(patterns: &[WordPattern], at: u32) -> bool {
+    let pattern = usize::try_from(at).ok().and_then(|at| patterns.get(at));
+    pattern.is_some_and(|pattern| !pattern.pattern().is_anything())
+}
+
+/// A permission holds for the words in their order, from the first on; what follows them is free, as far as it is known.
+/// Behind a path, only options and further paths that fit may follow.
+fn permits(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> bool {
+    let (Some((first, rest)), Some((program, arguments))) = (patterns.split_first(), words.split_first())
+    else {
+        return false;
+    };
+    let Some((named, free)) = arguments.split_at_checked(rest.len()) else { return false };
+    let only = rest.last().filter(|last| last.is_path());
+    is_program(first.pattern(), program)
+        && rest.iter().zip(named).all(|(pattern, word)| pattern.permits(word, cwd))
+        && free.iter().all(|word| only.is_none_or(|path| is_bare_option(word) || path.permits(word, cwd)))
+        && are_known(arguments)
+}
+
+/// An option that carries no path.
+fn is_bare_option(word: &Word) -> bool {
+    word.is_literal() && word.text.starts_with('-') && !word.text.contains(['/', '='])
+}
+
+/// Whether no word can turn out to be something else: a file may be called `-x`, so a word that begins with a wildcard
+/// may be an option, unless `--` stands before it.
+fn are_known(words: &[Word]) -> bool {
+    let mut operands_only = false;
+    words.iter().all(|word| {
+        operands_only |= word.is_literal() && word.text == "--";
+        match word.certainty {
+            Certainty::Literal => true,
+            Certainty::Pattern => operands_only || !word.text.starts_with(['*', '?', '[', '{', '(']),
+            Certainty::Unknown => false,
+        }
+    })
+}
+
+/// A restriction holds for options and paths anywhere, and for other words with options and their values in between.
+fn restricts(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> bool {
+    let (Some((first, patterns)), Some((program, rest))) = (patterns.split_first(), words.split_first())
+    else {
+        return false;
+    };
+    let is_there = |pattern: &WordPattern| {
+        rest.iter().enumerate().any(|(at, word)| pattern.fits(word, rest.get(at + 1), cwd))
+    };
+    (is_program(first.pattern(), program) || first.pattern().is_anything())
+        && patterns.iter().all(is_there)
+        && in_order(patterns, rest, cwd)
+}
+
+/// Whether the other words come in their order. Every way at once: the time is words times patterns.
+fn in_order(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> bool {
+    let mut ordered = patterns.iter().filter(|pattern| !pattern.stands_anywhere()).peekable();
+    if ordered.peek().is_none() {
+        return true;
+    }
     let is_option = |word: &Word| word.text.starts_with('-');
-    let skippable = |at: usize| is_option(&words[at]) || (at > 0 && is_option(&words[at - 1]));
-    let mut reached = vec![0];
-    for pattern in patterns {
-        let mut next = Vec::new();
-        for &from in &reached {
-            for (at, word) in words.iter().enumerate().skip(from) {
-                if fits(pattern, word) && !next.contains(&(at + 1)) {
-                    next.push(at + 1);
-                }
-                if !skippable(at) {
-                    break;
-                }
+    let mut reached = vec![false; words.len() + 1];
+    reached[0] = true;
+    for pattern in ordered {
+        let mut next = vec![false; words.len() + 1];
+        let (mut active, mut value) = (false, false);
+        for (at, word) in words.iter().enumerate() {
+            active |= reached[at];
+            let unknown = word.certainty == Certainty::Unknown;
+            if active && pattern.fits(word, None, cwd) {
+                next[at + 1] = true;
+                // What is not known may be several words.
+                next[at] |= unknown;
             }
+            active &= is_option(word) || value || unknown;
+            value = is_option(word);
         }
         reached = next;
     }
-    !reached.is_empty()
+    reached.contains(&true)
 }
 
-/// A word that is not known could be anything, so a restriction takes it for a match.
-fn fits(pattern: &Pattern, word: &Word) -> bool {
-    !word.is_literal() || pattern.matches(&word.text)
+/// Whether every word that is no option is named by the pattern.
+fn no_more_words(patterns: &[WordPattern], words: &[Word]) -> bool {
+    let operands = words.iter().filter(|word| !word.text.starts_with('-')).count();
+    operands <= patterns.iter().filter(|pattern| !pattern.is_option()).count()
 }
 
 /// A program is meant by its name when it is spelled so, or when it lies where programs are installed.
@@ -216,69 +292,209 @@ fn is_program(pattern: &Pattern, program: &Word) -> bool {
     pattern.matches(&program.text) || installed_name(&program.text).is_some_and(|name| pattern.matches(name))
 }
 
-fn installed_name(path: &str) -> Option<&str> {
-    let (directory, name) = path.rsplit_once('/')?;
-    let directory: Vec<_> = directory.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let installed =
-        matches!(&*directory, ["bin" | "sbin"] | ["usr", "bin" | "sbin"] | ["usr", "local", "bin" | "sbin"]);
-    (path.starts_with('/') && installed).then_some(name)
+/// The name of a program that is written with the path of a directory where programs are installed.
+pub(crate) fn installed_name(path: &str) -> Option<&str> {
+    let (directory, name) = path.rsplit_once('/').filter(|_| path.starts_with('/'))?;
+    let mut parts = [""; 4];
+    let mut depth = 0;
+    for part in directory.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => depth = usize::saturating_sub(depth, 1),
+            part => {
+                *parts.get_mut(depth)? = part;
+                depth += 1;
+            }
+        }
+    }
+    let installed = matches!(
+        parts.get(..depth)?,
+        ["bin" | "sbin"] | ["usr", "bin" | "sbin"] | ["usr", "local", "bin" | "sbin"]
+    );
+    (installed && !matches!(name, "" | "." | "..")).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Certainty;
 
-    #[test]
-    fn plain_lines() {
-        let rows = [
-            ("git push", Some(("git|push", true))),
-            ("git  commit -m 'a b'", Some(("git|commit|-m|a b", true))),
-            ("env X=1 git push --force", Some(("git|push|--force", false))),
-            ("X=1 git push", Some(("git|push", false))),
-            ("env git push", Some(("git|push", true))),
-            ("env -i git push", None),
-            ("a | b", None),
-            ("a $b", None),
-            ("a \"$b\"", None),
-            ("a 'b", None),
-            ("", None),
-            ("X=1", None),
-        ];
-        for (line, expected) in rows {
-            let read = Invocation::plain(line);
-            let words = |i: &Invocation| {
-                i.programs[0].argv.words().iter().map(|w| w.text.as_str()).collect::<Vec<_>>().join("|")
+    /// A program of plain words in `/ws`. `$x` is not known, `*` a pattern, `!x` the hazard `x`.
+    fn program(line: &str) -> Program {
+        let hazard = |(at, word): (usize, &str)| word.starts_with('!').then(|| u32::try_from(at).unwrap());
+        let word = |text: &str| {
+            let certainty = match text {
+                _ if text.contains('$') => Certainty::Unknown,
+                _ if text.contains(['*', '?']) => Certainty::Pattern,
+                _ => Certainty::Literal,
             };
-            let read = read.as_ref().map(|i| (words(i), i.is_certain()));
-            assert_eq!(read, expected.map(|(words, certain)| (words.to_owned(), certain)), "{line}");
+            Word { certainty, ..Word::literal(text.trim_start_matches('!')) }
+        };
+        let argv = Argv::new(line.split(' ').map(word).collect()).unwrap();
+        let hazards = line.split(' ').enumerate().filter_map(hazard).collect();
+        Program { hazards, ..Program::alone(argv, Some("/ws".into())) }
+    }
+
+    fn check(rows: &[(&str, Effect, &str, bool)]) {
+        for (pattern, effect, line, expected) in rows {
+            let found = CommandPattern::parse(pattern).unwrap().matches(&program(line), *effect);
+            assert_eq!(found, *expected, "{effect:?} {pattern} on {line}");
         }
     }
 
     #[test]
     fn patterns_on_words() {
+        use Effect::{Allow, Deny};
+        check(&[
+            ("git push --force*", Deny, "git push --force origin main", true),
+            ("git push --force*", Deny, "git push origin --force-with-lease", true),
+            ("git push --force*", Deny, "git push", false),
+            ("git push", Deny, "git --no-pager push", true),
+            ("git push", Deny, "git -C dir push", true),
+            ("git push", Deny, "git log push", false),
+            ("git status", Allow, "git status --porcelain", true),
+            ("git status", Allow, "git -c core.pager=x status", false),
+            ("npm test", Allow, "npm testx", false),
+            ("npm test", Allow, "npm", false),
+            ("re:git (status|log).*", Allow, "git log -p", true),
+            ("re:git (status|log)", Allow, "git log -p", false),
+            ("re:rm .*", Deny, "/bin/rm x", true),
+            ("re:rm .*", Allow, "/bin/rm x", false),
+        ]);
+    }
+
+    #[test]
+    fn programs_by_name() {
+        use Effect::Deny;
+        check(&[
+            ("git push", Deny, "/usr/bin/git push", true),
+            ("rm", Deny, "./rm x", false),
+            ("rm", Deny, "bin/rm x", false),
+            ("rm", Deny, "/ws/bin/rm x", false),
+            ("rm", Deny, "//usr/./bin/rm x", true),
+            ("rm", Deny, "//usr//bin/rm x", true),
+            ("rm", Deny, "/usr/bin/../bin/rm x", true),
+            ("rm", Deny, "/bin/../usr/local/sbin/rm x", true),
+            ("rm", Deny, "/../../bin/rm x", true),
+            ("rm", Deny, "/usr/bin/../rm x", false),
+            ("rm", Deny, "/bin/rm/.. x", false),
+            ("rm", Deny, "RM x", false),
+            ("rm", Deny, "$x x", false),
+            ("*", Deny, "$x x", true),
+            ("*", Effect::Allow, "$x x", false),
+        ]);
+    }
+
+    #[test]
+    fn options_anywhere_and_in_any_spelling() {
+        use Effect::{Allow, Deny};
+        check(&[
+            ("rm -r", Deny, "rm -rf x", true),
+            ("rm -r", Deny, "rm -fr x", true),
+            ("rm -r", Deny, "rm x -vr", true),
+            ("tar -x", Deny, "tar -xf/tmp/a", true),
+            ("rm -r", Deny, "rm -f x", false),
+            ("rm -r", Deny, "rm --recursive x", false),
+            ("rm -rf", Deny, "rm -fr x", false),
+            ("rm -r", Allow, "rm -rf x", false),
+            ("curl --output=*", Deny, "curl --output x", true),
+            ("curl --output=a", Deny, "curl --output b", false),
+            ("curl --output=a", Deny, "curl --outp=a", true),
+            ("curl --output=a", Deny, "curl --output $x", true),
+            ("curl --output", Deny, "curl --output=x", true),
+            ("curl --output a", Deny, "curl --output=a", true),
+            ("curl --output a", Deny, "curl --output=b", false),
+            ("git push --force*", Deny, "git push --forc", true),
+            ("git push --force*", Deny, "git push --follow-tags", false),
+            ("git push --force", Deny, "git push --", false),
+        ]);
+    }
+
+    #[test]
+    fn paths_are_resolved_where_the_program_starts() {
+        use Effect::{Allow, Deny};
+        check(&[
+            ("rm /etc/**", Deny, "rm /etc/hosts", true),
+            ("rm /etc/**", Deny, "rm a /etc/hosts", true),
+            ("rm /etc/**", Deny, "rm ../etc/hosts", true),
+            ("rm /etc/**", Deny, "rm /var/../etc//hosts", true),
+            ("rm /etc/**", Deny, "rm /etc", true),
+            ("rm /etc/**", Deny, "rm etc/hosts", false),
+            ("rm /etc/**", Deny, "rm /etc/*", true),
+            ("rm /etc/**", Deny, "rm /*/hosts", true),
+            ("rm /etc/**", Deny, "rm /var/*", false),
+            ("rm /etc/**", Deny, "rm $x", true),
+            ("rm /ws/a", Deny, "rm a", true),
+            ("dd /dev/**", Deny, "dd of=/dev/sda", true),
+            ("cat /ws/docs/**", Allow, "cat docs/a", true),
+            ("cat /ws/docs/**", Allow, "cat docs/../src/a", false),
+            ("cat /ws/docs/**", Allow, "cat docs/a docs/b -n", true),
+            ("cat /ws/docs/**", Allow, "cat docs/a /etc/passwd", false),
+            ("cat /ws/docs/**", Allow, "cat docs/a --file=/etc/passwd", false),
+            ("cat /ws/docs/**", Allow, "cat docs/*", false),
+        ]);
+        let elsewhere = |line| Program { cwd: None, ..program(line) };
         let rows = [
-            ("git push --force*", Effect::Deny, "git push --force origin main", true),
-            ("git push --force*", Effect::Deny, "git push origin --force-with-lease", true),
-            ("git push --force*", Effect::Deny, "env X=1 git push --force", true),
-            ("git push --force*", Effect::Deny, "git push", false),
-            ("git push", Effect::Deny, "git --no-pager push", true),
-            ("git push", Effect::Deny, "git -C dir push", true),
-            ("git push", Effect::Deny, "/usr/bin/git push", true),
-            ("git push", Effect::Deny, "git log push", false),
-            ("rm", Effect::Deny, "./rm x", false),
-            ("rm", Effect::Deny, "//usr/./bin/rm x", true),
-            ("git status", Effect::Allow, "git status --porcelain", true),
-            ("git status", Effect::Allow, "git -c core.pager=x status", false),
-            ("npm test", Effect::Allow, "npm testx", false),
-            ("npm test", Effect::Allow, "npm", false),
-            ("re:git (status|log).*", Effect::Allow, "git log -p", true),
-            ("re:git (status|log)", Effect::Allow, "git log -p", false),
+            ("rm /etc/**", Deny, "rm hosts", true),
+            ("rm /etc/hosts", Deny, "rm hosts", true),
+            ("rm /etc/hosts", Deny, "rm passwd", false),
+            ("rm /etc/**", Deny, "rm /var/x", false),
+            ("cat /ws/docs/**", Allow, "cat docs/a", false),
+            ("cat /ws/docs/**", Allow, "cat /ws/docs/a", true),
         ];
         for (pattern, effect, line, expected) in rows {
-            let argv = &Invocation::plain(line).unwrap().programs[0].argv;
+            let found = CommandPattern::parse(pattern).unwrap().matches(&elsewhere(line), effect);
+            assert_eq!(found, expected, "{effect:?} {pattern} on {line}, somewhere");
+        }
+    }
+
+    #[test]
+    fn a_permission_names_what_is_hazardous() {
+        use Effect::{Allow, Deny};
+        check(&[
+            ("sed", Allow, "sed s/a/b/ f", true),
+            ("sed", Allow, "sed !-i s/a/b/ f", false),
+            ("sed *", Allow, "sed !-i s/a/b/ f", false),
+            ("sed -i*", Allow, "sed !-i s/a/b/ f", true),
+            ("sed -i*", Allow, "sed -n !-i f", false),
+            ("find . -delete", Allow, "find . !-delete", true),
+            ("find", Allow, "find . !-delete", false),
+            ("find", Deny, "find . !-delete", true),
+            ("re:sed .*", Allow, "sed !-i f", false),
+            ("re:sed -i .*", Allow, "sed !-i f", true),
+        ]);
+    }
+
+    #[test]
+    fn what_starts_a_program_is_restricted_and_permits_nothing() {
+        let through = Program { through: vec![program("sudo -n").argv], ..program("make all") };
+        let rows = [
+            ("sudo", Effect::Deny, true),
+            ("make", Effect::Deny, true),
+            ("sudo", Effect::Allow, false),
+            ("make", Effect::Allow, true),
+        ];
+        for (pattern, effect, expected) in rows {
             let pattern = CommandPattern::parse(pattern).unwrap();
-            assert_eq!(pattern.matches(argv, effect), expected, "{} on {line}", pattern.as_str());
+            assert_eq!(pattern.matches(&through, effect), expected, "{effect:?} {}", pattern.as_str());
+        }
+    }
+
+    #[test]
+    fn exact_and_spanning_patterns() {
+        let exact = |text: &str| CommandPattern::parse(text).unwrap().exact();
+        let spanning = |text: &str| CommandPattern::spanning(text).unwrap();
+        let rows = [
+            (exact("git push"), "git push", true, true),
+            (exact("git push"), "git push origin", false, false),
+            (exact("git push"), "git --no-pager push", true, false),
+            (spanning("git * main"), "git push origin main", true, true),
+            (spanning("git * main"), "git push origin main x", false, false),
+            (spanning("git * main"), "/usr/bin/git push main", true, false),
+        ];
+        for (pattern, line, restricts, permits) in rows {
+            let program = program(line);
+            let found = (pattern.matches(&program, Effect::Deny), pattern.matches(&program, Effect::Allow));
+            assert_eq!(found, (restricts, permits), "{} on {line}", pattern.as_str());
         }
     }
 
@@ -305,11 +521,31 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_never_permitted_and_always_restricted() {
-        let unknown = Word { certainty: Certainty::Unknown, ..Word::literal("$x") };
-        let argv = Argv::new(vec![Word::literal("git"), unknown]).unwrap();
-        let pattern = CommandPattern::parse("git push").unwrap();
-        assert!(pattern.matches(&argv, Effect::Deny));
-        assert!(!pattern.matches(&argv, Effect::Allow));
-        assert!(!CommandPattern::parse("git").unwrap().matches(&argv, Effect::Allow));
+        use Effect::{Allow, Deny};
+        check(&[
+            ("git push", Deny, "git $x", true),
+            ("git push", Deny, "git $x push", true),
+            ("git remote add", Deny, "git $x", true),
+            ("git push", Deny, "git commit $x", false),
+            ("git push", Allow, "git $x", false),
+            ("git", Allow, "git $x", false),
+            // A pattern is what its fixed ends allow.
+            ("git push", Deny, "git p*", true),
+            ("git push", Deny, "git *.txt", false),
+            ("rm -r", Deny, "rm *", true),
+            ("rm -r", Deny, "rm a*", false),
+            ("ls", Allow, "ls src/*", true),
+            ("ls", Allow, "ls *", false),
+            ("ls", Allow, "ls -- *", true),
+            ("ls *", Allow, "ls ?x", false),
+            ("ls src", Allow, "ls s*", false),
+        ]);
+    }
+
+    #[test]
+    fn many_words_take_no_longer_than_they_must() {
+        let words = vec!["-a"; 20_000].join(" ");
+        let pattern = CommandPattern::parse("git a b c d e f g").unwrap();
+        assert!(!pattern.matches(&program(&format!("git {words}")), Effect::Deny));
     }
 }

@@ -1,6 +1,6 @@
 //! What nothing overrules.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::Code;
 use crate::address::is_metadata;
@@ -8,8 +8,9 @@ use crate::chain::Floor;
 use crate::decision::{Reason, RuleRef};
 use crate::glob::GlobError;
 use crate::location::Location;
+use crate::operand::{File, Strangers, files};
 use crate::path_index::{Case, PathIndex, PathPattern, Reach};
-use crate::request::{Request, Want};
+use crate::request::{Kind, Request, Want};
 
 /// The border of the workspace, for a policy that lets nothing cross it.
 #[derive(Debug)]
@@ -86,6 +87,8 @@ impl Floor for NoAbsolute {
 pub struct Forbidden {
     index: PathIndex,
     reasons: Vec<Reason>,
+    /// For the files that commands name; where it is not known, they are not looked at.
+    workspace: Option<PathBuf>,
 }
 
 impl Forbidden {
@@ -100,11 +103,19 @@ impl Forbidden {
         Ok(Self {
             index: PathIndex::new(&wide, Case::Ignored)?,
             reasons: patterns.iter().map(reason).collect(),
+            workspace: None,
         })
     }
 
-    fn first(&self, location: &Location) -> Option<usize> {
-        location.names().filter_map(|name| self.index.first(name)).min()
+    /// Looks at the files that commands name, too.
+    #[must_use]
+    pub fn in_workspace(mut self, workspace: &Path) -> Self {
+        self.workspace = Some(workspace.to_owned());
+        self
+    }
+
+    fn first<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Option<usize> {
+        names.filter_map(|name| self.index.first(name)).min()
     }
 }
 
@@ -114,7 +125,15 @@ impl Floor for Forbidden {
     }
 
     fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
-        self.first(request.want.location()?).map(|index| self.reasons[index].clone())
+        let first = match (request.want, &self.workspace) {
+            (Want::Exec(invocation), Some(workspace)) => {
+                files(invocation, workspace, &[Kind::Read, Kind::Write], Strangers::Ignored, |_, file| {
+                    self.first(file.names())
+                })
+            }
+            (want, _) => self.first(want.location()?.names()),
+        };
+        first.map(|index| self.reasons[index].clone())
     }
 }
 
@@ -144,9 +163,17 @@ impl Floor for OwnFile {
     }
 
     fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
-        let Want::Write(location) = request.want else { return None };
         let own = self.0.as_os_str().as_encoded_bytes();
-        let hit = location.names().any(|name| name.eq_ignore_ascii_case(own));
+        let is_own = |name: &[u8]| name.eq_ignore_ascii_case(own);
+        let hit = match request.want {
+            Want::Write(location) => location.names().any(is_own),
+            Want::Exec(invocation) => {
+                let workspace = self.0.parent().unwrap_or(Path::new("/"));
+                let own = |_, file: &File| file.names().any(is_own).then_some(());
+                files(invocation, workspace, &[Kind::Write], Strangers::Ignored, own).is_some()
+            }
+            _ => false,
+        };
         hit.then(|| {
             Reason::new(Code::OwnPolicyFile, "this is the project's policy, which the agent may not change")
         })

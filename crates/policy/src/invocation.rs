@@ -85,7 +85,21 @@ impl Argv {
     /// The words joined by one blank.
     #[must_use]
     pub fn line(&self) -> String {
-        self.0.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+        self.line_as(self.0.first().map_or("", |program| &program.text))
+    }
+
+    /// The same with another name for the program.
+    #[must_use]
+    pub fn line_as(&self, program: &str) -> String {
+        let rest = self.0.iter().skip(1);
+        let length = rest.clone().map(|word| word.text.len() + 1).sum::<usize>();
+        let mut line = String::with_capacity(program.len() + length);
+        line.push_str(program);
+        for word in rest {
+            line.push(' ');
+            line.push_str(&word.text);
+        }
+        line
     }
 
     /// From the first word to the last.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use regex::{Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex_syntax::hir::HirKind;
 
 /// Longest pattern accepted, in bytes. A person reads patterns; longer ones are not meant to be read.
 pub const MAX_PATTERN: usize = 8192;
@@ -18,6 +19,8 @@ pub struct Pattern {
 
 #[derive(Clone)]
 enum Matcher {
+    /// Most words are just themselves.
+    Literal(Box<str>),
     Wildcard(Box<[Piece]>),
     Regex(Regex),
 }
@@ -50,6 +53,9 @@ pub enum PatternError {
         "`{0}` means something to a shell: write the words of one program as it gets them, or `\\{0}` for the character"
     )]
     Shell(char),
+    /// A word of a command pattern that is a path.
+    #[error("the path in the pattern cannot be used: {0}")]
+    Path(Box<str>),
     /// The expression does not parse, or would take too much memory.
     #[error("the regular expression cannot be used: {0}")]
     Regex(Box<str>),
@@ -61,7 +67,7 @@ impl Pattern {
         check_length(text)?;
         let matcher = match text.strip_prefix("re:") {
             Some(expression) => Matcher::Regex(whole_match(expression)?),
-            None => Matcher::Wildcard(pieces(text)?),
+            None => wildcard_or_literal(text)?,
         };
         Ok(Self { text: text.into(), matcher })
     }
@@ -70,6 +76,7 @@ impl Pattern {
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         match &self.matcher {
+            Matcher::Literal(only) => **only == *text,
             Matcher::Wildcard(pieces) => wildcard(pieces, text),
             Matcher::Regex(regex) => regex.is_match(text),
         }
@@ -84,14 +91,58 @@ impl Pattern {
     /// The only text that matches, if there is just one.
     #[must_use]
     pub fn literal(&self) -> Option<String> {
-        let Matcher::Wildcard(pieces) = &self.matcher else { return None };
-        pieces.iter().map(|piece| if let Piece::Char(c) = piece { Some(*c) } else { None }).collect()
+        if let Matcher::Literal(only) = &self.matcher { Some(only.to_string()) } else { None }
+    }
+
+    /// How an expression on whole texts begins, as far as that is fixed; `None` for other patterns.
+    pub(crate) fn expression_start(&self) -> Option<String> {
+        let Matcher::Regex(_) = &self.matcher else { return None };
+        let hir = regex_syntax::parse(self.text.strip_prefix("re:")?).ok();
+        let start = hir.and_then(|hir| match hir.into_kind() {
+            HirKind::Literal(literal) => String::from_utf8(literal.0.into()).ok(),
+            HirKind::Concat(parts) => match parts.first()?.kind() {
+                HirKind::Literal(literal) => String::from_utf8(literal.0.to_vec()).ok(),
+                _ => None,
+            },
+            _ => None,
+        });
+        Some(start.unwrap_or_default())
+    }
+
+    /// What stands before the first wildcard.
+    pub(crate) fn stem(&self) -> String {
+        let fixed = |piece: &Piece| if let Piece::Char(c) = piece { Some(*c) } else { None };
+        match &self.matcher {
+            Matcher::Literal(only) => only.to_string(),
+            Matcher::Wildcard(pieces) => pieces.iter().map_while(fixed).collect(),
+            Matcher::Regex(_) => String::new(),
+        }
+    }
+
+    /// Whether a file name that fits a pattern of the shell could match: the fixed ends of both must agree.
+    pub(crate) fn could_match(&self, names: &str) -> bool {
+        if names.contains('\\') {
+            return true;
+        }
+        let start = names.split(['*', '?', '[', '{', '(']).next().unwrap_or_default();
+        let end = names.rsplit(['*', '?', ']', '}', ')']).next().unwrap_or_default();
+        match &self.matcher {
+            Matcher::Literal(only) => only.starts_with(start) && only.ends_with(end),
+            Matcher::Wildcard(pieces) => {
+                begins(pieces.iter(), start.chars()) && begins(pieces.iter().rev(), end.chars().rev())
+            }
+            Matcher::Regex(_) => true,
+        }
     }
 
     /// A text that matches; none is known for an expression.
     #[must_use]
     pub fn sample(&self) -> Option<String> {
-        let Matcher::Wildcard(pieces) = &self.matcher else { return None };
+        let pieces = match &self.matcher {
+            Matcher::Literal(only) => return Some(only.to_string()),
+            Matcher::Wildcard(pieces) => pieces,
+            Matcher::Regex(_) => return None,
+        };
         let text = |piece: &Piece| match piece {
             Piece::Char(c) => c.to_string(),
             Piece::One => "q".to_owned(),
@@ -104,6 +155,7 @@ impl Pattern {
     #[must_use]
     pub fn is_anything(&self) -> bool {
         match &self.matcher {
+            Matcher::Literal(_) => false,
             Matcher::Wildcard(pieces) => pieces.iter().all(|piece| *piece == Piece::Many),
             Matcher::Regex(_) => matches!(&*self.text, "re:.*" | "re:(?s).*"),
         }
@@ -139,9 +191,26 @@ fn compile(expression: &str) -> Result<Regex, PatternError> {
         .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))
 }
 
+/// Many expressions at once, each on a whole line.
+pub(crate) fn line_set(expressions: &[&str]) -> Result<RegexSet, PatternError> {
+    let whole = expressions.iter().map(|expression| format!("^(?:{expression})$"));
+    // As much as all of them may take alone.
+    RegexSetBuilder::new(whole)
+        .size_limit(MAX_REGEX.saturating_mul(expressions.len().max(1)))
+        .build()
+        .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))
+}
+
 /// The last line of a regex error says what is wrong; the drawing above it is made for a terminal of its own.
 pub(crate) fn one_line(error: &str) -> String {
     error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+fn wildcard_or_literal(text: &str) -> Result<Matcher, PatternError> {
+    let pieces = pieces(text)?;
+    let literal: Option<String> =
+        pieces.iter().map(|piece| if let Piece::Char(c) = piece { Some(*c) } else { None }).collect();
+    Ok(literal.map_or(Matcher::Wildcard(pieces), |only| Matcher::Literal(only.into())))
 }
 
 fn pieces(text: &str) -> Result<Box<[Piece]>, PatternError> {
@@ -159,6 +228,19 @@ fn pieces(text: &str) -> Result<Box<[Piece]>, PatternError> {
         }
     }
     Ok(pieces.into())
+}
+
+/// Whether some text that matches begins so. Behind the first `*`, anything may.
+fn begins<'a>(mut pieces: impl Iterator<Item = &'a Piece>, start: impl Iterator<Item = char>) -> bool {
+    for c in start {
+        match pieces.next() {
+            Some(Piece::Many) => return true,
+            Some(Piece::One) => {}
+            Some(Piece::Char(want)) if *want == c => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Matches with one point of return: the last `*`. Bounded by pattern length times text length.

@@ -102,9 +102,9 @@ impl Rule {
         match self.effect {
             Effect::Allow => {
                 !invocation.programs.is_empty()
-                    && programs.all(|program| pattern.matches(&program.argv, self.effect))
+                    && programs.all(|program| pattern.matches(program, self.effect))
             }
-            Effect::Ask | Effect::Deny => programs.any(|program| pattern.matches(&program.argv, self.effect)),
+            Effect::Ask | Effect::Deny => programs.any(|program| pattern.matches(program, self.effect)),
         }
     }
 }

@@ -1,13 +1,22 @@
 //! Many rules at once: the link that holds what people wrote.
 
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use regex::RegexSet;
+
 use crate::Code;
 use crate::chain::Policy;
+use crate::command::{CommandPattern, installed_name};
 use crate::decision::{Decision, Effect, Reason};
 use crate::glob::GlobError;
 use crate::host_pattern::HostIndex;
-use crate::invocation::{Argv, Invocation};
+use crate::invocation::{Argv, Invocation, Program};
 use crate::location::Location;
+use crate::operand::{self, Strangers};
 use crate::path_index::{Case, PathIndex};
+use crate::pattern::line_set;
 use crate::request::{Kind, Request, Want};
 use crate::rule::{Rule, Subject};
 
@@ -20,8 +29,62 @@ pub struct RuleSet {
     /// The rule of each path pattern.
     path_rules: Vec<usize>,
     hosts: HostIndex,
-    commands: Vec<usize>,
+    commands: CommandIndex,
     any: Vec<usize>,
+    /// Where the programs of commands start and stay, if that is known.
+    workspace: Option<PathBuf>,
+}
+
+/// Rules on commands by the program they name.
+#[derive(Debug, Default)]
+struct CommandIndex {
+    named: HashMap<Box<str>, Vec<usize>>,
+    /// Rules whose program is a wildcard.
+    others: Vec<usize>,
+    /// Expressions on the whole line that do not begin with a program.
+    lines: Vec<usize>,
+    /// All of them at once: most lines match none.
+    any_line: RegexSet,
+}
+
+impl CommandIndex {
+    fn add(&mut self, id: usize, pattern: &CommandPattern) {
+        match (pattern.program(), pattern.expression()) {
+            (Some(name), _) => self.named.entry(name.into()).or_default().push(id),
+            (None, Some(_)) => self.lines.push(id),
+            (None, None) => self.others.push(id),
+        }
+    }
+
+    fn index_lines(&mut self, rules: &[Rule]) -> Result<(), GlobError> {
+        let expression = |id: &usize| match &rules[*id].subject {
+            Subject::Command(pattern) => pattern.expression(),
+            _ => None,
+        };
+        let expressions: Vec<_> = self.lines.iter().filter_map(expression).collect();
+        self.any_line = line_set(&expressions)?;
+        Ok(())
+    }
+
+    /// The first rule that holds for a program, of those that could be about it.
+    fn first(&self, argv: &Argv, holds: impl Fn(usize) -> bool) -> Option<usize> {
+        let text = argv.words().first().map(|word| word.text.as_str());
+        let installed = text.and_then(installed_name);
+        let named = [text, installed].map(|name| name.and_then(|name| self.named.get(name)));
+        let lists = [named[0], named[1], Some(&self.others), self.lines(argv, installed)];
+        let first = |list: &Vec<usize>| list.iter().copied().find(|&id| holds(id));
+        lists.into_iter().flatten().filter_map(first).min()
+    }
+
+    /// The expressions, if one of them matches the line; a program may be written with its path.
+    fn lines(&self, argv: &Argv, installed: Option<&str>) -> Option<&Vec<usize>> {
+        if self.lines.is_empty() {
+            return None;
+        }
+        let hit = self.any_line.is_match(&argv.line())
+            || installed.is_some_and(|name| self.any_line.is_match(&argv.line_as(name)));
+        hit.then_some(&self.lines)
+    }
 }
 
 impl RuleSet {
@@ -30,7 +93,7 @@ impl RuleSet {
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.effect));
         let (mut path_rules, mut patterns) = (Vec::new(), Vec::new());
         let mut hosts = HostIndex::default();
-        let (mut commands, mut any) = (Vec::new(), Vec::new());
+        let (mut commands, mut any) = (CommandIndex::default(), Vec::new());
         for (id, rule) in rules.iter().enumerate() {
             match &rule.subject {
                 Subject::Path(pattern, _) => {
@@ -38,12 +101,20 @@ impl RuleSet {
                     patterns.push((pattern, rule.effect.reach()));
                 }
                 Subject::Host(pattern) => hosts.add(id, pattern, rule.effect),
-                Subject::Command(_) => commands.push(id),
+                Subject::Command(pattern) => commands.add(id, pattern),
                 Subject::Any => any.push(id),
             }
         }
+        commands.index_lines(&rules)?;
         let paths = PathIndex::new(&patterns, Case::Exact)?;
-        Ok(Self { rules, paths, path_rules, hosts, commands, any })
+        Ok(Self { rules, paths, path_rules, hosts, commands, any, workspace: None })
+    }
+
+    /// Says where the workspace is: a permission on a command covers only what starts and writes there.
+    #[must_use]
+    pub fn in_workspace(mut self, workspace: &Path) -> Self {
+        self.workspace = Some(workspace.to_owned());
+        self
     }
 
     /// The rules, strictest first.
@@ -102,44 +173,115 @@ impl RuleSet {
         location.aliases().for_each(|name| look_up(name, Effect::Ask));
     }
 
+    /// The restrictions on a file that a command names.
+    fn file_candidates(&self, kind: Kind, file: &operand::File, hit: &mut impl FnMut(usize)) {
+        for name in file.names() {
+            self.paths.matches(name, |path| {
+                let id = self.path_rules[path];
+                let rule = &self.rules[id];
+                let about = matches!(&rule.subject, Subject::Path(_, kinds) if kinds.contains(kind));
+                if about && rule.effect > Effect::Allow {
+                    hit(id);
+                }
+            });
+        }
+    }
+
     /// Denied if any program is, allowed only if every one is and there are certainly no others.
     fn decide_exec(&self, request: &Request<'_>, invocation: &Invocation) -> Option<Decision> {
-        let whole = self.deciding(request).map(decision);
-        let each = invocation.programs.iter().map(|program| self.deciding_command(request, &program.argv));
-        let mut all_allowed = !invocation.programs.is_empty();
-        let mut strictest = whole;
-        for rule in each {
-            all_allowed &= rule.is_some();
-            if let Some(rule) = rule {
-                strictest =
-                    Some(strictest.map_or_else(|| decision(rule), |other| other.stricter(decision(rule))));
-            }
+        let mut strictest = self.deciding(request);
+        let mut all_named = !invocation.programs.is_empty();
+        for program in &invocation.programs {
+            let rule = self.deciding_command(request, program);
+            all_named &= rule.is_some();
+            strictest = match (strictest, rule) {
+                (Some(first), Some(next)) if next.effect <= first.effect => Some(first),
+                (first, next) => next.or(first),
+            };
         }
         match strictest? {
             // One of the programs is nobody's business yet: silence is not consent, however uncertain the rest is.
-            Decision::Allow(_) if !all_allowed => None,
-            Decision::Allow(_) if !invocation.is_certain() => Some(Decision::Ask(unprovable())),
-            decided => Some(decided),
+            rule if rule.effect == Effect::Allow && !all_named => None,
+            rule if rule.effect == Effect::Allow && !invocation.is_certain() => {
+                Some(Decision::Ask(unprovable()))
+            }
+            rule => Some(decision(rule)),
         }
     }
 
-    fn deciding_command(&self, request: &Request<'_>, argv: &Argv) -> Option<&Rule> {
-        self.commands
-            .iter()
-            .chain(&self.any)
-            .copied()
-            .filter(|&id| self.fits_command(id, request, argv))
-            .min()
-            .map(|id| &self.rules[id])
+    /// Whether rules speak of some programs of a command line and not of others.
+    #[must_use]
+    pub fn names_a_part(&self, request: &Request<'_>) -> bool {
+        let Want::Exec(invocation) = request.want else { return false };
+        let named = |program: &Program| self.deciding_command(request, program).is_some();
+        let count = invocation.programs.iter().filter(|program| named(program)).count();
+        count > 0 && count < invocation.programs.len()
     }
 
-    fn fits_command(&self, id: usize, request: &Request<'_>, argv: &Argv) -> bool {
+    /// The strictest rule on one program, or on what only starts it.
+    fn deciding_command(&self, request: &Request<'_>, program: &Program) -> Option<&Rule> {
+        let holds = |id: usize| self.rules[id].conditions_hold(request);
+        let own = self.commands.first(&program.argv, |id| self.fits_program(id, program) && holds(id));
+        let through = program.through.iter().filter_map(|argv| {
+            let restricts = |id| self.restricts(id, argv, program.cwd.as_deref());
+            self.commands.first(argv, |id| restricts(id) && holds(id))
+        });
+        let any = self.any.iter().copied().find(|&id| holds(id));
+        own.into_iter().chain(through).chain(any).min().map(|id| &self.rules[id])
+    }
+
+    fn fits_program(&self, id: usize, program: &Program) -> bool {
         let rule = &self.rules[id];
-        let about = match &rule.subject {
-            Subject::Command(pattern) => pattern.matches(argv, rule.effect),
-            _ => true,
-        };
-        about && rule.conditions_hold(request)
+        match &rule.subject {
+            Subject::Command(pattern) if rule.effect == Effect::Allow => {
+                let inside = |workspace: &PathBuf| operand::stays_inside(program, workspace);
+                pattern.permits(program) && self.workspace.as_ref().is_none_or(inside)
+            }
+            _ => self.restricts(id, &program.argv, program.cwd.as_deref()),
+        }
+    }
+
+    fn restricts(&self, id: usize, argv: &Argv, cwd: Option<&str>) -> bool {
+        let rule = &self.rules[id];
+        let Subject::Command(pattern) = &rule.subject else { return false };
+        rule.effect > Effect::Allow && pattern.restricts(argv, cwd)
+    }
+
+    /// The strictest restriction on a file that a command would touch.
+    fn restricting_path(&self, request: &Request<'_>, invocation: &Invocation) -> Option<&Rule> {
+        let workspace = self.workspace.as_deref().filter(|_| !self.path_rules.is_empty())?;
+        let mut first: Option<usize> = None;
+        operand::files::<()>(
+            invocation,
+            workspace,
+            &[Kind::Read, Kind::Write],
+            Strangers::Read,
+            |kind, file| {
+                self.file_candidates(kind, file, &mut |id| {
+                    if first.is_none_or(|first| id < first) && self.rules[id].conditions_hold(request) {
+                        first = Some(id);
+                    }
+                });
+                None
+            },
+        );
+        first.map(|id| &self.rules[id])
+    }
+}
+
+/// Rules on files, held against the files that a command names. They can only stop it: where they ask, a denial stays a
+/// denial, so the link belongs among those that narrow.
+#[derive(Debug)]
+pub struct CommandFiles(pub Arc<RuleSet>);
+
+impl Policy for CommandFiles {
+    fn name(&self) -> &'static str {
+        "files of commands"
+    }
+
+    fn decide(&self, request: &Request<'_>) -> Option<Decision> {
+        let Want::Exec(invocation) = request.want else { return None };
+        self.0.restricting_path(request, invocation).map(decision)
     }
 }
 
@@ -160,7 +302,9 @@ fn decision(rule: &Rule) -> Decision {
     Decision::new(rule.effect, rule.reason.clone())
 }
 
-fn unprovable() -> Reason {
+/// Why a line that is not certain is not allowed.
+#[must_use]
+pub fn unprovable() -> Reason {
     Reason::new(Code::Unprovable, "what this command line would start is not certain")
         .remedy("write the command without assignments, substitutions or values known only at run time")
 }

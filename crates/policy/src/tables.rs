@@ -1,4 +1,5 @@
 //! Reviewed data: generated from `tables/`, or kept here where code and data are one.
 
+pub(crate) mod habits;
 pub(crate) mod hosts;
 pub(crate) mod tools;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
 use policy::{
-    Answers, Arguments, Chain, Code, CommandPattern, Decision, Effect, Endpoint, Finding, HostPattern,
-    Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Reason, Remembered, Request, Rule,
-    RuleSet, Span, Subject, ToolName, Want,
+    Answers, Arguments, Argv, Chain, Code, CommandPattern, Decision, Effect, Endpoint, Finding, HostPattern,
+    Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Program, Reason, Remembered, Request,
+    Rule, RuleSet, Span, Subject, ToolName, Want, Word,
 };
 use proptest::prelude::*;
 
@@ -229,13 +229,18 @@ fn a_command_line_is_judged_program_by_program() {
         (&[], true, Effect::Deny),
     ];
     for (lines, certain, expected) in rows {
-        let programs = lines.iter().flat_map(|line| Invocation::plain(line).unwrap().programs).collect();
+        let programs = lines.iter().map(|line| program(line)).collect();
         let unprovable = || Finding::new(Code::Unprovable, Span::default(), "a value of run time");
         let findings = (!certain).then(unprovable).into_iter().collect();
         let invocation = Invocation { programs, findings };
         let request = Request { tool: &exec, want: Want::Exec(&invocation) };
         assert_eq!(chain.decide(&request, &Answers::none()).effect(), *expected, "{lines:?}");
     }
+}
+
+fn program(line: &str) -> Program {
+    let argv = Argv::new(line.split(' ').map(Word::literal).collect()).unwrap();
+    Program::alone(argv, Some("/ws".into()))
 }
 
 #[test]

@@ -12,7 +12,9 @@ pub(crate) fn decode(text: &str) -> Option<String> {
     }
     out.extend_from_slice(rest.as_bytes());
     // The value ends at a NUL, whatever follows it.
-    out.iter().position(|&byte| byte == 0).map(|end| out.truncate(end));
+    if let Some(end) = out.iter().position(|&byte| byte == 0) {
+        out.truncate(end);
+    }
     String::from_utf8(out).ok()
 }
 
@@ -58,12 +60,11 @@ fn escape<'a>(rest: &'a str, out: &mut Vec<u8>) -> Option<&'a str> {
 
 fn byte<'a>(digits: &'a str, whole: &'a str, radix: u32, most: usize, out: &mut Vec<u8>) -> Option<&'a str> {
     let (value, after) = number(digits, radix, most);
-    match value {
-        Some(value) => out.push(u8::try_from(value & 0xff).ok()?),
-        None => {
-            out.push(b'\\');
-            return Some(whole);
-        }
+    if let Some(value) = value {
+        out.push(u8::try_from(value & 0xff).ok()?);
+    } else {
+        out.push(b'\\');
+        return Some(whole);
     }
     Some(after)
 }

@@ -1,6 +1,30 @@
 //! Looking through programs that start other programs.
+//!
+//! One layer at a time: `env nice rm x` says `nice rm x`, and whoever asks looks again.
+//! A word whose text is not known is never skipped: where it could decide what starts, a finding says so.
 
-use policy::{Assignment, Finding, Word};
+mod awk;
+mod builders;
+mod editors;
+mod find;
+mod git;
+mod interpreters;
+mod languages;
+mod options;
+mod programs;
+mod python;
+mod remote;
+mod scan;
+mod sed;
+mod shells;
+mod split;
+mod table;
+#[cfg(test)]
+mod tests;
+mod words;
+mod wrappers;
+
+use policy::{Assignment, Certainty, Code, Finding, Word};
 
 use crate::Dialect;
 
@@ -29,17 +53,106 @@ pub(crate) enum Start {
     /// Shell code from its standard input.
     Stdin(Dialect),
     /// Code in another language from its standard input.
-    ForeignStdin { program: Word },
+    ForeignStdin,
     /// The shell script in this file.
     Script { file: Word, dialect: Dialect },
 }
 
-/// Looks through a program. `words` has at least one word, and the first is known.
-pub(crate) fn look(_words: &[Word]) -> Look {
-    Look::default()
+/// How the words of a tool are read.
+enum Tool {
+    /// It starts the command that follows its own options.
+    Wrapper(&'static wrappers::Wrapper),
+    /// Only some of its options start or write something.
+    Options(&'static str),
+    /// It has a way of its own.
+    Own(fn(&[Word], &mut Look)),
 }
 
-/// The option by which an interpreter takes its program from a word.
-pub(crate) fn code_option(_program: &str) -> Option<&'static str> {
-    None
+/// Looks through a program. `words` has at least one word, and the first is known.
+pub(crate) fn look(words: &[Word]) -> Look {
+    let mut look = Look::default();
+    let Some(tool) = words.first().and_then(|first| tool(&first.text)) else { return look };
+    match tool {
+        Tool::Wrapper(wrapper) => wrapper.look(words, &mut look),
+        Tool::Options(spec) => programs::by_options(spec, words, &mut look),
+        Tool::Own(own) => own(words, &mut look),
+    }
+    look
+}
+
+/// The tool that a program's path names.
+fn tool(path: &str) -> Option<&'static Tool> {
+    let name = base_name(path);
+    named(name).or_else(|| {
+        if name.starts_with("ld") { table::loader(name) } else { versioned(name).and_then(named) }
+    })
+}
+
+fn named(name: &str) -> Option<&'static Tool> {
+    let first = usize::from(*name.as_bytes().first()?);
+    let (start, end) = (*table::FIRSTS.get(first)?, *table::FIRSTS.get(first + 1)?);
+    table::TOOLS.get(start..end)?.iter().find(|(tool, _)| *tool == name).map(|(_, tool)| tool)
+}
+
+/// `python3.11` is `python`, `bash5` is `bash`.
+fn versioned(name: &str) -> Option<&str> {
+    let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
+    let plain = plain.strip_suffix('-').unwrap_or(plain);
+    (plain.len() < name.len() && !plain.is_empty()).then_some(plain)
+}
+
+/// What stands behind the last slash.
+fn base_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+impl Look {
+    /// A program would start with these words, if there are any.
+    fn program(&mut self, words: Vec<Word>, alone: bool) {
+        if !words.is_empty() {
+            let alone = alone && self.hazards.is_empty();
+            self.starts.push(Start::Program { words, alone });
+        }
+    }
+
+    /// A word would be read as shell code.
+    fn code(&mut self, code: Word) {
+        self.starts.push(Start::Code { code, dialect: Dialect::Sh, arguments: Vec::new() });
+    }
+
+    /// Words would be joined and read as shell code.
+    fn joined(&mut self, words: &[Word]) {
+        if let Some(code) = words::joined(words) {
+            self.code(code);
+        }
+    }
+
+    /// This word writes or starts what the program is not known for.
+    fn hazard(&mut self, at: usize) {
+        let at = u32::try_from(at).unwrap_or(u32::MAX);
+        if self.hazards.last() != Some(&at) {
+            self.hazards.push(at);
+        }
+    }
+
+    /// Nobody can say what this word does.
+    fn unprovable(&mut self, word: &Word, text: impl Into<Box<str>>) {
+        self.note(Finding::new(Code::Unprovable, word.span, text));
+    }
+
+    /// This word is code in another language, and it can start programs.
+    fn own_code(&mut self, word: &Word, language: &str) {
+        if word.certainty == Certainty::Unknown {
+            return self.unprovable(word, format!("the {language} code is not known before it runs"));
+        }
+        let text = format!("this {language} code can start programs or evaluate text");
+        self.note(Finding::new(Code::CodeOfItsOwn, word.span, text));
+    }
+
+    /// The same thing is told once; only the last few are compared, so that many stay cheap.
+    fn note(&mut self, finding: Finding) {
+        if !self.findings.iter().rev().take(4).any(|told| *told == finding) {
+            self.findings.push(finding);
+        }
+    }
 }

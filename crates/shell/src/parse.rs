@@ -185,7 +185,8 @@ impl<'a> Parser<'a> {
     }
 
     fn error_here(&self, problem: Problem) -> ParseError {
-        self.error(problem, self.pos, (self.pos + 1).min(self.end))
+        let length = self.char().map_or(0, char::len_utf8);
+        self.error(problem, self.pos, self.pos + length)
     }
 
     fn error(&self, problem: Problem, start: usize, end: usize) -> ParseError {

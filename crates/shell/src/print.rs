@@ -91,8 +91,15 @@ impl<'a> Printer<'a> {
     }
 
     fn command(&mut self, command: &'a Command) {
+        let before = means_more_in_front(&command.kind);
+        if before {
+            for redirect in &command.redirects {
+                self.redirect(redirect);
+                self.put(" ");
+            }
+        }
         self.kind(&command.kind);
-        for redirect in &command.redirects {
+        for redirect in command.redirects.iter().filter(|_| !before) {
             self.put(" ");
             self.redirect(redirect);
         }
@@ -110,10 +117,14 @@ impl<'a> Printer<'a> {
             }
             Kind::For { select, names, words, body } => {
                 self.put(if *select { "select" } else { "for" });
-                names.iter().for_each(|name| self.spaced(name));
+                for name in names {
+                    self.spaced(name);
+                }
                 if let Some(words) = words {
                     self.put(" in");
-                    words.iter().for_each(|word| self.spaced(word));
+                    for word in words {
+                        self.spaced(word);
+                    }
                 }
                 self.line_end();
                 self.block("do", body, "done");
@@ -141,7 +152,9 @@ impl<'a> Printer<'a> {
             Kind::Function { names, body } => self.function(names, body),
             Kind::Coproc { name, body } => {
                 self.put("coproc");
-                name.iter().for_each(|name| self.spaced(name));
+                if let Some(name) = name {
+                    self.spaced(name);
+                }
                 self.put(" ");
                 self.command(body);
             }
@@ -239,7 +252,7 @@ impl<'a> Printer<'a> {
             self.put(if index == 0 { "" } else { " " });
             self.word(name);
         }
-        self.put("() ");
+        self.put(" () ");
         self.command(body);
     }
 
@@ -255,7 +268,9 @@ impl<'a> Printer<'a> {
             Value::Word(word) => self.word(word),
             Value::Array(words) => {
                 self.put("(");
-                words.iter().for_each(|word| self.spaced(word));
+                for word in words {
+                    self.spaced(word);
+                }
                 self.put(" )");
             }
         }
@@ -289,7 +304,9 @@ impl<'a> Printer<'a> {
     }
 
     fn parts(&mut self, parts: &'a [Part], double: bool) {
-        parts.iter().for_each(|part| self.part(&part.kind, double));
+        for part in parts {
+            self.part(&part.kind, double);
+        }
     }
 
     fn part(&mut self, part: &'a PartKind, double: bool) {
@@ -370,3 +387,20 @@ impl<'a> Printer<'a> {
         }
     }
 }
+
+/// Whether the first word of a simple command would mean more without a redirection in front of it: behind one, nothing is
+/// a word of the language.
+fn means_more_in_front(kind: &Kind) -> bool {
+    let Kind::Simple { words, .. } = kind else { return false };
+    let Some(Argument::Word(word)) = words.first() else { return false };
+    match word.parts.first().map(|part| &part.kind) {
+        Some(PartKind::Group(_)) => true,
+        Some(PartKind::Text(text)) => word.parts.len() == 1 && LANGUAGE.contains(&text.as_str()),
+        _ => false,
+    }
+}
+
+const LANGUAGE: &[&str] = &[
+    "!", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "foreach", "function",
+    "if", "repeat", "select", "then", "time", "until", "while", "{", "}",
+];

@@ -53,12 +53,12 @@ pub fn read(text: &[u8], around: &Surroundings<'_>) -> Invocation {
 
 /// Reads a command whose words are known, so that no shell reads it first.
 #[must_use]
-pub fn read_words(words: Vec<Word>, around: &Surroundings<'_>) -> Invocation {
+pub fn read_words(words: &[Word], around: &Surroundings<'_>) -> Invocation {
     let mut all = Invocation::default();
     for &dialect in around.dialects {
         let nodes = Nodes::new();
         let mut reader = Reader::new("", dialect, &nodes, around);
-        reader.start_words(words.clone());
+        reader.start_words(words.to_vec());
         merge(&mut all, reader.found, 0, 0);
     }
     all
@@ -170,7 +170,9 @@ impl<'a> Reader<'a> {
     fn top(&mut self, text: &str) -> Option<ParseError> {
         let Partly { list, error, late, misleading } = parse_partly(text, self.dialect, self.nodes, None);
         self.characters(misleading);
-        late.iter().for_each(|error| self.add(unreadable(error)));
+        for error in &late {
+            self.add(unreadable(error));
+        }
         self.list(&list);
         match error {
             Some(error) if error.problem.is_limit() => {
@@ -198,7 +200,9 @@ impl<'a> Reader<'a> {
             let Partly { list, error, late, misleading } =
                 parse_partly(text, dialect, self.nodes, Some(&place));
             self.characters(misleading);
-            late.iter().for_each(|error| self.add(unreadable(error)));
+            for error in &late {
+                self.add(unreadable(error));
+            }
             mistakes.extend(error);
             self.list(&list);
             let found = Invocation {
@@ -220,13 +224,16 @@ impl<'a> Reader<'a> {
     /// Where each byte of an inner text stands outside: exactly, if the text is spelled there, else at its word.
     fn places(&self, text: &str, span: Span) -> Vec<u32> {
         let outside = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
-        match outside.find(text).filter(|_| !text.is_empty()).and_then(|at| u32::try_from(at).ok()) {
-            Some(at) => (0..=text.len()).map(|n| span.start + at + u32::try_from(n).unwrap_or(0)).collect(),
-            None => {
-                let mut places = vec![span.start; text.len()];
-                places.push(span.end);
-                places
-            }
+        // Words that no shell has read stand there as they are.
+        let as_is =
+            self.text.is_empty() && span.end.checked_sub(span.start) == u32::try_from(text.len()).ok();
+        let at = if as_is { Some(0) } else { outside.find(text) };
+        if let Some(at) = at.filter(|_| !text.is_empty()).and_then(|at| u32::try_from(at).ok()) {
+            (0..=text.len()).map(|n| span.start + at + u32::try_from(n).unwrap_or(0)).collect()
+        } else {
+            let mut places = vec![span.start; text.len()];
+            places.push(span.end);
+            places
         }
     }
 
@@ -279,10 +286,11 @@ impl<'a> Reader<'a> {
 
     /// Walks something whose effects on the state stay inside it.
     fn apart(&mut self, walk: impl FnOnce(&mut Self)) {
-        let (state, feed) = (self.state.clone(), self.feed.clone());
-        let (stage, piped) = (std::mem::take(&mut self.stage), std::mem::take(&mut self.piped));
+        let before = (Arc::clone(&self.state), self.feed.clone());
+        let pipe = (std::mem::take(&mut self.stage), std::mem::take(&mut self.piped));
         walk(self);
-        (self.state, self.feed, self.stage, self.piped) = (state, feed, stage, piped);
+        (self.state, self.feed) = before;
+        (self.stage, self.piped) = pipe;
     }
 
     /// Walks something that may not run, or more than once.

@@ -395,7 +395,7 @@ impl Command {
                 body.each_command(look);
             }
             Kind::For { body, .. } | Kind::Count { body, .. } | Kind::Repeat { body, .. } => {
-                body.each_command(look)
+                body.each_command(look);
             }
             Kind::Case { arms, .. } => arms.iter().for_each(|arm| arm.body.each_command(look)),
             Kind::Function { body, .. } | Kind::Coproc { body, .. } => body.each_command(look),

@@ -12,7 +12,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("audit", &["policy"]),
     ("guard", &["policy", "audit"]),
     ("jail", &["policy"]),
-    ("config", &["policy", "jail"]),
+    ("config", &["policy", "shell", "jail"]),
     ("broker", &["policy", "audit"]),
     ("ringfence", &["policy", "shell", "skill", "source", "audit", "guard", "jail"]),
     ("tools", &["ringfence"]),
@@ -141,7 +141,7 @@ mod tests {
             (
                 "ringfence-config",
                 "ringfence-cli",
-                "ringfence-config: may not use cli; it may use policy, jail",
+                "ringfence-config: may not use cli; it may use policy, shell, jail",
             ),
             ("ringfence-audit", "leftpad", "ringfence-audit: uses leftpad, which is no room"),
         ];

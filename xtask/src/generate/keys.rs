@@ -77,6 +77,7 @@ fn law(narrow: Narrow) -> String {
     match narrow {
         Narrow::Fixed => "cannot set it".to_owned(),
         Narrow::Order(words) => format!("only forward: {}", words.join(" → ")),
+        Narrow::Each(words) => format!("each only forward: {}", words.join(" → ")),
         Narrow::Smaller => "only smaller".to_owned(),
         Narrow::Add => "only more entries".to_owned(),
         Narrow::Within => "only entries that are covered".to_owned(),

@@ -1,62 +1,44 @@
 //! Whether a typed command may start at all. Where it runs is another question.
 
-use std::ffi::{OsStr, OsString};
+use policy::{Code, Decision, Effect, Findings, Invocation, Reason, Shown};
 
-use config::Settings;
-use policy::{
-    Argv, Certainty, Code, Decision, Effect, Invocation, Kind, Link, Program, Reason, Request, Shown,
-    ToolName, Want, Word,
-};
-
+use crate::check::draw;
+use crate::command::{Line, deciding};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::surroundings::columns;
 
-/// The command as the policy judges it.
+/// What is left of the findings when a person typed the command: typing it answers what a finding would only ask.
 ///
-/// Words are taken as they are, never joined into a line that would have to be read again. What stands behind `env` is
-/// judged besides: it is what really runs.
-pub(crate) fn invocation(command: &[OsString]) -> Invocation {
-    let words: Vec<Word> = command.iter().map(|word| self::word(word)).collect();
-    let behind_env = words.first().filter(|word| word.text.rsplit('/').next() == Some("env")).map(|_| {
-        words.iter().skip(1).skip_while(|word| word.text.contains('=') || word.text.starts_with('-')).cloned()
-    });
-    let behind = behind_env.and_then(|words| Argv::new(words.collect()));
-    let programs = Argv::new(words).into_iter().chain(behind).map(|argv| Program::alone(argv, None));
-    Invocation { programs: programs.collect(), findings: Vec::new() }
+/// Rules still ask, and what a finding denies stays denied.
+pub(crate) fn answered(mut invocation: Invocation, findings: &Findings) -> Invocation {
+    invocation.findings.retain(|found| findings.effect(found.code) != Some(Effect::Ask));
+    invocation
 }
 
-/// A word that is not UTF-8 is not known as text.
-fn word(word: &OsStr) -> Word {
-    let certainty = if word.to_str().is_some() { Certainty::Literal } else { Certainty::Unknown };
-    Word { certainty, ..Word::literal(word.to_string_lossy()) }
-}
-
-/// Adds the last link for `run`: a person who types a command has allowed it. Rules come first, so one that denies or
-/// asks still stops it.
-pub(crate) fn with_typed(settings: Settings) -> Settings {
-    let typed = |request: &Request<'_>| {
-        let reason = || Reason::new(Code::Typed, "a person typed this command, and no rule is against it");
-        (request.want.kind() == Kind::Exec).then(|| (Effect::Allow, reason()))
-    };
-    Settings { chain: settings.chain.otherwise(Link::new("typed", typed)), ..settings }
-}
-
-/// Decides about the command.
-pub(crate) fn decide(settings: &Settings, invocation: &Invocation) -> Result<Decision, Failure> {
-    let tool =
-        ToolName::parse("exec").map_err(|error| Failure::new("the tool has no name").because(&error))?;
-    Ok(settings.decide(&Request { tool: &tool, want: Want::Exec(invocation) }))
+/// A person who types a command has allowed what would only be asked because no rule names it.
+pub(crate) fn typed(decision: Decision) -> Decision {
+    match decision {
+        Decision::Ask(reason) if reason.code == Code::CommandDefault => Decision::Allow(Reason::new(
+            Code::Typed,
+            "a person typed this command, and no rule is against it",
+        )),
+        decision => decision,
+    }
 }
 
 /// Why a command does not start; `None` when it may.
-pub(crate) fn refusal(decision: &Decision, line: &str) -> Option<Failure> {
+pub(crate) fn refusal(decision: &Decision, line: &Line, invocation: &Invocation) -> Option<Failure> {
     let (said, reason) = match decision {
         Decision::Allow(_) => return None,
         Decision::Ask(reason) => ("wants a person to be asked about, and nobody can be asked here", reason),
         Decision::Deny(reason) => ("denies", reason),
     };
-    let message = format!("the policy {said}: {}", Shown::text(line));
+    let message = format!("the policy {said}: {}", Shown::bytes(line.text()));
     let mut failure = Failure::coded(reason.code, message).exit(Exit::Refused);
+    failure.drawing = deciding(invocation, decision)
+        .map(|found| draw(line.text(), found.span, columns()))
+        .unwrap_or_default();
     failure.causes.push(match &reason.rule {
         Some(rule) => format!("{} ({rule})", reason.text),
         None => reason.text.to_string(),
@@ -70,24 +52,35 @@ pub(crate) fn refusal(decision: &Decision, line: &str) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::ffi::OsStringExt as _;
+    use policy::finding::Mode;
+    use policy::{Finding, Span};
+    use std::ffi::OsString;
 
     #[test]
-    fn words_are_taken_as_they_are() {
-        let rows: [(&[&str], &[&str]); 5] = [
-            (&["git", "push", "--force now"], &["git push --force now"]),
-            (&["env", "A=1", "git", "push"], &["env A=1 git push", "git push"]),
-            (&["/usr/bin/env", "-i", "make"], &["/usr/bin/env -i make", "make"]),
-            (&["env"], &["env"]),
-            (&["sh", "-c", "git push"], &["sh -c git push"]),
-        ];
-        for (command, programs) in rows {
-            let command: Vec<_> = command.iter().map(OsString::from).collect();
-            let lines: Vec<_> =
-                invocation(&command).programs.iter().map(|program| program.argv.line()).collect();
-            assert_eq!(lines, programs);
+    fn typing_a_command_answers_what_is_asked_and_nothing_that_is_denied() {
+        let found = |code| Finding::new(code, Span::new(0, 1), "a sentence");
+        let rows = [(Code::Unprovable, false), (Code::Destructive, true), (Code::CommandSubstitution, true)];
+        for (code, stays) in rows {
+            let invocation = Invocation { programs: Vec::new(), findings: vec![found(code)] };
+            let findings = Findings::new(Mode::Standard, None);
+            assert_eq!(answered(invocation, &findings).findings.len() == 1, stays, "{code}");
         }
-        let odd = invocation(&[OsString::from_vec(b"a\xff".to_vec())]);
-        assert!(!odd.programs[0].argv.words()[0].is_literal());
+    }
+
+    #[test]
+    fn a_refusal_shows_the_token_that_it_rests_on() {
+        let line = Line::words(&["sh", "-c", "rm -rf /"].map(OsString::from));
+        let found = Finding::new(Code::Destructive, Span::new(6, 14), "this deletes everything");
+        let reason = Reason::new(found.code, &*found.text).remedy("name the directory");
+        let invocation = Invocation { programs: Vec::new(), findings: vec![found] };
+        let refusal = refusal(&Decision::Deny(reason), &line, &invocation).unwrap();
+        insta::assert_snapshot!(refusal, @r"
+            sh -c rm -rf /
+                  ^^^^^^^^
+        error[RF-S018]: the policy denies: sh -c rm -rf /
+          because: this deletes everything
+        hint: to allow it: name the directory
+        hint: `ringfence explain RF-S018` says more
+        ");
     }
 }

@@ -67,6 +67,14 @@ impl Stage {
         command
     }
 
+    /// A script that the policy does not see, because it comes as a value. The jail has to hold it.
+    pub(crate) fn unseen(&self, options: &str, script: &str) -> Command {
+        let mut command = self.command();
+        command.arg("run").args(options.split_whitespace()).arg("--env").arg(format!("SCRIPT={script}"));
+        command.args(["--", "/bin/sh", "-c", "eval \"$SCRIPT\""]);
+        command
+    }
+
     pub(crate) fn run(&self, options: &str, script: &str) -> Ended {
         ended(&mut self.script(options, script))
     }

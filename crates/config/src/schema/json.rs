@@ -55,6 +55,12 @@ fn kind(kind: Kind) -> Map<String, Value> {
         Kind::Table(keys) => return table(keys),
         Kind::Named(keys) => json!({ "type": "object", "additionalProperties": table(keys) }),
         Kind::Tables(keys) => json!({ "type": "array", "items": table(keys) }),
+        Kind::Findings(words) => {
+            let codes = policy::Code::ALL.iter().filter(|code| policy::is_finding(**code));
+            let properties: Map<_, _> =
+                codes.map(|code| (code.id().to_owned(), json!({ "enum": words }))).collect();
+            json!({ "type": "object", "properties": properties, "additionalProperties": false })
+        }
         Kind::Map(meaning) => json!({ "type": "object", "additionalProperties": text(meaning) }),
     };
     schema.as_object().cloned().unwrap_or_default()

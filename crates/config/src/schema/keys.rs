@@ -20,6 +20,7 @@ pub static ROOT: &[Key] = &[
         Narrow::Add,
         "Rules on tools, commands, paths, hosts and arguments.",
     ),
+    Key::new("commands", Kind::Table(COMMANDS), Narrow::Inside, "Which commands may start."),
     Key::new("network", Kind::Table(NETWORK), Narrow::Inside, "Which hosts may be connected to."),
     Key::new("secrets", Kind::Tables(SECRET), Narrow::Fixed, "Credentials that are added outside the jail.")
         .later(),
@@ -89,6 +90,7 @@ static PROFILE: &[Key] = &[
         Narrow::Order(&["open", "broker", "none"]),
         "Which network a process sees.",
     ),
+    Key::new("commands", MODES, CLOSER, "How closely command lines are judged in it."),
     Key::new(
         "require",
         Kind::Table(REQUIRE),
@@ -104,6 +106,29 @@ static PROFILE: &[Key] = &[
     Key::new("write", Kind::List(Text::Path), Narrow::Within, "Paths that are seen and may be changed."),
     Key::new("hide", Kind::List(Text::Path), Narrow::Add, "Paths that are empty for the process."),
     Key::new("tools", Kind::Map(Text::Profile), Narrow::Fixed, "Another profile for one tool.").later(),
+];
+
+const MODES: Kind = Kind::Choice(&["strict", "standard", "off"]);
+const CLOSER: Narrow = Narrow::Order(&["off", "standard", "strict"]);
+const EFFECTS: &[&str] = &["allow", "ask", "deny"];
+
+static COMMANDS: &[Key] = &[
+    Key::new("mode", MODES, CLOSER, "How closely command lines are judged."),
+    Key::new(
+        "default",
+        Kind::Choice(EFFECTS),
+        Narrow::Order(EFFECTS),
+        "What happens to a program that no rule names.",
+    ),
+    Key::new(
+        "findings",
+        Kind::Findings(EFFECTS),
+        Narrow::Each(EFFECTS),
+        "What single findings mean, whatever the mode.",
+    ),
+    Key::new("deny", Kind::List(Text::CommandRule), Narrow::Add, "Commands that are denied."),
+    Key::new("approve", Kind::List(Text::CommandRule), Narrow::Add, "Commands that a person approves."),
+    Key::new("allow", Kind::List(Text::CommandRule), Narrow::Within, "Commands that are allowed."),
 ];
 
 const LEVELS: Kind = Kind::Choice(&["none", "partial", "full"]);
@@ -189,6 +214,12 @@ static ACCESS: &[Key] = &[
 ];
 
 static RULE: &[Key] = &[
+    Key::new(
+        "rule",
+        Kind::Text(Text::RuleString),
+        Narrow::Free,
+        "A rule string, such as `Bash(git push:*)` or `Read(~/.ssh/**)`, instead of the next four keys.",
+    ),
     Key::new("tool", Kind::Text(Text::Tool), Narrow::Free, "The tool that asks; `*` is a wildcard."),
     Key::new(
         "command",

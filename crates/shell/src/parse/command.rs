@@ -35,7 +35,11 @@ impl Parser<'_> {
             self.skip_blanks();
             if let Some(redirect) = self.redirect()? {
                 redirects.push(redirect);
-            } else if self.at_function_parens() && assignments.is_empty() && !words.is_empty() {
+            } else if self.at_function_parens()
+                && assignments.is_empty()
+                && redirects.is_empty()
+                && !words.is_empty()
+            {
                 return self.function_of(start, words);
             } else if let Some(assign) = self.leading_assign(words.is_empty())? {
                 assignments.push(assign);
@@ -72,7 +76,8 @@ impl Parser<'_> {
         let Some(names) = words.into_iter().map(name).collect::<Option<Vec<_>>>() else {
             return Err(self.error_here(Problem::Unexpected));
         };
-        if names.len() > 1 && !self.is(Dialect::Zsh) {
+        let brace = names.iter().any(|name| name.plain_text() == Some("{"));
+        if brace || (names.len() > 1 && !self.is(Dialect::Zsh)) {
             return Err(self.error_here(Problem::Unexpected));
         }
         let body = Box::new(self.function_body()?);
@@ -142,29 +147,29 @@ impl Parser<'_> {
         let start = self.pos;
         let name = self.read_name();
         if name.is_empty() || !matches!(self.peek(), Some(b'=' | b'+' | b'[')) {
-            return self.no_assign(start);
+            self.pos = start;
+            return Ok(None);
         }
         let subscript = if self.peek() == Some(b'[') && !self.is(Dialect::Sh) {
             self.pos += 1;
             match self.parts(Stop::Bracket, false) {
                 Ok(parts) if self.eat(b']') => Some(parts),
                 Err(error) if error.problem.is_limit() => return Err(error),
-                _ => return self.no_assign(start),
+                _ => {
+                    self.pos = start;
+                    return Ok(None);
+                }
             }
         } else {
             None
         };
         let append = !self.is(Dialect::Sh) && self.eat(b'+');
         if !self.eat(b'=') {
-            return self.no_assign(start);
+            self.pos = start;
+            return Ok(None);
         }
         let value = self.value()?;
         Ok(Some(Assign { name, subscript, append, value, at: At(self.span(start, self.pos)) }))
-    }
-
-    fn no_assign(&mut self, start: usize) -> Parsed<Option<Assign>> {
-        self.pos = start;
-        Ok(None)
     }
 
     fn value(&mut self) -> Parsed<Value> {

@@ -63,6 +63,7 @@ impl Parser<'_> {
             next,
             None | Some(b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
         );
+        let ends = ends || (next == Some(b'}') && self.is(Dialect::Zsh));
         ends.then_some(at)
     }
 
@@ -93,10 +94,11 @@ impl Parser<'_> {
             let body = Box::new(self.function_body()?);
             return Ok(Kind::Function { names: Vec::new(), body });
         }
-        if !self.is(Dialect::Sh) && self.peek_second() == Some(b'(') {
-            if let Some(parts) = self.arith_attempt(2)? {
-                return Ok(Kind::Arith(parts));
-            }
+        if !self.is(Dialect::Sh)
+            && self.peek_second() == Some(b'(')
+            && let Some(parts) = self.arith_attempt(2)?
+        {
+            return Ok(Kind::Arith(parts));
         }
         self.expect(b'(', "(")?;
         let list = self.full_list(Until::Paren)?;
@@ -219,14 +221,19 @@ impl Parser<'_> {
     fn for_body(&mut self) -> Parsed<List> {
         self.skip_lines()?;
         // zsh's `foreach x (…) …; end`
-        if self.is(Dialect::Zsh) && !self.at_word("do") && self.peek() != Some(b'{') {
+        if self.is(Dialect::Zsh)
+            && self.pending.is_empty()
+            && !self.at_word("do")
+            && self.peek() != Some(b'{')
+        {
             let start = self.pos;
-            if let Ok(body) = self.full_list(Until::Words(&["end"])) {
-                if self.eat_word("end") {
-                    return Ok(body);
-                }
+            if let Ok(body) = self.full_list(Until::Words(&["end"]))
+                && self.eat_word("end")
+            {
+                return Ok(body);
             }
             self.pos = start;
+            self.pending.clear();
         }
         self.do_done()
     }
@@ -249,10 +256,8 @@ impl Parser<'_> {
         if self.is(Dialect::Zsh) && self.eat(b'(') {
             return self.array_words().map(Some);
         }
-        let start = self.pos;
         self.skip_lines()?;
         if !self.eat_word("in") {
-            self.pos = start;
             return Ok(None);
         }
         let mut words = Vec::new();

@@ -1,6 +1,7 @@
 //! Moving through the text. A backslash before a line end disappears, wherever the shell looks.
 
 use super::{Parsed, Parser, Problem};
+use crate::Dialect;
 use policy::misleads;
 
 impl<'a> Parser<'a> {
@@ -87,9 +88,15 @@ impl<'a> Parser<'a> {
 
     /// Whether a `#` here would begin a comment: what stands before it ends a word.
     fn at_token_start(&self) -> bool {
-        let before = self.pos.checked_sub(1).and_then(|at| self.text.as_bytes().get(at));
-        before
-            .is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'`'))
+        let Some(before) = self.pos.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)) else {
+            return true;
+        };
+        match before {
+            b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'`' => true,
+            // In zsh these end an operator or stand alone.
+            b'{' | b'!' => self.is(Dialect::Zsh),
+            _ => false,
+        }
     }
 
     fn skip_comment(&mut self) {

@@ -187,7 +187,7 @@ impl Parser<'_> {
         if name.is_empty() {
             match self.peek() {
                 Some(byte @ (b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0'..=b'9')) => {
-                    name.push(char::from(byte))
+                    name.push(char::from(byte));
                 }
                 _ => return Ok(None),
             }

@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
         match self.dialect {
             Dialect::Sh => false,
             Dialect::Bash => row.text.ends_with(['?', '*', '+', '@', '!']),
-            Dialect::Zsh => !self.at_function_parens() && !(self.in_test && row.is_empty()),
+            Dialect::Zsh => !(self.at_function_parens() || self.in_test && row.is_empty()),
         }
     }
 
@@ -138,7 +138,10 @@ impl<'a> Parser<'a> {
     fn piece(&mut self, byte: u8, row: &mut Row) -> Parsed<()> {
         let start = self.pos;
         let kind = match byte {
-            b'\\' => return self.escape(row),
+            b'\\' => {
+                self.escape(row);
+                return Ok(());
+            }
             b'\'' if !row.double => self.single()?,
             b'\'' if row.stop == Stop::Brace && self.is(Dialect::Bash) => return self.paired(row),
             b'"' if !matches!(row.stop, Stop::End | Stop::Body) => self.double()?,
@@ -198,7 +201,7 @@ impl<'a> Parser<'a> {
         match (byte, row.stop) {
             (b'(', Stop::Arith | Stop::Regex) | (b'[', Stop::Bracket) => row.nested += 1,
             (b')', Stop::Arith | Stop::Regex) | (b']', Stop::Bracket) => {
-                row.nested = row.nested.saturating_sub(1)
+                row.nested = row.nested.saturating_sub(1);
             }
             (b'{', Stop::Word) => row.braces += 1,
             (b'{', Stop::Brace) if self.is(Dialect::Zsh) => row.braces += 1,
@@ -236,7 +239,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A backslash and what it takes the meaning of.
-    fn escape(&mut self, row: &mut Row) -> Parsed<()> {
+    fn escape(&mut self, row: &mut Row) {
         let start = self.pos;
         let Some(next) = self.text.get(start + 1..self.end).and_then(|rest| rest.chars().next()) else {
             // At the end of the text zsh drops it.
@@ -244,7 +247,7 @@ impl<'a> Parser<'a> {
             if !self.is(Dialect::Zsh) {
                 row.text.push('\\');
             }
-            return Ok(());
+            return;
         };
         let meant = !row.double
             || matches!(next, '$' | '`' | '\\')
@@ -253,7 +256,7 @@ impl<'a> Parser<'a> {
         if !meant {
             self.pos += 1;
             row.text.push('\\');
-            return Ok(());
+            return;
         }
         if !row.double {
             self.pos += 1;
@@ -262,7 +265,6 @@ impl<'a> Parser<'a> {
         }
         self.pos = start + 1 + next.len_utf8();
         self.push(row, PartKind::Escaped(next), start);
-        Ok(())
     }
 
     /// `'…'`

@@ -96,10 +96,10 @@ fn first_brace(units: &[Unit]) -> Option<Found> {
             }
             Unit::Char('}') => {
                 let Some((open, commas)) = stack.pop() else { continue };
-                if let Some(parts) = parts(units, open, at, &commas) {
-                    if best.as_ref().is_none_or(|found| open < found.0) {
-                        best = Some((open, at, parts));
-                    }
+                if let Some(parts) = parts(units, open, at, &commas)
+                    && best.as_ref().is_none_or(|found| open < found.0)
+                {
+                    best = Some((open, at, parts));
                 }
                 if stack.is_empty() && best.is_some() {
                     return best;

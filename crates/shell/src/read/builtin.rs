@@ -25,7 +25,7 @@ impl Reader<'_> {
             "." | "source" => self.source(rest, beside),
             "alias" => self.define_aliases(rest),
             "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => {
-                self.declare(words)
+                self.declare(words);
             }
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "vared" => self.forget(words),
             "printf" | "print" => self.printf(rest),
@@ -102,8 +102,8 @@ impl Reader<'_> {
         if file.text == "/dev/null" {
             return;
         }
-        let fed = matches!(&*file.text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
-        if fed {
+        let from_stdin = matches!(&*file.text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
+        if from_stdin {
             let feed = self.feed.with(&beside.redirects);
             return self.code_from_stdin(&feed, self.dialect, file.span);
         }
@@ -112,6 +112,7 @@ impl Reader<'_> {
             let feed = if from_pipe { Feed::Pipe(None) } else { Feed::Unknown };
             self.code_from_stdin(&feed, self.dialect, file.span);
         }
+        self.script(file, self.dialect);
         self.state_mut().lose();
     }
 
@@ -137,7 +138,9 @@ impl Reader<'_> {
         for word in words.iter().skip(1).filter(|word| !word.text.starts_with(['-', '+'])) {
             self.named_operand(word, word.span);
             let Some((name, text)) = word.text.split_once('=') else { continue };
-            let value = Word { text: text.to_owned(), certainty: word.certainty, span: word.span };
+            // A name for another variable holds what that one holds when it is used.
+            let certainty = if has('n') { Certainty::Unknown } else { word.certainty };
+            let value = Word { text: text.to_owned(), certainty, span: word.span };
             if evaluates && self.dialect == Dialect::Bash {
                 self.arith_text(text, word.span);
             }
@@ -175,10 +178,10 @@ impl Reader<'_> {
 
     fn test_builtin(&mut self, words: &[Word]) {
         for pair in words.windows(2) {
-            if let [option, operand] = pair {
-                if matches!(&*option.text, "-v" | "-R") {
-                    self.named_operand(operand, operand.span);
-                }
+            if let [option, operand] = pair
+                && matches!(&*option.text, "-v" | "-R")
+            {
+                self.named_operand(operand, operand.span);
             }
         }
     }

@@ -23,7 +23,9 @@ impl Reader<'_> {
             self.keep(&array);
         }
         if words.is_empty() && arguments.is_empty() {
-            assignments.iter().for_each(|assignment| self.keep(assignment));
+            for assignment in &assignments {
+                self.keep(assignment);
+            }
             return self.judge_redirects(redirects, command.at.0);
         }
         if words.is_empty() {
@@ -98,7 +100,7 @@ impl Reader<'_> {
             "<>" => Direction::Both,
             _ => Direction::Write,
         };
-        let usual = if operator.starts_with('<') { 0 } else { 1 };
+        let usual = u32::from(!operator.starts_with('<'));
         Some(Redirect { direction, descriptor: descriptor.or(Some(usual)), target })
     }
 

@@ -59,11 +59,11 @@ impl Piece {
 impl Reader<'_> {
     /// The words that a word becomes.
     pub(super) fn words(&mut self, word: &tree::Word, into: &mut Vec<Word>) {
-        if let [Part { kind: PartKind::Text(text), .. }] = &*word.parts {
-            if is_inert(text) {
-                into.push(Word { text: text.clone(), certainty: Certainty::Literal, span: word.at.0 });
-                return;
-            }
+        if let [Part { kind: PartKind::Text(text), .. }] = &*word.parts
+            && is_inert(text)
+        {
+            into.push(Word { text: text.clone(), certainty: Certainty::Literal, span: word.at.0 });
+            return;
         }
         let pieces = self.pieces(&word.parts, false);
         self.zsh_word(word, &pieces);

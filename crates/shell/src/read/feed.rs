@@ -13,7 +13,7 @@ pub(super) enum Feed {
     /// A text that is known.
     Text(String),
     /// A file by name.
-    File,
+    File(Word),
     /// What another program writes; its text, where that is known.
     Pipe(Option<String>),
     /// Something that is not known.
@@ -40,7 +40,7 @@ impl Feed {
             Some(Redirect { direction: Direction::Read | Direction::Both, target, .. })
                 if target.is_literal() =>
             {
-                Self::File
+                Self::File(target.clone())
             }
             Some(Redirect { target, .. }) if target.text.starts_with("/dev/fd/") => Self::Pipe(None),
             Some(_) => Self::Unknown,
@@ -52,7 +52,8 @@ impl Reader<'_> {
     /// A shell would read its commands from its standard input.
     pub(super) fn code_from_stdin(&mut self, feed: &Feed, dialect: Dialect, span: Span) {
         match feed {
-            Feed::Outside | Feed::File => {}
+            Feed::Outside => {}
+            Feed::File(file) => self.script(file, dialect),
             Feed::Text(text) => {
                 self.note(Code::Evaluation, span, "the shell runs the text that it is given to read");
                 self.apart(|it| {
@@ -81,7 +82,7 @@ impl Reader<'_> {
     /// An interpreter of another language would read its program from its standard input. The text of it, if known.
     pub(super) fn foreign_from_stdin(&mut self, feed: &Feed, span: Span) -> Option<String> {
         match feed {
-            Feed::Outside | Feed::File => None,
+            Feed::Outside | Feed::File(_) => None,
             Feed::Text(text) => Some(text.clone()),
             Feed::Pipe(text) => {
                 let remedy = "write the program to a file, look at it, and run the file";

@@ -1,6 +1,6 @@
 //! Values of variables, and what is done with them.
 
-use policy::{Certainty, Code, Span};
+use policy::{Certainty, Code, Span, Word};
 
 use super::Reader;
 use super::expand::{Piece, joined};
@@ -94,7 +94,7 @@ impl Reader<'_> {
                 if known && !missing {
                     into.push(Piece::value(value.text, value.certainty, quoted));
                 } else {
-                    self.fallback(param, &other, known, span, into, quoted);
+                    into.push(self.fallback(param, &joined(&other, span), known, quoted));
                 }
             }
             ":+" | "+" => {
@@ -115,21 +115,11 @@ impl Reader<'_> {
     }
 
     /// The word in the place of a value that is missing, or may be.
-    fn fallback(
-        &mut self,
-        param: &Param,
-        other: &[Piece],
-        known: bool,
-        span: Span,
-        into: &mut Vec<Piece>,
-        quoted: bool,
-    ) {
-        let word = joined(other, span);
+    fn fallback(&mut self, param: &Param, word: &Word, known: bool, quoted: bool) -> Piece {
         let certainty = if known { word.certainty } else { Certainty::Unknown };
         if param.operator.ends_with('=') {
-            let value = Value { certainty, ..Value::known(word.text.clone()) };
-            self.set(&param.name, value);
+            self.set(&param.name, Value { certainty, ..Value::known(word.text.clone()) });
         }
-        into.push(Piece::value(word.text, certainty, quoted));
+        Piece::value(word.text.clone(), certainty, quoted)
     }
 }

@@ -1,12 +1,16 @@
 //! From words to programs: builtins act on what is known, wrappers are looked through, the rest is started.
 
-use policy::{Argv, Code, Program, Word};
+use policy::{Argv, Code, Direction, Program, Span, Word};
 
 use super::command::Beside;
-use super::feed::Feed;
+use super::feed::{Feed, output};
+use super::state::Written;
 use super::{MAX_PROGRAMS, Reader};
 use crate::look::{Look, Start, look};
 use crate::{Dialect, judge};
+
+/// Where every system keeps its programs.
+const DIRECTORIES: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 impl Reader<'_> {
     /// A command that no shell reads first.
@@ -22,12 +26,22 @@ impl Reader<'_> {
         if first.is_literal() && self.state.is_function(&first.text) {
             return self.judge_redirects(beside.redirects, beside.span);
         }
+        let before = self.state.cwd.clone();
         self.builtin(&words, &beside);
+        if self.state.cwd == before {
+            return self.start(words, beside);
+        }
+        // What changes the directory starts in the one before.
+        let after = std::mem::replace(&mut self.state_mut().cwd, before);
         self.start(words, beside);
+        self.state_mut().cwd = after;
     }
 
     /// Starts a program, and looks through it.
-    fn start(&mut self, words: Vec<Word>, beside: Beside) {
+    fn start(&mut self, mut words: Vec<Word>, beside: Beside) {
+        if let Some(first) = words.first_mut() {
+            self.installed(first);
+        }
         let Some(first) = words.first() else { return };
         if !first.is_literal() {
             self.unprovable(first.span, "which program this starts is known only at run time");
@@ -44,9 +58,29 @@ impl Reader<'_> {
         }
         let seen = if first.is_literal() { look(&words) } else { Look::default() };
         let feed = self.feed.with(&beside.redirects);
-        seen.findings.iter().for_each(|finding| self.add(finding.clone()));
+        if seen.starts.contains(&Start::ForeignStdin) {
+            self.foreign_code(first, &feed, beside.span);
+        }
+        for finding in &seen.findings {
+            self.add(finding.clone());
+        }
         if let Some(beside) = self.emit(words, &seen, beside) {
             self.follow(seen, &feed, beside);
+        }
+    }
+
+    /// A program by a path from a directory with programs is that program: `cd /usr/bin && ./git`.
+    /// So is one that zsh is told to find: `=git`.
+    fn installed(&self, program: &mut Word) {
+        if self.dialect == Dialect::Zsh && program.text.len() > 1 && program.text.starts_with('=') {
+            program.text.remove(0);
+        }
+        if program.text.starts_with('/') || !program.text.contains('/') || self.state.cwd.is_none() {
+            return;
+        }
+        let Some(path) = self.resolved(program) else { return };
+        if path.rsplit_once('/').is_some_and(|(directory, _)| DIRECTORIES.contains(&directory)) {
+            program.text = path;
         }
     }
 
@@ -71,6 +105,8 @@ impl Reader<'_> {
             span: beside.span,
         };
         judge::judge(&program, self.around, &mut self.found.findings);
+        self.own_file(&program);
+        self.remember_written(&program);
         self.found.programs.push(program);
         beside.assignments.extend(seen.assignments.iter().cloned());
         Some(beside)
@@ -109,14 +145,70 @@ impl Reader<'_> {
             Start::Program { words, alone: false } => self.perhaps(|it| it.run(words, beside)),
             Start::Code { code, dialect, arguments } => self.given_code(&code, dialect, arguments),
             Start::Stdin(dialect) => self.code_from_stdin(feed, dialect, beside.span),
-            Start::ForeignStdin { program } => self.foreign_code(&program, feed, &beside),
+            Start::ForeignStdin => {}
             Start::Script { file, .. } if !file.is_literal() && file.text.starts_with("/dev/fd/") => {
                 self.code_from_stdin(&Feed::Pipe(None), Dialect::Bash, file.span);
             }
             Start::Script { file, .. } if !file.is_literal() => {
                 self.unprovable(file.span, "which script this runs is known only at run time");
             }
-            Start::Script { .. } => {}
+            Start::Script { file, dialect } => self.script(&file, dialect),
+        }
+    }
+
+    /// Remembers which files a program writes, and what, where that is plain.
+    fn remember_written(&mut self, program: &Program) {
+        let words = program.argv.words();
+        for redirect in program.redirects.iter().filter(|redirect| redirect.direction == Direction::Write) {
+            let Some(path) = self.resolved(&redirect.target) else { continue };
+            let given = program.redirects.iter().find(|redirect| redirect.direction == Direction::Text);
+            let text = match (words, given) {
+                ([cat], Some(text)) if cat.text == "cat" && text.target.is_literal() => {
+                    Some(text.target.text.clone())
+                }
+                _ => output(words),
+            };
+            self.state_mut().write(path, text);
+        }
+        let copies = words
+            .first()
+            .is_some_and(|word| matches!(&*word.text, "tee" | "cp" | "mv" | "ln" | "install" | "dd"));
+        for word in words.iter().skip(1).filter(|_| copies) {
+            if let Some(path) = self.resolved(word) {
+                self.state_mut().write(path, None);
+            }
+        }
+    }
+
+    /// The path that a known word names from the directory that is known.
+    fn resolved(&self, word: &Word) -> Option<String> {
+        if !word.is_literal() || word.text.starts_with("/dev/") {
+            return None;
+        }
+        let path = match self.state.cwd.as_deref() {
+            Some(cwd) => std::path::Path::new(cwd).join(&word.text),
+            None => std::path::PathBuf::from(&word.text),
+        };
+        Some(policy::lexical(&path).to_string_lossy().into_owned())
+    }
+
+    /// A program that the line itself has written is what the line has written into it.
+    fn own_file(&mut self, program: &Program) {
+        let Some(first) = program.argv.words().first().filter(|_| self.state.has_written()) else { return };
+        if first.text.contains('/') {
+            self.script(&first.clone(), Dialect::Bash);
+        }
+    }
+
+    /// A shell reads a file. If the line itself writes it, its text counts.
+    pub(super) fn script(&mut self, file: &Word, dialect: Dialect) {
+        let Some(path) = self.resolved(file).filter(|_| self.state.has_written()) else { return };
+        match self.state.written(&path) {
+            Written::Nothing => {}
+            Written::Something => self.unprovable(file.span, "the line runs a file that it writes itself"),
+            Written::Text(text) => {
+                self.apart(|it| it.perhaps(|it| it.code(&text, dialect.readers(), file.span)));
+            }
         }
     }
 
@@ -136,10 +228,10 @@ impl Reader<'_> {
     }
 
     /// An interpreter of another language that reads its program: seen as if the program stood in a word.
-    fn foreign_code(&mut self, program: &Word, feed: &Feed, beside: &Beside) {
-        let Some(text) = self.foreign_from_stdin(feed, beside.span) else { return };
-        let option = crate::look::code_option(&program.text);
-        let code = Word { text, certainty: policy::Certainty::Literal, span: beside.span };
+    fn foreign_code(&mut self, program: &Word, feed: &Feed, span: Span) {
+        let Some(text) = self.foreign_from_stdin(feed, span) else { return };
+        let option = code_option(&program.text);
+        let code = Word { text, certainty: policy::Certainty::Literal, span };
         let mut words = vec![program.clone()];
         words.extend(option.map(Word::literal));
         words.push(code);
@@ -150,5 +242,20 @@ impl Reader<'_> {
                 self.given_code(&code, dialect, arguments);
             }
         }
+    }
+}
+
+/// The option by which an interpreter takes its program from a word.
+fn code_option(program: &str) -> Option<&'static str> {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    match name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-') {
+        "python" | "pypy" | "vi" | "vim" | "nvim" | "ex" | "view" | "psql" | "tclsh" => Some("-c"),
+        "php" => Some("-r"),
+        "perl" | "ruby" | "node" | "nodejs" | "lua" | "luajit" | "julia" | "bun" => Some("-e"),
+        "m4" | "m" => Some("-D"),
+        "make" | "gmake" => Some("--eval"),
+        "sqlite" => Some("-cmd"),
+        "gdb" => Some("-ex"),
+        _ => None,
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct State {
     /// Names that are functions for sure, and names that may be.
     functions: HashMap<String, bool>,
     pub(super) aliases: HashMap<String, Alias>,
+    /// Files that the text writes, with what it writes where that is known.
+    written: HashMap<String, Option<String>>,
     /// Whether code that is not seen has run, which may have set anything.
     pub(super) lost: bool,
     /// Whether the field separator is no longer the usual one.
@@ -31,6 +33,17 @@ pub(super) struct Value {
     pub(super) certainty: Certainty,
     /// Whether it is a number, whatever it is.
     pub(super) number: bool,
+}
+
+/// What a text has written to a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Written {
+    /// Nothing.
+    Nothing,
+    /// Something that is not known.
+    Something,
+    /// This.
+    Text(String),
 }
 
 /// What a name stands for.
@@ -106,6 +119,28 @@ impl State {
     /// Whether a name is a function for sure.
     pub(super) fn is_function(&self, name: &str) -> bool {
         self.functions.get(name).copied().unwrap_or(false)
+    }
+
+    /// Remembers what is written to a file; twice is not known.
+    pub(super) fn write(&mut self, path: String, text: Option<String>) {
+        let text = if self.written.contains_key(&path) { None } else { text };
+        if self.written.len() < MAX_NAMES {
+            self.written.insert(path, text.filter(|text| text.len() < MAX_VALUE));
+        }
+    }
+
+    /// What the text has written to a file.
+    pub(super) fn written(&self, path: &str) -> Written {
+        match self.written.get(path) {
+            None => Written::Nothing,
+            Some(None) => Written::Something,
+            Some(Some(text)) => Written::Text(text.clone()),
+        }
+    }
+
+    /// Whether anything was written at all.
+    pub(super) fn has_written(&self) -> bool {
+        !self.written.is_empty()
     }
 
     /// Code that is not seen has run.

@@ -171,9 +171,13 @@ impl Reader<'_> {
             let around = [at.checked_sub(1), Some(at + 1)];
             let operands: Vec<_> = around.into_iter().flatten().filter_map(|at| words.get(at)).collect();
             if numeric {
-                operands.iter().for_each(|operand| self.number_operand(operand, span));
+                for operand in &operands {
+                    self.number_operand(operand, span);
+                }
             } else if word.text == "-v" {
-                operands.iter().for_each(|operand| self.named_operand(operand, span));
+                for operand in &operands {
+                    self.named_operand(operand, span);
+                }
             }
         }
     }

@@ -31,10 +31,14 @@ impl List {
 impl Command {
     fn spans(&self, seen: Seen<'_>) {
         let at = self.at.0;
-        self.redirects.iter().for_each(|redirect| redirect.spans(at, seen));
+        for redirect in &self.redirects {
+            redirect.spans(at, seen);
+        }
         match &self.kind {
             Kind::Simple { assignments, words } => {
-                assignments.iter().for_each(|assign| assign.spans(at, seen));
+                for assign in assignments {
+                    assign.spans(at, seen);
+                }
                 for word in words {
                     match word {
                         Argument::Word(word) => word.spans(at, seen),
@@ -65,7 +69,9 @@ impl Command {
                 subject.spans(at, seen);
                 for arm in arms {
                     seen(at, arm.at.0);
-                    arm.patterns.iter().for_each(|word| word.spans(arm.at.0, seen));
+                    for word in &arm.patterns {
+                        word.spans(arm.at.0, seen);
+                    }
                     arm.body.inside(arm.at.0, seen);
                 }
             }
@@ -79,12 +85,16 @@ impl Command {
             }
             Kind::Arith(inner) => parts(inner, at, seen),
             Kind::Function { names, body } => {
-                names.iter().for_each(|word| word.spans(at, seen));
+                for word in names {
+                    word.spans(at, seen);
+                }
                 seen(at, body.at.0);
                 body.spans(seen);
             }
             Kind::Coproc { name, body } => {
-                name.iter().for_each(|word| word.spans(at, seen));
+                if let Some(word) = name {
+                    word.spans(at, seen);
+                }
                 seen(at, body.at.0);
                 body.spans(seen);
             }
@@ -107,7 +117,9 @@ impl Assign {
     fn spans(&self, around: Span, seen: Seen<'_>) {
         let at = self.at.0;
         seen(around, at);
-        self.subscript.iter().for_each(|subscript| parts(subscript, at, seen));
+        if let Some(subscript) = &self.subscript {
+            parts(subscript, at, seen);
+        }
         match &self.value {
             Value::Word(word) => word.spans(at, seen),
             Value::Array(words) => words.iter().for_each(|word| word.spans(at, seen)),
@@ -138,7 +150,11 @@ fn parts(row: &[Part], around: Span, seen: Seen<'_>) {
 }
 
 fn param_spans(param: &Param, at: Span, seen: Seen<'_>) {
-    param.inner.iter().for_each(|inner| parts(std::slice::from_ref(inner), at, seen));
-    param.subscript.iter().for_each(|subscript| parts(subscript, at, seen));
+    if let Some(inner) = &param.inner {
+        parts(std::slice::from_ref(inner), at, seen);
+    }
+    if let Some(subscript) = &param.subscript {
+        parts(subscript, at, seen);
+    }
     parts(&param.operand, at, seen);
 }

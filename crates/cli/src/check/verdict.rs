@@ -1,0 +1,103 @@
+//! A decision as it is shown.
+
+use std::io;
+
+use policy::{Code, Decision, HostError, Reason, Request, Shown, Trace};
+use serde_json::{Value, json};
+
+use config::Settings;
+
+use crate::exit::Exit;
+use crate::terminal::Terminal;
+
+/// A decision with what it is about.
+pub(super) struct Verdict {
+    pub(super) kind: &'static str,
+    /// The object, ready for a terminal.
+    pub(super) object: String,
+    /// Every name of the object that was judged.
+    pub(super) names: Vec<String>,
+    pub(super) trace: Trace,
+}
+
+impl Verdict {
+    pub(super) fn of(settings: &Settings, request: &Request<'_>, object: String, names: Vec<String>) -> Self {
+        Self { kind: request.want.kind().word(), object, names, trace: settings.explain(request) }
+    }
+
+    pub(super) fn refused(host: &str, error: HostError) -> Self {
+        let decision = Decision::Deny(Reason::new(Code::BadHost, error.to_string()));
+        let trace = Trace { decision, phase: policy::Phase::FloorDeny, said: vec![] };
+        Self { kind: "connect", object: Shown::text(host).to_string(), names: vec![], trace }
+    }
+
+    /// The exit code is the decision.
+    pub(super) fn exit(&self) -> Exit {
+        match self.trace.decision {
+            Decision::Allow(_) => Exit::Ok,
+            Decision::Ask(_) => Exit::Ask,
+            Decision::Deny(_) => Exit::Deny,
+        }
+    }
+
+    /// The decision, why, and what would allow it.
+    pub(super) fn text(&self, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        let reason = self.trace.decision.reason();
+        let word = terminal.effect(self.trace.decision.effect());
+        writeln!(terminal.out, "{word} {} {}", self.kind, self.object)?;
+        writeln!(terminal.out, "  {} {}", reason.code, Shown::text(&reason.text))?;
+        if let Some(rule) = &reason.rule {
+            writeln!(terminal.out, "  by {rule}")?;
+        }
+        if let (Some(remedy), false) = (&reason.remedy, matches!(self.trace.decision, Decision::Allow(_))) {
+            writeln!(terminal.out, "  to allow it: {}", Shown::text(remedy))?;
+        }
+        Ok(())
+    }
+
+    /// What every link of the chain said.
+    pub(super) fn trace_text(&self, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        if self.names.len() > 1 {
+            writeln!(terminal.out, "names judged: {}", self.names.join("  "))?;
+        }
+        writeln!(terminal.out, "decided in phase: {}", self.trace.phase.words())?;
+        for said in &self.trace.said {
+            let (word, place) = match &said.decision {
+                None => ("pass", String::new()),
+                Some(decision) => (
+                    decision.effect().word(),
+                    decision.reason().rule.as_ref().map(ToString::to_string).unwrap_or_default(),
+                ),
+            };
+            writeln!(terminal.out, "{}", format!("  {:<20} {word:<6} {place}", said.link).trim_end())?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let said =
+            self.trace.said.iter().map(
+                |said| json!({ "link": said.link, "decision": said.decision.as_ref().map(decision_json) }),
+            );
+        json!({
+            "version": 1,
+            "kind": self.kind,
+            "object": self.object,
+            "names": self.names,
+            "decision": self.trace.decision.effect().word(),
+            "reason": reason_json(self.trace.decision.reason()),
+            "phase": self.trace.phase.words(),
+            "trace": said.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn decision_json(decision: &Decision) -> Value {
+    json!({ "decision": decision.effect().word(), "reason": reason_json(decision.reason()) })
+}
+
+fn reason_json(reason: &Reason) -> Value {
+    let rule =
+        reason.rule.as_ref().map(|rule| json!({ "file": rule.file.to_string_lossy(), "line": rule.line }));
+    json!({ "code": reason.code.id(), "text": &*reason.text, "rule": rule, "remedy": reason.remedy.as_deref() })
+}

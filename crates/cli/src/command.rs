@@ -1,0 +1,110 @@
+//! A command as somebody gave it -> what it would start -> the decision. `check` and `run` walk the same way.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use config::Settings;
+use policy::{Certainty, Decision, Finding, Invocation, Request, Span, ToolName, Trace, Want, Word};
+use shell::Dialect;
+
+use crate::failure::Failure;
+
+/// A command as somebody gave it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A text that a shell would get.
+    Text(Vec<u8>),
+    /// Words that no shell reads first, and the text that they make when one blank stands between them. Places in the
+    /// words are places in that text.
+    Words(Vec<Word>, Vec<u8>),
+}
+
+impl Line {
+    /// Words are taken as they are, never joined into a line that would have to be read again.
+    pub(crate) fn words(command: &[OsString]) -> Self {
+        let mut text = Vec::new();
+        let mut words = Vec::new();
+        for word in command {
+            let start = if words.is_empty() { 0 } else { text.len() + 1 };
+            text.resize(start, b' ');
+            text.extend_from_slice(word.as_bytes());
+            words.push(Word { span: span(start, text.len()), ..known(word) });
+        }
+        Self::Words(words, text)
+    }
+
+    /// What the places of programs and findings are places in.
+    pub(crate) fn text(&self) -> &[u8] {
+        match self {
+            Self::Text(text) | Self::Words(_, text) => text,
+        }
+    }
+
+    /// What it would start.
+    pub(crate) fn read(&self, around: &shell::Surroundings<'_>) -> Invocation {
+        match self {
+            Self::Text(text) => shell::read(text, around),
+            Self::Words(words, _) => shell::read_words(words, around),
+        }
+    }
+}
+
+/// A word that is not UTF-8 is not known as text.
+fn known(word: &OsStr) -> Word {
+    let certainty = if word.to_str().is_some() { Certainty::Literal } else { Certainty::Unknown };
+    Word { certainty, ..Word::literal(word.to_string_lossy()) }
+}
+
+fn span(start: usize, end: usize) -> Span {
+    let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    Span::new(byte(start), byte(end))
+}
+
+/// What the reader is told about the place of a command.
+pub(crate) fn surroundings<'a>(
+    dialects: &'a [Dialect],
+    cwd: &'a Path,
+    home: Option<&'a Path>,
+    stdin: Option<&'a [u8]>,
+) -> shell::Surroundings<'a> {
+    shell::Surroundings { dialects, cwd: cwd.to_str(), home: home.and_then(Path::to_str), stdin }
+}
+
+/// Decides about a command.
+pub(crate) fn decide(settings: &Settings, invocation: &Invocation) -> Result<Decision, Failure> {
+    Ok(settings.decide(&Request { tool: &tool()?, want: Want::Exec(invocation) }))
+}
+
+/// Decides about a command, and says what every link answered.
+pub(crate) fn explain(settings: &Settings, invocation: &Invocation) -> Result<Trace, Failure> {
+    Ok(settings.explain(&Request { tool: &tool()?, want: Want::Exec(invocation) }))
+}
+
+/// The finding that a decision rests on.
+pub(crate) fn deciding<'a>(invocation: &'a Invocation, decision: &Decision) -> Option<&'a Finding> {
+    let reason = decision.reason();
+    invocation.findings.iter().find(|found| found.code == reason.code && *found.text == *reason.text)
+}
+
+fn tool() -> Result<ToolName, Failure> {
+    ToolName::parse("exec").map_err(|error| Failure::new("the tool has no name").because(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt as _;
+
+    #[test]
+    fn words_are_taken_as_they_are_and_know_their_places() {
+        let command = [b"git".to_vec(), b"push now".to_vec(), b"a\xff".to_vec(), Vec::new(), b"z".to_vec()];
+        let line = Line::words(&command.map(OsString::from_vec));
+        let Line::Words(words, text) = &line else { panic!("{line:?}") };
+        assert_eq!(text, b"git push now a\xff  z");
+        let places: Vec<_> = words.iter().map(|word| (word.span.start, word.span.end)).collect();
+        assert_eq!(places, [(0, 3), (4, 12), (13, 15), (16, 16), (17, 18)]);
+        let known: Vec<_> = words.iter().map(Word::is_literal).collect();
+        assert_eq!(known, [true, true, false, true, true]);
+    }
+}

@@ -1,0 +1,74 @@
+//! `make`, whose words can hold code of its own.
+
+use policy::Word;
+
+use super::options::{Found, Item, Options};
+use super::programs::{deeper, effect};
+use super::words::{is_stdin, with_text};
+use super::{Look, Start};
+
+const MAKE: &str = "-f|--file|--makefile: -E|--eval: -C|--directory:@ -I|--include-dir: -o|--old-file|--assume-old: \
+    -W|--what-if|--new-file|--assume-new: -j|--jobs? -l|--load-average? -O|--output-sync? --debug? --shuffle? \
+    --jobserver-auth: --jobserver-fds: --jobserver-style: --sync-output";
+
+/// `make`: a makefile from standard input, `--eval`, and variables that are code.
+pub(super) fn make(words: &[Word], look: &mut Look) {
+    for item in Options::new(words, MAKE) {
+        match item {
+            Item::Found(Found { name: "-f", value: Some(file), .. }) if is_stdin(&file.text) => {
+                look.starts.push(Start::ForeignStdin);
+            }
+            Item::Found(Found { name: "-C", value: Some(directory), .. }) => deeper(directory, look),
+            Item::Found(Found { name: "-E", value: Some(code), at, .. }) => evaluated(&code, at, look),
+            Item::Found(found) => effect(&found, look),
+            Item::Operand(at) => {
+                if let Some(word) = words.get(at) {
+                    variable(word, at, look);
+                }
+            }
+            Item::Strange(_) => {}
+        }
+    }
+}
+
+fn evaluated(code: &Word, at: usize, look: &mut Look) {
+    look.hazard(at);
+    look.own_code(code, "make");
+    shell_calls(code, look);
+}
+
+/// `NAME=VALUE`: the shell of all recipes, or a value that runs something when it is read.
+fn variable(word: &Word, at: usize, look: &mut Look) {
+    let Some((name, value)) = word.text.split_once('=') else { return };
+    let plain = name.trim_end_matches([':', '?', '+']).trim();
+    if matches!(plain, "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "MAKEFILES") {
+        look.hazard(at);
+        look.own_code(word, "make");
+    } else if name.ends_with('!') {
+        look.hazard(at);
+        look.own_code(word, "make");
+        look.code(with_text(word, value));
+    } else if ["shell", "eval", "guile", "load"].iter().any(|call| calls(value, call)) {
+        look.hazard(at);
+        look.own_code(word, "make");
+        shell_calls(word, look);
+    }
+}
+
+/// Whether `$(name …)` or `${name …}` stands in a text.
+fn calls(text: &str, name: &str) -> bool {
+    text.split('$').skip(1).any(|piece| {
+        let inner = piece.strip_prefix(['(', '{']).unwrap_or_default().trim_start();
+        inner.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', '\t']))
+    })
+}
+
+/// The code of every `$(shell …)`, up to the last bracket.
+fn shell_calls(word: &Word, look: &mut Look) {
+    for opening in ["$(shell ", "${shell "] {
+        if let Some((_, behind)) = word.text.split_once(opening) {
+            let code = behind.rsplit_once([')', '}']).map_or(behind, |(code, _)| code);
+            look.code(with_text(word, code));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Generated lines, as real shells run them and as the reader reads them.
+//!
+//! A program with its own `main`: it starts itself again as the process that is confined. `RINGFENCE_SEED` and
+//! `RINGFENCE_LINES` choose other lines and more of them; `RINGFENCE_SECONDS` bounds the time.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and says what it does"
+)]
+
+mod arena;
+mod contest;
+mod driver;
+#[path = "../generator/mod.rs"]
+mod generator;
+#[path = "../judged/mod.rs"]
+mod judged;
+mod known;
+mod shells;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+
+use std::env;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use arena::{Arena, Stage};
+use contest::{Bounds, Tally, contest};
+use shells::Shell;
+use skip::skipped;
+
+/// How much of what is plain may be asked about, in percent.
+const FALSE_ALARMS: usize = 5;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match &*arguments {
+        [role, shell] if role == driver::ROLE => {
+            driver::serve(shell);
+            ExitCode::SUCCESS
+        }
+        _ => run_tests(&arguments),
+    }
+}
+
+const TESTS: &[(&str, fn())] = &[
+    ("real_shells_run_nothing_that_was_not_read", real_shells_run_nothing_that_was_not_read),
+    ("the_same_seed_gives_the_same_lines", the_same_seed_gives_the_same_lines),
+];
+
+/// Understands as much of the usual test command line as runners need. A failing test panics, which ends the program.
+fn run_tests(arguments: &[String]) -> ExitCode {
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let words: Vec<&str> =
+        arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let asked = |name: &str, word: &str| if has("--exact") { name == word } else { name.contains(word) };
+    let mut passed = 0;
+    for (name, test) in TESTS {
+        if has("--ignored") || !(words.is_empty() || words.iter().any(|word| asked(name, word))) {
+            continue;
+        }
+        if has("--list") {
+            println!("{name}: test");
+        } else {
+            test();
+            passed += 1;
+            println!("test {name} ... ok");
+        }
+    }
+    if !has("--list") {
+        println!("\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n");
+    }
+    ExitCode::SUCCESS
+}
+
+fn real_shells_run_nothing_that_was_not_read() {
+    let begun = Instant::now();
+    let bounds = Bounds {
+        seed: number("RINGFENCE_SEED", 4),
+        lines: number("RINGFENCE_LINES", 1500),
+        until: begun + Duration::from_secs(number("RINGFENCE_SECONDS", 40)),
+    };
+    println!("seed {}, {} lines for each shell", bounds.seed, bounds.lines);
+    let tallies = std::thread::scope(|scope| {
+        let fights: Vec<_> =
+            Shell::ALL.iter().map(|shell| scope.spawn(move || fight(*shell, bounds))).collect();
+        fights.into_iter().filter_map(|fight| fight.join().unwrap()).collect::<Vec<_>>()
+    });
+    for tally in &tallies {
+        println!("{tally}");
+    }
+    println!("{:.1} s", begun.elapsed().as_secs_f32());
+    tallies.iter().for_each(hold);
+}
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    env::var(variable).map_or(otherwise, |value| value.parse().unwrap())
+}
+
+fn fight(shell: Shell, bounds: Bounds) -> Option<Tally> {
+    let stage = Stage::new();
+    match Arena::open(&stage, shell) {
+        Ok(mut arena) => Some(contest(&mut arena, shell, bounds)),
+        Err(why) => {
+            skipped(&format!("generated lines in {}", shell.name()), &why);
+            None
+        }
+    }
+}
+
+fn hold(tally: &Tally) {
+    let shell = tally.shell.name();
+    assert!(tally.failures.is_empty(), "{shell}: {} failures:\n{}", tally.failed, tally.failures.join("\n"));
+    assert!(tally.ran * 5 >= tally.lines, "{shell}: the lines are too tame to show anything: {tally}");
+    assert!(
+        tally.alarms * 100 <= tally.quiet * FALSE_ALARMS,
+        "{shell}: more than {FALSE_ALARMS} % false alarms: {tally}\n{}",
+        tally.alarmed.join("\n")
+    );
+}
+
+fn the_same_seed_gives_the_same_lines() {
+    for seed in 0..200 {
+        assert_eq!(generator::line(seed).text, generator::line(seed).text);
+    }
+    let different: std::collections::BTreeSet<_> = (0..200).map(|seed| generator::line(seed).text).collect();
+    assert!(different.len() > 190, "only {} different lines", different.len());
+}
