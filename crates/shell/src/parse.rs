@@ -126,6 +126,8 @@ struct Parser<'a> {
     misleading: Vec<(Span, char)>,
     /// What ends the here-documents that are being read piece by piece.
     delimiters: Vec<(String, bool)>,
+    /// How many here-documents have been read.
+    heredocs: u32,
     /// Where `((` was found not to begin arithmetic.
     not_arith: HashSet<usize>,
     /// Whether something separated the last command from what follows.
@@ -148,6 +150,7 @@ impl<'a> Parser<'a> {
             late: Vec::new(),
             misleading: Vec::new(),
             delimiters: Vec::new(),
+            heredocs: 0,
             not_arith: HashSet::new(),
             separated: true,
             in_test: false,

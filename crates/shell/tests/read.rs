@@ -47,6 +47,8 @@ fn programs_in_their_order() {
         ("ls # don't\npwn", "ls | pwn"),
         ("(a; { b; })", "a | b"),
         ("if a; then b; elif c; then d; else e; fi", "a | b | c | d | e"),
+        ("if (a) then (b) else (c) fi", "a | b | c"),
+        ("while (a) do { b; } done", "a | b"),
         ("while a; do b; done; until c; do d; done", "a | b | c | d"),
         ("for x in 1 2; do a $x; done", "a []"),
         ("for ((i=0;i<3;i++)); do a; done", "a"),
@@ -355,6 +357,8 @@ fn what_cannot_be_read_is_a_finding_and_what_ran_before_is_seen() {
         assert_eq!(codes(&bash(line)), ["RF-S001"], "{line}");
     }
     assert_eq!(programs(&bash("pwn\n)")), "pwn");
+    // Read as arithmetic first, the quotes of the here-document are lost.
+    assert_eq!(codes(&bash("((a <<'E'\n`pwn`\nE\n) )")), ["RF-S001"]);
     let deep = format!("{}a{}", "$(".repeat(200), ")".repeat(200));
     assert_eq!(codes(&bash(&deep)), ["RF-S003"]);
     let many = "a;".repeat(100_000);

@@ -52,10 +52,9 @@ pub(super) fn is_stdin(text: &str) -> bool {
     matches!(text, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/thread-self/fd/0")
 }
 
-/// `NAME=VALUE` in two.
+/// `NAME=VALUE` in two. The name may be anything, even nothing: `env` takes whatever has a `=`.
 pub(super) fn assignment(text: &str) -> Option<(&str, &str)> {
-    let (name, value) = text.split_once('=')?;
-    (!name.is_empty()).then_some((name, value))
+    text.split_once('=')
 }
 
 /// The rest of the words, from one on.

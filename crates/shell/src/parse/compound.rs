@@ -67,6 +67,11 @@ impl Parser<'_> {
         ends.then_some(at)
     }
 
+    /// Whether a word comes next that only continues or ends a command.
+    pub(super) fn at_closing_word(&mut self) -> bool {
+        CLOSING.iter().any(|word| self.at_word(word))
+    }
+
     fn keyword(&mut self) -> Parsed<Option<Kind>> {
         let plain = !self.is(Dialect::Sh);
         let zsh = self.is(Dialect::Zsh);
@@ -80,7 +85,7 @@ impl Parser<'_> {
             Some(b'c') if plain && self.eat_word("coproc") => self.coproc()?,
             Some(b'f') if plain && self.eat_word("function") => self.function()?,
             Some(b'r') if zsh && self.eat_word("repeat") => self.repeat()?,
-            _ if CLOSING.iter().any(|word| self.at_word(word)) => {
+            _ if self.at_closing_word() => {
                 return Err(self.error_here(Problem::Unexpected));
             }
             _ => return Ok(None),
@@ -100,9 +105,14 @@ impl Parser<'_> {
         {
             return Ok(Kind::Arith(parts));
         }
+        let (start, heredocs) = (self.pos, self.heredocs);
         self.expect(b'(', "(")?;
         let list = self.full_list(Until::Paren)?;
         self.close(b')', ")", "(")?;
+        // bash has read the text as arithmetic before, and then takes the quotes off here-documents in it.
+        if self.not_arith.contains(&start) && self.heredocs > heredocs {
+            self.late.push(self.error(Problem::Unexpected, start, self.pos));
+        }
         Ok(Kind::Subshell(list))
     }
 

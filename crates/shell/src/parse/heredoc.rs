@@ -85,6 +85,7 @@ impl Parser<'_> {
     /// Reads the texts that the line before asked for.
     pub(super) fn read_heredocs(&mut self) -> Parsed<()> {
         for pending in std::mem::take(&mut self.pending) {
+            self.heredocs += 1;
             self.read_heredoc(&pending)?;
         }
         Ok(())

@@ -145,7 +145,8 @@ impl Parser<'_> {
             Some(b';') if !self.at_arm_end() => self.pos += 1,
             Some(b'\n') => {}
             None | Some(b')' | b'}' | b';') => self.separated = false,
-            Some(_) if self.is(Dialect::Zsh) => self.separated = false,
+            // A word that goes on with what is around may follow a closing parenthesis at once: `if (a) then`.
+            Some(_) if self.is(Dialect::Zsh) || self.at_closing_word() => self.separated = false,
             Some(_) => return Err(self.error_here(Problem::Unexpected)),
         }
         Ok(false)

@@ -7,6 +7,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("env A=1", "set:A=1"),
     ("env pwn a", "P:pwn a"),
     ("env X=1 pwn", "P:pwn; set:X=1"),
+    ("env = pwn", "P:pwn; set:="),
     ("env -u X pwn", "P:pwn"),
     ("env -uX pwn", "P:pwn"),
     ("env -i /cb/pwn", "P:/cb/pwn"),
