@@ -13,6 +13,8 @@ mod bounded;
 mod bwrap;
 mod forbidden;
 mod role;
+#[path = "../../../../tests/runner.rs"]
+mod runner;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 
@@ -27,7 +29,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().collect();
     match role::of_this_process(&arguments) {
         Some(role) => role.play(),
-        None => run_tests(&arguments[1..]),
+        None => runner::run(TESTS, &arguments[1..]),
     }
 }
 
@@ -49,29 +51,6 @@ const TESTS: &[(&str, fn())] = &[
     ("bwrap::introduces_itself", bwrap::introduces_itself),
     ("bwrap::directories_above_count", bwrap::directories_above_count),
 ];
-
-/// Understands as much of the usual test command line as runners need: `--list`, `--ignored`, `--exact` and words.
-/// A failing test panics, which ends the program.
-fn run_tests(arguments: &[String]) -> ExitCode {
-    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    let words: Vec<&str> =
-        arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    let asked = |name: &str, word: &str| if has("--exact") { name == word } else { name.contains(word) };
-    let mut passed = 0;
-    for (name, test) in TESTS.iter().filter(|_| !has("--ignored")) {
-        if has("--list") {
-            println!("{name}: test");
-        } else if words.is_empty() || words.iter().any(|word| asked(name, word)) {
-            println!("test {name} ...");
-            test();
-            passed += 1;
-        }
-    }
-    if !has("--list") {
-        println!("\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
-    }
-    ExitCode::SUCCESS
-}
 
 fn namespaces_as_we_are() {
     agrees_with_unshare(|command| command);

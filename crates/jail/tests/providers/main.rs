@@ -13,6 +13,8 @@ mod fenced;
 mod place;
 mod role;
 mod run;
+#[path = "../../../../tests/runner.rs"]
+mod runner;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod wrapped;
@@ -29,7 +31,7 @@ fn main() -> ExitCode {
             role.play();
             ExitCode::SUCCESS
         }
-        None => run_tests(&arguments[1..]),
+        None => runner::run(TESTS, &arguments[1..]),
     }
 }
 
@@ -56,26 +58,3 @@ const TESTS: &[(&str, fn())] = &[
     ("wrapped::refuses_root", wrapped::refuses_root),
     ("fenced::taken_where_namespaces_are_forbidden", fenced::taken_where_namespaces_are_forbidden),
 ];
-
-/// Understands as much of the usual test command line as runners need: `--list`, `--ignored`, `--exact` and words.
-/// A failing test panics, which ends the program.
-fn run_tests(arguments: &[String]) -> ExitCode {
-    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    let words: Vec<&str> =
-        arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    let asked = |name: &str, word: &str| if has("--exact") { name == word } else { name.contains(word) };
-    let mut passed = 0;
-    for (name, test) in TESTS.iter().filter(|_| !has("--ignored")) {
-        if has("--list") {
-            println!("{name}: test");
-        } else if words.is_empty() || words.iter().any(|word| asked(name, word)) {
-            println!("test {name} ...");
-            test();
-            passed += 1;
-        }
-    }
-    if !has("--list") {
-        println!("\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
-    }
-    ExitCode::SUCCESS
-}

@@ -16,6 +16,8 @@ mod generator;
 #[path = "../judged/mod.rs"]
 mod judged;
 mod known;
+#[path = "../../../../tests/runner.rs"]
+mod runner;
 mod shells;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
             driver::serve(shell);
             ExitCode::SUCCESS
         }
-        _ => run_tests(&arguments),
+        _ => runner::run(TESTS, &arguments),
     }
 }
 
@@ -47,31 +49,6 @@ const TESTS: &[(&str, fn())] = &[
     ("real_shells_run_nothing_that_was_not_read", real_shells_run_nothing_that_was_not_read),
     ("the_same_seed_gives_the_same_lines", the_same_seed_gives_the_same_lines),
 ];
-
-/// Understands as much of the usual test command line as runners need. A failing test panics, which ends the program.
-fn run_tests(arguments: &[String]) -> ExitCode {
-    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
-    let words: Vec<&str> =
-        arguments.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
-    let asked = |name: &str, word: &str| if has("--exact") { name == word } else { name.contains(word) };
-    let mut passed = 0;
-    for (name, test) in TESTS {
-        if has("--ignored") || !(words.is_empty() || words.iter().any(|word| asked(name, word))) {
-            continue;
-        }
-        if has("--list") {
-            println!("{name}: test");
-        } else {
-            test();
-            passed += 1;
-            println!("test {name} ... ok");
-        }
-    }
-    if !has("--list") {
-        println!("\ntest result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n");
-    }
-    ExitCode::SUCCESS
-}
 
 fn real_shells_run_nothing_that_was_not_read() {
     let begun = Instant::now();

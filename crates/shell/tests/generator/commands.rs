@@ -228,7 +228,7 @@ impl Grammar {
     }
 
     fn assigned(&mut self) {
-        self.put_one(&["x=", "x=a", "y+=", "A_1="]);
+        self.put_one(&["x=", "x=a", "y=", "A_1="]);
         self.word();
         self.put_one(&["", "; vis", "; echo \"$x\""]);
     }
