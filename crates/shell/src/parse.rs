@@ -14,7 +14,7 @@ mod test;
 mod word;
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use crate::Dialect;
 use crate::tree::{List, Span};
@@ -24,7 +24,7 @@ use heredoc::Pending;
 pub(crate) const MAX_DEPTH: u32 = 60;
 
 /// How many nodes a text may have, with everything that is read again inside it.
-pub(crate) const MAX_NODES: u32 = 60_000;
+pub(crate) const MAX_NODES: u32 = 16_000;
 
 /// Reads a text; what could not be read is an error, with its place.
 pub fn parse(text: &str, dialect: Dialect) -> Result<List, ParseError> {
@@ -129,7 +129,7 @@ struct Parser<'a> {
     /// How many here-documents have been read.
     heredocs: u32,
     /// Where `((` was found not to begin arithmetic.
-    not_arith: HashSet<usize>,
+    not_arith: BTreeSet<usize>,
     /// Whether something separated the last command from what follows.
     separated: bool,
     /// Whether a word is being read inside `[[ … ]]`.
@@ -151,7 +151,7 @@ impl<'a> Parser<'a> {
             misleading: Vec::new(),
             delimiters: Vec::new(),
             heredocs: 0,
-            not_arith: HashSet::new(),
+            not_arith: BTreeSet::new(),
             separated: true,
             in_test: false,
         }

@@ -96,7 +96,11 @@ fn read_text(text: &str, around: &Surroundings<'_>) -> Invocation {
         let nodes = Nodes::new();
         let mut reader = Reader::new(text, dialect, &nodes, around);
         mistakes.extend(reader.top(text));
-        merge(&mut all, reader.found, 0, 0);
+        if around.dialects.len() == 1 {
+            all = reader.found;
+        } else {
+            merge(&mut all, reader.found, 0, 0);
+        }
     }
     if let (Some(first), true) = (mistakes.first(), mistakes.len() == around.dialects.len()) {
         all.findings.push(unreadable(first));

@@ -221,10 +221,15 @@ fn places<'a>(spec: &'static str, dashes: usize, bare: &'a str) -> impl Iterator
         (1..=dashes).all(|back| dash(back) == Some(b'-'))
             && matches!(dash(dashes + 1), None | Some(b' ' | b'|'))
     };
-    let plain = !bare.is_empty() && bare.bytes().all(is_name);
-    spec.match_indices(if plain { bare } else { " " })
-        .map(|(at, _)| at)
-        .filter(move |at| plain && begins(*at))
+    // Most options are in no specification: the first letter behind a dash tells, without a search for the whole.
+    let first = bare.bytes().next().filter(|_| bare.bytes().all(is_name));
+    let letters = spec.as_bytes().windows(2).enumerate();
+    letters
+        .filter_map(move |(at, pair)| match pair {
+            [b'-', letter] if Some(*letter) == first => Some(at + 1),
+            _ => None,
+        })
+        .filter(move |&at| begins(at) && spec.get(at..).is_some_and(|rest| rest.starts_with(bare)))
 }
 
 fn is_name(byte: u8) -> bool {

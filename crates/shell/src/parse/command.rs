@@ -105,7 +105,7 @@ impl Parser<'_> {
 
     /// Whether `name=(` or `name+=(` comes next.
     fn array_follows(&mut self) -> bool {
-        if self.is(Dialect::Sh) {
+        if self.is(Dialect::Sh) || !self.may_assign() {
             return false;
         }
         let start = self.pos;
@@ -114,6 +114,12 @@ impl Parser<'_> {
         let follows = named && self.eat(b'=') && self.peek() == Some(b'(');
         self.pos = start;
         follows
+    }
+
+    /// A quick look that spares most words a closer one: what ends the name here cannot be part of an assignment.
+    fn may_assign(&self) -> bool {
+        let end = self.name_end(self.pos);
+        end > self.pos && matches!(self.byte(end), Some(b'=' | b'+' | b'[' | b'\\'))
     }
 
     /// Goes past a name, which may be none, with continued lines inside.
@@ -144,6 +150,9 @@ impl Parser<'_> {
     /// An assignment, if one begins here.
     fn assign(&mut self) -> Parsed<Option<Assign>> {
         self.peek();
+        if !self.may_assign() {
+            return Ok(None);
+        }
         let start = self.pos;
         let name = self.read_name();
         if name.is_empty() || !matches!(self.peek(), Some(b'=' | b'+' | b'[')) {

@@ -139,6 +139,7 @@ impl<'a> Parser<'a> {
         let start = self.pos;
         let kind = match byte {
             b'\\' => {
+                self.node()?;
                 self.escape(row);
                 return Ok(());
             }

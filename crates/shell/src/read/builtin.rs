@@ -10,6 +10,9 @@ use super::feed::Feed;
 use super::state::{Alias, MAX_NAMES, Value};
 use crate::Dialect;
 
+/// The longest directory that is followed. Every program remembers its own.
+const LONGEST_PATH: usize = 1024;
+
 impl Reader<'_> {
     /// What a builtin of this name does to what is known. Other programs do nothing to it.
     pub(super) fn builtin(&mut self, words: &[Word], beside: &Beside) {
@@ -58,7 +61,8 @@ impl Reader<'_> {
             (Some(target), Some(here)) => Some(format!("{here}/{target}")),
             _ => None,
         };
-        self.state_mut().cwd = there.filter(|_| self.maybe == 0).map(|path| {
+        let there = there.filter(|path| self.maybe == 0 && path.len() <= LONGEST_PATH);
+        self.state_mut().cwd = there.map(|path| {
             let path = policy::lexical(std::path::Path::new(&path));
             Arc::from(path.to_string_lossy())
         });

@@ -1,6 +1,6 @@
 //! What is known while a text is walked.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use policy::Certainty;
@@ -12,12 +12,12 @@ use policy::Certainty;
 pub(super) struct State {
     /// The directory; `None` when it depends on values at run time.
     pub(super) cwd: Option<Arc<str>>,
-    variables: HashMap<String, Value>,
+    variables: BTreeMap<String, Value>,
     /// Names that are functions for sure, and names that may be.
-    functions: HashMap<String, bool>,
-    pub(super) aliases: HashMap<String, Alias>,
+    functions: BTreeMap<String, bool>,
+    pub(super) aliases: BTreeMap<String, Alias>,
     /// Files that the text writes, with what it writes where that is known.
-    written: HashMap<String, Option<String>>,
+    written: BTreeMap<String, Option<String>>,
     /// Whether code that is not seen has run, which may have set anything.
     pub(super) lost: bool,
     /// Whether the field separator is no longer the usual one.
