@@ -56,7 +56,13 @@ fn is_free(free: Free, value: &Word) -> bool {
         }
         Free::Text => known && !text.contains("$(") && !text.contains('`') && !text.contains("@P}"),
         Free::Directories => known && text.split(':').all(is_program_directory),
+        Free::Below => known && text.split(':').all(is_below),
     }
+}
+
+/// A directory that is named from here and does not lead away.
+fn is_below(path: &str) -> bool {
+    !path.starts_with(['/', '~']) && !path.split('/').any(|part| part == "..")
 }
 
 /// A directory that only the owner of the machine writes to.

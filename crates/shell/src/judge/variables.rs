@@ -22,8 +22,10 @@ pub(crate) enum Free {
     Values(&'static [&'static str]),
     /// A text without a substitution.
     Text,
-    /// Directories of the system.
+    /// Directories of the system, and those that tools install programs to below a home.
     Directories,
+    /// Directories below the one the program starts in: what lies there runs anyway.
+    Below,
 }
 
 const fn variable(name: &'static str, why: &'static str, free: Free) -> Variable {
@@ -71,6 +73,34 @@ pub(crate) const PROGRAM_DIRECTORIES: &[&str] = &[
     "snap/bin",
     "nix/**",
     "run/current-system/**",
+    // Where tools install programs below a home.
+    "home/*/.cargo/bin",
+    "home/*/.local/bin",
+    "home/*/.bun/bin",
+    "home/*/.deno/bin",
+    "home/*/.npm-global/bin",
+    "home/*/.nvm/**",
+    "home/*/.pyenv/**",
+    "home/*/.rbenv/**",
+    "home/*/go/bin",
+    "root/.cargo/bin",
+    "root/.local/bin",
+    "root/.bun/bin",
+    "root/.deno/bin",
+    "root/.npm-global/bin",
+    "root/.nvm/**",
+    "root/.pyenv/**",
+    "root/.rbenv/**",
+    "root/go/bin",
+    "Users/*/.cargo/bin",
+    "Users/*/.local/bin",
+    "Users/*/.bun/bin",
+    "Users/*/.deno/bin",
+    "Users/*/.npm-global/bin",
+    "Users/*/.nvm/**",
+    "Users/*/.pyenv/**",
+    "Users/*/.rbenv/**",
+    "Users/*/go/bin",
 ];
 
 const NODE: &[&str] = &[
@@ -134,21 +164,21 @@ pub(crate) const VARIABLES: &[Variable] = &[
     variable("XDG_CONFIG_DIRS", "moves the configuration of every program", Free::Never),
     // Interpreters.
     variable("PYTHONSTARTUP", "names a file that Python runs first", Free::Values(&[""])),
-    variable("PYTHONPATH", "names directories that Python takes its modules from", Free::Values(&[""])),
+    variable("PYTHONPATH", "names directories that Python takes its modules from", Free::Below),
     variable("PYTHONHOME", "names the directory that Python takes its library from", Free::Values(&[""])),
     variable("PYTHONINSPECT", "makes Python read commands after the program", Free::Values(&["", "0"])),
     variable("PYTHONBREAKPOINT", "names code that Python runs", Free::Values(&["", "0"])),
     variable("PYTHONUSERBASE", "names the directory that Python takes its modules from", Free::Never),
     variable("PYTHONPLATLIBDIR", "names the directory that Python takes its library from", Free::Never),
     variable("PERL5OPT", "is options of every Perl program, which can be code", Free::Never),
-    variable("PERL5LIB", "names directories that Perl takes its modules from", Free::Never),
-    variable("PERLLIB", "names directories that Perl takes its modules from", Free::Never),
+    variable("PERL5LIB", "names directories that Perl takes its modules from", Free::Below),
+    variable("PERLLIB", "names directories that Perl takes its modules from", Free::Below),
     variable("PERL5DB", "is code that Perl runs", Free::Never),
     variable("PERL5SHELL", "names the shell that Perl starts", Free::Never),
     variable("RUBYOPT", "is options of every Ruby program, which can be code", Free::Options(&["-W", "-w"])),
-    variable("RUBYLIB", "names directories that Ruby takes its modules from", Free::Never),
+    variable("RUBYLIB", "names directories that Ruby takes its modules from", Free::Below),
     variable("NODE_OPTIONS", "is options of every Node program, which can be code", Free::Options(NODE)),
-    variable("NODE_PATH", "names directories that Node takes its modules from", Free::Never),
+    variable("NODE_PATH", "names directories that Node takes its modules from", Free::Below),
     variable("NODE_REPL_EXTERNAL_MODULE", "names code that Node runs", Free::Never),
     variable("JAVA_TOOL_OPTIONS", "is options of every Java program, which can be code", Free::Options(JAVA)),
     variable("_JAVA_OPTIONS", "is options of every Java program, which can be code", Free::Options(JAVA)),

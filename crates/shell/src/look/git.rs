@@ -229,6 +229,7 @@ fn set(setting: &Word, at: usize, look: &mut Look) {
     }
     look.hazard(at);
     if kind != Key::Hazard {
+        look.own_code(setting, "git");
         look.code(with_text(setting, bang.unwrap_or(value)));
     }
 }

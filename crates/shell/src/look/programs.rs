@@ -103,6 +103,7 @@ pub(super) fn tar(words: &[Word], look: &mut Look) {
 fn checkpoint(value: &Word, at: usize, look: &mut Look) {
     if let Some(code) = value.text.strip_prefix("exec=") {
         look.hazard(at);
+        look.own_code(value, "checkpoint");
         look.code(with_text(value, code));
     } else if !value.is_literal() {
         look.hazard(at);

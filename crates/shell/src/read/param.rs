@@ -57,6 +57,8 @@ impl Reader<'_> {
         let known = match name {
             "HOME" => self.home(),
             "PWD" => self.state.cwd.as_deref().map(str::to_owned),
+            // Whatever it is, it is what it was: adding to it is judged by what is added.
+            "PATH" => Some("/usr/bin:/bin".to_owned()),
             "IFS" if !self.state.separator_changed => Some(" \t\n".to_owned()),
             "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" => {
                 return Value::number();
