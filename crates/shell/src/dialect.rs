@@ -15,6 +15,16 @@ impl Dialect {
     /// Every dialect.
     pub const ALL: &[Self] = &[Self::Sh, Self::Bash, Self::Zsh];
 
+    /// This dialect and no other.
+    #[must_use]
+    pub const fn alone(self) -> &'static [Self] {
+        match self {
+            Self::Sh => &[Self::Sh],
+            Self::Bash => &[Self::Bash],
+            Self::Zsh => &[Self::Zsh],
+        }
+    }
+
     /// The languages in which a shell of this kind may read a text: `sh` is bash on many machines.
     #[must_use]
     pub const fn readers(self) -> &'static [Self] {

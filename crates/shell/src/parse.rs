@@ -96,9 +96,9 @@ impl Nodes {
         Self(Cell::new(0))
     }
 
-    /// One more; `None` when there are too many.
-    pub(crate) fn add(&self) -> Option<()> {
-        self.0.set(self.0.get().checked_add(1)?);
+    /// So many more; `None` when there are too many.
+    pub(crate) fn add(&self, more: usize) -> Option<()> {
+        self.0.set(self.0.get().saturating_add(u32::try_from(more).unwrap_or(u32::MAX)));
         (self.0.get() <= MAX_NODES).then_some(())
     }
 }
@@ -184,7 +184,7 @@ impl<'a> Parser<'a> {
     }
 
     fn node(&self) -> Parsed<()> {
-        self.nodes.add().ok_or_else(|| self.error_here(Problem::TooLarge))
+        self.nodes.add(1).ok_or_else(|| self.error_here(Problem::TooLarge))
     }
 
     fn error_here(&self, problem: Problem) -> ParseError {

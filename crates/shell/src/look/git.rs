@@ -189,6 +189,7 @@ fn config(words: &[Word], at: usize, look: &mut Look) {
         && !is_harmless(&value.text)
     {
         look.hazard(*at);
+        look.own_code(value, "git");
     }
 }
 
@@ -248,6 +249,15 @@ fn is_harmless(value: &str) -> bool {
     matches!(
         value,
         "" | "cat"
+            | "less"
+            | "more"
+            | "delta"
+            | "vi"
+            | "vim"
+            | "nvim"
+            | "nano"
+            | "emacs"
+            | "code --wait"
             | "true"
             | "false"
             | ":"

@@ -403,6 +403,9 @@ impl Parser<'_> {
             Err(error) if error.problem.is_limit() => return Err(error),
             _ => {}
         }
+        // Text that was read in vain counts, or parentheses without end would be read again from each of them.
+        let vain = self.pos.saturating_sub(start) / 64;
+        self.nodes.add(vain).ok_or_else(|| self.error_here(Problem::TooLarge))?;
         self.not_arith.insert(start);
         self.misleading.truncate(noted);
         self.pos = start;

@@ -80,6 +80,8 @@ impl Reader<'_> {
         let word = joined(&self.pieces(parts, true), span);
         if self.dialect != Dialect::Sh && (word.text.contains("$(") || word.text.contains('`')) {
             self.unprovable(span, "the index is evaluated, and commands in it run");
+        } else if self.dialect == Dialect::Bash {
+            self.arith_text(&word.text, span);
         }
     }
 }

@@ -7,6 +7,7 @@ use policy::{Assignment, Certainty, Code, Span, Word};
 use super::Reader;
 use super::command::Beside;
 use super::feed::Feed;
+use super::start::{fed, is_descriptor};
 use super::state::{Alias, MAX_NAMES, Value};
 use crate::Dialect;
 
@@ -61,7 +62,9 @@ impl Reader<'_> {
             (Some(target), Some(here)) => Some(format!("{here}/{target}")),
             _ => None,
         };
-        let there = there.filter(|path| self.maybe == 0 && path.len() <= LONGEST_PATH);
+        // With `CDPATH` a name may lead anywhere.
+        let elsewhere = self.state.variable("CDPATH").is_some();
+        let there = there.filter(|path| !elsewhere && self.maybe == 0 && path.len() <= LONGEST_PATH);
         self.state_mut().cwd = there.map(|path| {
             let path = policy::lexical(std::path::Path::new(&path));
             Arc::from(path.to_string_lossy())
@@ -106,15 +109,14 @@ impl Reader<'_> {
         if file.text == "/dev/null" {
             return;
         }
-        let from_stdin = matches!(&*file.text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
-        if from_stdin {
-            let feed = self.feed.with(&beside.redirects);
+        if is_descriptor(&file.text) {
+            let number_zero = matches!(&*file.text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
+            let feed =
+                if number_zero { self.feed.with(&beside.redirects) } else { fed(file, &beside.redirects) };
             return self.code_from_stdin(&feed, self.dialect, file.span);
         }
         if !file.is_literal() {
-            let from_pipe = file.text.starts_with("/dev/fd/");
-            let feed = if from_pipe { Feed::Pipe(None) } else { Feed::Unknown };
-            self.code_from_stdin(&feed, self.dialect, file.span);
+            self.code_from_stdin(&Feed::Unknown, self.dialect, file.span);
         }
         self.script(file, self.dialect);
         self.state_mut().lose();
@@ -141,6 +143,9 @@ impl Reader<'_> {
         let evaluates = has('i') || has('n') || words.first().is_some_and(|word| word.text == "integer");
         for word in words.iter().skip(1).filter(|word| !word.text.starts_with(['-', '+'])) {
             self.named_operand(word, word.span);
+            if evaluates {
+                self.state_mut().make_integer(word.text.split(['=', '+', '[']).next().unwrap_or_default());
+            }
             let Some((name, text)) = word.text.split_once('=') else { continue };
             // A name for another variable holds what that one holds when it is used.
             let certainty = if has('n') { Certainty::Unknown } else { word.certainty };

@@ -4,8 +4,8 @@ use policy::{Assignment, Code, Direction, Redirect, Span, Word};
 
 use super::Reader;
 use super::state::Value;
-use crate::judge;
 use crate::tree::{Argument, Assign, Command, Descriptor, Redirection};
+use crate::{Dialect, judge};
 
 impl Reader<'_> {
     pub(super) fn simple(&mut self, command: &Command, assigns: &[Assign], arguments: &[Argument]) {
@@ -70,6 +70,9 @@ impl Reader<'_> {
         if name == "IFS" {
             self.state_mut().separator_changed = true;
         }
+        if self.dialect == Dialect::Bash && self.state.is_integer(name) {
+            self.arith_text(&value.text, value.span);
+        }
         if name.ends_with("_functions") || matches!(&**name, "PROMPT_COMMAND" | "BASH_ENV" | "ENV") {
             self.unprovable(value.span, format!("`{name}` decides what the shell runs later"));
         }
@@ -123,7 +126,13 @@ impl Reader<'_> {
         let Some(argv) = policy::Argv::new(vec![Word { span, ..Word::literal(":") }]) else { return };
         let mut program = policy::Program::alone(argv, self.state.cwd.clone());
         program.redirects = redirects;
-        judge::judge(&program, self.around, &mut self.found.findings);
+        self.judge(&program);
+    }
+
+    /// Judges a program as the shell that is being read would start it.
+    pub(super) fn judge(&mut self, program: &policy::Program) {
+        let around = crate::Surroundings { dialects: self.dialect.alone(), ..*self.around };
+        judge::judge(program, &around, &mut self.found.findings);
     }
 
     /// Puts the text of an alias in the place of its name.

@@ -1,13 +1,13 @@
 //! From words to programs: builtins act on what is known, wrappers are looked through, the rest is started.
 
-use policy::{Argv, Code, Direction, Program, Span, Word};
+use policy::{Argv, Code, Direction, Program, Redirect, Span, Word};
 
 use super::command::Beside;
 use super::feed::{Feed, output};
 use super::state::Written;
 use super::{MAX_PROGRAMS, Reader};
+use crate::Dialect;
 use crate::look::{Look, Start, look};
-use crate::{Dialect, judge};
 
 /// Where every system keeps its programs.
 const DIRECTORIES: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
@@ -64,8 +64,10 @@ impl Reader<'_> {
         for finding in &seen.findings {
             self.add(finding.clone());
         }
+        self.piped_script(&words);
+        let redirects = beside.redirects.clone();
         if let Some(beside) = self.emit(words, &seen, beside) {
-            self.follow(seen, &feed, beside);
+            self.follow(seen, &feed, &redirects, beside);
         }
     }
 
@@ -104,7 +106,7 @@ impl Reader<'_> {
             piped: self.piped,
             span: beside.span,
         };
-        judge::judge(&program, self.around, &mut self.found.findings);
+        self.judge(&program);
         self.own_file(&program);
         self.remember_written(&program);
         self.found.programs.push(program);
@@ -113,7 +115,7 @@ impl Reader<'_> {
     }
 
     /// What a program would start in turn.
-    fn follow(&mut self, seen: Look, feed: &Feed, mut beside: Beside) {
+    fn follow(&mut self, seen: Look, feed: &Feed, redirects: &[Redirect], mut beside: Beside) {
         if seen.starts.is_empty() {
             return;
         }
@@ -132,13 +134,13 @@ impl Reader<'_> {
                 through: std::mem::take(&mut beside.through),
                 span: beside.span,
             };
-            self.follow_one(start, feed, next);
+            self.follow_one(start, feed, redirects, next);
         }
         self.state_mut().cwd = cwd;
         self.texts -= 1;
     }
 
-    fn follow_one(&mut self, start: Start, feed: &Feed, beside: Beside) {
+    fn follow_one(&mut self, start: Start, feed: &Feed, redirects: &[Redirect], beside: Beside) {
         match start {
             // `command eval x` and `builtin cd x` come back as words of the shell.
             Start::Program { words, alone: true } => self.run(words, beside),
@@ -146,13 +148,34 @@ impl Reader<'_> {
             Start::Code { code, dialect, arguments } => self.given_code(&code, dialect, arguments),
             Start::Stdin(dialect) => self.code_from_stdin(feed, dialect, beside.span),
             Start::ForeignStdin => {}
-            Start::Script { file, .. } if !file.is_literal() && file.text.starts_with("/dev/fd/") => {
-                self.code_from_stdin(&Feed::Pipe(None), Dialect::Bash, file.span);
+            Start::Script { file, dialect } if is_descriptor(&file.text) => {
+                self.code_from_stdin(&fed(&file, redirects), dialect, file.span);
             }
             Start::Script { file, .. } if !file.is_literal() => {
                 self.unprovable(file.span, "which script this runs is known only at run time");
             }
             Start::Script { file, dialect } => self.script(&file, dialect),
+        }
+    }
+
+    /// An interpreter that is given what another program writes, as if it were a file with its program.
+    fn piped_script(&mut self, words: &[Word]) {
+        let Some((program, rest)) = words.split_first() else { return };
+        let name = program.text.rsplit('/').next().unwrap_or_default();
+        if code_option(name).is_none() && !matches!(name, "awk" | "gawk" | "mawk" | "sed" | "Rscript") {
+            return;
+        }
+        let mut before: Option<&Word> = None;
+        for word in rest {
+            let names_file = before.is_none_or(|before| before.text.starts_with('-'));
+            if names_file && !word.is_literal() && is_descriptor(&word.text) {
+                let what = "the interpreter runs whatever the other program writes";
+                return self.note(Code::PipeTarget, word.span, what);
+            }
+            if !word.text.starts_with('-') {
+                return;
+            }
+            before = Some(word);
         }
     }
 
@@ -170,12 +193,31 @@ impl Reader<'_> {
             };
             self.state_mut().write(path, text);
         }
+        self.remember_downloads(words);
         let copies = words
             .first()
             .is_some_and(|word| matches!(&*word.text, "tee" | "cp" | "mv" | "ln" | "install" | "dd"));
         for word in words.iter().skip(1).filter(|_| copies) {
             if let Some(path) = self.resolved(word) {
                 self.state_mut().write(path, None);
+            }
+        }
+    }
+
+    /// What comes from another machine is not known, under the name that is given or the last one of the address.
+    fn remember_downloads(&mut self, words: &[Word]) {
+        if !words
+            .first()
+            .is_some_and(|word| matches!(&*word.text, "curl" | "wget" | "aria2c" | "scp" | "fetch"))
+        {
+            return;
+        }
+        for word in words.iter().skip(1) {
+            let last = word.text.rsplit('/').next().unwrap_or_default();
+            for name in [word.text.as_str(), last] {
+                if let Some(path) = self.resolved(&Word { text: name.to_owned(), ..word.clone() }) {
+                    self.state_mut().write(path, None);
+                }
             }
         }
     }
@@ -221,8 +263,7 @@ impl Reader<'_> {
             return;
         }
         self.apart(|it| {
-            it.state_mut().arguments = Some(arguments.into());
-            it.state_mut().aliases.clear();
+            it.state_mut().in_another_shell(Some(arguments.into()));
             it.code(&code.text, dialect.readers(), code.span);
         });
     }
@@ -257,5 +298,25 @@ fn code_option(program: &str) -> Option<&'static str> {
         "sqlite" => Some("-cmd"),
         "gdb" => Some("-ex"),
         _ => None,
+    }
+}
+
+/// Whether a path is one of the caller's descriptors.
+pub(super) fn is_descriptor(path: &str) -> bool {
+    path.starts_with("/dev/fd/")
+        || path == "/dev/stdin"
+        || (path.starts_with("/proc/") && path.contains("/fd/"))
+}
+
+/// What stands on the descriptor that a path names.
+pub(super) fn fed(file: &Word, redirects: &[Redirect]) -> Feed {
+    let number = file.text.rsplit('/').next().and_then(|number| number.parse::<u32>().ok());
+    let own = redirects.iter().rev().find(|redirect| redirect.descriptor == number && number.is_some());
+    match own {
+        Some(Redirect { direction: Direction::Text, target, .. }) if target.is_literal() => {
+            Feed::Text(target.text.clone())
+        }
+        _ if file.is_literal() => Feed::Unknown,
+        _ => Feed::Pipe(None),
     }
 }

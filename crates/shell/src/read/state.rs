@@ -1,6 +1,6 @@
 //! What is known while a text is walked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use policy::Certainty;
@@ -13,6 +13,8 @@ pub(super) struct State {
     /// The directory; `None` when it depends on values at run time.
     pub(super) cwd: Option<Arc<str>>,
     variables: BTreeMap<String, Value>,
+    /// Variables whose values bash evaluates as arithmetic whenever they are set.
+    integers: BTreeSet<String>,
     /// Names that are functions for sure, and names that may be.
     functions: BTreeMap<String, bool>,
     pub(super) aliases: BTreeMap<String, Alias>,
@@ -106,6 +108,30 @@ impl State {
         } else {
             self.lost = true;
         }
+    }
+
+    /// From now on values of a variable are evaluated when they are set.
+    pub(super) fn make_integer(&mut self, name: &str) {
+        if self.integers.len() < MAX_NAMES {
+            self.integers.insert(name.to_owned());
+        } else {
+            self.lost = true;
+        }
+    }
+
+    pub(super) fn is_integer(&self, name: &str) -> bool {
+        self.integers.contains(name)
+    }
+
+    /// Another shell starts: it has the variables that were exported, and which those are is not followed.
+    pub(super) fn in_another_shell(&mut self, arguments: Option<Arc<[policy::Word]>>) {
+        for value in self.variables.values_mut() {
+            value.certainty = Certainty::Unknown;
+        }
+        self.aliases.clear();
+        self.functions.clear();
+        self.integers.clear();
+        self.arguments = arguments;
     }
 
     pub(super) fn define(&mut self, name: &str, surely: bool) {

@@ -189,8 +189,14 @@ impl Reader<'_> {
     /// A word that a builtin takes for the name of a variable, with an index.
     pub(super) fn named_operand(&mut self, operand: &policy::Word, span: Span) {
         let index = operand.text.split_once('[').map(|(_, index)| index);
-        if index.is_some_and(|index| index.contains('$') || index.contains('`')) {
-            self.unprovable(span, "the index of the variable is evaluated, and commands in it run");
+        match index {
+            Some(index) if index.contains('$') || index.contains('`') => {
+                self.unprovable(span, "the index of the variable is evaluated, and commands in it run");
+            }
+            Some(index) if self.dialect == crate::Dialect::Bash => {
+                self.arith_text(index.trim_end_matches(']'), span);
+            }
+            _ => {}
         }
     }
 
