@@ -43,8 +43,8 @@ struct CommandIndex {
     others: Vec<usize>,
     /// Expressions on the whole line that do not begin with a program.
     lines: Vec<usize>,
-    /// All of them at once: most lines match none.
-    any_line: RegexSet,
+    /// All of them at once, if there are any: most lines match none.
+    any_line: Option<RegexSet>,
 }
 
 impl CommandIndex {
@@ -62,7 +62,9 @@ impl CommandIndex {
             _ => None,
         };
         let expressions: Vec<_> = self.lines.iter().filter_map(expression).collect();
-        self.any_line = line_set(&expressions)?;
+        if !expressions.is_empty() {
+            self.any_line = Some(line_set(&expressions)?);
+        }
         Ok(())
     }
 
@@ -81,8 +83,9 @@ impl CommandIndex {
         if self.lines.is_empty() {
             return None;
         }
-        let hit = self.any_line.is_match(&argv.line())
-            || installed.is_some_and(|name| self.any_line.is_match(&argv.line_as(name)));
+        let any = self.any_line.as_ref()?;
+        let hit =
+            any.is_match(&argv.line()) || installed.is_some_and(|name| any.is_match(&argv.line_as(name)));
         hit.then_some(&self.lines)
     }
 }
