@@ -56,6 +56,8 @@ fn programs_in_their_order() {
         ("f() { a; }; f b", "a"),
         ("function f { a; }; f", "a"),
         ("a() { b; }; c", "b | c"),
+        ("a() { b; }; unset -f a; a", "b | unset -f a | a"),
+        ("a() { b; }; exec a; command a; env a", "b | a | a | a"),
         ("time a; ! b", "a | b"),
         ("coproc a; coproc N { b; }", "a | b"),
         ("[[ -n $(a) && b == c ]]", "a"),

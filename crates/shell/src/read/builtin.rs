@@ -31,7 +31,9 @@ impl Reader<'_> {
             "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float" => {
                 self.declare(words);
             }
-            "read" | "mapfile" | "readarray" | "getopts" | "unset" | "vared" => self.forget(words),
+            "read" | "mapfile" | "readarray" | "getopts" | "unset" | "unfunction" | "vared" => {
+                self.forget(words)
+            }
             "printf" | "print" => self.printf(rest),
             "let" => rest.iter().for_each(|word| self.arith_text(&word.text, word.span)),
             "test" | "[" => self.test_builtin(rest),
@@ -170,6 +172,7 @@ impl Reader<'_> {
             let name = word.text.split('[').next().unwrap_or_default();
             if !name.starts_with('-') {
                 self.set_surely(name, Value::unknown());
+                self.state_mut().undefine(name);
             }
         }
         if words.len() == 1 {

@@ -26,6 +26,11 @@ impl Reader<'_> {
         if first.is_literal() && self.state.is_function(&first.text) {
             return self.judge_redirects(beside.redirects, beside.span);
         }
+        self.run_past_functions(words, beside);
+    }
+
+    /// Runs a command as whatever looks for programs does: builtins may be meant, functions are not.
+    fn run_past_functions(&mut self, words: Vec<Word>, beside: Beside) {
         let before = self.state.cwd.clone();
         self.builtin(&words, &beside);
         if self.state.cwd == before {
@@ -143,8 +148,8 @@ impl Reader<'_> {
     fn follow_one(&mut self, start: Start, feed: &Feed, redirects: &[Redirect], beside: Beside) {
         match start {
             // `command eval x` and `builtin cd x` come back as words of the shell.
-            Start::Program { words, alone: true } => self.run(words, beside),
-            Start::Program { words, alone: false } => self.perhaps(|it| it.run(words, beside)),
+            Start::Program { words, alone: true } => self.run_past_functions(words, beside),
+            Start::Program { words, alone: false } => self.perhaps(|it| it.run_past_functions(words, beside)),
             Start::Code { code, dialect, arguments } => self.given_code(&code, dialect, arguments),
             Start::Stdin(dialect) => self.code_from_stdin(feed, dialect, beside.span),
             Start::ForeignStdin => {}

@@ -142,6 +142,11 @@ impl State {
         }
     }
 
+    /// A name may be no function any more.
+    pub(super) fn undefine(&mut self, name: &str) {
+        self.functions.remove(name);
+    }
+
     /// Whether a name is a function for sure.
     pub(super) fn is_function(&self, name: &str) -> bool {
         self.functions.get(name).copied().unwrap_or(false)
