@@ -32,7 +32,7 @@ impl Reader<'_> {
                 self.declare(words);
             }
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "unfunction" | "vared" => {
-                self.forget(words)
+                self.forget(words);
             }
             "printf" | "print" => self.printf(rest),
             "let" => rest.iter().for_each(|word| self.arith_text(&word.text, word.span)),
