@@ -454,6 +454,18 @@ pub(crate) fn names_of(list: &List) -> impl Iterator<Item = &str> {
     names.into_iter()
 }
 
+/// Whether a list runs text as commands, or commands that are not spelled out: they may set anything.
+pub(crate) fn runs_text(list: &List) -> bool {
+    let mut found = false;
+    list.each_command(&mut |command| {
+        let simple = matches!(&command.kind, Kind::Simple { words, .. } if !words.is_empty());
+        let name = command.plain_name();
+        found |= simple
+            && name.is_none_or(|name| matches!(name, "eval" | "source" | "." | "trap" | "alias" | "emulate"));
+    });
+    found
+}
+
 /// Builtins that set variables named by their words.
 const SETTERS: &[&str] = &[
     "read",

@@ -148,6 +148,12 @@ impl Reader<'_> {
             if evaluates {
                 self.state_mut().make_integer(word.text.split(['=', '+', '[']).next().unwrap_or_default());
             }
+            let twisted = words.iter().skip(1).any(|word| changes_values(&word.text));
+            let fixed = has('r') || words.first().is_some_and(|word| word.text == "readonly");
+            let own_name = word.text.split(['=', '+', '[']).next().unwrap_or_default();
+            if twisted {
+                self.state_mut().twist(own_name);
+            }
             let Some((name, text)) = word.text.split_once('=') else { continue };
             // A name for another variable holds what that one holds when it is used.
             let certainty = if has('n') { Certainty::Unknown } else { word.certainty };
@@ -156,6 +162,9 @@ impl Reader<'_> {
                 self.arith_text(text, word.span);
             }
             self.keep(&Assignment { name: name.trim_end_matches('+').to_owned(), value });
+            if fixed {
+                self.state_mut().twist(own_name);
+            }
         }
     }
 
@@ -240,6 +249,13 @@ impl Reader<'_> {
             self.code(&code.text, &[self.dialect], code.span);
         }
     }
+}
+
+/// Whether options of a declaration make the shell change what is assigned: case, width, lists.
+fn changes_values(option: &str) -> bool {
+    option.strip_prefix(['-', '+']).is_some_and(|letters| {
+        letters.contains(['l', 'u', 'c', 'n', 'a', 'A', 'L', 'R', 'Z', 'U', 'T', 'E', 'F'])
+    })
 }
 
 /// The first word that is no option.

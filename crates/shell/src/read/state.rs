@@ -15,6 +15,8 @@ pub(super) struct State {
     variables: BTreeMap<String, Value>,
     /// Variables whose values bash evaluates as arithmetic whenever they are set.
     integers: BTreeSet<String>,
+    /// Variables whose values the shell changes when they are set, or does not set at all.
+    twisted: BTreeSet<String>,
     /// Names that are functions for sure, and names that may be.
     functions: BTreeMap<String, bool>,
     pub(super) aliases: BTreeMap<String, Alias>,
@@ -99,6 +101,7 @@ impl State {
     /// Sets a variable. What only may happen leaves it unknown, with the new value as the best guess.
     pub(super) fn set(&mut self, name: &str, value: Value, surely: bool) {
         let number = value.number && (surely || self.variables.get(name).is_none_or(|old| old.number));
+        let surely = surely && !self.twisted.contains(name);
         let certainty = if surely { value.certainty } else { Certainty::Unknown };
         let value = Value { certainty, number, ..value };
         if value.text.len() > MAX_VALUE {
@@ -107,6 +110,34 @@ impl State {
             self.variables.insert(name.to_owned(), value);
         } else {
             self.lost = true;
+        }
+    }
+
+    /// From now on it is not known what a variable holds after it was set.
+    pub(super) fn twist(&mut self, name: &str) {
+        if self.twisted.len() < MAX_NAMES {
+            self.twisted.insert(name.to_owned());
+        } else {
+            self.lost = true;
+        }
+    }
+
+    /// What was set since then may not have been set.
+    pub(super) fn weaken_since(&mut self, before: &Self) {
+        for (name, value) in &mut self.variables {
+            if before.variables.get(name) != Some(value) {
+                value.certainty = Certainty::Unknown;
+            }
+        }
+        for (name, surely) in &mut self.functions {
+            *surely &= before.functions.get(name).copied().unwrap_or(false);
+        }
+    }
+
+    /// Everything that is known of variables becomes a guess.
+    pub(super) fn doubt(&mut self) {
+        for value in self.variables.values_mut() {
+            value.certainty = Certainty::Unknown;
         }
     }
 
@@ -125,9 +156,7 @@ impl State {
 
     /// Another shell starts: it has the variables that were exported, and which those are is not followed.
     pub(super) fn in_another_shell(&mut self, arguments: Option<Arc<[policy::Word]>>) {
-        for value in self.variables.values_mut() {
-            value.certainty = Certainty::Unknown;
-        }
+        self.doubt();
         self.aliases.clear();
         self.functions.clear();
         self.integers.clear();

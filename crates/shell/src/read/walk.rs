@@ -1,12 +1,15 @@
 //! The tree, in the order in which it would run.
 
+use std::sync::Arc;
+
 use policy::{Code, Span};
 
 use super::Reader;
 use super::feed::{Feed, output};
 use super::state::{Value, is_number};
 use crate::tree::{
-    Arm, Assign, Command, Item, Join, Kind, List, Part, Pipeline, TestPart, Value as Assigned, Word, names_of,
+    Arm, Assign, Command, Item, Join, Kind, List, Part, Pipeline, TestPart, Value as Assigned, Word,
+    names_of, runs_text,
 };
 
 impl Reader<'_> {
@@ -24,12 +27,21 @@ impl Reader<'_> {
     }
 
     fn pipelines(&mut self, item: &Item) {
+        let mut before = None;
         for (join, pipeline) in &item.pipelines {
-            // After `&&` what stood before has run; after `||` what follows may not run.
+            // What follows `&&` knows that what stood before has run; what follows `||` does not.
             match join {
-                Join::First | Join::And => self.pipeline(pipeline),
+                Join::First => self.pipeline(pipeline),
+                Join::And => {
+                    before.get_or_insert_with(|| Arc::clone(&self.state));
+                    self.pipeline(pipeline);
+                }
                 Join::Or => self.perhaps(|it| it.pipeline(pipeline)),
             }
+        }
+        // Behind the line, nobody knows how far it came.
+        if let Some(before) = before.filter(|before| !Arc::ptr_eq(before, &self.state)) {
+            self.state_mut().weaken_since(&before);
         }
     }
 
@@ -112,6 +124,9 @@ impl Reader<'_> {
 
     /// What runs more than once: a variable that it sets is not what it was before.
     fn repeated(&mut self, lists: &[&List]) {
+        if lists.iter().any(|list| runs_text(list)) {
+            self.state_mut().doubt();
+        }
         for name in lists.iter().flat_map(|list| names_of(list)) {
             let old = self.state.variable(name).cloned();
             let number = old.is_some_and(|old| old.number);
@@ -132,13 +147,15 @@ impl Reader<'_> {
             _ => Value::unknown(),
         };
         let names: Vec<_> = names.iter().map(|name| self.one_word(name).text).collect();
-        self.repeated(&[]);
         for name in &names {
             self.set_surely(name, value.clone());
         }
         let others: Vec<_> = names_of(body).map(str::to_owned).filter(|name| !names.contains(name)).collect();
         for name in others {
             self.set_surely(&name, Value::unknown());
+        }
+        if runs_text(body) {
+            self.state_mut().doubt();
         }
         self.perhaps(|it| it.list(body));
     }
@@ -172,7 +189,7 @@ impl Reader<'_> {
             let operands: Vec<_> = around.into_iter().flatten().filter_map(|at| words.get(at)).collect();
             if numeric {
                 for operand in &operands {
-                    self.number_operand(operand, span);
+                    self.arith_text(&operand.text, span);
                 }
             } else if word.text == "-v" {
                 for operand in &operands {
@@ -180,10 +197,6 @@ impl Reader<'_> {
                 }
             }
         }
-    }
-
-    fn number_operand(&mut self, operand: &policy::Word, span: Span) {
-        self.arith_text(&operand.text, span);
     }
 
     /// A word that a builtin takes for the name of a variable, with an index.
