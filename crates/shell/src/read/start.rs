@@ -165,6 +165,9 @@ impl Reader<'_> {
 
     /// An interpreter that is given what another program writes, as if it were a file with its program.
     fn piped_script(&mut self, words: &[Word]) {
+        if words.iter().all(Word::is_literal) {
+            return;
+        }
         let Some((program, rest)) = words.split_first() else { return };
         let name = program.text.rsplit('/').next().unwrap_or_default();
         if code_option(name).is_none() && !matches!(name, "awk" | "gawk" | "mawk" | "sed" | "Rscript") {
