@@ -16,7 +16,7 @@ mod walk;
 
 use std::sync::Arc;
 
-use policy::{Code, Finding, Invocation, Span, Word, misleads};
+use policy::{Code, Finding, Invocation, Span, Word};
 
 use crate::parse::{Nodes, ParseError, Partly, parse_partly};
 use crate::tree::List;
@@ -142,6 +142,8 @@ struct Reader<'a> {
     found: Invocation,
     state: Arc<State>,
     feed: Feed,
+    /// Whether there were more findings than are kept.
+    full: bool,
     /// How many bytes values have brought in.
     spent: usize,
     /// How many texts are being read inside each other.
@@ -162,6 +164,7 @@ impl<'a> Reader<'a> {
             found: Invocation::default(),
             state: Arc::new(State::starting_in(around.cwd.map(Arc::from))),
             feed: Feed::outside(around.stdin),
+            full: false,
             spent: 0,
             texts: 0,
             maybe: 0,
@@ -261,13 +264,11 @@ impl<'a> Reader<'a> {
 
     /// Adds a finding. A line with too many of them has one more, and that says it.
     fn add(&mut self, finding: Finding) {
-        match self.found.findings.len() {
-            0..MAX_FINDINGS => self.found.findings.push(finding),
-            MAX_FINDINGS => {
-                let what = format!("more than {MAX_FINDINGS} findings");
-                self.found.findings.push(Finding::new(Code::TooComplex, finding.span, what));
-            }
-            _ => {}
+        if self.found.findings.len() < MAX_FINDINGS {
+            self.found.findings.push(finding);
+        } else if !std::mem::replace(&mut self.full, true) {
+            let what = format!("more than {MAX_FINDINGS} findings");
+            self.found.findings.push(Finding::new(Code::TooComplex, finding.span, what));
         }
     }
 
@@ -307,9 +308,4 @@ impl<'a> Reader<'a> {
     fn inner_list(&mut self, list: &List) {
         self.apart(|it| it.list(list));
     }
-}
-
-/// Whether a character has no place in a name of a program.
-fn is_misleading(c: char) -> bool {
-    misleads(c)
 }

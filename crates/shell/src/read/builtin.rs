@@ -104,6 +104,8 @@ impl Reader<'_> {
             return;
         }
         self.perhaps(|it| it.code(&code.text, &[it.dialect], code.span));
+        // It may run between any two commands from now on.
+        self.state_mut().haunt();
     }
 
     fn source(&mut self, words: &[Word], beside: &Beside) {
@@ -115,7 +117,8 @@ impl Reader<'_> {
             let number_zero = matches!(&*file.text, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0");
             let feed =
                 if number_zero { self.feed.with(&beside.redirects) } else { fed(file, &beside.redirects) };
-            return self.code_from_stdin(&feed, self.dialect, file.span);
+            self.code_from_stdin(&feed, self.dialect, file.span);
+            return self.state_mut().lose();
         }
         if !file.is_literal() {
             self.code_from_stdin(&Feed::Unknown, self.dialect, file.span);
@@ -156,7 +159,8 @@ impl Reader<'_> {
             }
             let Some((name, text)) = word.text.split_once('=') else { continue };
             // A name for another variable holds what that one holds when it is used.
-            let certainty = if has('n') { Certainty::Unknown } else { word.certainty };
+            let guess = has('n') || name.ends_with('+');
+            let certainty = if guess { Certainty::Unknown } else { word.certainty };
             let value = Word { text: text.to_owned(), certainty, span: word.span };
             if evaluates && self.dialect == Dialect::Bash {
                 self.arith_text(text, word.span);

@@ -32,8 +32,16 @@ impl Reader<'_> {
             // Only values that are empty: the shell goes on with nothing, or with what they hold at run time.
             return self.unprovable(command.at.0, "which program this starts is known only at run time");
         }
-        if self.alias(command, &words) {
-            return;
+        self.alias(command, &words);
+        if words.first().is_some_and(|first| keeps_assignments(&first.text)) {
+            // Whether they outlive the command depends on the shell.
+            for assignment in &assignments {
+                let guess = Value {
+                    certainty: policy::Certainty::Unknown,
+                    ..Value::known(assignment.value.text.as_str())
+                };
+                self.set_surely(&assignment.name, guess);
+            }
         }
         self.run(words, Beside { redirects, assignments, through: Vec::new(), span: command.at.0 });
     }
@@ -44,10 +52,10 @@ impl Reader<'_> {
             Some(old) if assign.append => format!("{}{}", old.text, value.text),
             _ => value.text,
         };
-        let certainty = if assign.append && self.state.variable(&assign.name).is_none() {
-            policy::Certainty::Unknown
-        } else {
-            value.certainty
+        let certainty = match self.state.variable(&assign.name) {
+            Some(old) if assign.append => old.certainty.max(value.certainty),
+            None if assign.append => policy::Certainty::Unknown,
+            _ => value.certainty,
         };
         if assign.subscript.is_some() {
             self.table_entry(assign);
@@ -136,9 +144,11 @@ impl Reader<'_> {
     }
 
     /// Puts the text of an alias in the place of its name.
-    fn alias(&mut self, command: &Command, words: &[Word]) -> bool {
+    ///
+    /// Where aliases are off, the name itself is started; so it is read besides.
+    fn alias(&mut self, command: &Command, words: &[Word]) {
         if self.state.aliases.is_empty() {
-            return false;
+            return;
         }
         let plain = command
             .plain_name()
@@ -146,7 +156,7 @@ impl Reader<'_> {
         if words.iter().any(|word| self.state.aliases.get(&word.text).is_some_and(|alias| alias.global)) {
             self.unprovable(command.at.0, "an alias that holds anywhere in a line is used");
         }
-        let Some((name, alias)) = plain else { return false };
+        let Some((name, alias)) = plain else { return };
         self.note(Code::Evaluation, command.at.0, format!("`{name}` is an alias"));
         let rest: Vec<_> = words.iter().skip(1).map(quoted).collect();
         let text = format!("{} {}", alias.text, rest.join(" "));
@@ -155,8 +165,6 @@ impl Reader<'_> {
         if let Some(alias) = taken {
             self.state_mut().aliases.insert(name.to_owned(), alias);
         }
-        // Where aliases are off, the name itself is started.
-        false
     }
 }
 
@@ -166,6 +174,28 @@ pub(super) struct Beside {
     pub(super) assignments: Vec<Assignment>,
     pub(super) through: Vec<policy::Argv>,
     pub(super) span: Span,
+}
+
+/// Builtins of POSIX after which variables set in front of them may stay set.
+fn keeps_assignments(name: &str) -> bool {
+    matches!(
+        name,
+        ":" | "."
+            | "source"
+            | "break"
+            | "continue"
+            | "eval"
+            | "exec"
+            | "exit"
+            | "export"
+            | "readonly"
+            | "return"
+            | "set"
+            | "shift"
+            | "times"
+            | "trap"
+            | "unset"
+    )
 }
 
 /// A word as it can be written again.

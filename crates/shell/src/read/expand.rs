@@ -230,7 +230,7 @@ impl Reader<'_> {
         match self.state.variable("HOME") {
             Some(value) if value.certainty == Certainty::Literal => Some(value.text.clone()),
             Some(_) => None,
-            None if self.state.lost => None,
+            None if self.state.is_lost() => None,
             None => self.around.home.map(str::to_owned),
         }
     }

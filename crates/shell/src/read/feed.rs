@@ -58,6 +58,7 @@ impl Reader<'_> {
                 self.note(Code::Evaluation, span, "the shell runs the text that it is given to read");
                 self.apart(|it| {
                     it.feed = Feed::Outside;
+                    it.state_mut().doubt();
                     it.code(text, dialect.readers(), span);
                 });
             }
@@ -73,6 +74,7 @@ impl Reader<'_> {
         match text {
             Some(text) => self.apart(|it| {
                 it.feed = Feed::Outside;
+                it.state_mut().doubt();
                 it.code(text, dialect.readers(), span);
             }),
             None => self.unprovable(span, "what the pipe brings is known only at run time"),
@@ -106,10 +108,10 @@ pub(super) fn output(words: &[Word]) -> Option<String> {
     }
     let texts: Vec<_> = rest.iter().map(|word| word.text.as_str()).collect();
     match (program.text.as_str(), &*texts) {
-        ("echo", ["-n" | "-e" | "-E" | "-ne" | "-en", rest @ ..]) => {
-            Some(crate::ansi::decode(&rest.join(" "))?)
+        // What a backslash or an option does depends on the shell.
+        ("echo", rest) if !rest.iter().any(|text| text.contains('\\') || text.starts_with('-')) => {
+            Some(rest.join(" "))
         }
-        ("echo", rest) => Some(rest.join(" ")),
         ("printf", [format, rest @ ..]) => printf(format, rest),
         _ => None,
     }

@@ -80,7 +80,8 @@ impl Reader<'_> {
 
     fn operate(&mut self, param: &Param, value: Value, span: Span, quoted: bool, into: &mut Vec<Piece>) {
         let operator = param.operator.as_str();
-        let missing = value.text.is_empty();
+        // Without a colon, a value that is empty is there all the same.
+        let missing = value.text.is_empty() && operator.starts_with(':');
         let known = value.certainty == Certainty::Literal;
         match operator {
             "" if param.operand.is_empty() => {
@@ -89,7 +90,10 @@ impl Reader<'_> {
                     self.note(Code::TooComplex, span, "values that grow too long");
                     return into.push(Piece::unknown(quoted));
                 }
-                into.push(Piece::value(value.text, value.certainty, quoted));
+                // Where another field separator splits is not followed.
+                let splits = !quoted && self.state.separator_changed && !value.text.is_empty();
+                let certainty = if splits { Certainty::Unknown } else { value.certainty };
+                into.push(Piece::value(value.text, certainty, quoted));
             }
             ":-" | "-" | ":=" | "=" | "::=" => {
                 let other = self.pieces(&param.operand, quoted);

@@ -23,6 +23,14 @@ impl Reader<'_> {
     /// Runs a command in the shell: builtins and functions first.
     pub(super) fn run(&mut self, words: Vec<Word>, beside: Beside) {
         let Some(first) = words.first() else { return };
+        if first.is_literal() && self.state.may_be_function(&first.text) {
+            // What its body sets is set now.
+            let moves = self.state.functions_move;
+            self.state_mut().doubt();
+            if moves {
+                self.state_mut().cwd = None;
+            }
+        }
         if first.is_literal() && self.state.is_function(&first.text) {
             return self.judge_redirects(beside.redirects, beside.span);
         }
@@ -50,7 +58,7 @@ impl Reader<'_> {
         let Some(first) = words.first() else { return };
         if !first.is_literal() {
             self.unprovable(first.span, "which program this starts is known only at run time");
-        } else if first.text.chars().any(super::is_misleading) {
+        } else if first.text.chars().any(policy::misleads) {
             let what = "the name of the program has characters that mislead";
             self.note(Code::MisleadingCharacter, first.span, what);
         }
@@ -257,7 +265,10 @@ impl Reader<'_> {
             Written::Nothing => {}
             Written::Something => self.unprovable(file.span, "the line runs a file that it writes itself"),
             Written::Text(text) => {
-                self.apart(|it| it.perhaps(|it| it.code(&text, dialect.readers(), file.span)));
+                self.apart(|it| {
+                    it.state_mut().doubt();
+                    it.perhaps(|it| it.code(&text, dialect.readers(), file.span));
+                });
             }
         }
     }

@@ -22,12 +22,26 @@ pub(super) struct State {
     pub(super) aliases: BTreeMap<String, Alias>,
     /// Files that the text writes, with what it writes where that is known.
     written: BTreeMap<String, Option<String>>,
-    /// Whether code that is not seen has run, which may have set anything.
-    pub(super) lost: bool,
+    /// How far what is remembered of variables can be relied on.
+    trust: Trust,
+    /// Whether the directory may change wherever a function is called.
+    pub(super) functions_move: bool,
     /// Whether the field separator is no longer the usual one.
     pub(super) separator_changed: bool,
     /// `$0`, `$1` and so on, where they are known.
     pub(super) arguments: Option<Arc<[policy::Word]>>,
+}
+
+/// How far what is remembered of variables can be relied on. The larger, the less.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Trust {
+    /// Nothing sets them but what is read.
+    #[default]
+    Full,
+    /// They may be set at any time: by a trap, or by a function that is not seen.
+    Haunted,
+    /// Besides, ones that the text does not name may have been set: code that is not seen has run.
+    Lost,
 }
 
 /// What a variable holds.
@@ -95,13 +109,13 @@ impl State {
 
     /// What a variable holds; `None` when nothing in the text has set it.
     pub(super) fn variable(&self, name: &str) -> Option<&Value> {
-        self.variables.get(name).or(if self.lost { Some(const { &UNKNOWN }) } else { None })
+        self.variables.get(name).or(if self.is_lost() { Some(const { &UNKNOWN }) } else { None })
     }
 
     /// Sets a variable. What only may happen leaves it unknown, with the new value as the best guess.
     pub(super) fn set(&mut self, name: &str, value: Value, surely: bool) {
         let number = value.number && (surely || self.variables.get(name).is_none_or(|old| old.number));
-        let surely = surely && !self.twisted.contains(name);
+        let surely = surely && self.trust == Trust::Full && !self.twisted.contains(name);
         let certainty = if surely { value.certainty } else { Certainty::Unknown };
         let value = Value { certainty, number, ..value };
         if value.text.len() > MAX_VALUE {
@@ -109,7 +123,7 @@ impl State {
         } else if self.variables.len() < MAX_NAMES || self.variables.contains_key(name) {
             self.variables.insert(name.to_owned(), value);
         } else {
-            self.lost = true;
+            self.trust = Trust::Lost;
         }
     }
 
@@ -118,7 +132,7 @@ impl State {
         if self.twisted.len() < MAX_NAMES {
             self.twisted.insert(name.to_owned());
         } else {
-            self.lost = true;
+            self.trust = Trust::Lost;
         }
     }
 
@@ -146,7 +160,7 @@ impl State {
         if self.integers.len() < MAX_NAMES {
             self.integers.insert(name.to_owned());
         } else {
-            self.lost = true;
+            self.trust = Trust::Lost;
         }
     }
 
@@ -203,9 +217,25 @@ impl State {
         !self.written.is_empty()
     }
 
-    /// Code that is not seen has run.
+    /// Whether code that is not seen has run, which may have set anything.
+    pub(super) fn is_lost(&self) -> bool {
+        self.trust == Trust::Lost
+    }
+
+    /// Whether a name is a function, or may be.
+    pub(super) fn may_be_function(&self, name: &str) -> bool {
+        self.functions.contains_key(name)
+    }
+
+    /// From now on variables may change at any time.
+    pub(super) fn haunt(&mut self) {
+        self.trust = self.trust.max(Trust::Haunted);
+        self.doubt();
+    }
+
+    /// Code that is not seen has run, and may have defined functions.
     pub(super) fn lose(&mut self) {
-        self.lost = true;
+        self.trust = Trust::Lost;
         self.variables.clear();
     }
 }

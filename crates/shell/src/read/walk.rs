@@ -94,7 +94,10 @@ impl Reader<'_> {
             }
             Kind::If { arms, otherwise } => self.if_then(arms, otherwise.as_ref()),
             Kind::While { test, body, .. } => self.repeated(&[test, body]),
-            Kind::For { names, words, body, .. } => self.for_in(names, words.as_deref(), body),
+            Kind::For { select, names, words, body } => {
+                let words = words.as_deref().filter(|_| !select);
+                self.for_in(names, words, body);
+            }
             Kind::Count { head, body } => self.count(head, body, command.at.0),
             Kind::Repeat { times, body } => {
                 self.one_word(times);
@@ -142,7 +145,7 @@ impl Reader<'_> {
         }
         let number = words.is_some() && values.iter().all(|word| word.is_literal() && is_number(&word.text));
         let value = match &*values {
-            [only] if only.is_literal() => Value::known(only.text.as_str()),
+            [only] if only.is_literal() && names.len() == 1 => Value::known(only.text.as_str()),
             _ if number => Value::number(),
             _ => Value::unknown(),
         };
@@ -233,6 +236,7 @@ impl Reader<'_> {
         if self.state.cwd != cwd {
             // Whether the function is called is not known here.
             self.state_mut().cwd = None;
+            self.state_mut().functions_move = true;
         }
     }
 
