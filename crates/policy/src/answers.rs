@@ -19,10 +19,20 @@ pub enum Remembered {
     Deny,
 }
 
+/// Whose requests an answer covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cover {
+    /// Those of the tool that asked.
+    Tool,
+    /// Those of every tool of the session.
+    Session,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     kind: Kind,
-    tool: Box<str>,
+    /// `None` for every tool.
+    tool: Option<Box<str>>,
     object: Box<[u8]>,
 }
 
@@ -34,8 +44,14 @@ impl Answers {
     }
 
     /// Keeps an answer. A later answer to the same request replaces it.
-    pub fn remember(&mut self, request: &Request<'_>, answer: Remembered) {
-        self.0.insert(Key::of(request), answer);
+    pub fn remember(&mut self, request: &Request<'_>, answer: Remembered, cover: Cover) {
+        let mut key = Key::of(request);
+        if cover == Cover::Session {
+            // What was said for one tool before does not outlive what is now said for all.
+            self.0.remove(&key);
+            key.tool = None;
+        }
+        self.0.insert(key, answer);
     }
 
     pub(crate) fn decide(&self, request: &Request<'_>) -> Option<Decision> {
@@ -44,7 +60,13 @@ impl Answers {
             return None;
         }
         let reason = |text: &str| Reason::new(Code::SessionAnswer, text);
-        match self.0.get(&Key::of(request))? {
+        let mut key = Key::of(request);
+        let for_tool = self.0.get(&key);
+        key.tool = None;
+        // A no counts, whoever it was said to.
+        let answers = [for_tool, self.0.get(&key)];
+        let answer = answers.into_iter().flatten().max_by_key(|answer| **answer == Remembered::Deny);
+        match answer? {
             Remembered::Allow => Some(Decision::Allow(reason("allowed by a person for this session"))),
             Remembered::Deny => Some(Decision::Deny(reason("denied by a person for this session"))),
         }
@@ -61,6 +83,6 @@ impl Key {
             Want::Connect(endpoint) => endpoint.to_string().into_bytes(),
             Want::Call(arguments) => format!("{:?}", arguments.pairs()).into_bytes(),
         };
-        Self { kind: request.want.kind(), tool: request.tool.as_str().into(), object: object.into() }
+        Self { kind: request.want.kind(), tool: Some(request.tool.as_str().into()), object: object.into() }
     }
 }
