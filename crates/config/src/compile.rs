@@ -129,7 +129,7 @@ fn links(chain: Chain, table: &Table, rules: &Arc<RuleSet>, tools: &ToolSet, roo
 struct Shared(Arc<RuleSet>);
 
 impl policy::Policy for Shared {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "rules"
     }
 

@@ -8,7 +8,7 @@ use crate::request::{Kind, Request, Want};
 
 /// Answers that hold for a session. An answer covers exactly the request it was given to.
 #[derive(Debug, Clone, Default)]
-pub struct Answers(HashMap<Key, Remembered>);
+pub struct Answers(HashMap<RequestKey, Remembered>);
 
 /// An answer that is kept. One that holds once is not kept, so there is no word for it here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +28,9 @@ pub enum Cover {
     Session,
 }
 
+/// What makes two requests the same: kind, tool and object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+pub struct RequestKey {
     kind: Kind,
     /// `None` for every tool.
     tool: Option<Box<str>>,
@@ -45,11 +46,11 @@ impl Answers {
 
     /// Keeps an answer. A later answer to the same request replaces it.
     pub fn remember(&mut self, request: &Request<'_>, answer: Remembered, cover: Cover) {
-        let mut key = Key::of(request);
+        let mut key = RequestKey::of(request);
         if cover == Cover::Session {
             // What was said for one tool before does not outlive what is now said for all.
             self.0.remove(&key);
-            key.tool = None;
+            key = key.of_every_tool();
         }
         self.0.insert(key, answer);
     }
@@ -60,9 +61,9 @@ impl Answers {
             return None;
         }
         let reason = |text: &str| Reason::new(Code::SessionAnswer, text);
-        let mut key = Key::of(request);
+        let mut key = RequestKey::of(request);
         let for_tool = self.0.get(&key);
-        key.tool = None;
+        key = key.of_every_tool();
         // A no counts, whoever it was said to.
         let answers = [for_tool, self.0.get(&key)];
         let answer = answers.into_iter().flatten().max_by_key(|answer| **answer == Remembered::Deny);
@@ -73,8 +74,10 @@ impl Answers {
     }
 }
 
-impl Key {
-    fn of(request: &Request<'_>) -> Self {
+impl RequestKey {
+    /// The key of a request.
+    #[must_use]
+    pub fn of(request: &Request<'_>) -> Self {
         let object = match request.want {
             Want::Read(location) | Want::Write(location) | Want::Load(location) => {
                 location.path().as_os_str().as_encoded_bytes().to_vec()
@@ -84,5 +87,11 @@ impl Key {
             Want::Call(arguments) => format!("{:?}", arguments.pairs()).into_bytes(),
         };
         Self { kind: request.want.kind(), tool: Some(request.tool.as_str().into()), object: object.into() }
+    }
+
+    /// The same, whatever the tool.
+    #[must_use]
+    pub fn of_every_tool(self) -> Self {
+        Self { tool: None, ..self }
     }
 }

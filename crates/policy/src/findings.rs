@@ -78,7 +78,7 @@ pub fn is_finding(code: Code) -> bool {
 }
 
 impl Policy for Findings {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "findings"
     }
 

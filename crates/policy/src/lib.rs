@@ -45,7 +45,7 @@ mod tool;
 mod word_pattern;
 
 pub use address::{is_metadata, not_public};
-pub use answers::{Answers, Cover, Remembered};
+pub use answers::{Answers, Cover, Remembered, RequestKey};
 pub use chain::{Chain, Floor, Link, NameTaken, Phase, Policy, Position, Said, Trace};
 pub use code::Code;
 pub use command::CommandPattern;

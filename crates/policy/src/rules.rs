@@ -302,7 +302,7 @@ impl RuleSet {
 pub struct CommandFiles(pub Arc<RuleSet>);
 
 impl Policy for CommandFiles {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "files of commands"
     }
 
@@ -313,7 +313,7 @@ impl Policy for CommandFiles {
 }
 
 impl Policy for RuleSet {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "rules"
     }
 

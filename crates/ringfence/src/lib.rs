@@ -1,0 +1,11 @@
+//! The facade: a sandbox, and the sessions of agents in it. What an embedder uses.
+//!
+//! Everything is passed in ([`Parts`]); nothing is read from the environment and nothing is global.
+
+mod sandbox;
+mod session;
+
+pub use {audit, guard, jail, policy, shell};
+
+pub use sandbox::{Parts, Sandbox, SandboxError};
+pub use session::Session;
