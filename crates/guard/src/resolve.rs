@@ -201,7 +201,12 @@ impl Workspace {
     }
 
     fn with_folded(&self, location: Location, real: &Path) -> Result<Location, Trouble> {
-        match fold::folded(real) {
+        // The workspace keeps its name: it is what the rest is below of.
+        let folded = match real.strip_prefix(&self.path) {
+            Ok(below) => fold::folded(below).map(|below| self.path.join(below)),
+            Err(_) => fold::folded(real),
+        };
+        match folded {
             Some(folded) => location.also(&self.path, &folded).map_err(unfit),
             None => Ok(location),
         }
