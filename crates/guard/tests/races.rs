@@ -28,18 +28,28 @@ fn swap(a: &Path, b: &Path, stop: &AtomicBool) -> usize {
     swaps
 }
 
+/// Whoever swaps stops when this goes, also when an assertion fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Runs something again and again while two names are swapped, and says how often it succeeded and how often not.
 fn race(a: &Path, b: &Path, mut act: impl FnMut() -> bool) -> (usize, usize) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let swapping = scope.spawn(|| swap(a, b, &stop));
+        let stopping = Stop(&stop);
         let begin = Instant::now();
         let (mut done, mut refused) = (0, 0);
         // Both have to have been seen, or nothing was tried.
         while begin.elapsed() < BOUND || (done == 0 || refused == 0) && begin.elapsed() < BOUND * 10 {
             if act() { done += 1 } else { refused += 1 }
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         let swaps = swapping.join().unwrap();
         assert!(swaps > 100 && done > 0 && refused > 0, "{swaps} swaps, {done} done, {refused} refused");
         (done, refused)
@@ -192,6 +202,7 @@ fn a_step_back_over_a_directory_that_moves_never_leads_out() {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         let swapping = scope.spawn(|| swap(&inside, &above, &stop));
+        let stopping = Stop(&stop);
         let begin = Instant::now();
         while begin.elapsed() < BOUND {
             for path in ["deep/er/../../a.txt", "er/../../a.txt", "deep/er/../../../a.txt"] {
@@ -199,7 +210,7 @@ fn a_step_back_over_a_directory_that_moves_never_leads_out() {
                 assert!(text.as_deref().is_none_or(|text| text == "a"), "{path}: {text:?}");
             }
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(stopping);
         assert!(swapping.join().unwrap() > 100);
     });
 }
