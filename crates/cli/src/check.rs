@@ -3,17 +3,17 @@
 mod base64;
 mod command;
 mod found;
+mod path;
 mod stream;
 mod verdict;
 
 use std::path::PathBuf;
 
 use config::Settings;
-use policy::{Arguments, Endpoint, Location, Request, Shown, ToolName, Want};
+use policy::{Arguments, Endpoint, Kind, Request, ToolName, Want};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::locate::locate;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 
@@ -66,10 +66,20 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     let verdict = match command {
         CheckCommand::Path { path, write, tool } => {
-            let location = locate(path, around)?;
             let tool = tool_name(tool.as_deref().unwrap_or(if *write { "write" } else { "read" }))?;
-            let want = if *write { Want::Write(&location) } else { Want::Read(&location) };
-            Verdict::of(&settings, &Request { tool: &tool, want }, location.to_string(), names(&location))
+            let kind = if *write { Kind::Write } else { Kind::Read };
+            let found = path::judge(path, kind, &tool, around, &settings)?;
+            match terminal.format {
+                Format::Json => terminal.json(&found.json())?,
+                Format::Text => {
+                    found.verdict.text(terminal)?;
+                    found.text(terminal)?;
+                    if trace {
+                        found.verdict.trace_text(terminal)?;
+                    }
+                }
+            }
+            return Ok(found.verdict.exit());
         }
         CheckCommand::Host { host, tool } => host_verdict(&settings, host, &tool_name(tool)?),
         CheckCommand::Tool { name, arguments } => {
@@ -113,8 +123,4 @@ fn parse_arguments(pairs: &[String]) -> Result<Arguments, Failure> {
         Ok((name.to_owned(), value.to_owned()))
     };
     pairs.iter().map(pair).collect::<Result<_, Failure>>().map(Arguments::new)
-}
-
-fn names(location: &Location) -> Vec<String> {
-    location.names().map(|name| Shown::bytes(name).to_string()).collect()
 }

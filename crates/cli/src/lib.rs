@@ -9,7 +9,6 @@ mod doctor;
 mod exit;
 mod explain;
 mod failure;
-mod locate;
 mod policy;
 mod report;
 mod run;

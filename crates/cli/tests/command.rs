@@ -130,13 +130,16 @@ fn a_denial_teaches() {
       RF-R001 ask the owner of the vault
       by /stage/home/.config/ringfence/policy.toml:3
       to allow it: change or remove the rule
+      object: nothing yet, /stage/ws/vault/key
+      names judged: vault/key  /stage/ws/vault/key
     ");
     insta::assert_snapshot!(stage.run("check --trace path src/../vault").out, @r"
     deny read vault
       RF-R001 ask the owner of the vault
       by /stage/home/.config/ringfence/policy.toml:3
       to allow it: change or remove the rule
-    names judged: vault  /stage/ws/vault
+      object: nothing yet, /stage/ws/vault
+      names judged: vault  /stage/ws/vault
     decided in phase: rule deny
       forbidden names      pass
       destructive commands pass
@@ -149,6 +152,7 @@ fn a_denial_teaches() {
       private addresses    pass
       findings             pass
       files of commands    pass
+      files with other names pass
       commands default     pass
       files default        allow  built-in:45
       network default      pass
@@ -158,6 +162,50 @@ fn a_denial_teaches() {
       RF-N003 the host is not on the public network: private use (RFC 1918)
       to allow it: add exactly this name or address to `network.allow`
     ");
+}
+
+/// What is really there, behind links, with every name: for people and for programs.
+#[test]
+fn a_path_is_shown_with_what_it_leads_to() {
+    let stage = Stage::new();
+    fs::create_dir_all(stage.path("ws/src")).unwrap();
+    fs::write(stage.path("ws/src/a.rs"), "").unwrap();
+    fs::hard_link(stage.path("ws/src/a.rs"), stage.path("ws/b.rs")).unwrap();
+    symlink("src", stage.path("ws/code")).unwrap();
+    symlink("/nowhere/at/all", stage.path("ws/dangling")).unwrap();
+    symlink("/proc/self/root", stage.path("ws/magic")).unwrap();
+    insta::assert_snapshot!(stage.run("check path code").out, @r"
+    allow read src
+      RF-F005 no pattern of `files.read` names this file, and its default is allow
+      by built-in:45
+      object: directory, /stage/ws/src
+      names judged: src  /stage/ws/src  code  /stage/ws/code
+    ");
+    insta::assert_snapshot!(stage.run("check path --write code/a.rs").out, @r"
+    ask write src/a.rs
+      RF-F008 the file has other names, hard links, which may lie outside the workspace
+      to allow it: make a copy of it that has one name only
+      object: file with other names, /stage/ws/src/a.rs
+      names judged: src/a.rs  /stage/ws/src/a.rs  code/a.rs  /stage/ws/code/a.rs
+    ");
+    insta::assert_snapshot!(stage.run("check path --write dangling").out, @r"
+    deny write /nowhere/at/all
+      RF-F001 the file is outside the workspace
+      by built-in:25
+      to allow it: add its directory to `jail.read-only` or `jail.shared` in your own policy file
+      object: nothing yet, /nowhere/at/all
+      names judged: /nowhere/at/all  dangling  /stage/ws/dangling
+    ");
+    insta::assert_snapshot!(stage.run("check path magic/etc/passwd").out, @r"
+    deny read magic/etc/passwd
+      RF-F007 the path leads through a link of the kernel, which is not a name
+      to allow it: write the path of the file that you mean
+      object: not known, /stage/ws/magic/etc/passwd
+      names judged: magic/etc/passwd  /stage/ws/magic/etc/passwd
+      note: it could not be looked up: the path leads through a link of the kernel that is not a name
+    ");
+    let json: Value = serde_json::from_str(&stage.run("--format json check path code/a.rs").out).unwrap();
+    insta::assert_snapshot!(json["resolved"], @r#"{"has-other-names":true,"inside":true,"kind":"file","path":"/stage/ws/src/a.rs","trouble":null}"#);
 }
 
 #[test]
@@ -527,6 +575,7 @@ fn the_readme_holds() {
     let mut shown = 0;
     for session in block.split("$ ringfence ").skip(1) {
         let (line, expected) = session.split_once('\n').unwrap();
+        let expected = expected.replace("/home/me/project", "/stage/ws");
         let (line, code) = line.split_once(';').map_or((line, false), |(line, _)| (line, true));
         let ended = stage.run(line);
         let exit = if code { format!("{}\n", ended.code) } else { String::new() };

@@ -219,11 +219,17 @@ impl Directory {
                 .map_or(FileType::Unknown, |stat| kind(&stat)),
             told => told,
         };
-        match told {
-            FileType::RegularFile => EntryKind::File,
-            FileType::Directory => EntryKind::Directory,
-            FileType::Symlink => EntryKind::Link,
-            _ => EntryKind::Special,
+        told.into()
+    }
+}
+
+impl From<FileType> for EntryKind {
+    fn from(kind: FileType) -> Self {
+        match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Directory,
+            FileType::Symlink => Self::Link,
+            _ => Self::Special,
         }
     }
 }

@@ -12,11 +12,11 @@ use policy::{
 
 use crate::ask::{Abort, Question, Unanswered};
 use crate::change::{Removable, Writable};
-use crate::directory::Directory;
+use crate::directory::{Directory, EntryKind};
 use crate::grant::{Opened, Permit};
 use crate::record::Records;
 use crate::refusal::{Denied, Failed, Refusal, Violation};
-use crate::resolve::{Found, Last, Object, Written};
+use crate::resolve::{Found, Last, Written};
 use crate::session::{Own, Session};
 use crate::trouble::Trouble;
 
@@ -67,8 +67,8 @@ pub enum Grant {
 pub struct Judgement {
     /// The object with every name it is judged by.
     pub location: Location,
-    /// Whether it exists.
-    pub exists: bool,
+    /// What it is; nothing if it does not exist.
+    pub kind: Option<EntryKind>,
     /// What is wrong with the path, if something is; the location is then what it spells.
     pub trouble: Option<Trouble>,
     /// The decision, and what led to it.
@@ -157,12 +157,12 @@ impl Guard {
         // An empty path stays one.
         let written = if path.as_os_str().is_empty() { Written { path, ..written } } else { written };
         let looked = self.session.workspace.find(written, Last::Follow);
-        let (location, exists, trouble) = match looked {
-            Ok(found) => (found.location, matches!(found.object, Object::Here(_)), None),
+        let (location, kind_found, trouble) = match looked {
+            Ok(found) => (found.location, found.object.kind(), None),
             Err(trouble) => {
                 let spelled = self.session.workspace.spelled(written);
                 let spelled = spelled.map_err(|trouble| Failed { trouble, object: shown(path) })?;
-                (spelled, false, Some(trouble))
+                (spelled, None, Some(trouble))
             }
         };
         let request = Request { tool: &self.own.tool, want: want(kind, &location) };
@@ -171,7 +171,7 @@ impl Guard {
         {
             trace.decision = Decision::Deny(magic());
         }
-        Ok(Judgement { location, exists, trouble, trace })
+        Ok(Judgement { location, kind: kind_found, trouble, trace })
     }
 
     /// Adds a policy to this tool's chain, in place of one that was added under the same name. Who listens is told.

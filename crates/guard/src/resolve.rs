@@ -13,6 +13,7 @@ use policy::{Location, LocationError, lexical};
 use rustix::fs::{CWD, FileType, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
+use crate::directory::EntryKind;
 use crate::fold;
 use crate::handle::{Handles, PATH, QUIET, kind, look, same};
 use crate::steps;
@@ -236,6 +237,14 @@ impl Workspace {
 }
 
 impl Object {
+    /// What it is, if it exists.
+    pub(crate) fn kind(&self) -> Option<EntryKind> {
+        match self {
+            Self::Here(here) => Some(kind(&here.stat).into()),
+            Self::Missing(_) => None,
+        }
+    }
+
     pub(crate) fn here(handle: OwnedFd) -> Result<Self, Trouble> {
         let stat = rustix::fs::fstat(&handle)?;
         Ok(Self::Here(Here { handle, stat }))

@@ -340,7 +340,7 @@ fn a_judgement_shows_every_name() {
         names("ws/link-to-env", &tree.root),
         [".env", "ROOT/ws/.env", "link-to-env", "ROOT/ws/link-to-env"]
     );
-    assert!(!guard.judge(Path::new("none"), &tree.ws, Kind::Read).unwrap().exists);
+    assert_eq!(guard.judge(Path::new("none"), &tree.ws, Kind::Read).unwrap().kind, None);
     // A path that was only completed was not written from the root.
     let judged = guard.judge(Path::new("a.txt"), &tree.ws, Kind::Read).unwrap();
     assert_eq!(judged.trace.decision.effect(), Effect::Allow);

@@ -57,9 +57,6 @@ impl Verdict {
 
     /// What every link of the chain said.
     pub(super) fn trace_text(&self, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        if self.names.len() > 1 {
-            writeln!(terminal.out, "names judged: {}", self.names.join("  "))?;
-        }
         writeln!(terminal.out, "decided in phase: {}", self.trace.phase.words())?;
         for said in &self.trace.said {
             let (word, place) = match &said.decision {
