@@ -8,7 +8,7 @@ use crate::request::{Kind, Request, Want};
 
 /// Answers that hold for a session. An answer covers exactly the request it was given to.
 #[derive(Debug, Clone, Default)]
-pub struct Answers(HashMap<Key, Remembered>);
+pub struct Answers(HashMap<RequestKey, Remembered>);
 
 /// An answer that is kept. One that holds once is not kept, so there is no word for it here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,10 +19,21 @@ pub enum Remembered {
     Deny,
 }
 
+/// Whose requests an answer covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cover {
+    /// Those of the tool that asked.
+    Tool,
+    /// Those of every tool of the session.
+    Session,
+}
+
+/// What makes two requests the same: kind, tool and object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+pub struct RequestKey {
     kind: Kind,
-    tool: Box<str>,
+    /// `None` for every tool.
+    tool: Option<Box<str>>,
     object: Box<[u8]>,
 }
 
@@ -34,8 +45,14 @@ impl Answers {
     }
 
     /// Keeps an answer. A later answer to the same request replaces it.
-    pub fn remember(&mut self, request: &Request<'_>, answer: Remembered) {
-        self.0.insert(Key::of(request), answer);
+    pub fn remember(&mut self, request: &Request<'_>, answer: Remembered, cover: Cover) {
+        let mut key = RequestKey::of(request);
+        if cover == Cover::Session {
+            // What was said for one tool before does not outlive what is now said for all.
+            self.0.remove(&key);
+            key = key.of_every_tool();
+        }
+        self.0.insert(key, answer);
     }
 
     pub(crate) fn decide(&self, request: &Request<'_>) -> Option<Decision> {
@@ -44,15 +61,23 @@ impl Answers {
             return None;
         }
         let reason = |text: &str| Reason::new(Code::SessionAnswer, text);
-        match self.0.get(&Key::of(request))? {
+        let mut key = RequestKey::of(request);
+        let for_tool = self.0.get(&key);
+        key = key.of_every_tool();
+        // A no counts, whoever it was said to.
+        let answers = [for_tool, self.0.get(&key)];
+        let answer = answers.into_iter().flatten().max_by_key(|answer| **answer == Remembered::Deny);
+        match answer? {
             Remembered::Allow => Some(Decision::Allow(reason("allowed by a person for this session"))),
             Remembered::Deny => Some(Decision::Deny(reason("denied by a person for this session"))),
         }
     }
 }
 
-impl Key {
-    fn of(request: &Request<'_>) -> Self {
+impl RequestKey {
+    /// The key of a request.
+    #[must_use]
+    pub fn of(request: &Request<'_>) -> Self {
         let object = match request.want {
             Want::Read(location) | Want::Write(location) | Want::Load(location) => {
                 location.path().as_os_str().as_encoded_bytes().to_vec()
@@ -61,6 +86,12 @@ impl Key {
             Want::Connect(endpoint) => endpoint.to_string().into_bytes(),
             Want::Call(arguments) => format!("{:?}", arguments.pairs()).into_bytes(),
         };
-        Self { kind: request.want.kind(), tool: request.tool.as_str().into(), object: object.into() }
+        Self { kind: request.want.kind(), tool: Some(request.tool.as_str().into()), object: object.into() }
+    }
+
+    /// The same, whatever the tool.
+    #[must_use]
+    pub fn of_every_tool(self) -> Self {
+        Self { tool: None, ..self }
     }
 }

@@ -3,6 +3,8 @@
 //! The phases are fixed: the floor denies, the session denies, rules deny, the session allows, rules ask, rules allow,
 //! the default of the section decides. Nobody answers: deny.
 
+use std::sync::Arc;
+
 use crate::Code;
 use crate::answers::Answers;
 use crate::decision::{Decision, Effect, Reason};
@@ -19,19 +21,36 @@ pub trait Floor: Send + Sync {
 /// A link that answers or passes. `None` means: not mine, ask the next.
 pub trait Policy: Send + Sync {
     /// What it is called in a trace.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// What it says to the request.
     fn decide(&self, request: &Request<'_>) -> Option<Decision>;
 }
 
-/// Policies in order.
+/// Policies in order. Cheap to clone: the links are shared.
+#[derive(Clone)]
 pub struct Chain {
-    floor: Vec<Box<dyn Floor>>,
-    rules: Vec<Box<dyn Policy>>,
+    floor: Arc<[Box<dyn Floor>]>,
+    rules: Vec<Arc<dyn Policy>>,
     /// Links that can only make an answer stricter.
-    narrowing: Vec<Box<dyn Policy>>,
-    defaults: Vec<Box<dyn Policy>>,
+    narrowing: Vec<Arc<dyn Policy>>,
+    defaults: Vec<Arc<dyn Policy>>,
+    /// Links that came while the chain was in use.
+    added: Vec<Arc<dyn Policy>>,
 }
+
+/// Where a link is put among those that came before it. Among equally strict answers the first is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position<'a> {
+    /// After all others.
+    Last,
+    /// Before the one of this name; after all others if there is none.
+    Before(&'a str),
+}
+
+/// A name that belongs to the chain itself: a link that came later must not pass for it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the chain has a link `{0}` of its own")]
+pub struct NameTaken(pub Box<str>);
 
 /// The phases of a decision, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +94,7 @@ impl Phase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The link.
-    pub link: &'static str,
+    pub link: Box<str>,
     /// Its answer; `None` when it passed.
     pub decision: Option<Decision>,
     /// Whether it is asked only when no rule answers.
@@ -97,13 +116,14 @@ impl Chain {
     /// A chain begins with what nothing overrules.
     #[must_use]
     pub fn new(floor: Vec<Box<dyn Floor>>) -> Self {
-        Self { floor, rules: Vec::new(), narrowing: Vec::new(), defaults: Vec::new() }
+        let (rules, narrowing, defaults, added) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { floor: floor.into(), rules, narrowing, defaults, added }
     }
 
     /// Adds a link. Among links the strictest answer wins, so their order decides nothing.
     #[must_use]
     pub fn then(mut self, link: impl Policy + 'static) -> Self {
-        self.rules.push(Box::new(link));
+        self.rules.push(Arc::new(link));
         self
     }
 
@@ -111,15 +131,37 @@ impl Chain {
     /// stays a denial.
     #[must_use]
     pub fn narrowed_by(mut self, link: impl Policy + 'static) -> Self {
-        self.narrowing.push(Box::new(link));
+        self.narrowing.push(Arc::new(link));
         self
     }
 
     /// Adds a link that is asked only when no other answered.
     #[must_use]
     pub fn otherwise(mut self, link: impl Policy + 'static) -> Self {
-        self.defaults.push(Box::new(link));
+        self.defaults.push(Arc::new(link));
         self
+    }
+
+    /// Adds a link while the chain is in use, in place of one that was added under the same name.
+    pub fn add(&mut self, link: Arc<dyn Policy>, position: Position<'_>) -> Result<(), NameTaken> {
+        self.added.retain(|other| other.name() != link.name());
+        if self.names().any(|name| name == link.name()) {
+            return Err(NameTaken(link.name().into()));
+        }
+        let before = |name| self.added.iter().position(|other| other.name() == name);
+        let at = match position {
+            Position::Last => None,
+            Position::Before(name) => before(name),
+        };
+        self.added.insert(at.unwrap_or(self.added.len()), link);
+        Ok(())
+    }
+
+    /// The names of all links, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let links = [&self.rules, &self.narrowing, &self.added, &self.defaults];
+        let links = links.into_iter().flatten().map(|link| link.name());
+        self.floor.iter().map(|link| link.name()).chain(links)
     }
 
     /// Decides. Nobody answers: deny.
@@ -135,8 +177,8 @@ impl Chain {
         if let Some(deny @ Decision::Deny(_)) = answer {
             return (Phase::SessionDeny, deny);
         }
-        let ruled = strictest(&self.rules, request);
-        let narrowed = strictest(&self.narrowing, request);
+        let ruled = strictest(self.rules.iter().chain(&self.added), request);
+        let narrowed = strictest(self.narrowing.iter(), request);
         match (ruled, narrowed, answer) {
             (Some(deny @ Decision::Deny(_)), _, _) | (_, Some(deny @ Decision::Deny(_)), _) => {
                 (Phase::RuleDeny, deny)
@@ -156,7 +198,7 @@ impl Chain {
     }
 
     fn fall_back(&self, request: &Request<'_>) -> (Phase, Decision) {
-        match strictest(&self.defaults, request) {
+        match strictest(self.defaults.iter(), request) {
             Some(decision) => (Phase::Default, decision),
             None => (Phase::Nobody, Decision::Deny(nobody(request))),
         }
@@ -165,11 +207,11 @@ impl Chain {
     /// Decides, and says what every link answered, also those that were not needed.
     #[must_use]
     pub fn explain(&self, request: &Request<'_>, answers: &Answers) -> Trace {
-        let said = |link, decision, is_default| Said { link, decision, is_default };
+        let said = |link: &str, decision, is_default| Said { link: link.into(), decision, is_default };
         let floor =
             self.floor.iter().map(|link| said(link.name(), link.forbid(request).map(Decision::Deny), false));
         let session = std::iter::once(said("session", answers.decide(request), false));
-        let rules = self.rules.iter().chain(&self.narrowing);
+        let rules = self.rules.iter().chain(&self.narrowing).chain(&self.added);
         let rules = rules.map(|link| said(link.name(), link.decide(request), false));
         let defaults = self.defaults.iter().map(|link| said(link.name(), link.decide(request), true));
         let said = floor.chain(session).chain(rules).chain(defaults).collect();
@@ -178,8 +220,11 @@ impl Chain {
     }
 }
 
-fn strictest(links: &[Box<dyn Policy>], request: &Request<'_>) -> Option<Decision> {
-    links.iter().filter_map(|link| link.decide(request)).reduce(Decision::stricter)
+fn strictest<'a>(
+    links: impl Iterator<Item = &'a Arc<dyn Policy>>,
+    request: &Request<'_>,
+) -> Option<Decision> {
+    links.filter_map(|link| link.decide(request)).reduce(Decision::stricter)
 }
 
 fn narrow(base: (Phase, Decision), narrowed: Option<Decision>) -> (Phase, Decision) {
@@ -212,7 +257,7 @@ impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Link<F> {
 }
 
 impl<F: Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync> Policy for Link<F> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.name
     }
 

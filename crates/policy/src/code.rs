@@ -41,6 +41,8 @@ codes! {
     FilesRule = "RF-F004", "a pattern of `files` decided";
     FilesDefault = "RF-F005", "the default of `files` decided";
     OwnPolicyFile = "RF-F006", "the policy's own file";
+    MagicLink = "RF-F007", "link that leads out of the file system";
+    SharedFile = "RF-F008", "file with other names";
 
     BadHost = "RF-N001", "not a host name";
     MetadataAddress = "RF-N002", "cloud metadata address";
@@ -54,6 +56,10 @@ codes! {
     SessionAnswer = "RF-R004", "a person answered for this session";
     Typed = "RF-R005", "a person typed the command";
     CommandDefault = "RF-R006", "the default of `commands` decided";
+    AskUnanswered = "RF-R007", "a question that nobody answered";
+    AskAborted = "RF-R008", "a question that was called off";
+    AnsweredNo = "RF-R009", "a person said no";
+    AnsweredYes = "RF-R010", "a person said yes";
 
     Unreadable = "RF-S001", "command line that cannot be read";
     MisleadingCharacter = "RF-S002", "character that misleads";

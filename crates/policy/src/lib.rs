@@ -45,8 +45,8 @@ mod tool;
 mod word_pattern;
 
 pub use address::{is_metadata, not_public};
-pub use answers::{Answers, Remembered};
-pub use chain::{Chain, Floor, Link, Phase, Policy, Said, Trace};
+pub use answers::{Answers, Cover, Remembered, RequestKey};
+pub use chain::{Chain, Floor, Link, NameTaken, Phase, Policy, Position, Said, Trace};
 pub use code::Code;
 pub use command::CommandPattern;
 pub use decision::{Decision, Effect, Reason, RuleRef};

@@ -15,13 +15,16 @@ pub struct Location {
     real: Names,
     aliases: Vec<Names>,
     absolute_spelling: bool,
+    shared: bool,
+    folds_case: bool,
 }
 
 /// One path, below the workspace (if it is) and from the root of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Names {
-    relative: Option<Box<[u8]>>,
     absolute: Box<[u8]>,
+    /// Where the name below the workspace begins in it.
+    below: Option<usize>,
 }
 
 /// Why a path cannot be a location.
@@ -42,7 +45,7 @@ impl Location {
     /// A place by its real, absolute path; `workspace` is the real path of the workspace.
     pub fn new(workspace: &Path, real: &Path) -> Result<Self, LocationError> {
         let real = Names::new(workspace, real)?;
-        Ok(Self { real, aliases: Vec::new(), absolute_spelling: false })
+        Ok(Self { real, aliases: Vec::new(), absolute_spelling: false, shared: false, folds_case: false })
     }
 
     /// Adds a name by which the same object was reached. It can only lead to a denial.
@@ -67,10 +70,36 @@ impl Location {
         self.absolute_spelling
     }
 
+    /// Notes that the file has other names that nobody has looked at: hard links, which may lie anywhere.
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        self.shared = true;
+        self
+    }
+
+    /// Whether the file has other names that nobody has looked at.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// Notes that names that differ in case alone are one name here.
+    #[must_use]
+    pub fn folding_case(mut self) -> Self {
+        self.folds_case = true;
+        self
+    }
+
+    /// Whether names that differ in case alone are one name here.
+    #[must_use]
+    pub fn folds_case(&self) -> bool {
+        self.folds_case
+    }
+
     /// Whether the real object lies in the workspace.
     #[must_use]
     pub fn is_inside(&self) -> bool {
-        self.real.relative.is_some()
+        self.real.below.is_some()
     }
 
     /// The real, absolute path.
@@ -103,23 +132,35 @@ impl Location {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.real.relative.as_deref().unwrap_or(&self.real.absolute);
-        Shown::bytes(name).fmt(f)
+        Shown::bytes(self.real.relative().unwrap_or(&self.real.absolute)).fmt(f)
     }
 }
 
 impl Names {
     fn new(workspace: &Path, path: &Path) -> Result<Self, LocationError> {
         let absolute = resolved(path)?;
-        let relative = path.strip_prefix(workspace).ok().map(|below| match below.as_os_str().as_bytes() {
-            b"" => Box::from(*b"."),
-            _ => join(below.components().map(Component::as_os_str)),
-        });
-        Ok(Self { relative, absolute })
+        let below = below(&absolute, workspace.as_os_str().as_bytes());
+        Ok(Self { absolute, below })
+    }
+
+    fn relative(&self) -> Option<&[u8]> {
+        let below = self.absolute.get(self.below?..)?;
+        Some(if below.is_empty() { b"." } else { below })
     }
 
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.relative.as_deref().into_iter().chain([&*self.absolute])
+        self.relative().into_iter().chain([&*self.absolute])
+    }
+}
+
+/// Where the name below a directory begins, component by component.
+fn below(path: &[u8], directory: &[u8]) -> Option<usize> {
+    let trimmed = directory.strip_suffix(b"/").unwrap_or(directory);
+    let rest = path.strip_prefix(trimmed)?;
+    match rest {
+        [] => Some(path.len()),
+        [b'/', ..] => Some(trimmed.len() + 1),
+        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use regex::RegexSet;
 
@@ -28,6 +28,7 @@ pub struct RuleSet {
     paths: PathIndex,
     /// The rule of each path pattern.
     path_rules: Vec<usize>,
+    folded: OnceLock<Option<PathIndex>>,
     hosts: HostIndex,
     commands: CommandIndex,
     any: Vec<usize>,
@@ -110,7 +111,7 @@ impl RuleSet {
         }
         commands.index_lines(&rules)?;
         let paths = PathIndex::new(&patterns, Case::Exact)?;
-        Ok(Self { rules, paths, path_rules, hosts, commands, any, workspace: None })
+        Ok(Self { rules, paths, path_rules, folded: OnceLock::new(), hosts, commands, any, workspace: None })
     }
 
     /// Says where the workspace is: a permission on a command covers only what starts and writes there.
@@ -162,32 +163,55 @@ impl RuleSet {
 
     /// Restrictions look at every name of the object, permissions only at its real ones.
     fn path_candidates(&self, kind: Kind, location: &Location, hit: &mut impl FnMut(usize)) {
-        let mut look_up = |name: &[u8], at_least: Effect| {
-            self.paths.matches(name, |path| {
-                let id = self.path_rules[path];
-                let rule = &self.rules[id];
-                let about = matches!(&rule.subject, Subject::Path(_, kinds) if kinds.contains(kind));
-                if about && rule.effect >= at_least {
-                    hit(id);
-                }
-            });
-        };
-        location.real_names().for_each(|name| look_up(name, Effect::Allow));
-        location.aliases().for_each(|name| look_up(name, Effect::Ask));
+        self.look_up(&self.paths, location.real_names(), (kind, Effect::Allow), hit);
+        self.look_up(&self.paths, location.aliases(), (kind, Effect::Ask), hit);
+        if location.folds_case() {
+            match self.folded() {
+                Some(folded) => self.look_up(folded, location.names(), (kind, Effect::Ask), hit),
+                // A restriction must not be lost: all match.
+                None => self
+                    .path_rules
+                    .iter()
+                    .filter(|id| self.is_about(**id, kind, Effect::Ask))
+                    .for_each(|id| hit(*id)),
+            }
+        }
     }
 
-    /// The restrictions on a file that a command names.
-    fn file_candidates(&self, kind: Kind, file: &operand::File, hit: &mut impl FnMut(usize)) {
-        for name in file.names() {
-            self.paths.matches(name, |path| {
+    /// Calls `hit` with the rules that match a name and are at least so strict.
+    fn look_up<'n>(
+        &self,
+        index: &PathIndex,
+        names: impl Iterator<Item = &'n [u8]>,
+        (kind, at_least): (Kind, Effect),
+        hit: &mut impl FnMut(usize),
+    ) {
+        for name in names {
+            index.matches(name, |path| {
                 let id = self.path_rules[path];
-                let rule = &self.rules[id];
-                let about = matches!(&rule.subject, Subject::Path(_, kinds) if kinds.contains(kind));
-                if about && rule.effect > Effect::Allow {
+                if self.is_about(id, kind, at_least) {
                     hit(id);
                 }
             });
         }
+    }
+
+    fn is_about(&self, id: usize, kind: Kind, at_least: Effect) -> bool {
+        let rule = &self.rules[id];
+        rule.effect >= at_least && matches!(&rule.subject, Subject::Path(_, kinds) if kinds.contains(kind))
+    }
+
+    /// The same patterns without regard to case, made when the first file system needs them. `None`: it could not be made.
+    fn folded(&self) -> Option<&PathIndex> {
+        let pattern = |id: &usize| match &self.rules[*id].subject {
+            Subject::Path(pattern, _) => Some((pattern, self.rules[*id].effect.reach())),
+            _ => None,
+        };
+        let make = || {
+            let patterns: Vec<_> = self.path_rules.iter().filter_map(pattern).collect();
+            PathIndex::new(&patterns, Case::Ignored).ok()
+        };
+        self.folded.get_or_init(make).as_ref()
     }
 
     /// Denied if any program is, allowed only if every one is and there are certainly no others.
@@ -260,7 +284,7 @@ impl RuleSet {
             &[Kind::Read, Kind::Write],
             Strangers::Read,
             |kind, file| {
-                self.file_candidates(kind, file, &mut |id| {
+                self.look_up(&self.paths, file.names(), (kind, Effect::Ask), &mut |id| {
                     if first.is_none_or(|first| id < first) && self.rules[id].conditions_hold(request) {
                         first = Some(id);
                     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
 use policy::{
-    Answers, Arguments, Argv, Chain, Code, CommandPattern, Decision, Effect, Endpoint, Finding, HostPattern,
-    Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Program, Reason, Remembered, Request,
-    Rule, RuleSet, Span, Subject, ToolName, Want, Word,
+    Answers, Arguments, Argv, Chain, Code, CommandPattern, Cover, Decision, Effect, Endpoint, Finding,
+    HostPattern, Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Position, Program, Reason,
+    Remembered, Request, Rule, RuleSet, Span, Subject, ToolName, Want, Word,
 };
 use proptest::prelude::*;
 
@@ -61,7 +61,7 @@ fn the_phases_in_order() {
     let answer = |remembered: Option<Remembered>| {
         let mut answers = Answers::none();
         if let Some(remembered) = remembered {
-            answers.remember(&request, remembered);
+            answers.remember(&request, remembered, Cover::Tool);
         }
         answers
     };
@@ -129,7 +129,7 @@ fn the_trace_names_every_link() {
     let read = tool("read");
     let trace = chain.explain(&Request { tool: &read, want: Want::Read(&file) }, &Answers::none());
     let said: Vec<_> =
-        trace.said.iter().map(|said| (said.link, said.decision.as_ref().map(Decision::effect))).collect();
+        trace.said.iter().map(|said| (&*said.link, said.decision.as_ref().map(Decision::effect))).collect();
     assert_eq!(
         said,
         [
@@ -147,12 +147,94 @@ fn an_answer_covers_only_its_request() {
     let chain = Chain::new(vec![]).otherwise(default_to(Effect::Ask));
     let (a, star, read, grep) = (location("/ws/a"), location("/ws/*"), tool("read"), tool("grep"));
     let mut answers = Answers::none();
-    answers.remember(&Request { tool: &read, want: Want::Read(&star) }, Remembered::Allow);
+    answers.remember(&Request { tool: &read, want: Want::Read(&star) }, Remembered::Allow, Cover::Tool);
     let decide = |tool, want| chain.decide(&Request { tool, want }, &answers).effect();
     assert_eq!(decide(&read, Want::Read(&star)), Effect::Allow);
     assert_eq!(decide(&read, Want::Write(&star)), Effect::Ask);
     assert_eq!(decide(&read, Want::Read(&a)), Effect::Ask, "a file named `*` covers only itself");
     assert_eq!(decide(&grep, Want::Read(&star)), Effect::Ask);
+}
+
+#[test]
+fn an_answer_may_cover_every_tool_and_a_no_counts_whoever_it_was_said_to() {
+    use Remembered::{Allow, Deny};
+    let chain = Chain::new(vec![]).otherwise(default_to(Effect::Ask));
+    let (file, read, grep) = (location("/ws/a"), tool("read"), tool("grep"));
+    // What was said to `read`, for whom, in this order; what then holds for `read` and for `grep`.
+    type Said = &'static [(Remembered, Cover)];
+    let rows: [(Said, [Effect; 2]); 5] = [
+        (&[(Allow, Cover::Session)], [Effect::Allow, Effect::Allow]),
+        (&[(Allow, Cover::Session), (Deny, Cover::Tool)], [Effect::Deny, Effect::Allow]),
+        (&[(Deny, Cover::Session), (Allow, Cover::Tool)], [Effect::Deny, Effect::Deny]),
+        (&[(Deny, Cover::Tool), (Allow, Cover::Session)], [Effect::Allow, Effect::Allow]),
+        (&[(Deny, Cover::Tool)], [Effect::Deny, Effect::Ask]),
+    ];
+    for (said, expected) in rows {
+        let mut answers = Answers::none();
+        for (answer, cover) in said {
+            answers.remember(&Request { tool: &read, want: Want::Read(&file) }, *answer, *cover);
+        }
+        let holds = |tool| chain.decide(&Request { tool, want: Want::Read(&file) }, &answers).effect();
+        assert_eq!([holds(&read), holds(&grep)], expected, "{said:?}");
+    }
+}
+
+#[test]
+fn links_that_come_later_have_a_place_and_never_the_name_of_another() {
+    let link = |name, effect| -> Arc<dyn policy::Policy> {
+        Arc::new(Link::new(name, move |_: &Request<'_>| Some((effect, reason(name)))))
+    };
+    let mut chain = Chain::new(vec![forbidden("**/.env*")])
+        .then(RuleSet::new(vec![path_rule(Effect::Deny, "secret")]).unwrap())
+        .otherwise(default_to(Effect::Ask));
+    let base = chain.clone();
+    chain.add(link("b", Effect::Allow), Position::Last).unwrap();
+    chain.add(link("a", Effect::Allow), Position::Before("b")).unwrap();
+    chain.add(link("c", Effect::Ask), Position::Before("nobody")).unwrap();
+    for taken in ["forbidden names", "rules", "default"] {
+        assert!(chain.add(link(taken, Effect::Allow), Position::Last).is_err(), "{taken}");
+    }
+    assert_eq!(chain.names().collect::<Vec<_>>(), ["forbidden names", "rules", "a", "b", "c", "default"]);
+    assert_eq!(base.names().count(), 3, "a copy is not changed");
+    chain.add(link("c", Effect::Allow), Position::Before("a")).unwrap();
+    assert_eq!(chain.names().collect::<Vec<_>>(), ["forbidden names", "rules", "c", "a", "b", "default"]);
+    let read = tool("read");
+    let decide =
+        |path| chain.decide(&Request { tool: &read, want: Want::Read(&location(path)) }, &Answers::none());
+    assert_eq!(&*decide("/ws/a").reason().text, "c", "the first of equally strict ones is told");
+    assert_eq!(decide("/ws/secret").effect(), Effect::Deny);
+    assert_eq!(decide("/ws/.env").effect(), Effect::Deny);
+}
+
+#[test]
+fn where_case_does_not_count_restrictions_ignore_it() {
+    let rules = || {
+        vec![
+            path_rule(Effect::Deny, "Secret/**"),
+            path_rule(Effect::Ask, "re:.*\\.Key"),
+            path_rule(Effect::Allow, "Open.txt"),
+        ]
+    };
+    let chain = Chain::new(vec![]).then(RuleSet::new(rules()).unwrap());
+    let rows = [
+        ("/ws/Secret/a", Effect::Deny, Effect::Deny),
+        ("/ws/SECRET/A", Effect::Deny, Effect::Deny),
+        ("/ws/a.key", Effect::Deny, Effect::Ask),
+        ("/ws/Open.txt", Effect::Allow, Effect::Allow),
+        ("/ws/open.txt", Effect::Deny, Effect::Deny),
+    ];
+    let read = tool("read");
+    for (path, exact, folded) in rows {
+        let (file, folding) = (location(path), location(path).folding_case());
+        let decide = |file| chain.decide(&Request { tool: &read, want: Want::Read(file) }, &Answers::none());
+        assert_eq!(decide(&file).effect(), exact, "{path}");
+        assert_eq!(decide(&folding).effect(), folded, "{path}");
+    }
+    let decide = |file: &Location| {
+        chain.decide(&Request { tool: &read, want: Want::Read(file) }, &Answers::none()).reason().code
+    };
+    assert_eq!(decide(&location("/ws/secret/a")), Code::NobodyAnswered);
+    assert_eq!(decide(&location("/ws/secret/a").folding_case()), Code::Rule);
 }
 
 #[test]

@@ -1,3 +1,12 @@
-//! What a program embeds: a sandbox, its sessions, and the commands that run in them.
+//! The facade: a sandbox, and the sessions of agents in it. What an embedder uses.
+//!
+//! Everything is passed in ([`Parts`]); nothing is read from the environment and nothing is global.
 
 pub mod job;
+mod sandbox;
+mod session;
+
+pub use {audit, guard, jail, policy, shell};
+
+pub use sandbox::{Parts, Sandbox, SandboxError};
+pub use session::Session;

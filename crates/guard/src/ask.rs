@@ -1,0 +1,271 @@
+//! Questions to people: asked once however many wait, called off when nobody waits any more.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+
+use policy::{Kind, Reason, RequestKey};
+
+/// Whoever answers an ask.
+///
+/// An approver may take as long as it likes; it runs in a thread of its own. One that panics has not answered.
+pub trait Approver: Send + Sync {
+    /// Puts the question to a person. `abort` says when nobody waits for the answer any more.
+    fn approve(&self, question: &Question, abort: &Abort) -> Result<Answer, Unanswered>;
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The same in all records about the request.
+    pub id: String,
+    /// The agent that wants something.
+    pub agent: String,
+    /// The tool it uses.
+    pub tool: String,
+    /// What kind of request it is.
+    pub kind: Kind,
+    /// The thing asked for, ready to be shown.
+    pub object: String,
+    /// Why a person has to decide.
+    pub reason: Reason,
+}
+
+/// What a person says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes, this time.
+    AllowOnce,
+    /// Yes, until the session ends.
+    AllowForSession,
+    /// No, this time.
+    DenyOnce,
+    /// No, until the session ends.
+    DenyForSession,
+}
+
+impl Answer {
+    /// All four.
+    pub const ALL: [Self; 4] = [Self::AllowOnce, Self::DenyOnce, Self::AllowForSession, Self::DenyForSession];
+
+    /// The word for it, as people and protocols write it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allow",
+            Self::DenyOnce => "deny",
+            Self::AllowForSession => "allow-session",
+            Self::DenyForSession => "deny-session",
+        }
+    }
+
+    /// Reads the word. Anything else is no answer.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|answer| answer.word() == word)
+    }
+
+    /// Whether it is a yes.
+    #[must_use]
+    pub const fn allows(self) -> bool {
+        matches!(self, Self::AllowOnce | Self::AllowForSession)
+    }
+
+    /// Whether it holds for the rest of the session.
+    #[must_use]
+    pub const fn stays(self) -> bool {
+        matches!(self, Self::AllowForSession | Self::DenyForSession)
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unanswered {
+    /// Nobody is there to be asked.
+    Nobody,
+    /// The question was called off, or could not be put.
+    Aborted,
+}
+
+/// The approver when nobody is there.
+#[derive(Debug, Clone, Copy)]
+pub struct Refuse;
+
+impl Approver for Refuse {
+    fn approve(&self, _: &Question, _: &Abort) -> Result<Answer, Unanswered> {
+        Err(Unanswered::Nobody)
+    }
+}
+
+/// A way to call something off, shared by whoever may want to.
+#[derive(Clone, Default)]
+pub struct Abort(Arc<Switch>);
+
+#[derive(Default)]
+struct Switch {
+    thrown: AtomicBool,
+    /// Those who wait and have to be woken.
+    waiting: Mutex<Vec<Weak<Room>>>,
+}
+
+impl Abort {
+    /// Something that goes on until it is called off.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Calls it off. There is no way back.
+    pub fn abort(&self) {
+        self.0.thrown.store(true, Ordering::SeqCst);
+        for room in lock(&self.0.waiting).drain(..).filter_map(|room| room.upgrade()) {
+            // Whoever looks at the switch holds the lock until it waits, so this cannot come too early.
+            drop(room.lock());
+            room.changed.notify_all();
+        }
+    }
+
+    /// Whether it was called off.
+    #[must_use]
+    pub fn is_aborted(&self) -> bool {
+        self.0.thrown.load(Ordering::SeqCst)
+    }
+
+    fn wakes(&self, room: &Arc<Room>) {
+        let mut waiting = lock(&self.0.waiting);
+        waiting.retain(|other| other.strong_count() > 0);
+        waiting.push(Arc::downgrade(room));
+    }
+}
+
+impl fmt::Debug for Abort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Abort").field(&self.is_aborted()).finish()
+    }
+}
+
+/// The questions of a session that are not answered yet.
+#[derive(Default)]
+pub(crate) struct Pending(Mutex<HashMap<RequestKey, Arc<Room>>>);
+
+/// Where those wait who want to know the same.
+struct Room {
+    state: Mutex<State>,
+    changed: Condvar,
+    /// Thrown when the last of them leaves.
+    empty: Abort,
+}
+
+#[derive(Default)]
+struct State {
+    answer: Option<Result<Answer, Unanswered>>,
+    waiting: usize,
+}
+
+impl Pending {
+    /// Asks, or waits with those who have asked the same already.
+    pub(crate) fn ask(
+        &self,
+        key: &RequestKey,
+        approver: &Arc<dyn Approver>,
+        question: Question,
+        abort: &Abort,
+    ) -> Result<Answer, Unanswered> {
+        if abort.is_aborted() {
+            return Err(Unanswered::Aborted);
+        }
+        let (room, first) = self.enter(key);
+        abort.wakes(&room);
+        if first && put(approver, question, &room).is_err() {
+            room.answer(Err(Unanswered::Aborted));
+        }
+        let answer = room.wait(abort);
+        self.leave(key, &room);
+        answer
+    }
+
+    fn enter(&self, key: &RequestKey) -> (Arc<Room>, bool) {
+        let mut rooms = lock(&self.0);
+        if let Some(room) = rooms.get(key) {
+            let mut state = room.lock();
+            // A room with an answer is about to close: the answer was for those who were there.
+            if state.answer.is_none() {
+                state.waiting += 1;
+                drop(state);
+                return (Arc::clone(room), false);
+            }
+        }
+        let state = Mutex::new(State { answer: None, waiting: 1 });
+        let room = Arc::new(Room { state, changed: Condvar::new(), empty: Abort::new() });
+        rooms.insert(key.clone(), Arc::clone(&room));
+        (room, true)
+    }
+
+    fn leave(&self, key: &RequestKey, room: &Arc<Room>) {
+        let mut rooms = lock(&self.0);
+        let mut state = room.lock();
+        state.waiting -= 1;
+        if state.waiting > 0 {
+            return;
+        }
+        if rooms.get(key).is_some_and(|other| Arc::ptr_eq(other, room)) {
+            rooms.remove(key);
+        }
+        // An answer that comes after this is nobody's.
+        state.answer.get_or_insert(Err(Unanswered::Aborted));
+        drop(state);
+        room.empty.abort();
+    }
+}
+
+impl Room {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    fn answer(&self, answer: Result<Answer, Unanswered>) {
+        self.lock().answer.get_or_insert(answer);
+        self.changed.notify_all();
+    }
+
+    fn wait(&self, abort: &Abort) -> Result<Answer, Unanswered> {
+        let mut state = self.lock();
+        loop {
+            // Called off comes first: whoever called it off must not find it done.
+            if abort.is_aborted() {
+                return Err(Unanswered::Aborted);
+            }
+            if let Some(answer) = state.answer {
+                return answer;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// Puts a question in a thread of its own, so that whoever waits can leave.
+fn put(approver: &Arc<dyn Approver>, question: Question, room: &Arc<Room>) -> std::io::Result<()> {
+    let (approver, room) = (Arc::clone(approver), Arc::clone(room));
+    let ask = move || {
+        let unanswered = Unanswer(room);
+        let answer = approver.approve(&question, &unanswered.0.empty);
+        unanswered.0.answer(answer);
+    };
+    thread::Builder::new().name("ringfence ask".to_owned()).spawn(ask).map(drop)
+}
+
+/// An approver that panics leaves a question unanswered, not those who wait for it waiting.
+struct Unanswer(Arc<Room>);
+
+impl Drop for Unanswer {
+    fn drop(&mut self) {
+        self.0.answer(Err(Unanswered::Aborted));
+    }
+}
+
+/// Nothing is left half done under these locks, so a panic elsewhere leaves nothing to repair.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

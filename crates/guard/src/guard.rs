@@ -1,0 +1,350 @@
+//! The guard of one tool: look up, decide, ask, record, grant.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use audit::By;
+use policy::{
+    Arguments, Chain, Code, Decision, Endpoint, Invocation, Kind, Location, NameTaken, Policy, Position,
+    Reason, Remembered, Request, RequestKey, Shown, ToolName, Trace, Want,
+};
+
+use crate::ask::{Abort, Question, Unanswered};
+use crate::change::{Removable, Writable};
+use crate::directory::Directory;
+use crate::grant::{Opened, Permit};
+use crate::record::Records;
+use crate::refusal::{Denied, Failed, Refusal, Violation};
+use crate::resolve::{Found, Last, Object, Written};
+use crate::session::{Own, Session};
+use crate::trouble::Trouble;
+
+/// Stands between one tool of an agent and the machine.
+///
+/// Cheap to clone; all guards of a session share its answers, its questions and its ledger.
+#[derive(Clone)]
+pub struct Guard {
+    pub(crate) session: Arc<Session>,
+    pub(crate) own: Arc<Own>,
+}
+
+/// Something that is asked of a guard.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Access<'a> {
+    /// `fs.read`: open a file or list a directory.
+    Read(&'a Path),
+    /// `fs.write`: create a file or change one.
+    Write(&'a Path),
+    /// `fs.write` of the name itself: remove or move it. A link is removed, not what it leads to.
+    Remove(&'a Path),
+    /// `command.execute`: start the programs of a command line.
+    Execute(&'a str, &'a Invocation),
+    /// `net.connect`: open a connection.
+    Connect(&'a Endpoint),
+    /// `tool.call`: call the tool itself.
+    Call(&'a Arguments),
+}
+
+/// The proof that an access is allowed, and the means to do it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Grant {
+    /// For reading.
+    Read(Opened),
+    /// For writing.
+    Write(Writable),
+    /// For removing or moving.
+    Remove(Removable),
+    /// For everything that the guard does not do itself.
+    Permit(Permit),
+}
+
+/// What a guard would say, and what it looked at.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The object with every name it is judged by.
+    pub location: Location,
+    /// Whether it exists.
+    pub exists: bool,
+    /// What is wrong with the path, if something is; the location is then what it spells.
+    pub trouble: Option<Trouble>,
+    /// The decision, and what led to it.
+    pub trace: Trace,
+}
+
+impl Guard {
+    /// Decides about an access, asks where a person has to decide, records it, and grants it.
+    pub fn authorize(&self, access: Access<'_>, abort: &Abort) -> Result<Grant, Refusal> {
+        match access {
+            Access::Read(path) => self.read(path, abort).map(Grant::Read),
+            Access::Write(path) => self.write(path, abort).map(Grant::Write),
+            Access::Remove(path) => self.remove(path, abort).map(Grant::Remove),
+            Access::Execute(line, invocation) => self.execute(line, invocation, abort).map(Grant::Permit),
+            Access::Connect(endpoint) => self.connect(endpoint, abort).map(Grant::Permit),
+            Access::Call(arguments) => self.call(arguments, abort).map(Grant::Permit),
+        }
+    }
+
+    /// Opens a file or a directory for reading.
+    pub fn read(&self, path: &Path, abort: &Abort) -> Result<Opened, Refusal> {
+        let found = self.found(path, Kind::Read, Last::Follow, abort)?;
+        let permit = self.approve(Want::Read(&found.location), &found.location.to_string(), abort)?;
+        Opened::new(permit, found, &self.session.workspace).map_err(|trouble| failed(trouble, path))
+    }
+
+    /// Opens a directory to look through, with everything in it that the policy does not let the tool read left out.
+    pub fn list(&self, path: &Path, abort: &Abort) -> Result<Directory, Refusal> {
+        let opened = self.read(path, abort)?;
+        Directory::open(self.clone(), &opened).map_err(|trouble| failed(trouble, path))
+    }
+
+    /// Finds the place of a file that is to be written. Nothing is created before something is written.
+    pub fn write(&self, path: &Path, abort: &Abort) -> Result<Writable, Refusal> {
+        let found = self.found(path, Kind::Write, Last::Follow, abort)?;
+        let permit = self.approve(Want::Write(&found.location), &found.location.to_string(), abort)?;
+        Writable::new(permit, found, &self.session.workspace).map_err(|trouble| failed(trouble, path))
+    }
+
+    /// Finds a name that is to be removed or moved.
+    pub fn remove(&self, path: &Path, abort: &Abort) -> Result<Removable, Refusal> {
+        let found = self.found(path, Kind::Write, Last::Keep, abort)?;
+        let permit = self.approve(Want::Write(&found.location), &found.location.to_string(), abort)?;
+        Removable::new(permit, (found, path), &self.session.workspace)
+            .map_err(|trouble| failed(trouble, path))
+    }
+
+    /// Permits a command line. It says nothing about where it runs.
+    pub fn execute(&self, line: &str, invocation: &Invocation, abort: &Abort) -> Result<Permit, Refusal> {
+        self.approve(Want::Exec(invocation), line, abort)
+    }
+
+    /// Permits a connection.
+    pub fn connect(&self, endpoint: &Endpoint, abort: &Abort) -> Result<Permit, Refusal> {
+        self.approve(Want::Connect(endpoint), &endpoint.to_string(), abort)
+    }
+
+    /// Permits a call of the tool.
+    pub fn call(&self, arguments: &Arguments, abort: &Abort) -> Result<Permit, Refusal> {
+        self.approve(Want::Call(arguments), self.own.tool.as_str(), abort)
+    }
+
+    /// Whether an access would be granted without asking. It never asks and never records: an ask is a no.
+    #[must_use]
+    pub fn can_access(&self, access: Access<'_>) -> bool {
+        let (path, last, writes) = match access {
+            Access::Read(path) => (path, Last::Follow, false),
+            Access::Write(path) => (path, Last::Follow, true),
+            Access::Remove(path) => (path, Last::Keep, true),
+            Access::Execute(_, invocation) => return self.allows(Want::Exec(invocation)),
+            Access::Connect(endpoint) => return self.allows(Want::Connect(endpoint)),
+            Access::Call(arguments) => return self.allows(Want::Call(arguments)),
+        };
+        let found = self.session.workspace.find(written(path), last);
+        found.is_ok_and(|Found { location, .. }| {
+            self.allows(if writes { Want::Write(&location) } else { Want::Read(&location) })
+        })
+    }
+
+    /// What the guard would say about a file, with everything that led to it. Nothing is asked, recorded or opened.
+    ///
+    /// A relative path is completed from `from`.
+    pub fn judge(&self, path: &Path, from: &Path, kind: Kind) -> Result<Judgement, Failed> {
+        let joined = from.join(path);
+        let written = Written { path: &joined, absolute: path.is_absolute() };
+        // An empty path stays one.
+        let written = if path.as_os_str().is_empty() { Written { path, ..written } } else { written };
+        let looked = self.session.workspace.find(written, Last::Follow);
+        let (location, exists, trouble) = match looked {
+            Ok(found) => (found.location, matches!(found.object, Object::Here(_)), None),
+            Err(trouble) => {
+                let spelled = self.session.workspace.spelled(written);
+                let spelled = spelled.map_err(|trouble| Failed { trouble, object: shown(path) })?;
+                (spelled, false, Some(trouble))
+            }
+        };
+        let request = Request { tool: &self.own.tool, want: want(kind, &location) };
+        let mut trace = self.chain().explain(&request, &self.session.answers());
+        if let (Some(Trouble::MagicLink), Decision::Allow(_) | Decision::Ask(_)) = (trouble, &trace.decision)
+        {
+            trace.decision = Decision::Deny(magic());
+        }
+        Ok(Judgement { location, exists, trouble, trace })
+    }
+
+    /// Adds a policy to this tool's chain, in place of one that was added under the same name. Who listens is told.
+    pub fn add_policy(&self, policy: Arc<dyn Policy>, position: Position<'_>) -> Result<(), AddError> {
+        let name = policy.name().to_owned();
+        let mut chain = self.own.lock();
+        let mut changed = Chain::clone(&chain);
+        changed.add(policy, position)?;
+        let id = self.session.next_id();
+        self.records().changed(
+            &self.by(&id),
+            self.own.tool.as_str(),
+            &format!("added the policy `{name}`"),
+        )?;
+        *chain = Arc::new(changed);
+        drop(chain);
+        self.session.tell(&self.own);
+        Ok(())
+    }
+
+    /// The names of the policies in force, in order.
+    #[must_use]
+    pub fn policies(&self) -> Vec<String> {
+        self.chain().names().map(str::to_owned).collect()
+    }
+
+    /// The tool it stands in front of.
+    #[must_use]
+    pub fn tool(&self) -> &ToolName {
+        &self.own.tool
+    }
+
+    /// The directory that relative paths start from, by its real path.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.session.workspace.path
+    }
+
+    pub(crate) fn chain(&self) -> Arc<Chain> {
+        Arc::clone(&self.own.lock())
+    }
+
+    fn allows(&self, want: Want<'_>) -> bool {
+        let request = Request { tool: &self.own.tool, want };
+        matches!(self.chain().decide(&request, &self.session.answers()), Decision::Allow(_))
+    }
+
+    /// What a path leads to. Where that cannot be found out, what it spells is judged first: a place that is denied is denied,
+    /// whatever is wrong with the path.
+    fn found(&self, path: &Path, kind: Kind, last: Last, abort: &Abort) -> Result<Found, Refusal> {
+        let trouble = match self.session.workspace.find(written(path), last) {
+            Ok(found) => return Ok(found),
+            Err(trouble) => trouble,
+        };
+        let spelled = self.session.workspace.spelled(written(path));
+        let location = spelled.map_err(|trouble| failed(trouble, path))?;
+        if trouble == Trouble::MagicLink {
+            let request = Request { tool: &self.own.tool, want: want(kind, &location) };
+            let object = location.to_string();
+            self.records().decided(
+                &self.by(&self.session.next_id()),
+                &request,
+                &object,
+                &Decision::Deny(magic()),
+            )?;
+            return Err(denied(Violation::Jail, &object, magic()));
+        }
+        let _unused = self.approve(want(kind, &location), &location.to_string(), abort)?;
+        Err(failed(trouble, path))
+    }
+
+    /// Decides, asks and records.
+    fn approve(&self, want: Want<'_>, object: &str, abort: &Abort) -> Result<Permit, Refusal> {
+        let request = Request { tool: &self.own.tool, want };
+        let id = self.session.next_id();
+        // The answers are not held while a person thinks.
+        let decision = {
+            let answers = self.session.answers();
+            self.chain().decide(&request, &answers)
+        };
+        self.records().decided(&self.by(&id), &request, object, &decision)?;
+        let kind = want.kind();
+        self.session.count(match decision {
+            Decision::Allow(_) => Ok(Permit::new(id)),
+            Decision::Deny(reason) => Err(denied(Violation::of(reason.code, kind), object, reason)),
+            Decision::Ask(reason) => self.ask(&request, id, object, reason, abort),
+        })
+    }
+
+    fn ask(
+        &self,
+        request: &Request<'_>,
+        id: String,
+        object: &str,
+        reason: Reason,
+        abort: &Abort,
+    ) -> Result<Permit, Refusal> {
+        let kind = request.want.kind();
+        let key = self.session.covered(RequestKey::of(request));
+        let question = Question {
+            id: id.clone(),
+            agent: self.session.agent.clone(),
+            tool: self.own.tool.to_string(),
+            kind,
+            object: Shown::text(object).to_string(),
+            reason: reason.clone(),
+        };
+        let by = self.by(&id);
+        self.records().asked(&by, &question)?;
+        let began = Instant::now();
+        let answer = self.session.pending.ask(&key, &self.session.approver, question, abort);
+        self.records().answered(&by, object, answer, began.elapsed())?;
+        if let Ok(answer) = answer
+            && answer.stays()
+        {
+            self.session
+                .remember(request, if answer.allows() { Remembered::Allow } else { Remembered::Deny });
+        }
+        let (code, text) = match answer {
+            Ok(answer) if answer.allows() => return Ok(Permit::new(id)),
+            Ok(_) => (Code::AnsweredNo, "a person was asked and said no"),
+            Err(Unanswered::Nobody) => {
+                (Code::AskUnanswered, "a person has to decide, and nobody can be asked")
+            }
+            Err(Unanswered::Aborted) => {
+                (Code::AskAborted, "the question was called off before it was answered")
+            }
+        };
+        let why = Reason { code, text: format!("{text}: {}", reason.text).into(), ..reason };
+        Err(denied(Violation::of(code, kind), object, why))
+    }
+
+    fn records(&self) -> Records<'_> {
+        Records(&*self.session.sink)
+    }
+
+    fn by<'a>(&'a self, id: &'a str) -> By<'a> {
+        By { session: Some(&self.session.name), agent: Some(&self.session.agent), id: Some(id) }
+    }
+}
+
+/// Why a policy was not added.
+#[derive(Debug, thiserror::Error)]
+pub enum AddError {
+    /// Its name belongs to the chain.
+    #[error(transparent)]
+    Name(#[from] NameTaken),
+    /// The change cannot be recorded.
+    #[error("the change cannot be recorded, so it does not happen: {0}")]
+    Unrecorded(#[from] audit::AuditError),
+}
+
+fn written(path: &Path) -> Written<'_> {
+    Written { path, absolute: path.is_absolute() }
+}
+
+fn want(kind: Kind, location: &Location) -> Want<'_> {
+    if kind == Kind::Write { Want::Write(location) } else { Want::Read(location) }
+}
+
+fn magic() -> Reason {
+    Reason::new(Code::MagicLink, "the path leads through a link of the kernel, which is not a name")
+        .remedy("write the path of the file that you mean")
+}
+
+fn denied(violation: Violation, object: &str, reason: Reason) -> Refusal {
+    Refusal::Denied(Denied { violation, object: Shown::text(object).to_string(), reason })
+}
+
+fn failed(trouble: Trouble, path: &Path) -> Refusal {
+    Refusal::Failed(Failed { trouble, object: shown(path) })
+}
+
+fn shown(path: &Path) -> String {
+    Shown::path(path).to_string()
+}

@@ -1,0 +1,114 @@
+//! Handles on objects of the file system, and what the kernel calls them.
+
+use std::ffi::OsStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, Stat};
+use rustix::io::Errno;
+use rustix::path::DecInt;
+
+use crate::trouble::Trouble;
+
+/// A handle that leads to an object without opening it: nothing blocks, nothing is created, no device notices.
+pub(crate) const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// How often a lookup is tried again that a rename has disturbed.
+const TRIES: usize = 128;
+
+/// The longest name that the kernel tells.
+const LONGEST: usize = 4096;
+
+/// What the kernel appends to the name of an object that has none any more.
+const DELETED: &[u8] = b" (deleted)";
+
+/// The place where the kernel tells of our handles.
+#[derive(Debug)]
+pub(crate) struct Handles {
+    /// `/proc/self/fd`
+    ours: OwnedFd,
+}
+
+impl Handles {
+    /// Finds the place, and makes sure that it is the kernel's own.
+    pub(crate) fn find() -> Result<Self, Errno> {
+        let ours = rustix::fs::open("/proc/self/fd", PATH | OFlags::DIRECTORY, Mode::empty())?;
+        let system = rustix::fs::fstatfs(&ours)?;
+        if system.f_type == PROC_SUPER_MAGIC { Ok(Self { ours }) } else { Err(Errno::NOSYS) }
+    }
+
+    /// The place itself.
+    pub(crate) fn ours(&self) -> &OwnedFd {
+        &self.ours
+    }
+
+    /// Where the object is now.
+    pub(crate) fn name(&self, handle: impl AsFd) -> Result<PathBuf, Trouble> {
+        let mut buffer = [const { MaybeUninit::uninit() }; LONGEST];
+        let number = DecInt::from_fd(handle.as_fd());
+        let (name, _) = rustix::fs::readlinkat_raw(&self.ours, number, &mut buffer)?;
+        // What is not below our root has a name that means nothing here.
+        if !name.starts_with(b"/") {
+            return Err(Trouble::Gone);
+        }
+        // A full buffer may have been cut.
+        if name.len() == LONGEST {
+            return Err(Trouble::TooLong);
+        }
+        let name = PathBuf::from(OsStr::from_bytes(name));
+        // A file may really be called that.
+        if name.as_os_str().as_bytes().ends_with(DELETED) && !leads_to(&name, handle.as_fd())? {
+            return Err(Trouble::Gone);
+        }
+        Ok(name)
+    }
+
+    /// Opens the object that a handle leads to. The name plays no part.
+    pub(crate) fn open(&self, handle: impl AsFd, flags: OFlags) -> Result<OwnedFd, Trouble> {
+        let number = DecInt::from_fd(handle.as_fd());
+        let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = rustix::fs::openat(&self.ours, number, flags, Mode::empty())?;
+        // In a process that was forked from ours, the place still tells of our handles, not of its own.
+        if same(&rustix::fs::fstat(&file)?, &rustix::fs::fstat(handle)?) {
+            Ok(file)
+        } else {
+            Err(Trouble::Gone)
+        }
+    }
+}
+
+/// Whether a path, without any link in it, leads to this object.
+fn leads_to(path: &Path, handle: impl AsFd) -> Result<bool, Trouble> {
+    match look(CWD, path, PATH | OFlags::NOFOLLOW, ResolveFlags::NO_SYMLINKS) {
+        Ok(other) => Ok(same(&rustix::fs::fstat(other)?, &rustix::fs::fstat(handle)?)),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Looks a path up, again when a rename somewhere has disturbed it.
+pub(crate) fn look(
+    from: impl AsFd,
+    path: &Path,
+    flags: OFlags,
+    resolve: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
+    let from = from.as_fd();
+    let mut tries = 0;
+    loop {
+        match rustix::fs::openat2(from, path, flags, Mode::empty(), resolve) {
+            Err(Errno::AGAIN | Errno::INTR) if tries < TRIES => tries += 1,
+            other => return other,
+        }
+    }
+}
+
+/// Whether two answers are about one object.
+pub(crate) fn same(a: &Stat, b: &Stat) -> bool {
+    (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+}
+
+pub(crate) fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}

@@ -1,0 +1,36 @@
+//! A path -> an open file, without a race.
+//!
+//! A path is looked up by handle, without creating, truncating or blocking ([`Guard::judge`]); the name of what was found is judged by the
+//! chain; a person is asked where the policy wants it; it is recorded; and what is granted holds the handle that was judged.
+//!
+//! **Invariant.** The object that is used is the object that was judged. No name is looked up twice.
+//! **Invariant.** Nobody answers means no, and so does a question that is called off.
+//! **Invariant.** No record, no access. [`Guard::can_access`] neither asks nor records, and grants nothing.
+//!
+//! **Absent on purpose.** There is no way to make a grant but by asking a guard, and no setting that permits by being left out.
+
+mod ask;
+mod change;
+mod config;
+mod directory;
+mod fold;
+mod grant;
+mod guard;
+mod handle;
+mod record;
+mod refusal;
+mod resolve;
+mod session;
+mod shared;
+mod steps;
+mod trouble;
+
+pub use ask::{Abort, Answer, Approver, Question, Refuse, Unanswered};
+pub use change::{Removable, Writable};
+pub use config::{BadPattern, Config, FORBIDDEN, Jail, PathRules};
+pub use directory::{Directory, Entries, Entry, EntryKind, Listed, Look};
+pub use grant::{Opened, Permit, Version};
+pub use guard::{Access, AddError, Grant, Guard, Judgement};
+pub use refusal::{Denied, Failed, Refusal, Violation};
+pub use session::{Guards, Listening, Parts, Snapshot};
+pub use trouble::Trouble;

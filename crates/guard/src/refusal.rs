@@ -1,0 +1,141 @@
+//! Why an access does not happen.
+
+use std::fmt;
+
+use audit::AuditError;
+use policy::{Code, Kind, Reason};
+
+use crate::trouble::Trouble;
+
+/// Why an access does not happen.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The policy or a person says no.
+    Denied(Denied),
+    /// It would be allowed, and cannot be done.
+    Failed(Failed),
+    /// It cannot be recorded.
+    Unrecorded(AuditError),
+}
+
+/// An access that the policy or a person refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    /// The seven words that callers tell refusals apart by, and those for what is not a file.
+    pub violation: Violation,
+    /// What was asked for, ready to be shown.
+    pub object: String,
+    /// Why: code, sentence, rule, what would allow it.
+    pub reason: Reason,
+}
+
+/// An access that would be allowed and cannot be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failed {
+    /// What is wrong.
+    pub trouble: Trouble,
+    /// What was asked for, ready to be shown.
+    pub object: String,
+}
+
+/// The kind of a refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Violation {
+    /// Outside the workspace.
+    Jail,
+    /// Reading is denied.
+    ReadDenied,
+    /// Writing is denied.
+    WriteDenied,
+    /// The command is denied.
+    ExecuteDenied,
+    /// The connection is denied.
+    ConnectDenied,
+    /// The tool is denied.
+    CallDenied,
+    /// The name is forbidden.
+    ForbiddenGlob,
+    /// The path is written from the root.
+    AbsolutePath,
+    /// A person would have to be asked, and nobody is there.
+    AskNoHandler,
+    /// The question was called off, or could not be asked.
+    AskAborted,
+}
+
+impl Violation {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Jail => "jail",
+            Self::ReadDenied => "read-denied",
+            Self::WriteDenied => "write-denied",
+            Self::ExecuteDenied => "execute-denied",
+            Self::ConnectDenied => "connect-denied",
+            Self::CallDenied => "call-denied",
+            Self::ForbiddenGlob => "forbidden-glob",
+            Self::AbsolutePath => "absolute-path",
+            Self::AskNoHandler => "ask-no-handler",
+            Self::AskAborted => "ask-aborted",
+        }
+    }
+
+    pub(crate) const fn of(code: Code, kind: Kind) -> Self {
+        match (code, kind) {
+            (Code::OutsideWorkspace | Code::MagicLink, _) => Self::Jail,
+            (Code::AbsolutePath, _) => Self::AbsolutePath,
+            (Code::ForbiddenName | Code::OwnPolicyFile, _) => Self::ForbiddenGlob,
+            (Code::AskUnanswered, _) => Self::AskNoHandler,
+            (Code::AskAborted, _) => Self::AskAborted,
+            (_, Kind::Read | Kind::Load) => Self::ReadDenied,
+            (_, Kind::Write) => Self::WriteDenied,
+            (_, Kind::Exec) => Self::ExecuteDenied,
+            (_, Kind::Connect) => Self::ConnectDenied,
+            (_, Kind::Call) => Self::CallDenied,
+        }
+    }
+}
+
+impl Refusal {
+    /// The kind of refusal, if the policy or a person refused.
+    #[must_use]
+    pub fn violation(&self) -> Option<Violation> {
+        match self {
+            Self::Denied(denied) => Some(denied.violation),
+            Self::Failed(_) | Self::Unrecorded(_) => None,
+        }
+    }
+
+    /// What is wrong, if it would be allowed.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Trouble> {
+        match self {
+            Self::Failed(failed) => Some(failed.trouble),
+            Self::Denied(_) | Self::Unrecorded(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Denied(denied) => {
+                write!(f, "{} ({}): {}", denied.violation.word(), denied.reason.code, denied.object)?;
+                write!(f, ": {}", denied.reason.text)
+            }
+            Self::Failed(failed) => write!(f, "{}: {}", failed.object, failed.trouble),
+            Self::Unrecorded(error) => write!(f, "it cannot be recorded, so it does not happen: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<AuditError> for Refusal {
+    fn from(error: AuditError) -> Self {
+        Self::Unrecorded(error)
+    }
+}

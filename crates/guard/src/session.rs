@@ -1,0 +1,196 @@
+//! What the guards of one session share.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use audit::Sink;
+use policy::{Answers, Chain, Cover, Remembered, Request, RequestKey, Shown, ToolName};
+
+use crate::ask::{Approver, Pending};
+use crate::guard::Guard;
+use crate::refusal::Failed;
+use crate::resolve::Workspace;
+use crate::shared::SharedFiles;
+
+/// What the guards of a session are made of. There is no `Default`: what protects has to be said.
+pub struct Parts {
+    /// The directory that the agent works in.
+    pub workspace: PathBuf,
+    /// The policy.
+    pub chain: Chain,
+    /// Whoever answers questions.
+    pub approver: Arc<dyn Approver>,
+    /// Whether an answer for the session covers the tool that asked, or every tool.
+    pub cover: Cover,
+    /// The ledger.
+    pub sink: Arc<dyn Sink>,
+    /// What the session is called in the ledger.
+    pub session: String,
+    /// What the agent is called in the ledger and in questions.
+    pub agent: String,
+}
+
+/// The guards of one session, one for each tool.
+#[derive(Clone)]
+pub struct Guards(Arc<Session>);
+
+/// The policies of a tool after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The tool.
+    pub tool: ToolName,
+    /// The names of its policies, in order.
+    pub policies: Vec<String>,
+}
+
+/// Somebody who is told of changes, until this is dropped.
+pub struct Listening {
+    session: Arc<Session>,
+    id: u64,
+}
+
+type Listener = Arc<dyn Fn(&Snapshot) + Send + Sync>;
+
+pub(crate) struct Session {
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) sink: Arc<dyn Sink>,
+    pub(crate) name: String,
+    pub(crate) agent: String,
+    pub(crate) pending: Pending,
+    cover: Cover,
+    answers: RwLock<Answers>,
+    base: Arc<Chain>,
+    tools: Mutex<HashMap<ToolName, Arc<Own>>>,
+    listeners: Mutex<Vec<(u64, Listener)>>,
+    counter: AtomicU64,
+    requests: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// What a tool has of its own.
+pub(crate) struct Own {
+    pub(crate) tool: ToolName,
+    chain: Mutex<Arc<Chain>>,
+}
+
+impl Guards {
+    /// Opens the workspace. Nothing else happens.
+    pub fn new(parts: Parts) -> Result<Self, Failed> {
+        let workspace = Workspace::open(&parts.workspace)
+            .map_err(|trouble| Failed { trouble, object: Shown::path(&parts.workspace).to_string() })?;
+        Ok(Self(Arc::new(Session {
+            workspace: Arc::new(workspace),
+            approver: parts.approver,
+            sink: parts.sink,
+            name: parts.session,
+            agent: parts.agent,
+            pending: Pending::default(),
+            cover: parts.cover,
+            answers: RwLock::new(Answers::none()),
+            base: Arc::new(parts.chain.narrowed_by(SharedFiles)),
+            tools: Mutex::default(),
+            listeners: Mutex::default(),
+            counter: AtomicU64::new(1),
+            requests: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        })))
+    }
+
+    /// The guard of a tool, the same one each time.
+    #[must_use]
+    pub fn tool(&self, tool: &ToolName) -> Guard {
+        let own = {
+            let mut tools = lock(&self.0.tools);
+            let make = || Arc::new(Own { tool: tool.clone(), chain: Mutex::new(Arc::clone(&self.0.base)) });
+            Arc::clone(tools.entry(tool.clone()).or_insert_with(make))
+        };
+        Guard { session: Arc::clone(&self.0), own }
+    }
+
+    /// Tells somebody of every change of a tool's policies, with what is then in force.
+    #[must_use]
+    pub fn on_change(&self, listener: impl Fn(&Snapshot) + Send + Sync + 'static) -> Listening {
+        let id = self.0.counter.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0.listeners).push((id, Arc::new(listener)));
+        Listening { session: Arc::clone(&self.0), id }
+    }
+
+    /// How many requests were decided, and how many of them did not end in a yes.
+    #[must_use]
+    pub fn counted(&self) -> (u64, u64) {
+        (self.0.requests.load(Ordering::Relaxed), self.0.refused.load(Ordering::Relaxed))
+    }
+
+    /// The directory that relative paths start from, by its real path.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.0.workspace.path
+    }
+}
+
+impl Session {
+    pub(crate) fn answers(&self) -> RwLockReadGuard<'_, Answers> {
+        self.answers.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn remember(&self, request: &Request<'_>, answer: Remembered) {
+        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        answers.remember(request, answer, self.cover);
+    }
+
+    /// Questions are the same where one answer would cover both.
+    pub(crate) fn covered(&self, key: RequestKey) -> RequestKey {
+        match self.cover {
+            Cover::Tool => key,
+            Cover::Session => key.of_every_tool(),
+        }
+    }
+
+    pub(crate) fn count<T, E>(&self, outcome: Result<T, E>) -> Result<T, E> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.refused.fetch_add(u64::from(outcome.is_err()), Ordering::Relaxed);
+        outcome
+    }
+
+    pub(crate) fn next_id(&self) -> String {
+        format!("{}-{}", self.name, self.counter.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn tell(&self, own: &Own) {
+        let policies = own.lock().names().map(str::to_owned).collect();
+        let snapshot = Snapshot { tool: own.tool.clone(), policies };
+        // A listener may add a policy or a listener itself.
+        let listeners: Vec<_> =
+            lock(&self.listeners).iter().map(|(_, listener)| Arc::clone(listener)).collect();
+        for listener in listeners {
+            listener(&snapshot);
+        }
+    }
+}
+
+impl Own {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Arc<Chain>> {
+        lock(&self.chain)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        lock(&self.session.listeners).retain(|(id, _)| *id != self.id);
+    }
+}
+
+impl fmt::Debug for Guards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Guards").field(&self.0.workspace.path).finish()
+    }
+}
+
+/// What is changed under these locks is changed in one step, so a panic elsewhere leaves nothing to repair.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,62 @@
+//! What can be wrong with a path, apart from what a policy says about it.
+
+use rustix::io::Errno;
+
+/// What is wrong with a path or the object it leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// Nothing was named.
+    #[error("the path is empty")]
+    Empty,
+    /// The kernel would stop reading here.
+    #[error("the path contains a NUL byte")]
+    Nul,
+    /// Longer than the kernel takes.
+    #[error("the path or a name in it is too long")]
+    TooLong,
+    /// There is no such file.
+    #[error("there is no such file or directory")]
+    NotFound,
+    /// Links that lead to each other.
+    #[error("too many links: they lead in a circle")]
+    Loop,
+    /// A link of the kernel that jumps to whatever a process has open.
+    #[error("the path leads through a link of the kernel that is not a name")]
+    MagicLink,
+    /// Something on the way is not a directory.
+    #[error("something on the way is not a directory")]
+    NotADirectory,
+    /// A file is needed.
+    #[error("it is a directory")]
+    IsADirectory,
+    /// A pipe, a socket or a device.
+    #[error("it is neither a file nor a directory, but a pipe, a socket or a device")]
+    Special,
+    /// Only a name in a directory can be removed or moved.
+    #[error("the path does not end in a name")]
+    NoName,
+    /// The object was moved or replaced while it was being looked at.
+    #[error("the file was moved or replaced meanwhile")]
+    Changed,
+    /// The object has no name that can be judged.
+    #[error("the file has no name any more that could be judged")]
+    Gone,
+    /// The operating system refuses.
+    #[error("the system says: {0}")]
+    System(Errno),
+}
+
+impl From<Errno> for Trouble {
+    fn from(errno: Errno) -> Self {
+        match errno {
+            Errno::NOENT => Self::NotFound,
+            Errno::NAMETOOLONG => Self::TooLong,
+            Errno::LOOP => Self::Loop,
+            Errno::NOTDIR => Self::NotADirectory,
+            Errno::ISDIR => Self::IsADirectory,
+            Errno::NXIO => Self::Special,
+            other => Self::System(other),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What all sessions of a sandbox have in common.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use audit::{AuditError, Sink};
+use guard::{Approver, Failed};
+use jail::{Choice, Mode, Spec, View};
+use policy::{Chain, Cover, Shown, ToolSet};
+
+use crate::session::Session;
+
+/// What a sandbox is made of. There is no `Default`: what protects has to be said.
+pub struct Parts {
+    /// The directory that agents work in.
+    pub workspace: PathBuf,
+    /// The policy.
+    pub chain: Chain,
+    /// The jail that commands run in.
+    pub spec: Spec,
+    /// Which implementation makes it.
+    pub provider: Choice,
+    /// The tools that agents may call.
+    pub tools: ToolSet,
+    /// Whoever answers questions.
+    pub approver: Arc<dyn Approver>,
+    /// Whether an answer for the session covers the tool that asked, or every tool.
+    pub cover: Cover,
+    /// The ledger.
+    pub sink: Arc<dyn Sink>,
+    /// A directory for output that is too long to be returned. No view of the spec may show it.
+    pub spill: PathBuf,
+}
+
+/// A sandbox that sessions can be opened in.
+pub struct Sandbox {
+    parts: Arc<Parts>,
+    opened: AtomicU64,
+}
+
+/// Why there is no sandbox or no session.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// The workspace cannot be opened.
+    #[error("the workspace {}: {}", .0.object, .0.trouble)]
+    Workspace(Failed),
+    /// What an agent must not reach lies where its commands can see it.
+    #[error("the directory for long output, {}, can be seen in the jail", Shown::path(.0))]
+    SpillInSight(PathBuf),
+    /// The session cannot be recorded.
+    #[error("the session cannot be recorded, so it does not begin: {0}")]
+    Unrecorded(#[from] AuditError),
+}
+
+impl Sandbox {
+    /// Puts the parts together. Nothing is created and nothing runs.
+    pub fn new(parts: Parts) -> Result<Self, SandboxError> {
+        if is_seen(&parts.spec.views, &parts.spill) {
+            return Err(SandboxError::SpillInSight(parts.spill));
+        }
+        Ok(Self { parts: Arc::new(parts), opened: AtomicU64::new(0) })
+    }
+
+    /// Begins the session of an agent. It ends when it is dropped, and everything that it started with it.
+    pub fn session(&self, agent: &str) -> Result<Session, SandboxError> {
+        let number = self.opened.fetch_add(1, Ordering::Relaxed);
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+        let name = format!("s-{:x}-{:x}-{number}", std::process::id(), now.as_micros());
+        Session::open(Arc::clone(&self.parts), agent.to_owned(), name)
+    }
+}
+
+/// Whether a path can be seen inside: the deepest view that contains it counts.
+fn is_seen(views: &[View], path: &Path) -> bool {
+    let holding = views.iter().filter(|view| path.starts_with(&view.path));
+    let deepest = holding.max_by_key(|view| view.path.components().count());
+    deepest.is_some_and(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite))
+}

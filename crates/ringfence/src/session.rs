@@ -1,0 +1,90 @@
+//! One agent's run.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use audit::{By, Ended, Event, FilePath, Name};
+use guard::{Guard, Guards};
+use policy::{ToolName, ToolSet};
+
+use crate::sandbox::{Parts, SandboxError};
+
+/// One agent's run: its guards, its answers, its commands.
+pub struct Session {
+    parts: Arc<Parts>,
+    guards: Guards,
+    agent: String,
+    name: String,
+    began: Instant,
+}
+
+impl Session {
+    pub(crate) fn open(parts: Arc<Parts>, agent: String, name: String) -> Result<Self, SandboxError> {
+        let guards = Guards::new(guard::Parts {
+            workspace: parts.workspace.clone(),
+            chain: parts.chain.clone(),
+            approver: Arc::clone(&parts.approver),
+            cover: parts.cover,
+            sink: Arc::clone(&parts.sink),
+            session: name.clone(),
+            agent: agent.clone(),
+        })
+        .map_err(SandboxError::Workspace)?;
+        let session = Self { parts, guards, agent, name, began: Instant::now() };
+        session.parts.sink.record(&Event::SessionOpened {
+            by: session.by(),
+            profile: Name("library"),
+            workspace: FilePath(session.guards.workspace()),
+            person: None,
+            tenant: None,
+        })?;
+        Ok(session)
+    }
+
+    /// The guard of a tool, the same one each time.
+    #[must_use]
+    pub fn guard(&self, tool: &ToolName) -> Guard {
+        self.guards.tool(tool)
+    }
+
+    /// The guards of all tools.
+    #[must_use]
+    pub fn guards(&self) -> &Guards {
+        &self.guards
+    }
+
+    /// The tools that the agent may call.
+    #[must_use]
+    pub fn tools(&self) -> &ToolSet {
+        &self.parts.tools
+    }
+
+    /// What the session is called in the ledger.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the sandbox is made of.
+    #[must_use]
+    pub fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// On whose behalf something happens, for a record.
+    #[must_use]
+    pub fn by(&self) -> By<'_> {
+        By { session: Some(&self.name), agent: Some(&self.agent), id: None }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let duration_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (requests, denied) = self.guards.counted();
+        let event =
+            Event::SessionClosed { by: self.by(), ended: Ended::Finished, duration_ms, requests, denied };
+        // Nothing is left to refuse: the session has ended, recorded or not.
+        drop(self.parts.sink.record(&event));
+    }
+}

@@ -1,0 +1,128 @@
+//! What goes wrong, told so that a model can do something about it.
+
+use ringfence::guard::{Refusal, Trouble, Violation};
+use ringfence::policy::Code;
+use serde::Serialize;
+
+/// What went wrong: kind, message, what to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// What kind of error it is.
+    pub kind: ErrorKind,
+    /// What went wrong, in a sentence.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The code of the manual page, if the policy refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
+    /// The word for the refusal, if the policy refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violation: Option<&'static str>,
+}
+
+/// The kinds of errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The arguments do not fit the schema.
+    InvalidArguments,
+    /// There is no such tool.
+    UnknownTool,
+    /// The path is outside the workspace or written from the root.
+    OutsideWorkspace,
+    /// The policy or a person says no.
+    PermissionDenied,
+    /// The call was called off.
+    Aborted,
+    /// There is no such file, or no such job.
+    NotFound,
+    /// It is a directory, a pipe, or something else that the tool does not take.
+    WrongType,
+    /// It is not text.
+    Binary,
+    /// There is too much of it.
+    TooLarge,
+    /// The text to be replaced is not there.
+    NoMatch,
+    /// The text to be replaced is there more than once.
+    NotUnique,
+    /// Somebody else changed it meanwhile, or it is not what was expected.
+    Conflict,
+    /// A pattern, a patch or an address cannot be read.
+    Malformed,
+    /// The command could not be started.
+    NotStarted,
+    /// The network did not give it.
+    Network,
+    /// The operating system refuses.
+    System,
+    /// It cannot be recorded, so it does not happen.
+    Unrecorded,
+}
+
+impl ToolError {
+    /// An error without more to say.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, code: None, violation: None }
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn arguments(error: &serde_json::Error) -> Self {
+        Self::new(ErrorKind::InvalidArguments, format!("the arguments do not fit: {error}"))
+            .hint("look at the schema of the tool's parameters")
+    }
+
+    /// What is wrong with a file.
+    #[must_use]
+    pub fn trouble(object: &str, trouble: Trouble) -> Self {
+        let kind = match trouble {
+            Trouble::NotFound => ErrorKind::NotFound,
+            Trouble::IsADirectory | Trouble::NotADirectory | Trouble::Special => ErrorKind::WrongType,
+            Trouble::Changed | Trouble::Gone => ErrorKind::Conflict,
+            Trouble::Empty | Trouble::Nul | Trouble::TooLong | Trouble::Loop | Trouble::NoName => {
+                ErrorKind::InvalidArguments
+            }
+            _ => ErrorKind::System,
+        };
+        let error = Self::new(kind, format!("{object}: {trouble}"));
+        match trouble {
+            Trouble::NotFound => error.hint("`find` or `ls` shows what is there"),
+            Trouble::IsADirectory => error.hint("`ls` lists a directory"),
+            Trouble::Changed => error.hint("read it again and repeat the change"),
+            _ => error,
+        }
+    }
+}
+
+impl From<Refusal> for ToolError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Denied(denied) => Self {
+                kind: match denied.violation {
+                    Violation::Jail | Violation::AbsolutePath => ErrorKind::OutsideWorkspace,
+                    Violation::AskAborted => ErrorKind::Aborted,
+                    _ => ErrorKind::PermissionDenied,
+                },
+                message: format!("{}: {}", denied.object, denied.reason.text),
+                hint: denied.reason.remedy.as_deref().map(|remedy| format!("what would allow it: {remedy}")),
+                code: Some(denied.reason.code.id()),
+                violation: Some(denied.violation.word()),
+            },
+            Refusal::Failed(failed) => Self::trouble(&failed.object, failed.trouble),
+            other => Self {
+                code: Some(Code::LedgerUnwritable.id()),
+                ..Self::new(ErrorKind::Unrecorded, other.to_string())
+            },
+        }
+    }
+}

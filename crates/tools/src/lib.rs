@@ -1,0 +1,7 @@
+//! What an agent calls. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program.
+
+mod error;
+mod tool;
+
+pub use error::{ErrorKind, ToolError};
+pub use tool::{Call, Output, Tool, Typed};
