@@ -7,7 +7,6 @@
 //! **Invariant.** Limits belong to the jail and not to whoever waits: they hold in the background, too.
 //! **Invariant.** Nothing outlives its [`Jobs`], and nothing outlives this process: a jail ends with the thread that holds it.
 
-mod abort;
 mod clean;
 mod follow;
 mod jobs;
@@ -21,16 +20,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use guard::{Abort, Wake};
 use jail::{Choice, Denial, End, Enforcement, JailError, Provider, Spec, Stop, Stream, Tee};
 
-pub use abort::Abort;
 pub use clean::Cleaner;
 pub use jobs::Jobs;
 pub use meaning::meaning;
 pub use output::{Kept, Piece, Snapshot};
 pub use spill::{Cut, SpillError, Spills};
 
-use abort::Wake;
 use output::Output;
 
 /// What is started, and what becomes of its output.
@@ -235,12 +233,12 @@ impl Job {
     #[must_use]
     pub fn wait(&self, most: Option<Duration>, abort: &Abort) -> Status {
         let weak: Weak<Shared> = Arc::downgrade(&self.shared);
-        abort.tell(weak);
+        abort.wakes(weak);
         let until = most.map(|most| Instant::now() + most);
         let mut status = self.shared.status();
         let mut stopped = false;
         while status.is_running() {
-            if !stopped && abort.is_asked() {
+            if !stopped && abort.is_aborted() {
                 stopped = true;
                 self.stop();
             }
@@ -346,7 +344,7 @@ impl Tee for Shared {
 impl Wake for Shared {
     fn wake(&self) {
         // Whoever waits has either not looked yet or gets this.
-        let _looked = self.status();
+        drop(self.status());
         self.changed.notify_all();
     }
 }

@@ -5,7 +5,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use jail::{Choice, End, JailError, Limit, Stream};
-use ringfence::job::{Abort, Jobs, Order, StartError, Status};
+use ringfence::guard::Abort;
+use ringfence::job::{Jobs, Order, StartError, Status};
 
 use crate::place::{Place, Records, ended, until};
 
@@ -82,7 +83,7 @@ fn who_waits_can_give_up() {
     let (tell, told) = mpsc::channel();
     let asker = std::thread::spawn(move || {
         told.recv().unwrap();
-        other.ask();
+        other.abort();
     });
     tell.send(()).unwrap();
     let status = job.wait(Some(Duration::from_secs(50)), &abort);

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use jail::{Choice, Enforcement, JailError, Layer, Level, Provider, Require, Spec};
 use policy::Limits;
-use ringfence::job::{Abort, Ended, Job, Jobs, Journal, Order, Spills, StartError, Status, Unrecorded};
+use ringfence::guard::Abort;
+use ringfence::job::{Ended, Job, Jobs, Journal, Order, Spills, StartError, Status, Unrecorded};
 use tempfile::TempDir;
 
 use crate::skip::skipped;
