@@ -17,7 +17,7 @@ use crate::session::Session;
 
 /// What an agent wants to be started.
 #[derive(Debug, Clone, Copy)]
-pub struct Wish<'a> {
+pub struct Task<'a> {
     /// A line for a shell.
     pub line: &'a str,
     /// Where it starts, if not in the workspace.
@@ -60,27 +60,27 @@ fn each(refused: &[Refused]) -> String {
 impl Session {
     /// Starts a command for a tool: only after the policy has allowed it, and only where it can be recorded. Comes back when it was
     /// let go.
-    pub fn start(&self, guard: &Guard, wish: &Wish<'_>, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
+    pub fn start(&self, guard: &Guard, task: &Task<'_>, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
         let parts = self.parts();
-        let cwd = directory(guard, wish.cwd, abort)?;
+        let cwd = directory(guard, task.cwd, abort)?;
         let mut spec = parts.spec.clone();
-        add_variables(&mut spec, wish.variables, &cwd)?;
+        add_variables(&mut spec, task.variables, &cwd)?;
         let spills = self.spills().map_err(StartError::Spill)?;
         let keep = parts.spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
-        let mut order = Order::shell(wish.line, &cwd, keep);
+        let mut order = Order::shell(task.line, &cwd, keep);
         let dialects =
             if order.argv[0] == "/bin/bash" { Dialect::Bash.alone() } else { Dialect::Sh.readers() };
         let around =
-            Surroundings { dialects, cwd: cwd.to_str(), home: spec.home.to_str(), stdin: Some(wish.input) };
-        let invocation = shell::read(wish.line.as_bytes(), &around);
-        let permit = guard.execute(wish.line, &invocation, abort)?;
+            Surroundings { dialects, cwd: cwd.to_str(), home: spec.home.to_str(), stdin: Some(task.input) };
+        let invocation = shell::read(task.line.as_bytes(), &around);
+        let permit = guard.execute(task.line, &invocation, abort)?;
         if abort.is_aborted() {
             return Err(NotStarted::Aborted);
         }
-        order.input = wish.input.to_vec();
+        order.input = task.input.to_vec();
         order.spills = Some(spills);
-        order.wall_clock = Some(wish.wall_clock);
-        order.idle = wish.idle;
+        order.wall_clock = Some(task.wall_clock);
+        order.idle = task.idle;
         let journal = Records::new(self, permit.id(), &order);
         Ok(self.jobs().start(parts.provider, spec, order, Box::new(journal))?)
     }

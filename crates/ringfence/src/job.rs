@@ -190,9 +190,9 @@ pub(crate) fn start(
     Ok(Arc::new(Job { shared, id, line, started, began, thread: Mutex::new(Some(thread)) }))
 }
 
-/// A wish can only make a limit shorter.
-fn shorter(limit: Option<Duration>, wish: Option<Duration>) -> Option<Duration> {
-    limit.into_iter().chain(wish).min()
+/// An order can only make a limit shorter.
+fn shorter(limit: Option<Duration>, ordered: Option<Duration>) -> Option<Duration> {
+    limit.into_iter().chain(ordered).min()
 }
 
 impl Job {
@@ -234,7 +234,8 @@ impl Job {
     pub fn wait(&self, most: Option<Duration>, abort: &Abort) -> Status {
         let weak: Weak<Shared> = Arc::downgrade(&self.shared);
         abort.wakes(weak);
-        let until = most.map(|most| Instant::now() + most);
+        // So long that it cannot be told is for ever.
+        let until = most.and_then(|most| Instant::now().checked_add(most));
         let mut status = self.shared.status();
         let mut stopped = false;
         while status.is_running() {

@@ -9,6 +9,6 @@ mod session;
 
 pub use {audit, guard, jail, policy, shell};
 
-pub use command::{NotStarted, Wish};
+pub use command::{NotStarted, Task};
 pub use sandbox::{Parts, Sandbox, SandboxError};
 pub use session::Session;

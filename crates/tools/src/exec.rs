@@ -8,7 +8,7 @@ use std::time::Duration;
 use ringfence::audit::Impact;
 use ringfence::jail::{End, JailError};
 use ringfence::job::{Ended, Job, Kept, Snapshot, StartError, Status, meaning};
-use ringfence::{NotStarted, Wish};
+use ringfence::{NotStarted, Task};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -74,7 +74,7 @@ impl Typed for Exec {
 
 fn start(call: &Call<'_>, parameters: &ExecParameters) -> Result<Arc<Job>, ToolError> {
     let variables: Vec<_> = parameters.env.clone().into_iter().collect();
-    let wish = Wish {
+    let task = Task {
         line: &parameters.command,
         cwd: parameters.cwd.as_deref(),
         variables: &variables,
@@ -82,7 +82,7 @@ fn start(call: &Call<'_>, parameters: &ExecParameters) -> Result<Arc<Job>, ToolE
         wall_clock: bounded(parameters.timeout_ms.unwrap_or(TIMEOUT)),
         idle: parameters.idle_timeout_ms.map(bounded),
     };
-    call.session.start(call.guard, &wish, call.abort).map_err(ToolError::from)
+    call.session.start(call.guard, &task, call.abort).map_err(ToolError::from)
 }
 
 const TIMEOUT: u64 = 120_000;
@@ -103,7 +103,7 @@ fn patience(parameters: &ExecParameters) -> Patience {
     match parameters.auto_background_ms.unwrap_or(AUTO_BACKGROUND) {
         _ if parameters.background => Patience::None,
         0 => Patience::ToTheEnd,
-        most => Patience::For(Duration::from_millis(most)),
+        most => Patience::For(bounded(most)),
     }
 }
 

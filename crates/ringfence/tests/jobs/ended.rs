@@ -62,9 +62,9 @@ fn limits_hold_in_the_background() {
     }
 }
 
-/// The spec's limit counts where the wish is longer.
+/// The spec's limit counts where the order's is longer.
 #[test]
-fn a_wish_makes_no_limit_longer() {
+fn an_order_makes_no_limit_longer() {
     let Some(place) = Place::new("limits of the spec") else { return };
     let mut spec = place.spec();
     spec.limits.wall_clock = Some(Duration::from_millis(200));
@@ -90,6 +90,9 @@ fn who_waits_can_give_up() {
     assert!(matches!(&status, Status::Ended(ended) if ended.end == End::Stopped), "{status:?}");
     assert!(from.elapsed() < Duration::from_secs(40) && !place.is_alive("aborted"));
     asker.join().unwrap();
+    // However long somebody would wait.
+    let job = place.start(place.order("true")).unwrap();
+    assert!(matches!(job.wait(Some(Duration::MAX), &Abort::new()), Status::Ended(_)));
     // Who was asked before does not wait at all.
     let job = place.start(place.order("sleep 1000")).unwrap();
     assert!(matches!(job.wait(None, &abort), Status::Ended(ended) if ended.end.code() == 130));

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use ringfence::guard::Abort;
+use ringfence::guard::{Abort, Jail};
 use serde_json::{Value, json};
 use tools::{ErrorKind, Exec, Process, Tool as _};
 
@@ -75,6 +75,14 @@ fn parameters() {
             expected.as_ref().map_err(|kind| *kind),
             "{arguments}"
         );
+    }
+    // Where files outside may be read, commands still start inside.
+    let open = stage.another(Jail::Open);
+    for cwd in [json!("../out"), json!("link"), json!(stage.path("out"))] {
+        let error =
+            call(&open, &Exec, &json!({ "command": "touch ran", "cwd": cwd }), &Abort::new()).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::OutsideWorkspace, "{cwd}: {error}");
+        assert!(error.message.ends_with("a command starts inside it"), "{error}");
     }
     // All that never enter are named.
     let env = json!({ "FINE": "1", "LD_PRELOAD": "x", "BASH_ENV": "y", "HOME": "/x" });
@@ -149,8 +157,10 @@ fn in_the_background() {
     let killed = stage.process(&json!({ "action": "kill", "job": "job-2" })).unwrap().data;
     assert_eq!((&killed["exit_code"], &killed["ended_by"]), (&json!(130), &json!("stopped")));
     // After a while by itself, with what there is so far.
-    let data = start(json!({ "autoBackgroundMs": 500 }));
-    assert_eq!((&data["status"], &data["stdout"]), (&json!("backgrounded"), &json!("first\n")));
+    let data = start(json!({ "autoBackgroundMs": 300 }));
+    assert_eq!((&data["status"], &data["job"]), (&json!("backgrounded"), &json!("job-3")));
+    let so_far = data["stdout"].as_str().unwrap();
+    assert!("first\n".starts_with(so_far), "{so_far}");
 }
 
 /// The limit holds when nobody waits any more.
@@ -199,7 +209,7 @@ fn lines(last: u32) -> String {
 #[test]
 fn jobs_of_others_are_not_found() {
     let Some(stage) = Stage::new("jobs of other sessions") else { return };
-    let other = stage.another();
+    let other = stage.another(Jail::Closed);
     assert_eq!(stage.run("true")["exit_code"], 0);
     for action in ["status", "log", "kill"] {
         let arguments = json!({ "action": action, "job": "job-2" });
@@ -238,7 +248,7 @@ fn the_end_of_a_session_is_the_end_of_its_commands() {
 #[test]
 fn without_a_safe_place_for_output_nothing_starts() {
     let Some(stage) = Stage::new("an open directory for output") else { return };
-    let other = stage.another();
+    let other = stage.another(Jail::Closed);
     let open = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
     fs::set_permissions(stage.path("spill"), open).unwrap();
     let error = call(&other, &Exec, &json!({ "command": "touch ran" }), &Abort::new()).unwrap_err();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ringfence::audit::{AuditError, Event, Sink};
-use ringfence::guard::{Abort, Config, Refuse};
+use ringfence::guard::{Abort, Config, Jail, Refuse};
 use ringfence::jail::{Choice, Layer, Level, Require, Spec};
 use ringfence::policy::{
     Code, Cover, Effect, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
@@ -58,7 +58,7 @@ impl Stage {
             fs::set_permissions(whole.path().join(name), Permissions::from_mode(mode)).unwrap();
         }
         let sink = Arc::new(Kept::default());
-        let session = sandbox(&whole, Arc::clone(&sink)).session("tester").unwrap();
+        let session = sandbox(&whole, Arc::clone(&sink), Jail::Closed).session("tester").unwrap();
         let stage = Self { session, sink, whole };
         match stage.exec(&serde_json::json!({ "command": "true" })) {
             Err(error)
@@ -75,9 +75,9 @@ impl Stage {
         }
     }
 
-    /// Another session of the same sandbox.
-    pub(crate) fn another(&self) -> Session {
-        sandbox(&self.whole, Arc::clone(&self.sink)).session("other").unwrap()
+    /// Another session in the same place, with a border like this around the workspace.
+    pub(crate) fn another(&self, border: Jail) -> Session {
+        sandbox(&self.whole, Arc::clone(&self.sink), border).session("other").unwrap()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -117,7 +117,7 @@ pub(crate) fn call(
     tool.call(&Call { session, guard: &guard, abort }, arguments.clone())
 }
 
-fn sandbox(whole: &TempDir, sink: Arc<Kept>) -> Sandbox {
+fn sandbox(whole: &TempDir, sink: Arc<Kept>, jail: Jail) -> Sandbox {
     let root = whole.path().canonicalize().unwrap();
     let workspace = root.join("work");
     let mut spec = Spec::for_workspace(&workspace, "/home/agent".as_ref(), Limits::none());
@@ -125,8 +125,9 @@ fn sandbox(whole: &TempDir, sink: Arc<Kept>) -> Sandbox {
         .map(|(name, value)| (name.into(), value.into()))
         .to_vec();
     spec.require = Require::FULL.with(Layer::Files, Level::Partial).with(Layer::Processes, Level::Partial);
+    let files = Config { jail, allow_absolute_paths: jail == Jail::Open, ..Config::default_in(&workspace) };
     Sandbox::new(Parts {
-        chain: Config::default_in(&workspace).chain().unwrap().then(Link::new("commands", commands)),
+        chain: files.chain().unwrap().then(Link::new("commands", commands)),
         workspace,
         spec,
         provider: Choice::Auto,
