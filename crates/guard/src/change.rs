@@ -104,7 +104,7 @@ impl Writable {
         let Self { location, place, workspace, .. } = self;
         let (entry, old) = match place {
             Place::Old(entry, here) => (entry, Some(here.stat)),
-            Place::New(missing) => (Entry::make(missing)?, None),
+            Place::New(missing) => (Entry::make(missing, &location, &workspace)?, None),
         };
         entry.is_still(&location, &workspace)?;
         let staged = Staged::new(&entry.parent, old.as_ref())?;
@@ -160,7 +160,9 @@ impl Removable {
         }
         let (entry, flags) = match to.place {
             Place::Old(entry, _) => (entry, RenameFlags::empty()),
-            Place::New(missing) => (Entry::make(missing)?, RenameFlags::NOREPLACE),
+            Place::New(missing) => {
+                (Entry::make(missing, &to.location, &to.workspace)?, RenameFlags::NOREPLACE)
+            }
         };
         entry.is_still(&to.location, &to.workspace)?;
         self.entry.is_still(&self.location, &self.workspace)?;
@@ -193,8 +195,14 @@ impl Entry {
     }
 
     /// Makes the directories on the way. Whoever puts a link in the way meets an error.
-    fn make(missing: Missing) -> Result<Self, Trouble> {
+    fn make(missing: Missing, location: &Location, workspace: &Workspace) -> Result<Self, Trouble> {
         let Missing { mut parent, mut rest } = missing;
+        // Nothing is made in a directory that was moved away.
+        let mut expected = workspace.handles.name(&parent)?;
+        expected.extend(&rest);
+        if expected != location.path() {
+            return Err(Trouble::Changed);
+        }
         let name = rest.pop().ok_or(Trouble::NoName)?;
         for directory in rest {
             match rustix::fs::mkdirat(&parent, &*directory, Mode::from_raw_mode(0o777)) {

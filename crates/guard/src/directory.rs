@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
 use crate::grant::Opened;
 use crate::guard::Guard;
-use crate::handle::kind;
+use crate::handle::{QUIET, kind};
 use crate::trouble::Trouble;
 
 /// A directory that is looked through, by handle. Cheap to clone.
@@ -103,7 +103,7 @@ impl Directory {
     }
 
     fn file_named(&self, name: &OsStr) -> Result<Listed, Trouble> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | QUIET;
         let file = rustix::fs::openat(&self.0.handle, name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&file)?;
         match kind(&stat) {

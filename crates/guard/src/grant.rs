@@ -4,7 +4,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use policy::Location;
-use rustix::fs::{FileType, OFlags};
+use rustix::fs::FileType;
 
 use crate::handle::kind;
 use crate::resolve::{Found, Here, Object, Workspace};
@@ -87,7 +87,7 @@ impl Opened {
         if self.is_directory() {
             return Err(Trouble::IsADirectory);
         }
-        self.workspace.handles.open(&self.here.handle, OFlags::RDONLY).map(File::from)
+        self.workspace.open_to_read(&self.location, &self.here).map(File::from)
     }
 
     /// The state it is in now.

@@ -237,7 +237,7 @@ impl Guard {
                 &object,
                 &Decision::Deny(magic()),
             )?;
-            return Err(denied(Violation::Jail, &object, magic()));
+            return self.session.count(Err(denied(Violation::Jail, &object, magic())));
         }
         let _unused = self.approve(want(kind, &location), &location.to_string(), abort)?;
         Err(failed(trouble, path))

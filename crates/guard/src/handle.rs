@@ -15,6 +15,9 @@ use crate::trouble::Trouble;
 /// A handle that leads to an object without opening it: nothing blocks, nothing is created, no device notices.
 pub(crate) const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
+/// How things are opened: nothing waits, and no terminal becomes ours.
+pub(crate) const QUIET: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
+
 /// How often a lookup is tried again that a rename has disturbed.
 const TRIES: usize = 128;
 
@@ -68,8 +71,7 @@ impl Handles {
     /// Opens the object that a handle leads to. The name plays no part.
     pub(crate) fn open(&self, handle: impl AsFd, flags: OFlags) -> Result<OwnedFd, Trouble> {
         let number = DecInt::from_fd(handle.as_fd());
-        let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = rustix::fs::openat(&self.ours, number, flags, Mode::empty())?;
+        let file = rustix::fs::openat(&self.ours, number, flags | QUIET, Mode::empty())?;
         // In a process that was forked from ours, the place still tells of our handles, not of its own.
         if same(&rustix::fs::fstat(&file)?, &rustix::fs::fstat(handle)?) {
             Ok(file)

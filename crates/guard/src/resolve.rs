@@ -4,7 +4,6 @@
 //! with links is followed, and the kernel is asked what it calls the object that was found. What does not exist is looked up step
 //! by step, as far as it does. Nothing here creates, truncates or opens anything.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,7 +14,7 @@ use rustix::fs::{CWD, FileType, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use crate::fold;
-use crate::handle::{Handles, PATH, kind, look};
+use crate::handle::{Handles, PATH, QUIET, kind, look, same};
 use crate::steps;
 use crate::trouble::Trouble;
 
@@ -52,6 +51,15 @@ pub(crate) struct Written<'a> {
 pub(crate) struct Found {
     pub(crate) location: Location,
     pub(crate) object: Object,
+}
+
+/// An object, and what it is called.
+#[derive(Debug)]
+pub(crate) struct Resolved {
+    pub(crate) real: PathBuf,
+    pub(crate) object: Object,
+    /// Whether the path was its name already.
+    straight: bool,
 }
 
 #[derive(Debug)]
@@ -103,11 +111,12 @@ impl Workspace {
         } else {
             self.beneath(named(below), last)
         };
-        let (real, object) = match found {
+        let Resolved { real, object, straight } = match found {
             Err(Trouble::System(Errno::NOSYS)) => self.step_by_step(written.path, last),
             other => other,
         }?;
-        let location = self.location(&real, written)?;
+        let location = if straight { self.entry(&real)? } else { self.location(&real, written)? };
+        let location = if written.absolute { location.spelled_absolute() } else { location };
         let location = match &object {
             Object::Here(here) if last == Last::Follow && has_other_names(&here.stat) => location.shared(),
             _ => location,
@@ -115,29 +124,46 @@ impl Workspace {
         Ok(Found { location, object })
     }
 
+    /// Opens an object for reading.
+    ///
+    /// Opening it by its handle leads through `/proc`, which takes longer than all the rest. Its name is tried first, and what comes of it
+    /// counts only if it is the object that was judged.
+    pub(crate) fn open_to_read(&self, location: &Location, here: &Here) -> Result<OwnedFd, Trouble> {
+        if let Ok(below) = location.path().strip_prefix(&self.path)
+            && let Ok(file) = look(&self.handle, named(below), OFlags::RDONLY | QUIET, STRAIGHT)
+            && same(&rustix::fs::fstat(&file)?, &here.stat)
+        {
+            return Ok(file);
+        }
+        self.handles.open(&here.handle, OFlags::RDONLY)
+    }
+
     /// The place that a path names by its spelling alone, where nothing better can be known.
     pub(crate) fn spelled(&self, written: Written<'_>) -> Result<Location, Trouble> {
         check(written.path)?;
-        self.location(&lexical(&self.path.join(written.path)), written)
+        let location = self.location(&lexical(&self.path.join(written.path)), written)?;
+        Ok(if written.absolute { location.spelled_absolute() } else { location })
     }
 
     /// Beneath the workspace. The kernel vouches for the name if there is no link in it.
-    fn beneath(&self, path: &Path, last: Last) -> Result<(PathBuf, Object), Trouble> {
+    fn beneath(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
         // A step back may step back over a link.
         if path.components().any(|part| part == Component::ParentDir) {
             return self.through_links(path, last);
         }
         match look(&self.handle, path, flags(last), STRAIGHT) {
-            Ok(handle) => Ok((self.below(path), Object::here(handle)?)),
+            Ok(handle) => {
+                Ok(Resolved { real: self.below(path), object: Object::here(handle)?, straight: true })
+            }
             Err(Errno::LOOP) => self.through_links(path, last),
             Err(Errno::NOENT) => self.step_by_step(path, last),
             Err(errno) => Err(errno.into()),
         }
     }
 
-    fn through_links(&self, path: &Path, last: Last) -> Result<(PathBuf, Object), Trouble> {
+    fn through_links(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
         match look(&self.handle, path, flags(last), BENEATH) {
-            Ok(handle) => Ok((self.handles.name(&handle)?, Object::here(handle)?)),
+            Ok(handle) => self.called(handle),
             Err(Errno::XDEV | Errno::LOOP) => self.anywhere(path, last),
             Err(Errno::NOENT) => self.step_by_step(path, last),
             Err(errno) => Err(errno.into()),
@@ -145,9 +171,9 @@ impl Workspace {
     }
 
     /// Wherever it leads: the policy decides by the name of what is found there.
-    fn anywhere(&self, path: &Path, last: Last) -> Result<(PathBuf, Object), Trouble> {
+    fn anywhere(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
         match look(&self.handle, path, flags(last), ResolveFlags::NO_MAGICLINKS) {
-            Ok(handle) => Ok((self.handles.name(&handle)?, Object::here(handle)?)),
+            Ok(handle) => self.called(handle),
             Err(Errno::NOENT) => self.step_by_step(path, last),
             // Links that are none, or too many of them.
             Err(Errno::LOOP) => match look(&self.handle, path, flags(last), ResolveFlags::empty()) {
@@ -159,7 +185,7 @@ impl Workspace {
     }
 
     /// Where the kernel cannot do it in one call, and where the path ends before it is walked to its end.
-    pub(crate) fn step_by_step(&self, path: &Path, last: Last) -> Result<(PathBuf, Object), Trouble> {
+    pub(crate) fn step_by_step(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
         let object = steps::walk(&self.handle, path, last)?;
         let real = match &object {
             Object::Here(here) => self.handles.name(&here.handle)?,
@@ -169,7 +195,12 @@ impl Workspace {
                 real
             }
         };
-        Ok((real, object))
+        Ok(Resolved { real, object, straight: false })
+    }
+
+    /// What the kernel calls it is its name.
+    fn called(&self, handle: OwnedFd) -> Result<Resolved, Trouble> {
+        Ok(Resolved { real: self.handles.name(&handle)?, object: Object::here(handle)?, straight: false })
     }
 
     fn below(&self, path: &Path) -> PathBuf {
@@ -180,20 +211,11 @@ impl Workspace {
 
     /// The location with every name: the real one, the one that was written, and how they look to a file system that does not
     /// tell letters apart.
-    pub(crate) fn location(&self, real: &Path, written: Written<'_>) -> Result<Location, Trouble> {
-        let mut location = Location::new(&self.path, real).map_err(unfit)?;
-        let spelled = self.spelling(written.path);
-        if *spelled != *real {
-            location = location.also(&self.path, &spelled).map_err(unfit)?;
-        }
-        location = self.with_folded(location, real)?;
-        if written.absolute {
-            location = location.spelled_absolute();
-        }
-        Ok(if self.folds_case { location.folding_case() } else { location })
+    fn location(&self, real: &Path, written: Written<'_>) -> Result<Location, Trouble> {
+        self.entry(real)?.also(&self.path, &lexical(&self.path.join(written.path))).map_err(unfit)
     }
 
-    /// What an entry of a directory is called, whose own name is known.
+    /// The location of something that no other name was used for.
     pub(crate) fn entry(&self, real: &Path) -> Result<Location, Trouble> {
         let location = Location::new(&self.path, real).map_err(unfit)?;
         let location = self.with_folded(location, real)?;
@@ -201,14 +223,15 @@ impl Workspace {
     }
 
     fn with_folded(&self, location: Location, real: &Path) -> Result<Location, Trouble> {
-        match fold::folded(real) {
+        // The workspace keeps its name: it is what the rest is below of.
+        let folded = match real.strip_prefix(&self.path) {
+            Ok(below) => fold::folded(below).map(|below| self.path.join(below)),
+            Err(_) => fold::folded(real),
+        };
+        match folded {
             Some(folded) => location.also(&self.path, &folded).map_err(unfit),
             None => Ok(location),
         }
-    }
-
-    fn spelling<'a>(&self, path: &'a Path) -> Cow<'a, Path> {
-        Cow::Owned(lexical(&self.path.join(path)))
     }
 }
 
