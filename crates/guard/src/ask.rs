@@ -107,7 +107,14 @@ pub struct Abort(Arc<Switch>);
 struct Switch {
     thrown: AtomicBool,
     /// Those who wait and have to be woken.
-    waiting: Mutex<Vec<Weak<Room>>>,
+    waiting: Mutex<Vec<Weak<dyn Wake>>>,
+}
+
+/// Somebody who waits for something that may be called off.
+pub trait Wake: Send + Sync {
+    /// Looks at the switch again. Whoever looks has to hold a lock until it waits, and this has to take it, so that it cannot come
+    /// too early.
+    fn wake(&self);
 }
 
 impl Abort {
@@ -120,10 +127,9 @@ impl Abort {
     /// Calls it off. There is no way back.
     pub fn abort(&self) {
         self.0.thrown.store(true, Ordering::SeqCst);
-        for room in lock(&self.0.waiting).drain(..).filter_map(|room| room.upgrade()) {
-            // Whoever looks at the switch holds the lock until it waits, so this cannot come too early.
-            drop(room.lock());
-            room.changed.notify_all();
+        let waiting = std::mem::take(&mut *lock(&self.0.waiting));
+        for who in waiting.iter().filter_map(Weak::upgrade) {
+            who.wake();
         }
     }
 
@@ -133,10 +139,11 @@ impl Abort {
         self.0.thrown.load(Ordering::SeqCst)
     }
 
-    fn wakes(&self, room: &Arc<Room>) {
+    /// Wakes somebody when it is called off. If it was called off before, they see it when they look.
+    pub fn wakes(&self, who: Weak<dyn Wake>) {
         let mut waiting = lock(&self.0.waiting);
-        waiting.retain(|other| other.strong_count() > 0);
-        waiting.push(Arc::downgrade(room));
+        waiting.retain(|other| other.strong_count() > 0 && !other.ptr_eq(&who));
+        waiting.push(who);
     }
 }
 
@@ -177,7 +184,8 @@ impl Pending {
             return Err(Unanswered::Aborted);
         }
         let (room, first) = self.enter(key);
-        abort.wakes(&room);
+        let waiting: Weak<Room> = Arc::downgrade(&room);
+        abort.wakes(waiting);
         if first && put(approver, question, &room).is_err() {
             room.answer(Err(Unanswered::Aborted));
         }
@@ -242,6 +250,13 @@ impl Room {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+}
+
+impl Wake for Room {
+    fn wake(&self) {
+        drop(self.lock());
+        self.changed.notify_all();
     }
 }
 

@@ -25,7 +25,7 @@ mod shared;
 mod steps;
 mod trouble;
 
-pub use ask::{Abort, Answer, Approver, Question, Refuse, Unanswered};
+pub use ask::{Abort, Answer, Approver, Question, Refuse, Unanswered, Wake};
 pub use change::{Removable, Writable};
 pub use config::{BadPattern, Config, FORBIDDEN, Jail, PathRules};
 pub use directory::{Directory, Entries, Entry, EntryKind, Listed, Look};

@@ -103,7 +103,7 @@ fn serve(bytes: usize) {
 fn run_true(workspace: &Path) {
     let mut spec = Spec::for_workspace(workspace, "/home/agent".as_ref(), Limits::none());
     spec.environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-    let streams = Streams::Captured(Capture { input: Vec::new(), keep: 1024 });
+    let streams = Streams::Captured(Capture::keeping(1024));
     let command = Command { argv: vec!["/bin/true".into()], cwd: workspace.into(), streams, observe: false };
     let held = hold(Choice::Only(Provider::Native), &spec, &command).unwrap();
     let outcome = held.release().unwrap().wait().unwrap();

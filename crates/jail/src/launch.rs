@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use policy::{Code, Shown};
@@ -54,12 +55,49 @@ pub enum Streams {
 }
 
 /// What is given to a command, and how much is kept of what it writes.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Capture {
     /// What it reads. Empty is the end at once.
     pub input: Vec<u8>,
     /// How many bytes are kept of each stream, half from the beginning and half from the end.
     pub keep: usize,
+    /// Who else gets what is written, while it is written.
+    pub tee: Option<Arc<dyn Tee>>,
+}
+
+impl Capture {
+    /// Nothing to read, and so many bytes kept of each stream.
+    #[must_use]
+    pub const fn keeping(keep: usize) -> Self {
+        Self { input: Vec::new(), keep, tee: None }
+    }
+}
+
+impl fmt::Debug for Capture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { input, keep, tee } = self;
+        f.debug_struct("Capture")
+            .field("input", input)
+            .field("keep", keep)
+            .field("tee", &tee.is_some())
+            .finish()
+    }
+}
+
+/// Somebody who follows what a command writes.
+pub trait Tee: Send + Sync {
+    /// Gets the next bytes of a stream: all of them, in order, from the thread that follows the command. Limits are not
+    /// looked at until it comes back.
+    fn write(&self, stream: Stream, bytes: &[u8]);
+}
+
+/// One of the streams that a command writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
 }
 
 /// An implementation.
@@ -194,6 +232,11 @@ impl Held {
         self.held.listeners()
     }
 
+    /// What ends the command from another thread. Asked before the command is released, it ends it at once.
+    pub fn stop(&mut self) -> Result<Stop, JailError> {
+        self.held.stop().map(Stop)
+    }
+
     /// Lets the command go.
     pub fn release(self) -> Result<Running, JailError> {
         self.held.release().map(Running)
@@ -207,6 +250,21 @@ impl Running {
     /// Follows the command to its end, and ends whatever it has left behind.
     pub fn wait(self) -> Result<Outcome, JailError> {
         self.0.wait()
+    }
+}
+
+/// Ends a command from another thread.
+///
+/// It can be kept for as long as anybody likes: it leads to the command by a handle that nothing else ever gets.
+#[derive(Clone)]
+pub struct Stop(sys::Stop);
+
+impl Stop {
+    /// Asks the command and its process group to end. A moment later everything inside is killed.
+    ///
+    /// Asking again changes nothing, nor does asking after the end.
+    pub fn ask(&self) {
+        self.0.ask();
     }
 }
 
@@ -242,16 +300,19 @@ pub enum End {
     Signaled(u8),
     /// By a limit.
     Limit(Overrun),
+    /// Because somebody asked for it with [`Stop::ask`], however it then went.
+    Stopped,
 }
 
 impl End {
-    /// The exit code that tells it: 128 and the signal, 124 for a limit.
+    /// The exit code that tells it: 128 and the signal, 124 for a limit, 130 as if a person had interrupted it.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
             Self::Exited(code) => code,
             Self::Signaled(signal) => 128_u8.saturating_add(signal),
             Self::Limit(_) => 124,
+            Self::Stopped => 130,
         }
     }
 }

@@ -27,7 +27,7 @@ mod sys;
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
-    Streams, hold, restore_terminal,
+    Stop, Stream, Streams, Tee, hold, restore_terminal,
 };
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Mode, Network, Spec, View};

@@ -20,7 +20,7 @@ fn command(workspace: &Path, line: &str) -> Command {
     Command {
         argv: ["bash", "-c", line].map(Into::into).to_vec(),
         cwd: workspace.to_owned(),
-        streams: Streams::Captured(Capture { input: Vec::new(), keep: 1000 }),
+        streams: Streams::Captured(Capture::keeping(1000)),
         observe: false,
     }
 }

@@ -24,7 +24,7 @@ fn many_views_are_seen_or_refused() {
         let command = Command {
             argv: vec!["cat".into(), last.into()],
             cwd: workspace.clone(),
-            streams: Streams::Captured(Capture { input: Vec::new(), keep: 100 }),
+            streams: Streams::Captured(Capture::keeping(100)),
             observe: false,
         };
         let held = hold(Choice::Only(Provider::Native), &spec, &command);

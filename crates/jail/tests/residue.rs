@@ -42,7 +42,7 @@ impl Own {
 fn held(workspace: &Path, program: &str) -> Result<Held, JailError> {
     let mut spec = Spec::for_workspace(workspace, "/home/agent".as_ref(), Limits::none());
     spec.environment = vec![("PATH".into(), "/usr/bin:/bin".into())];
-    let streams = Streams::Captured(Capture { input: b"in".to_vec(), keep: 1024 });
+    let streams = Streams::Captured(Capture { input: b"in".to_vec(), ..Capture::keeping(1024) });
     let command = Command { argv: vec![program.into()], cwd: workspace.into(), streams, observe: true };
     hold(Choice::Only(Provider::Native), &spec, &command)
 }

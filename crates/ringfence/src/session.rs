@@ -1,12 +1,13 @@
 //! One agent's run.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use audit::{By, Ended, Event, FilePath, Name};
 use guard::{Guard, Guards};
 use policy::{ToolName, ToolSet};
 
+use crate::job::{Jobs, SpillError, Spills};
 use crate::sandbox::{Parts, SandboxError};
 
 /// One agent's run: its guards, its answers, its commands.
@@ -16,6 +17,8 @@ pub struct Session {
     agent: String,
     name: String,
     began: Instant,
+    jobs: Jobs,
+    spills: Mutex<Option<Arc<Spills>>>,
 }
 
 impl Session {
@@ -30,7 +33,8 @@ impl Session {
             agent: agent.clone(),
         })
         .map_err(SandboxError::Workspace)?;
-        let session = Self { parts, guards, agent, name, began: Instant::now() };
+        let (jobs, spills) = (Jobs::new(Jobs::MOST), Mutex::default());
+        let session = Self { parts, guards, agent, name, began: Instant::now(), jobs, spills };
         session.parts.sink.record(&Event::SessionOpened {
             by: session.by(),
             profile: Name("library"),
@@ -59,6 +63,22 @@ impl Session {
         &self.parts.tools
     }
 
+    /// The commands of the session, running and ended.
+    #[must_use]
+    pub fn jobs(&self) -> &Jobs {
+        &self.jobs
+    }
+
+    /// Where long output of commands goes: opened by the first that wants it, and no matter what its path leads to later.
+    pub(crate) fn spills(&self) -> Result<Arc<Spills>, SpillError> {
+        let mut spills = self.spills.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(spills) = &*spills {
+            return Ok(Arc::clone(spills));
+        }
+        let opened = Spills::open(&self.parts.spill, Spills::DEFAULT)?;
+        Ok(Arc::clone(spills.insert(opened)))
+    }
+
     /// What the session is called in the ledger.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -80,6 +100,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
+        // The last record is that of the session.
+        self.jobs.stop();
         let duration_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (requests, denied) = self.guards.counted();
         let event =

@@ -119,6 +119,8 @@ fn came(end: End) -> Came {
         End::Exited(code) => Came::Exited(code),
         End::Signaled(signal) => Came::Signaled(signal),
         End::Limit(_) => Came::Limited,
+        // Nobody here asks for it.
+        End::Stopped => Came::Signaled(KILLED),
     }
 }
 

@@ -29,6 +29,7 @@ mod scratch;
 mod script;
 mod signs;
 mod site;
+mod stop;
 mod supervise;
 mod sweeper;
 mod watchdog;
@@ -45,6 +46,7 @@ pub(crate) use hold::{Early, Held, early, hold};
 pub(crate) use namespaces::namespaces_here;
 pub(crate) use object::object;
 pub(crate) use signs::signs;
+pub(crate) use stop::Stop;
 pub(crate) use supervise::Running;
 
 pub(crate) fn uid() -> u32 {

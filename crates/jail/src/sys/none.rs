@@ -74,6 +74,15 @@ use crate::spec::Spec;
 pub(crate) enum Held {}
 /// As above.
 pub(crate) enum Running {}
+/// As above.
+#[derive(Clone)]
+pub(crate) enum Stop {}
+
+impl Stop {
+    pub(crate) fn ask(&self) {
+        match *self {}
+    }
+}
 
 impl Held {
     pub(crate) fn enforcement(&self) -> &Enforcement {
@@ -81,6 +90,10 @@ impl Held {
     }
 
     pub(crate) fn listeners(&mut self) -> Vec<std::net::TcpListener> {
+        match *self {}
+    }
+
+    pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
         match *self {}
     }
 

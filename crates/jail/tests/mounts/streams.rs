@@ -25,7 +25,7 @@ fn a_gibibyte_of_output() {
     }
     let place = Place::new();
     let keep = 64 << 10;
-    let streams = Streams::Captured(Capture { input: Vec::new(), keep });
+    let streams = Streams::Captured(Capture::keeping(keep));
     let script = "echo first; head -c 1073741824 /dev/zero; echo last";
     let command = Command { streams, ..command(&["sh", "-c", script], &place.work()) };
     let before = peak();
@@ -54,7 +54,7 @@ fn what_fits_is_kept_whole() {
         (0, "1", "", ""),
     ];
     for (keep, text, head, tail) in rows {
-        let streams = Streams::Captured(Capture { input: text.into(), keep });
+        let streams = Streams::Captured(Capture { input: text.into(), ..Capture::keeping(keep) });
         let outcome =
             run(&place.spec(&[]), &Command { streams, ..command(&["cat"], &place.work()) }).unwrap();
         let [output, _] = outcome.captured.unwrap();

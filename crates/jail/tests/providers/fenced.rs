@@ -92,7 +92,7 @@ pub(crate) fn ends_like_the_command() {
 pub(crate) fn reads_to_the_end() {
     let place = Place::new();
     let mut cat = command(&["cat"], &place.work());
-    cat.streams = Streams::Captured(Capture { input: b"hello".to_vec(), keep: 100 });
+    cat.streams = Streams::Captured(Capture { input: b"hello".to_vec(), ..Capture::keeping(100) });
     let held = hold(Choice::Only(HERE), &spec(&place.work()), &cat).unwrap();
     let outcome = held.release().unwrap().wait().unwrap();
     assert_eq!(outcome.captured.unwrap()[0].head, b"hello");

@@ -17,6 +17,7 @@ mod run;
 mod runner;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
+mod stopped;
 mod wrapped;
 
 use std::env;
@@ -49,6 +50,10 @@ const TESTS: &[(&str, fn())] = &[
     ("fenced::limits_hold", fenced::limits_hold),
     ("fenced::refuses_what_it_cannot_express", fenced::refuses_what_it_cannot_express),
     ("fenced::nests", fenced::nests),
+    ("stopped::asked_from_elsewhere", stopped::asked_from_elsewhere),
+    ("stopped::asked_before_it_is_let_go", stopped::asked_before_it_is_let_go),
+    ("stopped::asked_after_the_end", stopped::asked_after_the_end),
+    ("stopped::endless_output_is_followed_and_bounded", stopped::endless_output_is_followed_and_bounded),
     ("wrapped::confines", wrapped::confines),
     ("wrapped::ends_like_the_command", wrapped::ends_like_the_command),
     ("wrapped::signals_are_not_blocked", wrapped::signals_are_not_blocked),

@@ -10,6 +10,7 @@ use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;
 
 use super::run::{command, run, spec};
+use super::stopped;
 
 /// A user that no machine knows.
 pub(crate) const SOMEBODY: u32 = 54321;
@@ -20,7 +21,9 @@ pub(crate) enum Role {
     Shell(String, PathBuf, String),
     /// Run it with our own streams, and say how it ended.
     Inherit(String, PathBuf, String),
-    /// The same on a machine without user namespaces.
+    /// Ask it to end as soon as it has written something, and say how it went.
+    Stopped(String, PathBuf, String),
+    /// The same as the first on a machine without user namespaces.
     Forbidden(String, PathBuf, String),
 }
 
@@ -32,6 +35,7 @@ impl Role {
         match role.strip_prefix("role:")? {
             "shell" => Some(Self::Shell(choice, workspace, script)),
             "inherit" => Some(Self::Inherit(choice, workspace, script)),
+            "stopped" => Some(Self::Stopped(choice, workspace, script)),
             "forbidden" => Some(Self::Forbidden(choice, workspace, script)),
             _ => None,
         }
@@ -41,6 +45,7 @@ impl Role {
         let (role, (choice, workspace, script)) = match self {
             Self::Shell(a, b, c) => ("role:shell", (a, b, c)),
             Self::Inherit(a, b, c) => ("role:inherit", (a, b, c)),
+            Self::Stopped(a, b, c) => ("role:stopped", (a, b, c)),
             Self::Forbidden(a, b, c) => ("role:forbidden", (a, b, c)),
         };
         let mut command = Command::new("/proc/self/exe");
@@ -62,6 +67,7 @@ impl Role {
         match self {
             Self::Shell(choice, workspace, script) => shell(&choice, &workspace, &script),
             Self::Inherit(choice, workspace, script) => inherit(&choice, &workspace, &script),
+            Self::Stopped(choice, workspace, script) => stopped::play(&choice, &workspace, &script),
             Self::Forbidden(choice, workspace, script) => {
                 forbid_user_namespaces();
                 shell(&choice, &workspace, &script);
@@ -70,7 +76,7 @@ impl Role {
     }
 }
 
-fn choice(word: &str) -> Choice {
+pub(crate) fn choice(word: &str) -> Choice {
     let provider = Provider::ALL.into_iter().find(|provider| provider.word() == word);
     provider.map_or(Choice::Auto, Choice::Only)
 }

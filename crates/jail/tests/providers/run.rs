@@ -22,7 +22,7 @@ pub(crate) fn command(words: &[&str], cwd: &Path) -> Command {
     Command {
         argv: words.iter().map(Into::into).collect(),
         cwd: cwd.to_owned(),
-        streams: Streams::Captured(Capture { input: Vec::new(), keep: 64 << 10 }),
+        streams: Streams::Captured(Capture::keeping(64 << 10)),
         observe: false,
     }
 }

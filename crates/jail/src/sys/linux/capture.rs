@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Mode, OFlags};
@@ -9,7 +10,7 @@ use rustix::io::Errno;
 use rustix::pipe::PipeFlags;
 
 use super::relay::{Direction, make_openable};
-use crate::launch::{Capture, Captured};
+use crate::launch::{Capture, Captured, Stream, Tee};
 
 /// Both outputs of a command, and what it reads.
 pub(super) struct Collectors {
@@ -18,7 +19,9 @@ pub(super) struct Collectors {
 }
 
 struct Collector {
+    stream: Stream,
     from: Option<OwnedFd>,
+    tee: Option<Arc<dyn Tee>>,
     keep: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
@@ -29,8 +32,8 @@ impl Collectors {
     /// Makes the pipes: the command's ends, and ours.
     pub(super) fn open(capture: &Capture) -> Result<([OwnedFd; 3], Self), Errno> {
         let (input, feed) = feed(&capture.input)?;
-        let (output, to_output) = collector(capture.keep)?;
-        let (error, to_error) = collector(capture.keep)?;
+        let (output, to_output) = collector(Stream::Output, capture)?;
+        let (error, to_error) = collector(Stream::Error, capture)?;
         Ok(([input, to_output, to_error], Self { outputs: [output, error], input: feed }))
     }
 
@@ -60,10 +63,9 @@ impl Collectors {
         }
     }
 
-    /// Everything that is left, when nobody can write any more.
-    pub(super) fn finish(mut self) -> [Captured; 2] {
-        self.advance();
-        self.outputs.map(|output| Captured {
+    /// Everything that is left of a command that has ended.
+    pub(super) fn finish(self) -> [Captured; 2] {
+        self.outputs.map(Collector::finish).map(|output| Captured {
             head: output.head,
             tail: output.tail.into(),
             total: output.total,
@@ -85,11 +87,19 @@ fn feed(input: &[u8]) -> Result<(OwnedFd, Option<Feed>), Errno> {
     Ok((high(&theirs)?, Some((ours, input.to_vec()))))
 }
 
-fn collector(keep: usize) -> Result<(Collector, OwnedFd), Errno> {
+fn collector(stream: Stream, capture: &Capture) -> Result<(Collector, OwnedFd), Errno> {
     let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
     make_openable(&theirs, Direction::Write);
-    let collector = Collector { from: Some(ours), keep, head: Vec::new(), tail: VecDeque::new(), total: 0 };
+    let collector = Collector {
+        stream,
+        from: Some(ours),
+        tee: capture.tee.clone(),
+        keep: capture.keep,
+        head: Vec::new(),
+        tail: VecDeque::new(),
+        total: 0,
+    };
     Ok((collector, high(&theirs)?))
 }
 
@@ -98,11 +108,20 @@ fn high(fd: &OwnedFd) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(fd.as_fd(), 10)
 }
 
+/// How much is taken at once of a command that writes faster than it is read: limits and other streams have to be looked at.
+const TURN: usize = 1 << 20;
+
 impl Collector {
+    /// Takes what is there. Says whether that was anything.
     fn advance(&mut self) -> bool {
+        self.take(TURN) > 0
+    }
+
+    /// Takes at least so much, if it is there.
+    fn take(&mut self, most: usize) -> u64 {
         let before = self.total;
         let mut buffer = [0; 16 << 10];
-        while let Some(from) = &self.from {
+        while let Some(from) = self.from.as_ref().filter(|_| self.total - before < most as u64) {
             match rustix::io::read(from, &mut buffer) {
                 Ok(0) => self.from = None,
                 Ok(count) => self.keep(&buffer[..count]),
@@ -111,11 +130,21 @@ impl Collector {
                 Err(_) => self.from = None,
             }
         }
-        self.total > before
+        self.total - before
+    }
+
+    /// The command has ended, and what it wrote is in the pipe. Whoever still writes has got hold of it some other way.
+    fn finish(mut self) -> Self {
+        let left = self.from.as_ref().and_then(|from| rustix::io::ioctl_fionread(from).ok());
+        self.take(left.and_then(|left| usize::try_from(left).ok()).unwrap_or(TURN));
+        self
     }
 
     fn keep(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
+        if let Some(tee) = &self.tee {
+            tee.write(self.stream, bytes);
+        }
         let room = (self.keep / 2).saturating_sub(self.head.len()).min(bytes.len());
         self.head.extend(&bytes[..room]);
         let rest = &bytes[room..];
@@ -125,3 +154,6 @@ impl Collector {
         self.tail.drain(..excess);
     }
 }
+
+#[cfg(test)]
+mod tests;

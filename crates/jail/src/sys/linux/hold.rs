@@ -21,6 +21,7 @@ use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
 use super::resources::prepared_rlimits;
 use super::script::text;
+use super::stop::Stop;
 use super::supervise::Running;
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
@@ -47,6 +48,10 @@ impl Held {
 
     pub(crate) fn listeners(&mut self) -> Vec<TcpListener> {
         std::mem::take(&mut self.running.listeners)
+    }
+
+    pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
+        self.running.stop()
     }
 
     pub(crate) fn release(mut self) -> Result<Running, JailError> {

@@ -15,8 +15,9 @@ use super::cgroups::Cgroups;
 use super::hold::Connection;
 use super::observe::Observer;
 use super::pty::put_terminal_back;
-use super::relay::Stop;
+use super::relay::Stop as Whom;
 use super::resources::{beyond_ours, is_full};
+use super::stop::Stop;
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
 use crate::launch::{End, JailError, Outcome};
@@ -35,6 +36,10 @@ pub(crate) struct Running {
     wrote: Instant,
     /// The limit for which we ended it.
     ended_for: Option<Overrun>,
+    /// Who may ask from another thread that it ends; nobody after it was asked.
+    stop: Option<Stop>,
+    /// Whether it was asked before anything else ended it.
+    stopped: bool,
     /// When patience with a command that was asked to end is over.
     patience: Option<Instant>,
     status: Option<i32>,
@@ -76,6 +81,8 @@ impl Running {
             looked: now,
             wrote: now,
             ended_for: None,
+            stop: None,
+            stopped: false,
             patience: None,
             status: None,
             terminal: false,
@@ -94,6 +101,16 @@ impl Running {
         Ok(self)
     }
 
+    /// What ends the command from another thread: always the same one.
+    pub(super) fn stop(&mut self) -> Result<Stop, JailError> {
+        if self.stop.is_none() {
+            let what = || "wait for a word from another thread".to_owned();
+            let made = Stop::make().map_err(|errno| JailError::Step { what: what(), errno: errno.into() });
+            self.stop = Some(made?);
+        }
+        self.stop.clone().ok_or(JailError::BadCommand("nobody can ask for its end"))
+    }
+
     /// Leaves the caller's terminal as it was found, whoever has taken it.
     pub(crate) fn restore_terminal() {
         put_terminal_back();
@@ -108,6 +125,7 @@ impl Running {
             self.hear();
             self.look_after_parent();
             self.read_status();
+            self.hear_stop();
             self.move_streams();
             self.watch_limits();
         }
@@ -129,6 +147,7 @@ impl Running {
             Connection::Collectors(collectors) => collectors.watch(&mut fds),
         }
         fds.extend(self.parent.iter().map(|parent| PollFd::new(parent, PollFlags::IN)));
+        fds.extend(self.stop.iter().map(|stop| PollFd::new(stop, PollFlags::IN)));
         let left = self.next_look().and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut fds, left.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(!fds[0].revents().is_empty()),
@@ -181,6 +200,15 @@ impl Running {
         }
     }
 
+    /// Somebody in another thread wants it to end. What has ended already, or is being ended, did so for its own reason.
+    fn hear_stop(&mut self) {
+        let asked = self.stop.take_if(|stop| stop.is_asked()).is_some();
+        if asked && self.status.is_none() && self.ended_for.is_none() {
+            self.stopped = true;
+            self.ask_to_end(libc::SIGTERM);
+        }
+    }
+
     fn ask_to_end(&mut self, signal: i32) {
         self.tell(signal);
         self.patience.get_or_insert(Instant::now() + GRACE);
@@ -197,7 +225,7 @@ impl Running {
             libc::SIGINT | libc::SIGQUIT | libc::SIGTSTP if matches!(relay.signal(signal), Ok(true)) => {}
             libc::SIGTSTP => {
                 self.tell(libc::SIGSTOP);
-                self.suspend(Stop::Us);
+                self.suspend(Whom::Us);
             }
             libc::SIGTERM | libc::SIGHUP => self.ask_to_end(signal),
             other => self.tell(other),
@@ -211,7 +239,7 @@ impl Running {
     }
 
     /// Stops as the command has, until somebody continues us: at once where nobody could.
-    fn suspend(&mut self, whom: Stop) {
+    fn suspend(&mut self, whom: Whom) {
         if let Connection::Relay(relay, signals) = &mut self.connection {
             relay.suspend();
             // Who cannot be stopped goes on.
@@ -243,7 +271,7 @@ impl Running {
     /// us: to its shell they are one.
     fn stopped(&mut self) {
         if self.terminal {
-            self.suspend(Stop::Job);
+            self.suspend(Whom::Job);
         }
     }
 
@@ -309,6 +337,7 @@ impl Running {
             Connection::Collectors(collectors) => Some(collectors.finish()),
         };
         let end = match (verdict(&self.limits, &observed), observed.status) {
+            _ if self.stopped => End::Stopped,
             (Some(overrun), _) => End::Limit(overrun),
             (None, Status::Exited(code)) => End::Exited(code),
             (None, Status::Signaled(signal)) => End::Signaled(signal),

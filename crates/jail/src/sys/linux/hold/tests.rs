@@ -81,7 +81,7 @@ fn everywhere(access: Access) -> Grant {
 /// What a script says with some layers on; `None` where this machine has no namespaces.
 fn said(on: On, spec: &Spec, change: impl FnOnce(&mut Order<'_>, &mut Plan), script: &str) -> Option<String> {
     let words = ["sh", "-c", script];
-    let streams = Streams::Captured(Capture { input: Vec::new(), keep: 4096 });
+    let streams = Streams::Captured(Capture::keeping(4096));
     let argv = words.map(OsString::from).to_vec();
     let command = Command { argv, cwd: spec.workspace.clone(), streams, observe: false };
     let started = start(on, spec, &command, change);
@@ -249,7 +249,7 @@ fn a_link_that_appears_leads_nowhere() {
     fs::create_dir(&deep).unwrap();
     fs::write(deep.join("secret"), "hush").unwrap();
     let spec = place.spec().view(&deep.join("secret"), Mode::Hidden);
-    let streams = Streams::Captured(Capture { input: Vec::new(), keep: 0 });
+    let streams = Streams::Captured(Capture::keeping(0));
     let command = Command { argv: vec!["true".into()], cwd: "/".into(), streams, observe: false };
     let swap = |_: &mut Order<'_>, _: &mut Plan| {
         fs::rename(&deep, &moved).unwrap();

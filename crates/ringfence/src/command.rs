@@ -1,0 +1,239 @@
+//! Commands of a session: read, decided, recorded, started in a jail.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use audit::{By, Event, Level, Name, Outcome, Sink, Text};
+use guard::{Abort, Failed, Guard, Refusal, Trouble};
+use jail::environment::{self, Refused, Wanted};
+use jail::{Amount, End, Enforcement, JailError, Layer, Mode, Provider, Spec};
+use policy::Shown;
+use shell::{Dialect, Surroundings};
+
+use crate::job::{Ended, Job, Journal, Order, StartError, Unrecorded};
+use crate::session::Session;
+
+/// What an agent wants to be started.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// A line for a shell.
+    pub line: &'a str,
+    /// Where it starts, if not in the workspace.
+    pub cwd: Option<&'a Path>,
+    /// Variables on top of those that the sandbox has.
+    pub variables: &'a [(String, String)],
+    /// What it reads.
+    pub input: &'a [u8],
+    /// The time from start to end, within what the policy allows.
+    pub wall_clock: Duration,
+    /// The time without output, within what the policy allows.
+    pub idle: Option<Duration>,
+}
+
+/// Why a command was not started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotStarted {
+    /// The policy or a person says no, or the directory cannot be used.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The directory to start in is not in the workspace.
+    #[error("{} is outside the workspace; a command starts inside it", Shown::path(.0))]
+    Outside(PathBuf),
+    /// Variables that never enter.
+    #[error("{}", each(.0))]
+    Variables(Vec<Refused>),
+    /// It was called off before it began.
+    #[error("the command was called off before it was started")]
+    Aborted,
+    /// There is no jail, or no room.
+    #[error(transparent)]
+    Start(#[from] StartError),
+}
+
+fn each(refused: &[Refused]) -> String {
+    refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl Session {
+    /// Starts a command for a tool: only after the policy has allowed it, and only where it can be recorded. Comes back when it was
+    /// let go.
+    pub fn start(&self, guard: &Guard, task: &Task<'_>, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
+        let parts = self.parts();
+        let cwd = directory(guard, task.cwd, abort)?;
+        let mut spec = parts.spec.clone();
+        add_variables(&mut spec, task.variables, &cwd)?;
+        let spills = self.spills().map_err(StartError::Spill)?;
+        let keep = parts.spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
+        let mut order = Order::shell(task.line, &cwd, keep);
+        let dialects =
+            if order.argv[0] == "/bin/bash" { Dialect::Bash.alone() } else { Dialect::Sh.readers() };
+        let around =
+            Surroundings { dialects, cwd: cwd.to_str(), home: spec.home.to_str(), stdin: Some(task.input) };
+        let invocation = shell::read(task.line.as_bytes(), &around);
+        let permit = guard.execute(task.line, &invocation, abort)?;
+        if abort.is_aborted() {
+            return Err(NotStarted::Aborted);
+        }
+        order.input = task.input.to_vec();
+        order.spills = Some(spills);
+        order.wall_clock = Some(task.wall_clock);
+        order.idle = task.idle;
+        let journal = Records::new(self, permit.id(), &order);
+        Ok(self.jobs().start(parts.provider, spec, order, Box::new(journal))?)
+    }
+}
+
+/// Where a command starts. Not where it may go: that is the jail's alone, whatever stands here.
+fn directory(guard: &Guard, cwd: Option<&Path>, abort: &Abort) -> Result<PathBuf, NotStarted> {
+    let workspace = guard.workspace();
+    let Some(cwd) = cwd else { return Ok(workspace.to_owned()) };
+    let opened = guard.read(cwd, abort)?;
+    let real = opened.location().path();
+    if !opened.is_directory() {
+        let object = Shown::path(cwd).to_string();
+        return Err(Refusal::Failed(Failed { trouble: Trouble::NotADirectory, object }).into());
+    }
+    if real.starts_with(workspace) { Ok(real.to_owned()) } else { Err(NotStarted::Outside(cwd.to_owned())) }
+}
+
+/// How much of each stream is kept, if nobody says.
+const KEEP: usize = 50_000;
+
+/// Where every system keeps its programs.
+const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store"];
+
+/// Adds what an agent wants to the sandbox's own variables. All that never enter are named at once.
+fn add_variables(spec: &mut Spec, wanted: &[(String, String)], cwd: &Path) -> Result<(), NotStarted> {
+    let mut inside = std::mem::take(&mut spec.environment);
+    let shown = spec.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
+    let visible: Vec<_> = SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
+    let place = environment::Place {
+        home: &spec.home,
+        workspace: &spec.workspace,
+        cwd,
+        user: OsStr::new("agent"),
+        shell: Path::new("/bin/sh"),
+        tmp: Path::new("/tmp"),
+        visible: &visible,
+    };
+    let (mut allowed, mut refused) = (Vec::new(), Vec::new());
+    for (name, value) in wanted {
+        let one = Wanted { name: name.into(), value: Some(value.into()) };
+        match environment::inside(&[], std::slice::from_ref(&one), &place) {
+            Ok(all) => allowed.extend(all.into_iter().filter(|(name, _)| *name == one.name)),
+            Err(never) => refused.push(never),
+        }
+    }
+    allowed.push(("PWD".into(), cwd.into()));
+    // Without it a bash may take itself for a remote shell.
+    if !inside.iter().any(|(name, _)| name == "SHLVL") {
+        allowed.push(("SHLVL".into(), "1".into()));
+    }
+    for one in allowed {
+        inside.retain(|(name, _)| *name != one.0);
+        inside.push(one);
+    }
+    spec.environment = inside;
+    if refused.is_empty() { Ok(()) } else { Err(NotStarted::Variables(refused)) }
+}
+
+/// What a command leaves in the ledger.
+struct Records {
+    sink: Arc<dyn Sink>,
+    session: String,
+    agent: String,
+    id: String,
+    program: String,
+}
+
+impl Records {
+    fn new(session: &Session, id: &str, order: &Order) -> Self {
+        let by = session.by();
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        Self {
+            sink: Arc::clone(&session.parts().sink),
+            session: text(by.session),
+            agent: text(by.agent),
+            id: id.to_owned(),
+            program: order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
+        }
+    }
+
+    fn by(&self) -> By<'_> {
+        By { session: Some(&self.session), agent: Some(&self.agent), id: Some(&self.id) }
+    }
+
+    fn record(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
+        self.sink.record(event).map_err(|error| Unrecorded(error.to_string()))
+    }
+
+    fn limit(&self, end: End) -> Result<(), Unrecorded> {
+        let End::Limit(overrun) = end else { return Ok(()) };
+        let (allowed, used) = (number(overrun.allowed), number(overrun.used.unwrap_or(overrun.allowed)));
+        let limit = Name(overrun.limit.word());
+        self.record(&Event::LimitReached { by: self.by(), limit, allowed, used, window_ms: None })
+    }
+}
+
+impl Journal for Records {
+    fn started(&mut self, provider: Provider, enforcement: &Enforcement) -> Result<(), Unrecorded> {
+        let level = |layer| word(enforcement.reached(layer).level);
+        self.record(&Event::JailStarted {
+            by: self.by(),
+            provider: Name(provider.word()),
+            profile: Name("library"),
+            program: Text(&self.program),
+            files: level(Layer::Files),
+            network: level(Layer::Network),
+            syscalls: level(Layer::Syscalls),
+            processes: level(Layer::Processes),
+            resources: level(Layer::Resources),
+        })
+    }
+
+    fn refused(&mut self, why: &JailError) -> Result<(), Unrecorded> {
+        let reason = why.to_string();
+        let (provider, profile) = (Name("auto"), Name("library"));
+        self.record(&Event::JailRefused { by: self.by(), provider, profile, reason: Text(&reason) })
+    }
+
+    fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded> {
+        let (end, duration) = match came {
+            Ok(ended) => (ended.end, ended.duration),
+            // It was killed when it could not be followed any more.
+            Err(_) => (End::Signaled(KILLED), Duration::ZERO),
+        };
+        self.limit(end)?;
+        let (outcome, exit, signal) = match end {
+            End::Exited(0) => (Outcome::Ok, Some(0), None),
+            End::Exited(code) => (Outcome::Error, Some(i32::from(code)), None),
+            End::Signaled(signal) => (Outcome::Error, None, Some(i32::from(signal))),
+            End::Limit(_) => (Outcome::Limited, None, None),
+            End::Stopped => (Outcome::Cancelled, None, None),
+        };
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        self.record(&Event::JailEnded { by: self.by(), outcome, exit, signal, duration_ms })
+    }
+}
+
+/// `SIGKILL`
+const KILLED: u8 = 9;
+
+/// Times are recorded in milliseconds.
+fn number(amount: Amount) -> u64 {
+    match amount {
+        Amount::Bytes(number) | Amount::Count(number) => number,
+        Amount::Time(time) => u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+fn word(level: jail::Level) -> Level {
+    match level {
+        jail::Level::None => Level::None,
+        jail::Level::Partial => Level::Partial,
+        jail::Level::Full => Level::Full,
+    }
+}

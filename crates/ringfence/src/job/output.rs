@@ -1,0 +1,247 @@
+//! What a command has written so far: the beginning and the end as text, everything as bytes.
+
+use std::sync::Arc;
+
+use jail::Stream;
+
+use super::clean::Cleaner;
+use super::spill::{Cut, Record, Spills};
+
+/// One stream of a command.
+#[derive(Debug)]
+pub(super) struct Output {
+    cleaner: Cleaner,
+    ends: Ends,
+    record: Record,
+    total: u64,
+    /// Reused for every piece.
+    clean: String,
+}
+
+impl Output {
+    pub(super) fn new(keep: usize, spills: Option<Arc<Spills>>) -> Self {
+        Self {
+            cleaner: Cleaner::new(),
+            ends: Ends::new(keep),
+            record: Record::new(keep, spills),
+            total: 0,
+            clean: String::new(),
+        }
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        self.record.write(bytes);
+        self.clean.clear();
+        self.cleaner.push(bytes, &mut self.clean);
+        self.ends.push(&self.clean);
+    }
+
+    /// What there is so far.
+    pub(super) fn kept(&self) -> Kept {
+        let mut ends = self.ends.clone();
+        ends.push(self.cleaner.pending());
+        let (head, tail, left_out) = ends.taken();
+        Kept { head, tail, left_out, total: self.total, spilled: self.record.is_spilled() }
+    }
+
+    pub(super) const fn is_spilled(&self) -> bool {
+        self.record.is_spilled()
+    }
+
+    /// The last lines that are still there.
+    pub(super) fn last(&self, lines: usize) -> String {
+        let Kept { head, tail, left_out, .. } = self.kept();
+        let text = if left_out == 0 { head + &tail } else { tail };
+        let body = text.strip_suffix('\n').unwrap_or(&text);
+        let start = body.rmatch_indices('\n').nth(lines.saturating_sub(1)).map_or(0, |(at, _)| at + 1);
+        if lines == 0 { String::new() } else { text[start..].to_owned() }
+    }
+
+    pub(super) fn read(&self, from: u64, most: usize) -> std::io::Result<Piece> {
+        let bytes = self.record.read(from, most)?;
+        let next = from.saturating_add(bytes.len() as u64);
+        let cut = self.record.cut().cloned();
+        Ok(Piece { bytes, next, recorded: self.record.size(), total: self.total, cut })
+    }
+}
+
+/// What a stream held so far, as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// From the beginning.
+    pub head: String,
+    /// From the end.
+    pub tail: String,
+    /// How many bytes of text between the two are not here. When none are, the two together are everything.
+    pub left_out: u64,
+    /// How many bytes were written.
+    pub total: u64,
+    /// Whether all of them are in a file.
+    pub spilled: bool,
+}
+
+/// What was written, from one place on, as it was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Where the next piece begins.
+    pub next: u64,
+    /// How many bytes can be read so far.
+    pub recorded: u64,
+    /// How many were written.
+    pub total: u64,
+    /// Why not all of them can be read, if so.
+    pub cut: Option<Cut>,
+}
+
+/// Everything that a command has written so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Standard output.
+    pub output: Kept,
+    /// Standard error.
+    pub error: Kept,
+}
+
+/// The place of a stream in a pair.
+pub(super) const fn index(stream: Stream) -> usize {
+    match stream {
+        Stream::Output => 0,
+        Stream::Error => 1,
+    }
+}
+
+/// The beginning and the end of a text.
+#[derive(Debug, Clone)]
+struct Ends {
+    keep: usize,
+    head: String,
+    /// Whether something went past the head.
+    full: bool,
+    /// Up to twice what is asked for, so that it is seldom moved.
+    tail: String,
+    /// Text that went past the head.
+    past: u64,
+}
+
+impl Ends {
+    const fn new(keep: usize) -> Self {
+        Self { keep, head: String::new(), full: false, tail: String::new(), past: 0 }
+    }
+
+    fn push(&mut self, text: &str) {
+        let mut rest = text;
+        if !self.full {
+            let (begin, later) =
+                text.split_at(at_most(text, (self.keep / 2).saturating_sub(self.head.len())));
+            self.head.push_str(begin);
+            self.full = !later.is_empty();
+            rest = later;
+        }
+        self.past += rest.len() as u64;
+        let most = self.most();
+        let start = from_end(rest, most);
+        if start > 0 {
+            // What was there before does not join what is taken now.
+            self.tail.clear();
+        }
+        self.tail.push_str(&rest[start..]);
+        if self.tail.len() > 2 * most {
+            self.trim();
+        }
+    }
+
+    const fn most(&self) -> usize {
+        self.keep - self.keep / 2
+    }
+
+    fn trim(&mut self) {
+        let start = from_end(&self.tail, self.most());
+        self.tail.drain(..start);
+    }
+
+    fn taken(mut self) -> (String, String, u64) {
+        self.trim();
+        let left_out = self.past - self.tail.len() as u64;
+        (self.head, self.tail, left_out)
+    }
+}
+
+/// Where the first so many bytes of a text end, without cutting a character.
+fn at_most(text: &str, most: usize) -> usize {
+    let most = most.min(text.len());
+    (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+}
+
+/// Where the last so many bytes of a text begin, without cutting a character.
+fn from_end(text: &str, most: usize) -> usize {
+    let least = text.len().saturating_sub(most);
+    (least..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn output(keep: usize, pieces: &[&[u8]]) -> Output {
+        let mut output = Output::new(keep, None);
+        for piece in pieces {
+            output.write(piece);
+        }
+        output
+    }
+
+    #[test]
+    fn what_is_kept() {
+        let rows: &[(usize, &str, (&str, &str, u64))] = &[
+            (8, "", ("", "", 0)),
+            (8, "1234", ("1234", "", 0)),
+            (8, "12345678", ("1234", "5678", 0)),
+            (8, "123456789", ("1234", "6789", 1)),
+            (8, "123\u{20ac}56", ("123", "56", 3)),
+            (0, "x", ("", "", 1)),
+            (8, "0%\r1%\r2%", ("2%", "", 0)),
+        ];
+        for (keep, text, (head, tail, left_out)) in rows {
+            let kept = output(*keep, &[text.as_bytes()]).kept();
+            let total = text.len() as u64;
+            let expected = Kept {
+                head: (*head).to_owned(),
+                tail: (*tail).to_owned(),
+                left_out: *left_out,
+                total,
+                spilled: false,
+            };
+            assert_eq!(kept, expected, "{keep} {text}");
+        }
+    }
+
+    #[test]
+    fn last_lines() {
+        let rows = [
+            ("", 3, ""),
+            ("a\nb\nc\n", 2, "b\nc\n"),
+            ("a\nb\nc", 2, "b\nc"),
+            ("a\nb\nc\n", 9, "a\nb\nc\n"),
+            ("a\n\n", 1, "\n"),
+            ("a\nb", 0, ""),
+        ];
+        for (text, lines, expected) in rows {
+            assert_eq!(output(100, &[text.as_bytes()]).last(lines), expected, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_make_no_difference(bytes in prop::collection::vec(any::<u8>(), 0..400), keep in 0_usize..64, size in 1_usize..50) {
+            let pieces: Vec<_> = bytes.chunks(size).collect();
+            let (one, many) = (output(keep, &[&bytes]), output(keep, &pieces));
+            prop_assert_eq!(one.kept(), many.kept());
+            prop_assert_eq!(one.read(0, 1000).unwrap(), many.read(0, 1000).unwrap());
+            prop_assert!(one.kept().head.len() + one.kept().tail.len() <= keep);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A directory for one test, and a session in it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use jail::{Choice, Enforcement, JailError, Layer, Level, Provider, Require, Spec};
+use policy::Limits;
+use ringfence::guard::Abort;
+use ringfence::job::{Ended, Job, Jobs, Journal, Order, Spills, StartError, Status, Unrecorded};
+use tempfile::TempDir;
+
+use crate::skip::skipped;
+
+/// A directory for one test, removed with everything in it.
+pub(crate) struct Place {
+    whole: TempDir,
+    pub(crate) jobs: Jobs,
+    pub(crate) records: Records,
+}
+
+impl Place {
+    /// `None` where no jail can be made, which is said.
+    pub(crate) fn new(what: &str) -> Option<Self> {
+        let whole = tempfile::tempdir().unwrap();
+        fs::set_permissions(whole.path(), Permissions::from_mode(0o755)).unwrap();
+        for (name, mode) in [("work", 0o755), ("spills", 0o700)] {
+            fs::create_dir(whole.path().join(name)).unwrap();
+            fs::set_permissions(whole.path().join(name), Permissions::from_mode(mode)).unwrap();
+        }
+        let place = Self { whole, jobs: Jobs::new(Jobs::MOST), records: Records::default() };
+        match place.start(place.order("true")) {
+            Err(StartError::Jail(error @ JailError::Unavailable { .. })) => {
+                skipped(what, &error.to_string());
+                None
+            }
+            started => {
+                drop(started.unwrap());
+                place.jobs.stop();
+                let records = Records::default();
+                Some(Self { jobs: Jobs::new(Jobs::MOST), records, ..place })
+            }
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.whole.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn spec(&self) -> Spec {
+        let mut spec = Spec::for_workspace(&self.path("work"), "/home/agent".as_ref(), Limits::none());
+        spec.environment = vec![("PATH".into(), "/usr/bin:/bin".into()), ("SHLVL".into(), "1".into())];
+        spec.require =
+            Require::FULL.with(Layer::Files, Level::Partial).with(Layer::Processes, Level::Partial);
+        spec
+    }
+
+    pub(crate) fn spills(&self) -> Arc<Spills> {
+        Spills::open(&self.path("spills"), Spills::DEFAULT).unwrap()
+    }
+
+    pub(crate) fn order(&self, line: &str) -> Order {
+        Order::shell(line, &self.path("work"), 50_000)
+    }
+
+    pub(crate) fn start(&self, order: Order) -> Result<Arc<Job>, StartError> {
+        self.jobs.start(Choice::Auto, self.spec(), order, Box::new(self.records.clone()))
+    }
+
+    pub(crate) fn run(&self, order: Order) -> (Arc<Job>, Arc<Ended>) {
+        let job = self.start(order).unwrap();
+        let ended = ended(&job);
+        (job, ended)
+    }
+
+    /// Whether a process of this machine has this place in its command line.
+    pub(crate) fn is_alive(&self, word: &str) -> bool {
+        let word = format!("{word}-{}", self.path("").display());
+        let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+        let mut lines = processes.filter_map(|path| fs::read(path.join("cmdline")).ok());
+        lines.any(|line| String::from_utf8_lossy(&line).split('\0').any(|it| it == word))
+    }
+
+    /// A command that stays, and can be found by a word.
+    pub(crate) fn stay(&self, word: &str) -> String {
+        format!(
+            "bash -c 'trap \"\" TERM HUP; while :; do sleep 1000; done' '{word}-{}'",
+            self.path("").display()
+        )
+    }
+}
+
+/// How a job ended, which it has to.
+#[track_caller]
+pub(crate) fn ended(job: &Job) -> Arc<Ended> {
+    match job.wait(Some(Duration::from_secs(60)), &Abort::new()) {
+        Status::Ended(ended) => ended,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Waits for something that has to come.
+#[track_caller]
+pub(crate) fn until(what: &str, mut is: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What was recorded, and whether recording works.
+#[derive(Clone, Default)]
+pub(crate) struct Records {
+    pub(crate) lines: Arc<Mutex<Vec<String>>>,
+    pub(crate) broken: Option<&'static str>,
+}
+
+impl Records {
+    fn record(&self, line: &str) -> Result<(), Unrecorded> {
+        assert_ne!(self.broken, Some("panic"), "as ordered");
+        if self.broken.is_some_and(|broken| line.starts_with(broken)) {
+            return Err(Unrecorded("the disk is full".into()));
+        }
+        self.lines.lock().unwrap().push(line.to_owned());
+        Ok(())
+    }
+
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.lines.lock().unwrap())
+    }
+}
+
+impl Journal for Records {
+    fn started(&mut self, _: Provider, enforcement: &Enforcement) -> Result<(), Unrecorded> {
+        self.record(&format!("started, syscalls {}", enforcement.reached(Layer::Syscalls).level))
+    }
+
+    fn refused(&mut self, why: &JailError) -> Result<(), Unrecorded> {
+        self.record(&format!("refused {}", why.code()))
+    }
+
+    fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded> {
+        match came {
+            Ok(ended) => self.record(&format!("ended {}", ended.end.code())),
+            Err(error) => self.record(&format!("ended {}", error.code())),
+        }
+    }
+}

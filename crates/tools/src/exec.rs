@@ -1,0 +1,221 @@
+//! `exec`: a command line in the jail of the session.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ringfence::audit::Impact;
+use ringfence::jail::{End, JailError};
+use ringfence::job::{Ended, Job, Kept, Snapshot, StartError, Status, meaning};
+use ringfence::{NotStarted, Task};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::error::{ErrorKind, ToolError};
+use crate::tool::{Call, Output, Typed};
+
+/// Runs a command line in the jail of the session.
+#[derive(Debug, Clone, Copy)]
+pub struct Exec;
+
+/// What `exec` takes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ExecParameters {
+    /// The command line, for bash.
+    pub command: String,
+    /// The directory to start in, inside the workspace. The workspace, if left out.
+    pub cwd: Option<PathBuf>,
+    /// The longest time from start to end, in milliseconds: 100 to 600000, and 120000 if left out. It also holds in the background.
+    #[serde(alias = "timeoutMs")]
+    pub timeout_ms: Option<u64>,
+    /// The longest time without output, in milliseconds: 100 to 600000.
+    #[serde(alias = "idleTimeoutMs")]
+    pub idle_timeout_ms: Option<u64>,
+    /// Variables for the command. Some never enter, such as those that make programs load code.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// What the command reads on its standard input.
+    pub input: Option<String>,
+    /// Whether to return at once and leave the command running.
+    #[serde(default)]
+    pub background: bool,
+    /// After how many milliseconds to return and leave the command running: 15000 if left out, 0 for never.
+    #[serde(alias = "autoBackgroundMs")]
+    pub auto_background_ms: Option<u64>,
+    /// What the command is for, in a few words. It is returned as it is.
+    pub description: Option<String>,
+}
+
+impl Typed for Exec {
+    type Parameters = ExecParameters;
+    const NAME: &'static str = "exec";
+    const DESCRIPTION: &'static str = "Runs a command line with bash in the workspace, in a jail. Returns its exit code and the \
+        beginning and end of what it wrote. A command that takes long goes on in the background; `process` looks after it. An exit \
+        code other than 0 is a result, not an error of the tool.";
+    const IMPACT: Impact = Impact::Destroy;
+
+    fn run(&self, call: &Call<'_>, parameters: ExecParameters) -> Result<Output, ToolError> {
+        let job = start(call, &parameters)?;
+        let status = match patience(&parameters) {
+            Patience::None => job.status(),
+            Patience::For(most) => job.wait(Some(most), call.abort),
+            Patience::ToTheEnd => job.wait(None, call.abort),
+        };
+        let mut output = told(&job, &status, parameters.background)?;
+        if let (Some(description), Value::Object(data)) = (parameters.description, &mut output.data) {
+            data.insert("description".to_owned(), description.into());
+        }
+        Ok(output)
+    }
+}
+
+fn start(call: &Call<'_>, parameters: &ExecParameters) -> Result<Arc<Job>, ToolError> {
+    let variables: Vec<_> = parameters.env.clone().into_iter().collect();
+    let task = Task {
+        line: &parameters.command,
+        cwd: parameters.cwd.as_deref(),
+        variables: &variables,
+        input: parameters.input.as_deref().unwrap_or_default().as_bytes(),
+        wall_clock: bounded(parameters.timeout_ms.unwrap_or(TIMEOUT)),
+        idle: parameters.idle_timeout_ms.map(bounded),
+    };
+    call.session.start(call.guard, &task, call.abort).map_err(ToolError::from)
+}
+
+const TIMEOUT: u64 = 120_000;
+const AUTO_BACKGROUND: u64 = 15_000;
+
+fn bounded(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds.clamp(100, 600_000))
+}
+
+/// How long the call waits for the command.
+enum Patience {
+    None,
+    For(Duration),
+    ToTheEnd,
+}
+
+fn patience(parameters: &ExecParameters) -> Patience {
+    match parameters.auto_background_ms.unwrap_or(AUTO_BACKGROUND) {
+        _ if parameters.background => Patience::None,
+        0 => Patience::ToTheEnd,
+        most => Patience::For(bounded(most)),
+    }
+}
+
+/// What became of a command, for a model and for a program.
+pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Output, ToolError> {
+    let Snapshot { output, error } = job.output();
+    let streams = [("stdout", &output), ("stderr", &error)];
+    let mut data = Map::new();
+    let head = match status {
+        Status::Running => {
+            let word = if background { "started" } else { "backgrounded" };
+            data.insert("status".to_owned(), word.into());
+            format!("[{word}: {} goes on; `process` with this job shows its output or ends it]", job.id())
+        }
+        Status::Ended(ended) => {
+            data.insert("status".to_owned(), "completed".into());
+            end(&mut data, job, ended)
+        }
+        Status::Failed(why) => return Err(ToolError::new(ErrorKind::System, why.to_string())),
+    };
+    let mut text = String::new();
+    for (name, kept) in streams {
+        let shown = shown(kept, job.id(), name);
+        if !shown.is_empty() && name == "stderr" {
+            text.push_str("[stderr]\n");
+        }
+        text.push_str(&shown);
+        if !shown.is_empty() && !shown.ends_with('\n') {
+            text.push('\n');
+        }
+        data.insert(name.to_owned(), shown.into());
+    }
+    text.push_str(&head);
+    let truncated = streams.iter().any(|(_, kept)| kept.left_out > 0);
+    if truncated || status.is_running() {
+        data.insert("job".to_owned(), job.id().into());
+    }
+    data.insert("truncated".to_owned(), truncated.into());
+    data.insert("stdout_bytes".to_owned(), output.total.into());
+    data.insert("stderr_bytes".to_owned(), error.total.into());
+    Ok(Output { text, data: Value::Object(data) })
+}
+
+/// How it ended. The line says it for a model.
+fn end(data: &mut Map<String, Value>, job: &Job, ended: &Ended) -> String {
+    let code = ended.end.code();
+    data.insert("exit_code".to_owned(), code.into());
+    let milliseconds = u64::try_from(ended.duration.as_millis()).unwrap_or(u64::MAX);
+    data.insert("duration_ms".to_owned(), milliseconds.into());
+    let (word, more) = match ended.end {
+        End::Exited(_) => {
+            let meaning = meaning(job.line(), code);
+            data.extend(meaning.map(|meaning| ("exit_code_meaning".to_owned(), meaning.into())));
+            ("exit", meaning.map(|meaning| format!(": {meaning}")).unwrap_or_default())
+        }
+        End::Signaled(signal) => {
+            data.insert("signal".to_owned(), signal.into());
+            ("signal", format!(": ended by signal {signal}"))
+        }
+        End::Limit(overrun) => {
+            data.insert("limit".to_owned(), overrun.limit.word().into());
+            ("limit", format!(": {}", overrun.message()))
+        }
+        End::Stopped => ("stopped", ": it was stopped".to_owned()),
+    };
+    data.insert("ended_by".to_owned(), word.into());
+    if !ended.notes.is_empty() {
+        data.insert("notes".to_owned(), json!(ended.notes));
+    }
+    format!("[exit code {code}{more}]")
+}
+
+/// The beginning and the end of a stream, with a line between them that says what is left out.
+fn shown(kept: &Kept, job: &str, stream: &str) -> String {
+    let Kept { head, tail, left_out, total, .. } = kept;
+    if *left_out == 0 {
+        return format!("{head}{tail}");
+    }
+    let line_end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+    format!(
+        "{head}{line_end}[{left_out} bytes are left out here; `process` with action log, job {job}, stream {stream} and an offset below \
+         {total} reads them]\n{tail}"
+    )
+}
+
+impl From<NotStarted> for ToolError {
+    fn from(why: NotStarted) -> Self {
+        let message = why.to_string();
+        match why {
+            NotStarted::Refused(refusal) => refusal.into(),
+            NotStarted::Outside(_) => Self::new(ErrorKind::OutsideWorkspace, message),
+            NotStarted::Variables(refused) => {
+                let hint = refused.first().map(|refused| refused.hint().to_owned());
+                let code = refused.first().map(|refused| refused.code().id());
+                Self { hint, code, ..Self::new(ErrorKind::InvalidArguments, message) }
+            }
+            NotStarted::Aborted => Self::new(ErrorKind::Aborted, message),
+            NotStarted::Start(error) => not_started(&error, message),
+            _ => Self::new(ErrorKind::NotStarted, message),
+        }
+    }
+}
+
+fn not_started(error: &StartError, message: String) -> ToolError {
+    let jail = |jail: &JailError| (Some(jail.code().id()), jail.hint());
+    let (kind, (code, hint)) = match error {
+        StartError::Jail(error) => (ErrorKind::NotStarted, jail(error)),
+        StartError::TooMany(_) => {
+            (ErrorKind::NotStarted, (None, Some("`process` lists commands and ends them".to_owned())))
+        }
+        StartError::Unrecorded(_) => (ErrorKind::Unrecorded, (None, None)),
+        StartError::Spill(_) | StartError::Thread(_) | StartError::Lost => (ErrorKind::System, (None, None)),
+    };
+    ToolError { hint, code, ..ToolError::new(kind, message) }
+}

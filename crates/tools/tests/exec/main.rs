@@ -1,0 +1,8 @@
+//! `exec` and `process` in real jails, as an agent calls them.
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod called;
+#[path = "../../../../tests/skip.rs"]
+mod skip;
+mod stage;
