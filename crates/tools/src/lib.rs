@@ -1,0 +1,3 @@
+//! What an agent calls.
+
+pub mod web;
