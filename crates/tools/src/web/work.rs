@@ -40,6 +40,9 @@ impl Workers {
         abort: &dyn Fn() -> bool,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Gone> {
+        if abort() {
+            return Err(Gone::Aborted);
+        }
         let slot = self.slot().ok_or(Gone::Busy)?;
         let (sender, receiver) = mpsc::sync_channel(1);
         let begun = thread::Builder::new().name("ringfence-web".into()).spawn(move || {
@@ -95,7 +98,10 @@ mod tests {
         };
         assert_eq!(workers.run(LONG, &|| false, || 7), Ok(7));
         assert_eq!(workers.run(Duration::from_millis(50), &|| false, stuck()), Err(Gone::Timeout));
-        assert_eq!(workers.run(LONG, &|| true, stuck()), Err(Gone::Aborted));
+        let looks = AtomicUsize::new(0);
+        let later = || looks.fetch_add(1, Ordering::SeqCst) > 0;
+        assert_eq!(workers.run(LONG, &later, stuck()), Err(Gone::Aborted));
+        assert_eq!(workers.run(LONG, &|| true, || 7), Err(Gone::Aborted));
         assert_eq!(
             workers.run(LONG, &|| false, || std::panic::resume_unwind(Box::new(()))),
             Err::<(), _>(Gone::Broken)
