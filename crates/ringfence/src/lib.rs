@@ -7,7 +7,7 @@ pub mod job;
 mod sandbox;
 mod session;
 
-pub use {audit, guard, jail, policy, shell};
+pub use {audit, guard, jail, policy, shell, source};
 
 pub use command::{NotStarted, Task};
 pub use sandbox::{Parts, Sandbox, SandboxError};

@@ -4,6 +4,7 @@ mod error;
 mod exec;
 mod process;
 mod tool;
+pub mod web;
 
 pub use error::{ErrorKind, ToolError};
 pub use exec::{Exec, ExecParameters};

@@ -1,0 +1,87 @@
+//! Why something was not fetched.
+
+use ringfence::policy::Shown;
+
+use super::admit::Refused;
+use super::resolve::LookupError;
+use super::url::UrlError;
+
+/// Why something was not fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// The address cannot be used.
+    #[error("the address cannot be used: {0}")]
+    Url(#[from] UrlError),
+    /// A redirect leads to an address that cannot be used.
+    #[error("a redirect cannot be followed: {0}")]
+    Redirect(#[source] UrlError),
+    /// The gate says no to a host.
+    #[error("{host}: {why}")]
+    Refused {
+        /// The host and the port.
+        host: String,
+        /// What the gate says.
+        why: Refused,
+    },
+    /// The gate says no to an address behind a name.
+    #[error("{host} leads to {address}: {why}")]
+    RefusedAddress {
+        /// The host and the port.
+        host: String,
+        /// The address behind it.
+        address: String,
+        /// What the gate says.
+        why: Refused,
+    },
+    /// A metadata server, whatever the gate says.
+    #[error("{host} is a cloud metadata server, which is never connected to")]
+    Metadata {
+        /// The host, and the address behind it.
+        host: String,
+    },
+    /// The name has no address.
+    #[error("{name} was not found: {why}")]
+    Lookup {
+        /// The name.
+        name: String,
+        /// What the resolver says.
+        why: LookupError,
+    },
+    /// Too many redirects.
+    #[error("more than {max} redirects", max = super::MAX_REDIRECTS)]
+    TooManyRedirects,
+    /// A redirect leads to where it came from.
+    #[error("the redirects go in a circle: {0}")]
+    Loop(String),
+    /// A redirect leads from `https` to `http`.
+    #[error("a redirect leads from https to http: {0}")]
+    Downgrade(String),
+    /// It took too long.
+    #[error("it took too long")]
+    Timeout,
+    /// Nobody waits any more.
+    #[error("it was called off")]
+    Aborted,
+    /// Too much is being fetched already.
+    #[error("too much is being fetched at the same time")]
+    Busy,
+    /// The headers of an answer are too long.
+    #[error("the headers of the answer are too long")]
+    Headers,
+    /// The server could not prove who it is, or TLS failed in another way.
+    #[error("no trusted connection: {}", Shown::text(.0))]
+    Tls(String),
+    /// The body is compressed in a way that was not asked for.
+    #[error("the body is compressed as `{}`, which was not asked for", Shown::text(.0))]
+    Encoding(String),
+    /// The body cannot be decompressed.
+    #[error("the body cannot be decompressed: {}", Shown::text(.0))]
+    Compressed(String),
+    /// What came back is not HTTP.
+    #[error("the answer is not HTTP: {}", Shown::text(.0))]
+    Protocol(String),
+    /// The connection failed.
+    #[error("the connection failed: {}", Shown::text(.0))]
+    Connection(String),
+}
