@@ -8,8 +8,6 @@ use config::Settings;
 use policy::{Certainty, Decision, Finding, Invocation, Request, Span, ToolName, Trace, Want, Word};
 use shell::Dialect;
 
-use crate::failure::Failure;
-
 /// A command as somebody gave it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
@@ -72,23 +70,19 @@ pub(crate) fn surroundings<'a>(
 }
 
 /// Decides about a command.
-pub(crate) fn decide(settings: &Settings, invocation: &Invocation) -> Result<Decision, Failure> {
-    Ok(settings.decide(&Request { tool: &tool()?, want: Want::Exec(invocation) }))
+pub(crate) fn decide(settings: &Settings, invocation: &Invocation) -> Decision {
+    settings.decide(&Request { tool: &ToolName::exec(), want: Want::Exec(invocation) })
 }
 
 /// Decides about a command, and says what every link answered.
-pub(crate) fn explain(settings: &Settings, invocation: &Invocation) -> Result<Trace, Failure> {
-    Ok(settings.explain(&Request { tool: &tool()?, want: Want::Exec(invocation) }))
+pub(crate) fn explain(settings: &Settings, invocation: &Invocation) -> Trace {
+    settings.explain(&Request { tool: &ToolName::exec(), want: Want::Exec(invocation) })
 }
 
 /// The finding that a decision rests on.
 pub(crate) fn deciding<'a>(invocation: &'a Invocation, decision: &Decision) -> Option<&'a Finding> {
     let reason = decision.reason();
     invocation.findings.iter().find(|found| found.code == reason.code && *found.text == *reason.text)
-}
-
-fn tool() -> Result<ToolName, Failure> {
-    ToolName::parse("exec").map_err(|error| Failure::new("the tool has no name").because(&error))
 }
 
 #[cfg(test)]

@@ -162,7 +162,9 @@ impl Config {
         let field = "forbiddenGlobs";
         let pattern = |text: &String| pattern(field, text).map(|pattern| (pattern, None));
         let patterns: Vec<_> = self.forbidden_globs.iter().map(pattern).collect::<Result<_, _>>()?;
-        Forbidden::new(&patterns).map_err(|why| together(field, why))
+        let forbidden = Forbidden::new(&patterns).map_err(|why| together(field, why))?;
+        // Also where a command names them.
+        Ok(forbidden.in_workspace(&self.cwd))
     }
 
     fn rules(&self) -> Result<RuleSet, BadPattern> {

@@ -29,7 +29,7 @@ pub trait Policy: Send + Sync {
 /// Policies in order. Cheap to clone: the links are shared.
 #[derive(Clone)]
 pub struct Chain {
-    floor: Arc<[Box<dyn Floor>]>,
+    floor: Vec<Arc<dyn Floor>>,
     rules: Vec<Arc<dyn Policy>>,
     /// Links that can only make an answer stricter.
     narrowing: Vec<Arc<dyn Policy>>,
@@ -117,7 +117,15 @@ impl Chain {
     #[must_use]
     pub fn new(floor: Vec<Box<dyn Floor>>) -> Self {
         let (rules, narrowing, defaults, added) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { floor: floor.into(), rules, narrowing, defaults, added }
+        let floor = floor.into_iter().map(Arc::from).collect();
+        Self { floor, rules, narrowing, defaults, added }
+    }
+
+    /// Adds a link to the floor.
+    #[must_use]
+    pub fn forbidden_by(mut self, link: impl Floor + 'static) -> Self {
+        self.floor.push(Arc::new(link));
+        self
     }
 
     /// Adds a link. Among links the strictest answer wins, so their order decides nothing.

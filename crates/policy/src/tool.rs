@@ -40,6 +40,12 @@ impl ToolName {
         Ok(Self(canonical(text).into()))
     }
 
+    /// The tool that starts commands.
+    #[must_use]
+    pub fn exec() -> Self {
+        Self("exec".into())
+    }
+
     /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {

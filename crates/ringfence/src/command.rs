@@ -9,10 +9,10 @@ use audit::{By, Event, Level, Name, Outcome, Sink, Text};
 use guard::{Abort, Failed, Guard, Refusal, Trouble};
 use jail::environment::{self, Refused, Wanted};
 use jail::{Amount, End, Enforcement, JailError, Layer, Mode, Provider, Spec};
-use policy::Shown;
+use policy::{Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
-use crate::job::{Ended, Job, Journal, Order, StartError, Unrecorded};
+use crate::job::{Ended, Job, Journal, Order, Snapshot, StartError, Status, Unrecorded};
 use crate::session::Session;
 
 /// What an agent wants to be started.
@@ -57,7 +57,38 @@ fn each(refused: &[Refused]) -> String {
     refused.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
+/// A command that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// The exit code: the command's own, 128 and the signal, or 124 for a limit.
+    pub code: u8,
+    /// How it ended.
+    pub end: End,
+    /// What it wrote to its standard output: beginning and end, cleaned of what steers terminals.
+    pub output: String,
+    /// What it wrote to its standard error.
+    pub error: String,
+    /// How long it ran.
+    pub duration: Duration,
+}
+
 impl Session {
+    /// Runs a line with a shell in the jail, and waits for its end.
+    pub fn run(&self, line: &str) -> Result<Ran, NotStarted> {
+        let (guard, abort) = (self.guard(&ToolName::exec()), Abort::new());
+        let most = self.parts().spec.limits.wall_clock.unwrap_or(LONGEST);
+        let task = Task { line, cwd: None, variables: &[], input: &[], wall_clock: most, idle: None };
+        let job = self.start(&guard, &task, &abort)?;
+        match job.wait(None, &abort) {
+            Status::Ended(ended) => {
+                let Snapshot { output, error } = job.output();
+                let (output, error) = (output.text(), error.text());
+                Ok(Ran { code: ended.end.code(), end: ended.end, output, error, duration: ended.duration })
+            }
+            Status::Running | Status::Failed(_) => Err(StartError::Lost.into()),
+        }
+    }
+
     /// Starts a command for a tool: only after the policy has allowed it, and only where it can be recorded. Comes back when it was
     /// let go.
     pub fn start(&self, guard: &Guard, task: &Task<'_>, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
@@ -98,6 +129,9 @@ fn directory(guard: &Guard, cwd: Option<&Path>, abort: &Abort) -> Result<PathBuf
     }
     if real.starts_with(workspace) { Ok(real.to_owned()) } else { Err(NotStarted::Outside(cwd.to_owned())) }
 }
+
+/// How long a command may run, if nobody says.
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// How much of each stream is kept, if nobody says.
 const KEEP: usize = 50_000;

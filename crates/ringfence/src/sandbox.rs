@@ -73,6 +73,12 @@ impl Sandbox {
     }
 }
 
+/// Opens a sandbox and a session in it, does something there, and ends both.
+pub fn in_sandbox<T>(parts: Parts, agent: &str, act: impl FnOnce(&Session) -> T) -> Result<T, SandboxError> {
+    let session = Sandbox::new(parts)?.session(agent)?;
+    Ok(act(&session))
+}
+
 /// Whether a path can be seen inside: the deepest view that contains it counts.
 fn is_seen(views: &[View], path: &Path) -> bool {
     let holding = views.iter().filter(|view| path.starts_with(&view.path));

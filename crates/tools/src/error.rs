@@ -64,6 +64,14 @@ pub enum ErrorKind {
     Unrecorded,
 }
 
+impl ErrorKind {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> String {
+        serde_json::to_value(self).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+}
+
 impl ToolError {
     /// An error without more to say.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {

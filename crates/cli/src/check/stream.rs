@@ -32,8 +32,7 @@ pub(super) fn answer(
     {
         let answered = line
             .and_then(|line| Question::parse(&line, shell))
-            .and_then(|question| question.answer(around, settings))
-            .unwrap_or_else(Malformed::refused);
+            .map_or_else(Malformed::refused, |question| question.answer(around, settings));
         // A reader of lines may take other characters than a line feed for the end of one.
         let json = serde_json::to_string(&answered).map_err(io::Error::from)?;
         to.write_all(plain_json(&json).as_bytes())?;
@@ -111,13 +110,12 @@ impl Question {
         Ok(Self { id, line: Line::Text(bytes), shell })
     }
 
-    fn answer(&self, around: &Surroundings, settings: &Settings) -> Result<Value, Malformed> {
+    fn answer(&self, around: &Surroundings, settings: &Settings) -> Value {
         let home = around.places.home.as_deref();
         let place = command::surroundings(self.shell.dialects(), &around.cwd, home, None);
         let invocation = self.line.read(&place);
         let decision = command::decide(settings, &invocation);
-        let decision = decision.map_err(|failure| Malformed::new(self.id.clone(), failure.message))?;
-        Ok(self.json(&invocation, &decision))
+        self.json(&invocation, &decision)
     }
 
     fn json(&self, invocation: &Invocation, decision: &Decision) -> Value {

@@ -81,6 +81,19 @@ pub struct Kept {
     pub spilled: bool,
 }
 
+impl Kept {
+    /// The beginning and the end, with a line between them that says what is left out.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Self { head, tail, left_out, .. } = self;
+        if *left_out == 0 {
+            return format!("{head}{tail}");
+        }
+        let line_end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+        format!("{head}{line_end}[{left_out} bytes are left out here]\n{tail}")
+    }
+}
+
 /// What was written, from one place on, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {

@@ -1,0 +1,19 @@
+//! A command in a sandbox around a directory: `cargo run -p ringfence --example in_sandbox -- 'ls -la'`.
+#![allow(clippy::print_stdout, reason = "an example, which shows what it does")]
+
+use std::error::Error;
+use std::path::Path;
+
+use ringfence::{Parts, in_sandbox};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let line = std::env::args().nth(1).unwrap_or_else(|| "ls -la; cat ~/.ssh/id_rsa".to_owned());
+    let state = std::env::temp_dir().join(format!("ringfence-example-{}", std::process::id()));
+
+    let parts = Parts::for_workspace(Path::new("."), &state, std::env::vars_os())?;
+    let ran = in_sandbox(parts, "example", |session| session.run(&line))??;
+    println!("{}{}exit code {}", ran.output, ran.error, ran.code);
+
+    std::fs::remove_dir_all(state)?;
+    Ok(())
+}
