@@ -7,12 +7,14 @@ use std::path::Path;
 use ringfence::{Parts, in_sandbox};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let line = std::env::args().nth(1).unwrap_or_else(|| "ls -la; cat ~/.ssh/id_rsa".to_owned());
+    let line = std::env::args().nth(1).unwrap_or_else(|| "ls; touch /usr/planted".to_owned());
     let state = std::env::temp_dir().join(format!("ringfence-example-{}", std::process::id()));
 
     let parts = Parts::for_workspace(Path::new("."), &state, std::env::vars_os())?;
-    let ran = in_sandbox(parts, "example", |session| session.run(&line))??;
-    println!("{}{}exit code {}", ran.output, ran.error, ran.code);
+    match in_sandbox(parts, "example", |session| session.run(&line))? {
+        Ok(ran) => println!("{}{}exit code {}", ran.output, ran.error, ran.code),
+        Err(why) => println!("not run: {why}"),
+    }
 
     std::fs::remove_dir_all(state)?;
     Ok(())

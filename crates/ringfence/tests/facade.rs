@@ -1,0 +1,187 @@
+//! The facade as an embedder uses it: real directories, a real ledger, a real jail.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may unwrap")]
+
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ringfence::audit::verify;
+use ringfence::guard::{Abort, Refusal};
+use ringfence::job::StartError;
+use ringfence::policy::{Code, ToolName};
+use ringfence::{NotStarted, Parts, Ran, Sandbox, SandboxError, Session, in_sandbox};
+use tempfile::TempDir;
+
+/// A workspace, a state directory beside it, and variables of a caller who has secrets.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("ws")).unwrap();
+        fs::write(dir.path().join("ws/.env"), "TOKEN=1").unwrap();
+        fs::write(dir.path().join("outside.txt"), "SECRET").unwrap();
+        Self { dir }
+    }
+
+    fn ws(&self) -> PathBuf {
+        self.dir.path().join("ws")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.dir.path().join("state")
+    }
+
+    fn parts(&self) -> Parts {
+        let pair = |(name, value): (&str, &str)| (OsString::from(name), OsString::from(value));
+        let variables =
+            [("PATH", "/usr/bin:/bin"), ("AWS_SECRET_ACCESS_KEY", "hunter2"), ("LANG", "C.UTF-8")];
+        Parts::for_workspace(&self.ws(), &self.state(), variables.map(pair)).unwrap()
+    }
+
+    fn ledger(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.state().join("ledger.jsonl")).unwrap();
+        let event =
+            |line: &str| line.split("\"event\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        text.lines().map(event).collect()
+    }
+}
+
+/// Runs a line; `None` where no jail can be made, which is said.
+fn run(session: &Session, line: &str) -> Option<Result<Ran, NotStarted>> {
+    match session.run(line) {
+        Err(NotStarted::Start(StartError::Jail(error))) if error.code() == Code::JailUnavailable => {
+            skip::skipped("commands of the facade", &error.to_string());
+            None
+        }
+        other => Some(other),
+    }
+}
+
+#[test]
+fn a_command_runs_in_the_workspace_and_nowhere_else() {
+    let place = Place::new();
+    let outside = place.dir.path().join("outside.txt");
+    let ran = in_sandbox(place.parts(), "tester", |session| {
+        let line = format!("echo made > new.txt; cat {}; env; echo to-stderr >&2; exit 7", outside.display());
+        run(session, &line)
+    });
+    let Some(ran) = ran.unwrap() else { return };
+    let ran = ran.unwrap();
+    assert_eq!((ran.code, ran.error.contains("to-stderr")), (7, true), "{ran:?}");
+    assert!(!ran.output.contains("SECRET") && !ran.output.contains("hunter2"), "{ran:?}");
+    assert_eq!(fs::read_to_string(place.ws().join("new.txt")).unwrap(), "made\n");
+    let events = place.ledger();
+    let expected = [
+        "ledger.started",
+        "session.opened",
+        "request.decided",
+        "jail.started",
+        "jail.ended",
+        "session.closed",
+    ];
+    assert_eq!(events, expected);
+    verify(&place.state().join("ledger.jsonl"), None).unwrap();
+}
+
+#[test]
+fn what_the_policy_refuses_is_not_started() {
+    let place = Place::new();
+    let rows = [
+        ("rm -rf /", Code::Destructive),
+        ("cat .env", Code::ForbiddenName),
+        ("$(cat script)", Code::AskUnanswered),
+    ];
+    let session = Sandbox::new(place.parts()).unwrap().session("tester").unwrap();
+    for (line, code) in rows {
+        let Err(NotStarted::Refused(Refusal::Denied(denied))) = session.run(line) else { panic!("{line}") };
+        assert_eq!(denied.reason.code, code, "{line}");
+    }
+    drop(session);
+    assert!(!place.ledger().iter().any(|event| event.starts_with("jail.")));
+}
+
+#[test]
+fn files_go_through_the_guard_of_a_tool() {
+    let place = Place::new();
+    let session = Sandbox::new(place.parts()).unwrap().session("tester").unwrap();
+    let guard = session.guard(&ToolName::parse("write").unwrap());
+    guard.write(Path::new("a/b.txt"), &Abort::new()).unwrap().replace(b"hello").unwrap();
+    let mut text = String::new();
+    let opened = guard.read(Path::new("a/b.txt"), &Abort::new()).unwrap();
+    opened.file().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "hello");
+    for path in ["../outside.txt", ".env", "/etc/passwd"] {
+        assert!(guard.read(Path::new(path), &Abort::new()).is_err(), "{path}");
+    }
+    assert_eq!(session.guards().counted(), (5, 3));
+}
+
+#[test]
+fn what_belongs_to_ringfence_is_out_of_the_agents_reach() {
+    let place = Place::new();
+    let mut parts = place.parts();
+    parts.spill = place.ws().join("spill");
+    assert!(matches!(Sandbox::new(parts), Err(SandboxError::SpillInSight(_))));
+    let mut parts = place.parts();
+    parts.workspace = place.ws().join("gone");
+    assert!(matches!(Sandbox::new(parts).unwrap().session("tester"), Err(SandboxError::Workspace(_))));
+    let none = Parts::for_workspace(&place.ws().join("none"), &place.state(), []);
+    assert!(none.is_err());
+    let within = Parts::for_workspace(&place.ws(), &place.ws().join("state"), []).unwrap();
+    assert!(matches!(Sandbox::new(within), Err(SandboxError::SpillInSight(_))));
+}
+
+#[test]
+fn nothing_outlives_its_session() {
+    let place = Place::new();
+    let session = Sandbox::new(place.parts()).unwrap().session("tester").unwrap();
+    let Some(started) = run(&session, "true") else { return };
+    started.unwrap();
+    let guard = session.guard(&ToolName::exec());
+    let task = ringfence::Task {
+        line: "sleep 1000 & echo $! > pid; exec sleep 1001",
+        cwd: None,
+        variables: &[],
+        input: &[],
+        wall_clock: std::time::Duration::from_secs(600),
+        idle: None,
+    };
+    let job = session.start(&guard, &task, &Abort::new()).unwrap();
+    let begin = std::time::Instant::now();
+    while !place.ws().join("pid").exists() {
+        assert!(begin.elapsed().as_secs() < 30);
+        std::thread::yield_now();
+    }
+    drop(session);
+    assert!(!job.status().is_running());
+    assert_eq!(place.ledger().last().unwrap(), "session.closed");
+}
+
+/// The examples are run as they stand.
+#[test]
+fn the_examples_run() {
+    let built = std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().join("examples");
+    let place = Place::new();
+    for (name, says) in [("in_sandbox", "exit code 0"), ("guard", "written: notes/today.txt")] {
+        let program = built.join(name);
+        if !program.exists() {
+            skip::skipped(&format!("the example {name}"), "it is not built beside this test");
+            continue;
+        }
+        let ran = Command::new(program).arg("true").current_dir(place.ws()).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        if name == "in_sandbox" && said.contains("not run") {
+            skip::skipped("the example in_sandbox", &said);
+            continue;
+        }
+        assert!(ran.status.success() && said.contains(says), "{name}: {said}{:?}", ran.stderr);
+    }
+}
