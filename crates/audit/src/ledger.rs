@@ -125,6 +125,18 @@ impl Sink for Ledger {
     }
 }
 
+/// Has the disk take what was written.
+#[cfg(not(target_vendor = "apple"))]
+fn sync(file: &OwnedFd) -> Result<(), Errno> {
+    rustix::fs::fdatasync(file)
+}
+
+/// Has the disk take what was written. Apple's systems have a call of their own for that: the usual one stops at the drive.
+#[cfg(target_vendor = "apple")]
+fn sync(file: &OwnedFd) -> Result<(), Errno> {
+    rustix::fs::fcntl_fullfsync(file)
+}
+
 /// Everything that happens under the mutex.
 #[derive(Debug)]
 struct Writer {
@@ -294,7 +306,7 @@ impl Writer {
     fn rotate(&mut self) -> Result<(), AuditError> {
         let first = rotate::first_record(&self.place, &self.held.file)?;
         // A complete file is never repaired, so it must not be torn by a power cut either.
-        rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.held.file))
+        rustix::io::retry_on_intr(|| sync(&self.held.file))
             .map_err(|errno| self.place.unwritable("sync", errno))?;
         rotate::retire(&self.place, first.seq)?;
         let full = std::mem::replace(&mut self.held, Held::open(&self.place)?);
@@ -333,7 +345,7 @@ impl Writer {
             return Err(io::Error::other(format!("only {written} of {} bytes found room", self.line.len())));
         }
         if self.options.durability == Durability::Disk {
-            rustix::io::retry_on_intr(|| rustix::fs::fdatasync(&self.held.file))?;
+            rustix::io::retry_on_intr(|| sync(&self.held.file))?;
         }
         Ok(())
     }

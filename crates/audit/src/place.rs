@@ -26,8 +26,13 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_sign_loss,
+        reason = "the types of these fields differ between systems"
+    )]
     pub(crate) fn of(stat: &Stat) -> Self {
-        Self { device: stat.st_dev, inode: stat.st_ino }
+        Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
     }
 }
 

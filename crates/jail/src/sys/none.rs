@@ -1,7 +1,7 @@
 //! An operating system nobody has taught us to ask: everything is absent, so nothing is promised.
 
 use std::path::Path;
-use std::process::Command;
+use std::process;
 use std::time::Duration;
 
 use crate::probe::{
@@ -30,7 +30,7 @@ pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
     Err(Unmeasured::OtherSystem)
 }
 
-pub(crate) fn run_bounded(_: Command, _: Duration) -> Result<Vec<u8>, Unmeasured> {
+pub(crate) fn run_bounded(_: process::Command, _: Duration) -> Result<Vec<u8>, Unmeasured> {
     Err(Unmeasured::OtherSystem)
 }
 
