@@ -7,9 +7,9 @@ use std::sync::Arc;
 use policy::finding::Mode;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
 use policy::{
-    Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, Findings, Floor, HostPattern,
-    Kind, Kinds, Link, PathPattern, Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject, ToolSet, Want,
-    not_public, tool_pattern, unprovable,
+    Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, FilesDefault, Findings, Floor,
+    HostPattern, Kind, Kinds, Link, PathPattern, Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject,
+    ToolSet, Want, not_public, tool_pattern, unprovable,
 };
 
 use crate::file::project_file;
@@ -114,7 +114,7 @@ fn links(chain: Chain, table: &Table, rules: &Arc<RuleSet>, tools: &ToolSet, roo
     let chain = chain
         .then(Link::new("tools", tool_link(table, tools.clone())))
         .then(Link::new("private addresses", private_addresses(Arc::clone(rules))))
-        .otherwise(Link::new("files default", files_default(table)))
+        .otherwise(files_default(table))
         .otherwise(Link::new("network default", network_default(table)));
     match find(table, "files.jail") {
         Some(jail) if jail.word() == Some("ask") => {
@@ -135,6 +135,10 @@ impl policy::Policy for Shared {
 
     fn decide(&self, request: &Request<'_>) -> Option<policy::Decision> {
         policy::Policy::decide(&*self.0, request)
+    }
+
+    fn effect(&self, request: &Request<'_>) -> Option<Effect> {
+        policy::Policy::effect(&*self.0, request)
     }
 }
 
@@ -184,7 +188,7 @@ fn excluded_reason(excluded: &Excluded, place: &impl Fn(&str, Option<&str>) -> O
     }
 }
 
-fn files_default(table: &Table) -> impl Fn(&Request<'_>) -> Answer + Send + Sync + use<> {
+fn files_default(table: &Table) -> FilesDefault {
     let section = |access: &str| -> Answer {
         let node = find(table, &format!("files.{access}.default"))?;
         let text =
@@ -192,12 +196,7 @@ fn files_default(table: &Table) -> impl Fn(&Request<'_>) -> Answer + Send + Sync
         let reason = Reason::new(Code::FilesDefault, text).by(Some(node.place()));
         Some((effect(node)?, reason.remedy(format!("add a pattern to `files.{access}.allow`"))))
     };
-    let (read, write) = (section("read"), section("write"));
-    move |request| match request.want.kind() {
-        Kind::Read | Kind::Load => read.clone(),
-        Kind::Write => write.clone(),
-        Kind::Exec | Kind::Connect | Kind::Call => None,
-    }
+    FilesDefault { read: section("read"), write: section("write") }
 }
 
 fn network_default(table: &Table) -> impl Fn(&Request<'_>) -> Answer + Send + Sync + use<> {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use policy::floor::{Border, Forbidden, NoAbsolute, outside};
 use policy::{
-    Chain, Code, Effect, Floor, GlobError, Kind, Kinds, Link, PathPattern, Reason, Request, Rule, RuleSet,
-    Subject,
+    Chain, Code, Effect, FilesDefault, Floor, GlobError, Kinds, Link, PathPattern, Reason, Request, Rule,
+    RuleSet, Subject,
 };
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -147,8 +147,7 @@ impl Config {
         if self.jail == Jail::Closed {
             floor.push(Box::new(Border::new(Vec::new(), None)));
         }
-        let chain =
-            Chain::new(floor).then(self.rules()?).otherwise(Link::new("files default", self.default()));
+        let chain = Chain::new(floor).then(self.rules()?).otherwise(self.default());
         Ok(match self.jail {
             Jail::Ask => chain.then(Link::new("border", |request: &Request<'_>| {
                 let location = request.want.location()?;
@@ -187,19 +186,14 @@ impl Config {
         RuleSet::new(rules).map_err(|why| together("read, write", why))
     }
 
-    fn default(&self) -> impl Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync + 'static {
+    fn default(&self) -> FilesDefault {
         let default = |field: &str, effect: Effect| {
             let text =
                 format!("no pattern in `{field}` names this file, and its default is {}", effect.word());
             let remedy = format!("add a pattern to `{field}.allow`");
-            (effect, Reason::new(Code::FilesDefault, text).remedy(remedy))
+            Some((effect, Reason::new(Code::FilesDefault, text).remedy(remedy)))
         };
-        let (read, write) = (default("read", self.read.default), default("write", self.write.default));
-        move |request| match request.want.kind() {
-            Kind::Read | Kind::Load => Some(read.clone()),
-            Kind::Write => Some(write.clone()),
-            Kind::Exec | Kind::Connect | Kind::Call => None,
-        }
+        FilesDefault { read: default("read", self.read.default), write: default("write", self.write.default) }
     }
 }
 

@@ -1,14 +1,16 @@
 //! Looking through directories: what the policy does not let the tool read is not there.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use policy::{Chain, Decision, Location, Request, Want};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use policy::{Answers, Chain, Location, Request, Siblings, Want};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
 
 use crate::grant::Opened;
 use crate::guard::Guard;
@@ -24,13 +26,16 @@ struct Inner {
     /// The policy when the first directory was opened: one walk, one policy.
     chain: Arc<Chain>,
     handle: OwnedFd,
-    path: PathBuf,
+    /// Where it is, by its real path alone.
+    location: Location,
+    /// Whether the handle has been read from: it has one position for all who share it.
+    used: AtomicBool,
 }
 
 /// Something in a directory that the policy lets the tool read. Nothing is followed: a link is a link.
 #[derive(Debug)]
 pub struct Entry {
-    location: Location,
+    name: OsString,
     kind: EntryKind,
 }
 
@@ -50,9 +55,19 @@ pub enum EntryKind {
 /// The entries of a directory, in no particular order.
 pub struct Entries<'a> {
     directory: &'a Directory,
-    listing: Dir,
-    path: PathBuf,
+    /// A second handle, if the first one has been read from.
+    own: Option<OwnedFd>,
+    siblings: Siblings,
+    /// The names that were judged and not taken yet, one after the other.
+    names: Vec<u8>,
+    /// Where each of them begins, and what the file system says that it is.
+    judged: Vec<(usize, FileType)>,
+    trouble: Option<Trouble>,
+    ended: bool,
 }
+
+/// Room for what the kernel tells at once: some hundred names.
+const BUFFER: usize = 16 << 10;
 
 impl Directory {
     pub(crate) fn open(guard: Guard, opened: &Opened) -> Result<Self, Trouble> {
@@ -61,19 +76,28 @@ impl Directory {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let handle = opened.workspace.handles.open(&opened.here.handle, flags)?;
-        let (chain, path) = (guard.chain(), opened.location.path().to_owned());
-        Ok(Self(Arc::new(Inner { guard, chain, handle, path })))
+        let location = guard.session.workspace.entry(opened.location.path())?;
+        let chain = guard.chain();
+        Ok(Self(Arc::new(Inner { guard, chain, handle, location, used: AtomicBool::new(false) })))
     }
 
     /// Its real path.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0.path
+        self.0.location.path()
     }
 
     /// What is in it, as far as the policy lets the tool read it.
     pub fn entries(&self) -> Result<Entries<'_>, Trouble> {
-        Ok(Entries { directory: self, listing: Dir::read_from(&self.0.handle)?, path: self.0.path.clone() })
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let own = if self.0.used.swap(true, Ordering::Relaxed) {
+            Some(rustix::fs::openat(&self.0.handle, ".", flags, Mode::empty())?)
+        } else {
+            None
+        };
+        let siblings = Siblings::of(&self.0.location);
+        let (names, judged) = (Vec::with_capacity(1 << 10), Vec::with_capacity(1 << 6));
+        Ok(Entries { directory: self, own, siblings, names, judged, trouble: None, ended: false })
     }
 
     /// Goes into a directory that was listed here.
@@ -81,7 +105,9 @@ impl Directory {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(&self.0.handle, entry.name(), flags, Mode::empty())?;
         let (guard, chain) = (self.0.guard.clone(), Arc::clone(&self.0.chain));
-        Ok(Self(Arc::new(Inner { guard, chain, handle, path: entry.location.path().to_owned() })))
+        let location = self.0.place(entry.name()).ok_or(Trouble::Gone)?;
+        let used = AtomicBool::new(false);
+        Ok(Self(Arc::new(Inner { guard, chain, handle, location, used })))
     }
 
     /// Opens a file that was listed here. What has become a link or something else meanwhile is not opened.
@@ -91,9 +117,10 @@ impl Directory {
 
     /// Opens a file by its name in this directory, if the policy lets the tool read it.
     pub fn file_called(&self, name: &OsStr) -> Result<Listed, Trouble> {
-        let plain = !name.is_empty() && !name.as_bytes().contains(&b'/') && name != "." && name != "..";
-        let location = self.0.guard.session.workspace.entry(&self.0.path.join(name))?;
-        if plain && self.0.allows(&location) { self.file_named(name) } else { Err(Trouble::NotFound) }
+        let answers = self.0.guard.session.answers();
+        let allowed = self.0.place(name).is_some_and(|place| self.0.allows(&place, &answers));
+        drop(answers);
+        if allowed { self.file_named(name) } else { Err(Trouble::NotFound) }
     }
 
     /// What is known of an entry without opening it.
@@ -156,9 +183,26 @@ impl Look {
 }
 
 impl Inner {
-    fn allows(&self, location: &Location) -> bool {
-        let request = Request { tool: &self.guard.own.tool, want: Want::Read(location) };
-        matches!(self.chain.decide(&request, &self.guard.session.answers()), Decision::Allow(_))
+    /// Where an entry is. `None` for what is no name of an entry.
+    fn place(&self, name: &OsStr) -> Option<Location> {
+        Siblings::of(&self.location).named(self.workspace(), name).ok().cloned()
+    }
+
+    /// Whether an entry may be read: by its name, and by how the name looks.
+    fn allows(&self, place: &Location, answers: &Answers) -> bool {
+        let allows = |location: &Location| {
+            let request = Request { tool: &self.guard.own.tool, want: Want::Read(location) };
+            self.chain.allows(&request, answers)
+        };
+        if place.path().as_os_str().as_bytes().is_ascii() {
+            return allows(place);
+        }
+        let folded = self.guard.session.workspace.with_folded(place.clone(), place.path());
+        folded.is_ok_and(|location| allows(&location))
+    }
+
+    fn workspace(&self) -> &Path {
+        &self.guard.session.workspace.path
     }
 }
 
@@ -166,13 +210,7 @@ impl Entry {
     /// Its name in the directory.
     #[must_use]
     pub fn name(&self) -> &OsStr {
-        self.location.path().file_name().unwrap_or_default()
-    }
-
-    /// Where it is.
-    #[must_use]
-    pub fn location(&self) -> &Location {
-        &self.location
+        &self.name
     }
 
     /// What it is.
@@ -186,40 +224,66 @@ impl Iterator for Entries<'_> {
     type Item = Result<Entry, Trouble>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let inner = &self.directory.0;
         loop {
-            let entry = match self.listing.next()? {
-                Ok(entry) => entry,
-                Err(errno) => return Some(Err(errno.into())),
-            };
-            let name = entry.file_name().to_bytes();
-            if name == b"." || name == b".." {
-                continue;
+            if let Some((begin, told)) = self.judged.pop() {
+                return Some(Ok(self.take(begin, told)));
             }
-            self.path.push(OsStr::from_bytes(name));
-            let location = inner.guard.session.workspace.entry(&self.path);
-            self.path.pop();
-            let location = match location {
-                Ok(location) => location,
-                Err(trouble) => return Some(Err(trouble)),
-            };
-            if inner.allows(&location) {
-                let kind = self.directory.kind(entry.file_type(), OsStr::from_bytes(name));
-                return Some(Ok(Entry { location, kind }));
+            if let Some(trouble) = self.trouble.take() {
+                return Some(Err(trouble));
             }
+            if self.ended {
+                return None;
+            }
+            self.fetch();
         }
     }
 }
 
-impl Directory {
+impl Entries<'_> {
+    /// Judges what the kernel tells at once, with the answers that people have given so far.
+    fn fetch(&mut self) {
+        let inner = &self.directory.0;
+        let handle = self.own.as_ref().unwrap_or(&inner.handle);
+        let mut buffer = [const { MaybeUninit::uninit() }; BUFFER];
+        let mut told = RawDir::new(handle, &mut buffer);
+        let mut answers = None;
+        loop {
+            match told.next() {
+                None => self.ended = true,
+                Some(Err(errno)) => {
+                    self.trouble = Some(errno.into());
+                    self.ended = true;
+                }
+                Some(Ok(entry)) => {
+                    let answers = answers.get_or_insert_with(|| inner.guard.session.answers());
+                    let name = entry.file_name().to_bytes();
+                    let place = self.siblings.named(inner.workspace(), OsStr::from_bytes(name));
+                    if place.is_ok_and(|place| inner.allows(place, answers)) {
+                        self.judged.push((self.names.len(), entry.file_type()));
+                        self.names.extend_from_slice(name);
+                    }
+                }
+            }
+            if self.ended || told.is_buffer_empty() {
+                break;
+            }
+        }
+    }
+
+    /// The last of the names that were judged.
+    fn take(&mut self, begin: usize, told: FileType) -> Entry {
+        let name = OsStr::from_bytes(&self.names[begin..]).to_owned();
+        let told = if told == FileType::Unknown { self.directory.0.kind(&name) } else { told };
+        self.names.truncate(begin);
+        Entry { name, kind: told.into() }
+    }
+}
+
+impl Inner {
     /// Some file systems do not say what an entry is.
-    fn kind(&self, told: FileType, name: &OsStr) -> EntryKind {
-        let told = match told {
-            FileType::Unknown => rustix::fs::statat(&self.0.handle, name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(FileType::Unknown, |stat| kind(&stat)),
-            told => told,
-        };
-        told.into()
+    fn kind(&self, name: &OsStr) -> FileType {
+        let stat = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.map_or(FileType::Unknown, |stat| kind(&stat))
     }
 }
 

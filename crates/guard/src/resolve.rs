@@ -223,7 +223,7 @@ impl Workspace {
         Ok(if self.folds_case { location.folding_case() } else { location })
     }
 
-    fn with_folded(&self, location: Location, real: &Path) -> Result<Location, Trouble> {
+    pub(crate) fn with_folded(&self, location: Location, real: &Path) -> Result<Location, Trouble> {
         // The workspace keeps its name: it is what the rest is below of.
         let folded = match real.strip_prefix(&self.path) {
             Ok(below) => fold::folded(below).map(|below| self.path.join(below)),

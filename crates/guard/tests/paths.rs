@@ -128,7 +128,7 @@ fn look(directory: &Directory, open: &mut Vec<Directory>, seen: &mut Vec<(PathBu
             }
             _ => assert!(directory.file(&entry).is_err(), "{entry:?}"),
         }
-        seen.push((entry.location().path().to_owned(), text));
+        seen.push((directory.path().join(entry.name()), text));
     }
 }
 

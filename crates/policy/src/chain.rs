@@ -24,6 +24,10 @@ pub trait Policy: Send + Sync {
     fn name(&self) -> &str;
     /// What it says to the request.
     fn decide(&self, request: &Request<'_>) -> Option<Decision>;
+    /// The same without the reason, for those who ask often.
+    fn effect(&self, request: &Request<'_>) -> Option<Effect> {
+        self.decide(request).map(|decision| decision.effect())
+    }
 }
 
 /// Policies in order. Cheap to clone: the links are shared.
@@ -177,6 +181,23 @@ impl Chain {
         self.decide_in_phase(request, answers).1
     }
 
+    /// Whether the decision would be allow. No reason is given, so that it costs little to ask about every entry of a tree.
+    #[must_use]
+    pub fn allows(&self, request: &Request<'_>, answers: &Answers) -> bool {
+        if self.floor.iter().any(|link| link.forbid(request).is_some()) {
+            return false;
+        }
+        let answer = answers.decide(request).map(|decision| decision.effect());
+        let ruled = strictest_effect(&self.rules, request).max(strictest_effect(&self.added, request));
+        let narrowed = strictest_effect(&self.narrowing, request);
+        if [answer, ruled, narrowed].contains(&Some(Effect::Deny)) {
+            return false;
+        }
+        let unanswered = || ruled.or_else(|| strictest_effect(&self.defaults, request));
+        answer == Some(Effect::Allow)
+            || (narrowed != Some(Effect::Ask) && unanswered() == Some(Effect::Allow))
+    }
+
     fn decide_in_phase(&self, request: &Request<'_>, answers: &Answers) -> (Phase, Decision) {
         if let Some(reason) = self.floor.iter().find_map(|link| link.forbid(request)) {
             return (Phase::FloorDeny, Decision::Deny(reason));
@@ -233,6 +254,10 @@ fn strictest<'a>(
     request: &Request<'_>,
 ) -> Option<Decision> {
     links.filter_map(|link| link.decide(request)).reduce(Decision::stricter)
+}
+
+fn strictest_effect(links: &[Arc<dyn Policy>], request: &Request<'_>) -> Option<Effect> {
+    links.iter().fold(None, |strictest, link| strictest.max(link.effect(request)))
 }
 
 fn narrow(base: (Phase, Decision), narrowed: Option<Decision>) -> (Phase, Decision) {

@@ -114,8 +114,12 @@ impl Forbidden {
         self
     }
 
-    fn first<'n>(&self, names: impl Iterator<Item = &'n [u8]>) -> Option<usize> {
-        names.filter_map(|name| self.index.first(name)).min()
+    fn first(&self, location: &Location) -> Option<usize> {
+        let mut first = self.index.first_of(location.real_pair());
+        for alias in location.alias_pairs() {
+            first = self.index.first_of(alias).into_iter().chain(first).min();
+        }
+        first
     }
 }
 
@@ -128,10 +132,10 @@ impl Floor for Forbidden {
         let first = match (request.want, &self.workspace) {
             (Want::Exec(invocation), Some(workspace)) => {
                 files(invocation, workspace, &[Kind::Read, Kind::Write], Strangers::Ignored, |_, file| {
-                    self.first(file.names())
+                    self.index.first_of(file.pair())
                 })
             }
-            (want, _) => self.first(want.location()?.names()),
+            (want, _) => self.first(want.location()?),
         };
         first.map(|index| self.reasons[index].clone())
     }

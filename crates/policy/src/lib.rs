@@ -20,10 +20,12 @@
 
 mod address;
 mod answers;
+mod automaton;
 mod chain;
 mod code;
 mod command;
 mod decision;
+mod files_default;
 pub mod finding;
 mod findings;
 pub mod floor;
@@ -50,6 +52,7 @@ pub use chain::{Chain, Floor, Link, NameTaken, Phase, Policy, Position, Said, Tr
 pub use code::Code;
 pub use command::CommandPattern;
 pub use decision::{Decision, Effect, Reason, RuleRef};
+pub use files_default::FilesDefault;
 pub use findings::{Destructive, Findings, is_finding, least_effect};
 pub use glob::{Glob, GlobError, escape};
 pub use host::{Endpoint, HostError, HostName};
@@ -58,7 +61,7 @@ pub use invocation::{
     Argv, Assignment, Certainty, Direction, Finding, Invocation, Program, Redirect, Span, Word,
 };
 pub use limit::{Breaker, BreakerLimit, Exhausted, Limits, Meter, Windows};
-pub use location::{Location, LocationError, lexical};
+pub use location::{Location, LocationError, Siblings, lexical};
 pub use path_index::{Case, PathIndex, PathPattern, Reach};
 pub use pattern::{MAX_PATTERN, MAX_REGEX, Pattern, PatternError};
 pub use request::{Arguments, Kind, Request, Want};

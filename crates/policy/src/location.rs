@@ -22,10 +22,13 @@ pub struct Location {
 /// One path, below the workspace (if it is) and from the root of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Names {
-    absolute: Box<[u8]>,
+    absolute: Vec<u8>,
     /// Where the name below the workspace begins in it.
     below: Option<usize>,
 }
+
+/// The two names of a path: below the workspace, if it lies there, and from the root.
+pub(crate) type Pair<'a> = (Option<&'a [u8]>, &'a [u8]);
 
 /// Why a path cannot be a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -118,6 +121,14 @@ impl Location {
         self.aliases.iter().flat_map(Names::iter)
     }
 
+    pub(crate) fn real_pair(&self) -> Pair<'_> {
+        self.real.pair()
+    }
+
+    pub(crate) fn alias_pairs(&self) -> impl Iterator<Item = Pair<'_>> {
+        self.aliases.iter().map(Names::pair)
+    }
+
     /// Every name: the real ones first.
     pub fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.real_names().chain(self.aliases())
@@ -136,6 +147,60 @@ impl fmt::Display for Location {
     }
 }
 
+/// The places of the entries of one directory, by the one name that the directory gives each.
+///
+/// For those who look at many: each is made in place of the one before.
+#[derive(Debug, Clone)]
+pub struct Siblings {
+    place: Location,
+    /// How long the name of the directory is, with a slash at its end.
+    directory: usize,
+    /// Whether the directory is the workspace or lies in it.
+    inside: bool,
+}
+
+impl Siblings {
+    /// Those of a directory. What is known of how names are compared in it holds for them, too.
+    #[must_use]
+    pub fn of(directory: &Location) -> Self {
+        let Names { mut absolute, below } = directory.real.clone();
+        let itself = below == Some(absolute.len());
+        // Only the root ends in a slash.
+        if absolute.last() != Some(&b'/') {
+            absolute.push(b'/');
+        }
+        let (length, inside) = (absolute.len(), below.is_some());
+        let real = Names { absolute, below: if itself { Some(length) } else { below } };
+        let (aliases, folds_case) = (Vec::new(), directory.folds_case);
+        let place = Location { real, aliases, absolute_spelling: false, shared: false, folds_case };
+        Self { place, directory: length, inside }
+    }
+
+    /// The place of the entry with this name.
+    pub fn named(&mut self, workspace: &Path, name: &OsStr) -> Result<&Location, LocationError> {
+        let name = name.as_bytes();
+        if matches!(name, b"" | b"." | b"..") {
+            return Err(LocationError::Unresolved);
+        }
+        // All bytes are looked at, which is faster than stopping at the first.
+        let has = |unfit: u8| name.iter().fold(false, |found, byte| found | (*byte == unfit));
+        if has(0) {
+            return Err(LocationError::Nul);
+        }
+        if has(b'/') {
+            return Err(LocationError::Unresolved);
+        }
+        let Names { absolute, below } = &mut self.place.real;
+        absolute.truncate(self.directory);
+        absolute.extend_from_slice(name);
+        // An entry of a directory around the workspace may be the workspace.
+        if !self.inside {
+            *below = self::below(absolute, workspace.as_os_str().as_bytes());
+        }
+        Ok(&self.place)
+    }
+}
+
 impl Names {
     fn new(workspace: &Path, path: &Path) -> Result<Self, LocationError> {
         let absolute = resolved(path)?;
@@ -148,8 +213,12 @@ impl Names {
         Some(if below.is_empty() { b"." } else { below })
     }
 
+    fn pair(&self) -> Pair<'_> {
+        (self.relative(), &self.absolute)
+    }
+
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.relative().into_iter().chain([&*self.absolute])
+        self.relative().into_iter().chain([self.absolute.as_slice()])
     }
 }
 
@@ -181,7 +250,7 @@ pub fn lexical(path: &Path) -> PathBuf {
 }
 
 /// The path without doubled or final slashes; refused if anything in it still has to be resolved.
-fn resolved(path: &Path) -> Result<Box<[u8]>, LocationError> {
+fn resolved(path: &Path) -> Result<Vec<u8>, LocationError> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.contains(&0) {
         return Err(LocationError::Nul);
@@ -194,11 +263,8 @@ fn resolved(path: &Path) -> Result<Box<[u8]>, LocationError> {
         return Err(LocationError::Unresolved);
     }
     let names = path.components().filter(|c| matches!(c, Component::Normal(_))).map(Component::as_os_str);
-    Ok([b"/", &*join(names)].concat().into_boxed_slice())
-}
-
-fn join<'a>(names: impl Iterator<Item = &'a OsStr>) -> Box<[u8]> {
-    names.map(OsStr::as_bytes).collect::<Vec<_>>().join(&b'/').into_boxed_slice()
+    let names: Vec<_> = names.map(OsStr::as_bytes).collect();
+    Ok([b"/", &*names.join(&b'/')].concat())
 }
 
 #[cfg(test)]
@@ -229,6 +295,40 @@ mod tests {
             let expected = expected.map(|names| names.iter().map(ToString::to_string).collect());
             assert_eq!(names(path), expected, "{path:?}");
         }
+    }
+
+    #[test]
+    fn an_entry_is_the_place_of_its_path() {
+        let rows: &[(&str, &str, &str)] = &[
+            ("/ws", "/ws", "a"),
+            ("/ws", "/ws/a", "b"),
+            ("/ws", "/ws/a/b", "c d"),
+            ("/ws", "/", "ws"),
+            ("/ws", "/", "wsx"),
+            ("/ws", "/wsx", "a"),
+            ("/a/ws", "/a", "ws"),
+            ("/a/ws", "/a", "x"),
+            ("/", "/", "a"),
+            ("/", "/a", "b"),
+        ];
+        for (workspace, directory, name) in rows {
+            let workspace = Path::new(workspace);
+            let directory = Path::new(directory);
+            let mut siblings = Siblings::of(&Location::new(workspace, directory).unwrap());
+            // One after the other: nothing is left of the one before.
+            for name in ["ws", name, "a-longer-name", name] {
+                let expected = Location::new(workspace, &directory.join(name));
+                let place = siblings.named(workspace, OsStr::new(name)).cloned();
+                assert_eq!(place, expected, "{directory:?} {name}");
+            }
+        }
+        let workspace = Path::new("/ws");
+        let mut siblings = Siblings::of(&Location::new(workspace, Path::new("/ws/a")).unwrap());
+        for name in ["", ".", "..", "a/b", "/", "a/"] {
+            let place = siblings.named(workspace, OsStr::new(name)).cloned();
+            assert_eq!(place, Err(LocationError::Unresolved), "{name}");
+        }
+        assert_eq!(siblings.named(workspace, OsStr::new("a\0")).cloned(), Err(LocationError::Nul));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::command::installed_name;
 use crate::invocation::{Direction, Invocation, Program, Word};
-use crate::location::lexical;
+use crate::location::{Pair, lexical};
 use crate::request::Kind;
 use crate::tables::habits::{HABITS, Habit};
 
@@ -145,10 +145,15 @@ impl File {
     }
 
     /// Its name below the workspace, if it lies there, and from the root.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn pair(&self) -> Pair<'_> {
         let below =
             self.below.map(|at| self.absolute.get(at..).filter(|name| !name.is_empty()).unwrap_or(b"."));
-        below.into_iter().chain([self.absolute.as_slice()])
+        (below, &self.absolute)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        let (below, absolute) = self.pair();
+        below.into_iter().chain([absolute])
     }
 }
 

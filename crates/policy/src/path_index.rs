@@ -3,24 +3,15 @@
 //! All globs of a rule set become one NFA, determinised while it is used. One pass over a name finds every pattern
 //! that matches it, so a decision costs the length of the name and not the number of rules.
 
-use std::sync::{Mutex, PoisonError};
-
 use regex::bytes::{RegexSet, RegexSetBuilder};
-use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
-use regex_automata::util::start;
-use regex_automata::{Anchored, MatchKind};
 use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, Repetition,
 };
 
+use crate::automaton::Automaton;
 use crate::glob::{Anchor, Glob, GlobError, Token};
+use crate::location::Pair;
 use crate::pattern::{MAX_REGEX, PatternError, check_length, one_line, whole_match};
-
-/// Most memory the automaton of one rule set may take, in bytes, before it is used.
-const MAX_AUTOMATON: usize = 64 << 20;
-/// Memory for the part of the automaton that is in use.
-const CACHE: usize = 8 << 20;
 
 /// A pattern on a path: a glob, or a regular expression after `re:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +85,6 @@ pub struct PathIndex {
     globs: Option<Automaton>,
     /// Expressions, and which pattern of the caller each is.
     regexes: Option<(RegexSet, Box<[usize]>)>,
-    case: Case,
 }
 
 impl PathIndex {
@@ -113,34 +103,41 @@ impl PathIndex {
                 }
             }
         }
-        let globs = if hirs.is_empty() { None } else { Some(Automaton::new(&hirs, ids)?) };
+        let globs = if hirs.is_empty() { None } else { Some(Automaton::new(&hirs, ids, case)?) };
         let regexes = if expressions.is_empty() {
             None
         } else {
             Some((regex_set(&expressions, case)?, regex_ids.into()))
         };
-        Ok(Self { globs, regexes, case })
+        Ok(Self { globs, regexes })
     }
 
     /// Calls `hit` with the place of every pattern that matches the name, in no particular order.
-    pub fn matches(&self, name: &[u8], mut hit: impl FnMut(usize)) {
+    pub fn matches(&self, name: &[u8], hit: impl FnMut(usize)) {
+        self.matches_either((None, name), hit);
+    }
+
+    /// Calls `hit` with the place of every pattern that matches one of the names, in no particular order, maybe twice.
+    pub(crate) fn matches_either(&self, names: Pair<'_>, mut hit: impl FnMut(usize)) {
         if let Some(globs) = &self.globs {
-            match self.case {
-                Case::Exact => globs.matches(name, &mut hit),
-                // The patterns are in lower case.
-                Case::Ignored => globs.matches(&name.to_ascii_lowercase(), &mut hit),
-            }
+            globs.matches(names, &mut hit);
         }
         if let Some((regexes, ids)) = &self.regexes {
-            regexes.matches(name).into_iter().for_each(|index| hit(ids[index]));
+            let names = names.0.into_iter().chain([names.1]);
+            names.flat_map(|name| regexes.matches(name)).for_each(|index| hit(ids[index]));
         }
     }
 
     /// Whether any pattern matches the name, and the first that does.
     #[must_use]
     pub fn first(&self, name: &[u8]) -> Option<usize> {
+        self.first_of((None, name))
+    }
+
+    /// Whether any pattern matches one of the names, and the first that does.
+    pub(crate) fn first_of(&self, names: Pair<'_>) -> Option<usize> {
         let mut first = None;
-        self.matches(name, |id| first = Some(first.map_or(id, |other: usize| other.min(id))));
+        self.matches_either(names, |id| first = Some(first.map_or(id, |other: usize| other.min(id))));
         first
     }
 }
@@ -152,68 +149,6 @@ fn regex_set(expressions: &[String], case: Case) -> Result<RegexSet, GlobError> 
         .build()
         .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))?;
     Ok(set)
-}
-
-#[derive(Debug)]
-struct Automaton {
-    dfa: DFA,
-    /// Working memory that is not in use: as much as there were decisions at the same time.
-    caches: Mutex<Vec<Cache>>,
-    ids: Box<[usize]>,
-}
-
-impl Automaton {
-    fn new(hirs: &[Hir], ids: Vec<usize>) -> Result<Self, GlobError> {
-        let too_large =
-            |error: &dyn std::error::Error| PatternError::Regex(one_line(&error.to_string()).into());
-        let nfa = NFA::compiler()
-            .configure(
-                thompson::Config::new()
-                    .utf8(false)
-                    .which_captures(WhichCaptures::None)
-                    .nfa_size_limit(Some(MAX_AUTOMATON)),
-            )
-            .build_many_from_hir(hirs)
-            .map_err(|error| too_large(&error))?;
-        let dfa = DFA::builder()
-            .configure(
-                DFA::config()
-                    .match_kind(MatchKind::All)
-                    .cache_capacity(CACHE)
-                    .skip_cache_capacity_check(true),
-            )
-            .build_from_nfa(nfa)
-            .map_err(|error| too_large(&error))?;
-        Ok(Self { dfa, caches: Mutex::default(), ids: ids.into() })
-    }
-
-    fn matches(&self, name: &[u8], hit: &mut impl FnMut(usize)) {
-        let idle = self.caches.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut cache = idle.unwrap_or_else(|| self.dfa.create_cache());
-        if self.walk(&mut cache, name, hit).is_none() {
-            // The cache gave up, which it is not configured to do. A restriction must not be lost: all match.
-            self.ids.iter().for_each(|id| hit(*id));
-        }
-        self.caches.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
-    }
-
-    /// Runs the automaton over the whole name. `None`: it could not be run to the end.
-    fn walk(&self, cache: &mut Cache, name: &[u8], hit: &mut impl FnMut(usize)) -> Option<()> {
-        let start = start::Config::new().anchored(Anchored::Yes);
-        let mut state = self.dfa.start_state(cache, &start).ok()?;
-        for &byte in name {
-            state = self.dfa.next_state(cache, state, byte).ok()?;
-            if state.is_tagged() && state.is_dead() {
-                return Some(());
-            }
-        }
-        state = self.dfa.next_eoi_state(cache, state).ok()?;
-        if state.is_match() {
-            (0..self.dfa.match_len(cache, state))
-                .for_each(|index| hit(self.ids[self.dfa.match_pattern(cache, state, index).as_usize()]));
-        }
-        Some(())
-    }
 }
 
 /// Translates globs; what a token means depends on reach and case.

@@ -13,7 +13,7 @@ use crate::decision::{Decision, Effect, Reason};
 use crate::glob::GlobError;
 use crate::host_pattern::HostIndex;
 use crate::invocation::{Argv, Invocation, Program};
-use crate::location::Location;
+use crate::location::{Location, Pair};
 use crate::operand::{self, Strangers};
 use crate::path_index::{Case, PathIndex};
 use crate::pattern::line_set;
@@ -163,11 +163,17 @@ impl RuleSet {
 
     /// Restrictions look at every name of the object, permissions only at its real ones.
     fn path_candidates(&self, kind: Kind, location: &Location, hit: &mut impl FnMut(usize)) {
-        self.look_up(&self.paths, location.real_names(), (kind, Effect::Allow), hit);
-        self.look_up(&self.paths, location.aliases(), (kind, Effect::Ask), hit);
+        self.look_up(&self.paths, location.real_pair(), (kind, Effect::Allow), hit);
+        for alias in location.alias_pairs() {
+            self.look_up(&self.paths, alias, (kind, Effect::Ask), hit);
+        }
         if location.folds_case() {
             match self.folded() {
-                Some(folded) => self.look_up(folded, location.names(), (kind, Effect::Ask), hit),
+                Some(folded) => {
+                    for names in std::iter::once(location.real_pair()).chain(location.alias_pairs()) {
+                        self.look_up(folded, names, (kind, Effect::Ask), hit);
+                    }
+                }
                 // A restriction must not be lost: all match.
                 None => self
                     .path_rules
@@ -179,21 +185,19 @@ impl RuleSet {
     }
 
     /// Calls `hit` with the rules that match a name and are at least so strict.
-    fn look_up<'n>(
+    fn look_up(
         &self,
         index: &PathIndex,
-        names: impl Iterator<Item = &'n [u8]>,
+        names: Pair<'_>,
         (kind, at_least): (Kind, Effect),
         hit: &mut impl FnMut(usize),
     ) {
-        for name in names {
-            index.matches(name, |path| {
-                let id = self.path_rules[path];
-                if self.is_about(id, kind, at_least) {
-                    hit(id);
-                }
-            });
-        }
+        index.matches_either(names, |path| {
+            let id = self.path_rules[path];
+            if self.is_about(id, kind, at_least) {
+                hit(id);
+            }
+        });
     }
 
     fn is_about(&self, id: usize, kind: Kind, at_least: Effect) -> bool {
@@ -284,7 +288,7 @@ impl RuleSet {
             &[Kind::Read, Kind::Write],
             Strangers::Read,
             |kind, file| {
-                self.look_up(&self.paths, file.names(), (kind, Effect::Ask), &mut |id| {
+                self.look_up(&self.paths, file.pair(), (kind, Effect::Ask), &mut |id| {
                     if first.is_none_or(|first| id < first) && self.rules[id].conditions_hold(request) {
                         first = Some(id);
                     }
@@ -321,6 +325,13 @@ impl Policy for RuleSet {
         match request.want {
             Want::Exec(invocation) => self.decide_exec(request, invocation),
             _ => self.deciding(request).map(decision),
+        }
+    }
+
+    fn effect(&self, request: &Request<'_>) -> Option<Effect> {
+        match request.want {
+            Want::Exec(_) => self.decide(request).map(|decision| decision.effect()),
+            _ => self.deciding(request).map(|rule| rule.effect),
         }
     }
 }

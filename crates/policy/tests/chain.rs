@@ -7,8 +7,8 @@ use std::sync::Arc;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
 use policy::{
     Answers, Arguments, Argv, Chain, Code, CommandPattern, Cover, Decision, Effect, Endpoint, Finding,
-    HostPattern, Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Position, Program, Reason,
-    Remembered, Request, Rule, RuleSet, Span, Subject, ToolName, Want, Word,
+    HostPattern, Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Policy as _, Position,
+    Program, Reason, Remembered, Request, Rule, RuleSet, Span, Subject, ToolName, Want, Word,
 };
 use proptest::prelude::*;
 
@@ -361,6 +361,10 @@ fn any_rule() -> impl Strategy<Value = (Effect, String)> {
     (any_effect(), "(\\*\\*/)?[ab*](/[ab*]){0,2}(/\\*\\*)?")
 }
 
+fn any_rules() -> impl Strategy<Value = Vec<(Effect, String)>> {
+    proptest::collection::vec(any_rule(), 0..3)
+}
+
 fn decide(rules: &[(Effect, String)], path: &str) -> Effect {
     let rules = rules.iter().map(|(effect, glob)| path_rule(*effect, glob)).collect();
     let chain = Chain::new(vec![]).then(RuleSet::new(rules).unwrap());
@@ -392,6 +396,38 @@ proptest! {
     ) {
         let reversed: Vec<_> = rules.iter().rev().cloned().collect();
         prop_assert_eq!(decide(&rules, &path), decide(&reversed, &path));
+    }
+
+    #[test]
+    fn a_yes_without_a_reason_is_a_yes_with_one(
+        (rules, added) in (proptest::collection::vec(any_rule(), 0..4), any_rules()),
+        (narrowing, defaults) in (any_rules(), any_rules()),
+        forbidden in "[ab](/[ab]){0,2}",
+        answer in proptest::option::of(prop_oneof![Just(Remembered::Allow), Just(Remembered::Deny)]),
+        paths in proptest::collection::vec("/ws(/[ab]){1,4}", 1..8),
+    ) {
+        let set = |rules: &[(Effect, String)]| {
+            RuleSet::new(rules.iter().map(|rule| path_rule(rule.0, &rule.1)).collect()).unwrap()
+        };
+        let forbidden = Forbidden::new(&[(PathPattern::parse(&forbidden).unwrap(), None)]).unwrap();
+        let mut chain = Chain::new(vec![Box::new(forbidden)]).then(set(&rules));
+        chain = chain.narrowed_by(set(&narrowing)).otherwise(set(&defaults));
+        let added = Link::new("added", move |request: &Request<'_>| {
+            let decision = set(&added).decide(request)?;
+            Some((decision.effect(), decision.reason().clone()))
+        });
+        chain.add(Arc::new(added), Position::Last).unwrap();
+        let read = tool("read");
+        let files: Vec<_> = paths.iter().map(|path| location(path)).collect();
+        let mut answers = Answers::none();
+        if let Some(answer) = answer {
+            answers.remember(&Request { tool: &read, want: Want::Read(&files[0]) }, answer, Cover::Tool);
+        }
+        for file in &files {
+            let request = Request { tool: &read, want: Want::Read(file) };
+            let decided = matches!(chain.decide(&request, &answers), Decision::Allow(_));
+            prop_assert_eq!(chain.allows(&request, &answers), decided);
+        }
     }
 
     #[test]

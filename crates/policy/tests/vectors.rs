@@ -107,6 +107,27 @@ proptest! {
         prop_assert_eq!(together, alone, "{:?} on {}", globs, name);
     }
 
+    /// What an index was asked before does not count.
+    #[test]
+    fn names_in_a_row_match_as_each_alone(
+        globs in proptest::collection::vec(any_glob(), 1..6),
+        names in proptest::collection::vec("/?[abA]{1,9}(/[abB]{1,2}){0,4}", 1..12),
+        case in prop_oneof![Just(Case::Exact), Just(Case::Ignored)],
+    ) {
+        let patterns: Vec<_> = globs.iter().map(|glob| PathPattern::parse(glob).unwrap()).collect();
+        let listed: Vec<_> = patterns.iter().map(|pattern| (pattern, Reach::Wide)).collect();
+        let matches = |index: &PathIndex, name: &str| {
+            let mut ids = BTreeSet::new();
+            index.matches(name.as_bytes(), |id| { ids.insert(id); });
+            ids
+        };
+        let index = PathIndex::new(&listed, case).unwrap();
+        for name in &names {
+            let alone = matches(&PathIndex::new(&listed, case).unwrap(), name);
+            prop_assert_eq!(matches(&index, name), alone, "{:?} on {} of {:?}", globs, name, names);
+        }
+    }
+
     #[test]
     fn a_pattern_matches_its_samples(glob in any_glob(), reach in prop_oneof![Just(Reach::Wide), Just(Reach::Narrow)]) {
         let pattern = PathPattern::parse(&glob).unwrap();
