@@ -216,7 +216,7 @@ impl Guard {
 
     fn allows(&self, want: Want<'_>) -> bool {
         let request = Request { tool: &self.own.tool, want };
-        matches!(self.chain().decide(&request, &self.session.answers()), Decision::Allow(_))
+        self.chain().allows(&request, &self.session.answers())
     }
 
     /// What a path leads to. Where that cannot be found out, what it spells is judged first: a place that is denied is denied,
