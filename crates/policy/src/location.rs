@@ -258,9 +258,17 @@ fn resolved(path: &Path) -> Result<Vec<u8>, LocationError> {
     if !path.is_absolute() {
         return Err(LocationError::Relative);
     }
+    let mut plain = true;
     // `Path::components` hides `.`, so the bytes are asked.
-    if bytes.split(|&b| b == b'/').any(|part| part == b"." || part == b"..") {
-        return Err(LocationError::Unresolved);
+    for part in bytes[1..].split(|&b| b == b'/') {
+        match part {
+            b"." | b".." => return Err(LocationError::Unresolved),
+            b"" => plain &= bytes.len() == 1,
+            _ => {}
+        }
+    }
+    if plain {
+        return Ok(bytes.to_vec());
     }
     let names = path.components().filter(|c| matches!(c, Component::Normal(_))).map(Component::as_os_str);
     let names: Vec<_> = names.map(OsStr::as_bytes).collect();

@@ -33,12 +33,21 @@ impl<'a> Shown<'a> {
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nearly every name is of this kind.
+        if let (Ok(text), true) = (std::str::from_utf8(self.0), self.0.iter().all(|byte| is_plain(*byte))) {
+            return f.write_str(text);
+        }
         for chunk in self.0.utf8_chunks() {
             chunk.valid().chars().try_for_each(|c| show_char(f, c))?;
             chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))?;
         }
         Ok(())
     }
+}
+
+/// A letter, digit or sign that shows itself.
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~')
 }
 
 fn show_char(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
