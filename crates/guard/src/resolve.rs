@@ -5,8 +5,8 @@
 //! by step, as far as it does. Nothing here creates, truncates or opens anything.
 
 use std::borrow::Cow;
-use std::ffi::OsString;
-use std::os::fd::OwnedFd;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -84,11 +84,8 @@ impl Workspace {
     /// Opens a directory to work in.
     pub(crate) fn open(path: &Path) -> Result<Self, Trouble> {
         let handles = Handles::find()?;
-        let flags = PATH | OFlags::DIRECTORY;
-        let handle = match look(CWD, path, flags, ResolveFlags::NO_MAGICLINKS) {
-            Err(Errno::NOSYS) => rustix::fs::open(path, flags, rustix::fs::Mode::empty())?,
-            other => other?,
-        };
+        check(path)?;
+        let handle = directory(path)?;
         let path = handles.name(&handle)?;
         let folds_case = fold::folds_case(&handles, &handle);
         Ok(Self { handle, path, handles, folds_case })
@@ -97,14 +94,10 @@ impl Workspace {
     /// Finds what a path leads to.
     pub(crate) fn find(&self, written: Written<'_>, last: Last) -> Result<Found, Trouble> {
         check(written.path)?;
-        let below = written.path.strip_prefix(&self.path).unwrap_or(written.path);
-        let found = if below.is_absolute() {
-            self.anywhere(written.path, last)
-        } else {
-            self.beneath(named(below), last)
-        };
+        let path = self.seen_from_within(written.path);
+        let found = if path.is_absolute() { self.anywhere(path, last) } else { self.beneath(path, last) };
         let (real, object) = match found {
-            Err(Trouble::System(Errno::NOSYS)) => self.step_by_step(written.path, last),
+            Err(Trouble::System(Errno::NOSYS)) => self.step_by_step(path, last),
             other => other,
         }?;
         let location = self.location(&real, written)?;
@@ -119,6 +112,18 @@ impl Workspace {
     pub(crate) fn spelled(&self, written: Written<'_>) -> Result<Location, Trouble> {
         check(written.path)?;
         self.location(&lexical(&self.path.join(written.path)), written)
+    }
+
+    /// A path that is written from the root through the workspace, as it is seen from within. The rest of it stays as it is.
+    fn seen_from_within<'a>(&self, path: &'a Path) -> &'a Path {
+        let bytes = path.as_os_str().as_bytes();
+        let workspace = self.path.as_os_str().as_bytes();
+        let rest = bytes.strip_prefix(workspace.strip_suffix(b"/").unwrap_or(workspace));
+        let Some(rest @ ([] | [b'/', ..])) = rest else { return path };
+        let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
+        let rest = OsStr::from_bytes(&rest[slashes..]);
+        // The workspace itself is `.` seen from within.
+        Path::new(if rest.is_empty() { OsStr::new(".") } else { rest })
     }
 
     /// Beneath the workspace. The kernel vouches for the name if there is no link in it.
@@ -149,11 +154,7 @@ impl Workspace {
         match look(&self.handle, path, flags(last), ResolveFlags::NO_MAGICLINKS) {
             Ok(handle) => Ok((self.handles.name(&handle)?, Object::here(handle)?)),
             Err(Errno::NOENT) => self.step_by_step(path, last),
-            // Links that are none, or too many of them.
-            Err(Errno::LOOP) => match look(&self.handle, path, flags(last), ResolveFlags::empty()) {
-                Ok(_) => Err(Trouble::MagicLink),
-                Err(errno) => Err(errno.into()),
-            },
+            Err(Errno::LOOP) => Err(circle_or_magic(&self.handle, path, flags(last))),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -237,9 +238,26 @@ fn check(path: &Path) -> Result<(), Trouble> {
     if bytes.contains(&0) { Err(Trouble::Nul) } else { Ok(()) }
 }
 
-/// The workspace itself is `.` seen from within.
-fn named(below: &Path) -> &Path {
-    if below.as_os_str().is_empty() { Path::new(".") } else { below }
+/// Opens a directory that a path leads to, by any links but those of the kernel.
+fn directory(path: &Path) -> Result<OwnedFd, Trouble> {
+    let flags = PATH | OFlags::DIRECTORY;
+    match look(CWD, path, flags, ResolveFlags::NO_MAGICLINKS) {
+        Err(Errno::NOSYS) => match steps::walk(CWD, path, Last::Follow)? {
+            Object::Here(here) if kind(&here.stat) == FileType::Directory => Ok(here.handle),
+            Object::Here(_) => Err(Trouble::NotADirectory),
+            Object::Missing(_) => Err(Trouble::NotFound),
+        },
+        Err(Errno::LOOP) => Err(circle_or_magic(CWD, path, flags)),
+        other => Ok(other?),
+    }
+}
+
+/// Links that are none, or too many of them: without the restriction, only the latter are still in the way.
+fn circle_or_magic(from: impl AsFd, path: &Path, flags: OFlags) -> Trouble {
+    match look(from, path, flags, ResolveFlags::empty()) {
+        Err(Errno::LOOP) => Trouble::Loop,
+        _ => Trouble::MagicLink,
+    }
 }
 
 fn flags(last: Last) -> OFlags {

@@ -170,3 +170,8 @@ fn can_access_says_what_authorize_does_and_changes_nothing() {
     assert!(!tree.root.join("out/dangling.txt").exists());
     assert!(!tree.ws.join("missing").exists());
 }
+
+#[test]
+fn the_same_where_the_kernel_cannot_do_it_in_one_call() {
+    stage::old_kernel::run_again(&[rustix::io::Errno::NOSYS, rustix::io::Errno::PERM]);
+}

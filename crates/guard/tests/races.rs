@@ -214,3 +214,8 @@ fn a_step_back_over_a_directory_that_moves_never_leads_out() {
         assert!(swapping.join().unwrap() > 100);
     });
 }
+
+#[test]
+fn the_same_where_the_kernel_cannot_do_it_in_one_call() {
+    stage::old_kernel::run_again(&[rustix::io::Errno::NOSYS]);
+}

@@ -19,7 +19,7 @@ use crate::workspace::cargo;
 const USER: u32 = 54321;
 
 /// The packages whose tests touch files, processes or the kernel.
-const PACKAGES: &[&str] = &["crates/audit", "crates/cli", "crates/config", "crates/jail"];
+const PACKAGES: &[&str] = &["crates/audit", "crates/cli", "crates/config", "crates/guard", "crates/jail"];
 
 /// Runs the tests of those packages again as an ordinary user. Without root, the first run was that already.
 pub(super) fn run(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {

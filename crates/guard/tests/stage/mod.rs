@@ -1,6 +1,10 @@
 //! Real directories, a chain, and people who answer as they are told.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod old_kernel;
+#[path = "../../../../tests/skip.rs"]
+pub(crate) mod skip;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
