@@ -82,13 +82,17 @@ impl Handles {
 
 /// Whether a path, without any link in it, leads to this object.
 fn leads_to(path: &Path, handle: impl AsFd) -> Result<bool, Trouble> {
-    let looked = match look(CWD, path, PATH | OFlags::NOFOLLOW, ResolveFlags::NO_SYMLINKS) {
-        Err(Errno::NOSYS) => steps::root().and_then(|root| steps::straight(root, path)),
-        other => other,
-    };
-    match looked {
+    match straight(CWD, path) {
         Ok(other) => Ok(same(&rustix::fs::fstat(other)?, &rustix::fs::fstat(handle)?)),
         Err(_) => Ok(false),
+    }
+}
+
+/// Looks a path of plain names up. A link on the way is an error, and one at the end is what was found.
+pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+    match look(&from, path, PATH | OFlags::NOFOLLOW, ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOSYS) => steps::straight(from, path),
+        other => other,
     }
 }
 

@@ -15,7 +15,7 @@ use rustix::fs::{CWD, FileType, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use crate::fold;
-use crate::handle::{Handles, PATH, kind, look};
+use crate::handle::{Handles, PATH, kind, look, same, straight};
 use crate::steps;
 use crate::trouble::Trouble;
 
@@ -142,7 +142,7 @@ impl Workspace {
 
     fn through_links(&self, path: &Path, last: Last) -> Result<(PathBuf, Object), Trouble> {
         match look(&self.handle, path, flags(last), BENEATH) {
-            Ok(handle) => Ok((self.handles.name(&handle)?, Object::here(handle)?)),
+            Ok(handle) => Ok((self.name(&handle)?, Object::here(handle)?)),
             Err(Errno::XDEV | Errno::LOOP) => self.anywhere(path, last),
             Err(Errno::NOENT) => self.step_by_step(path, last),
             Err(errno) => Err(errno.into()),
@@ -152,7 +152,7 @@ impl Workspace {
     /// Wherever it leads: the policy decides by the name of what is found there.
     fn anywhere(&self, path: &Path, last: Last) -> Result<(PathBuf, Object), Trouble> {
         match look(&self.handle, path, flags(last), ResolveFlags::NO_MAGICLINKS) {
-            Ok(handle) => Ok((self.handles.name(&handle)?, Object::here(handle)?)),
+            Ok(handle) => Ok((self.name(&handle)?, Object::here(handle)?)),
             Err(Errno::NOENT) => self.step_by_step(path, last),
             Err(Errno::LOOP) => Err(circle_or_magic(&self.handle, path, flags(last))),
             Err(errno) => Err(errno.into()),
@@ -163,14 +163,35 @@ impl Workspace {
     pub(crate) fn step_by_step(&self, path: &Path, last: Last) -> Result<(PathBuf, Object), Trouble> {
         let object = steps::walk(&self.handle, path, last)?;
         let real = match &object {
-            Object::Here(here) => self.handles.name(&here.handle)?,
+            Object::Here(here) => self.name(&here.handle)?,
             Object::Missing(missing) => {
-                let mut real = self.handles.name(&missing.parent)?;
+                let mut real = self.name(&missing.parent)?;
                 real.extend(&missing.rest);
                 real
             }
         };
         Ok((real, object))
+    }
+
+    /// What the kernel calls an object. Another directory may have been put, or mounted, where the workspace was, and its names would
+    /// look like ours: what is in the workspace is found under its name from within. A step back from within leads into a mount, too.
+    fn name(&self, object: &OwnedFd) -> Result<PathBuf, Trouble> {
+        let real = self.handles.name(object)?;
+        if real.starts_with(&self.path) {
+            let ours = self.known(&real)?;
+            if !same(&rustix::fs::fstat(ours)?, &rustix::fs::fstat(object)?) {
+                return Err(Trouble::Changed);
+            }
+        }
+        Ok(real)
+    }
+
+    /// Looks a real name up once more, from within if it is in the workspace.
+    pub(crate) fn known(&self, real: &Path) -> Result<OwnedFd, Trouble> {
+        straight(&self.handle, self.seen_from_within(real)).map_err(|errno| match errno {
+            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Trouble::Changed,
+            other => other.into(),
+        })
     }
 
     fn below(&self, path: &Path) -> PathBuf {

@@ -32,7 +32,7 @@ pub(crate) fn walk(from: impl AsFd, path: &Path, last: Last) -> Result<Object, T
 
 /// Walks along a path of plain names. Whatever leads elsewhere is an error; at the end it is what was found.
 pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
-    let mut at = rustix::io::fcntl_dupfd_cloexec(from, 0)?;
+    let mut at = if path.is_absolute() { root()? } else { rustix::io::fcntl_dupfd_cloexec(from, 0)? };
     for name in path.components().filter(|part| matches!(part, Component::Normal(_))) {
         at = rustix::fs::openat(&at, name.as_os_str(), PATH | OFlags::NOFOLLOW, Mode::empty())?;
     }
@@ -126,6 +126,6 @@ impl Walk {
     }
 }
 
-pub(crate) fn root() -> Result<OwnedFd, Errno> {
+fn root() -> Result<OwnedFd, Errno> {
     rustix::fs::open("/", PATH | OFlags::DIRECTORY, Mode::empty())
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use guard::{Abort, Config, Guard, Refusal, Trouble};
 use policy::{Code, Effect, Kind};
+use stage::poorer::{KEEPING_RENAMES, OPENAT2, OPENAT2_FILTERED, UNNAMED_FILES, run_again};
 use stage::{Tree, fifo, guard};
 
 fn open(tree: &Tree) -> Guard {
@@ -431,6 +432,21 @@ fn the_workspace_is_a_directory_that_is_there() {
 }
 
 #[test]
-fn the_same_where_the_kernel_cannot_do_it_in_one_call() {
-    stage::old_kernel::run_again(&[rustix::io::Errno::NOSYS, rustix::io::Errno::PERM]);
+fn the_same_where_the_kernel_cannot_look_up_in_one_call() {
+    run_again(&[OPENAT2]);
+}
+
+#[test]
+fn the_same_where_a_filter_keeps_the_kernel_from_it() {
+    run_again(&[OPENAT2_FILTERED]);
+}
+
+#[test]
+fn the_same_where_every_file_has_a_name() {
+    run_again(&[UNNAMED_FILES]);
+}
+
+#[test]
+fn the_same_where_renames_replace() {
+    run_again(&[UNNAMED_FILES, KEEPING_RENAMES]);
 }

@@ -1,7 +1,7 @@
 //! Real directories, a chain, and people who answer as they are told.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-pub(crate) mod old_kernel;
+pub(crate) mod poorer;
 #[path = "../../../../tests/skip.rs"]
 pub(crate) mod skip;
 
