@@ -25,6 +25,8 @@ struct Inner {
     chain: Arc<Chain>,
     handle: OwnedFd,
     path: PathBuf,
+    /// Whether names that differ in case alone are one name in it.
+    folds: bool,
 }
 
 /// Something in a directory that the policy lets the tool read. Nothing is followed: a link is a link.
@@ -62,7 +64,12 @@ impl Directory {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let handle = opened.workspace.handles.open(&opened.here.handle, flags)?;
         let (chain, path) = (guard.chain(), opened.location.path().to_owned());
-        Ok(Self(Arc::new(Inner { guard, chain, handle, path })))
+        Self::new(guard, chain, handle, path)
+    }
+
+    fn new(guard: Guard, chain: Arc<Chain>, handle: OwnedFd, path: PathBuf) -> Result<Self, Trouble> {
+        let folds = guard.session.workspace.folds_in(&handle)?;
+        Ok(Self(Arc::new(Inner { guard, chain, handle, path, folds })))
     }
 
     /// Its real path.
@@ -81,7 +88,7 @@ impl Directory {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(&self.0.handle, entry.name(), flags, Mode::empty())?;
         let (guard, chain) = (self.0.guard.clone(), Arc::clone(&self.0.chain));
-        Ok(Self(Arc::new(Inner { guard, chain, handle, path: entry.location.path().to_owned() })))
+        Self::new(guard, chain, handle, entry.location.path().to_owned())
     }
 
     /// Opens a file that was listed here. What has become a link or something else meanwhile is not opened.
@@ -92,7 +99,7 @@ impl Directory {
     /// Opens a file by its name in this directory, if the policy lets the tool read it.
     pub fn file_called(&self, name: &OsStr) -> Result<Listed, Trouble> {
         let plain = !name.is_empty() && !name.as_bytes().contains(&b'/') && name != "." && name != "..";
-        let location = self.0.guard.session.workspace.entry(&self.0.path.join(name))?;
+        let location = self.0.guard.session.workspace.entry(&self.0.path.join(name), self.0.folds)?;
         if plain && self.0.allows(&location) { self.file_named(name) } else { Err(Trouble::NotFound) }
     }
 
@@ -197,7 +204,7 @@ impl Iterator for Entries<'_> {
                 continue;
             }
             self.path.push(OsStr::from_bytes(name));
-            let location = inner.guard.session.workspace.entry(&self.path);
+            let location = inner.guard.session.workspace.entry(&self.path, inner.folds);
             self.path.pop();
             let location = match location {
                 Ok(location) => location,

@@ -26,7 +26,9 @@ pub(crate) struct Workspace {
     /// Its real path.
     pub(crate) path: PathBuf,
     pub(crate) handles: Handles,
-    /// Whether names that differ in case alone are one name in it.
+    /// The file system it is on.
+    system: u64,
+    /// Whether names that differ in case alone are one name there.
     folds_case: bool,
 }
 
@@ -88,7 +90,8 @@ impl Workspace {
         let handle = directory(path)?;
         let path = handles.name(&handle)?;
         let folds_case = fold::folds_case(&handles, &handle);
-        Ok(Self { handle, path, handles, folds_case })
+        let system = rustix::fs::fstat(&handle)?.st_dev;
+        Ok(Self { handle, path, handles, system, folds_case })
     }
 
     /// Finds what a path leads to.
@@ -100,7 +103,7 @@ impl Workspace {
             Err(Trouble::System(Errno::NOSYS)) => self.step_by_step(path, last),
             other => other,
         }?;
-        let location = self.location(&real, written)?;
+        let location = self.location(&real, written, self.folds(&real, &object)?)?;
         let location = match &object {
             Object::Here(here) if last == Last::Follow && has_other_names(&here.stat) => location.shared(),
             _ => location,
@@ -111,7 +114,7 @@ impl Workspace {
     /// The place that a path names by its spelling alone, where nothing better can be known.
     pub(crate) fn spelled(&self, written: Written<'_>) -> Result<Location, Trouble> {
         check(written.path)?;
-        self.location(&lexical(&self.path.join(written.path)), written)
+        self.location(&lexical(&self.path.join(written.path)), written, self.folds_case)
     }
 
     /// A path that is written from the root through the workspace, as it is seen from within. The rest of it stays as it is.
@@ -200,38 +203,46 @@ impl Workspace {
         real
     }
 
-    /// The location with every name: the real one, the one that was written, and how they look to a file system that does not
-    /// tell letters apart.
-    pub(crate) fn location(&self, real: &Path, written: Written<'_>) -> Result<Location, Trouble> {
-        let mut location = Location::new(&self.path, real).map_err(unfit)?;
+    /// The location with every name: the real one, the one that was written, and how they look in other forms.
+    fn location(&self, real: &Path, written: Written<'_>, folds: bool) -> Result<Location, Trouble> {
+        let mut location = self.entry(real, folds)?;
         let spelled = self.spelling(written.path);
         if *spelled != *real {
             location = location.also(&self.path, &spelled).map_err(unfit)?;
+            location = self.with_forms(location, &spelled)?;
         }
-        location = self.with_folded(location, real)?;
-        if written.absolute {
-            location = location.spelled_absolute();
-        }
-        Ok(if self.folds_case { location.folding_case() } else { location })
+        Ok(if written.absolute { location.spelled_absolute() } else { location })
     }
 
     /// What an entry of a directory is called, whose own name is known.
-    pub(crate) fn entry(&self, real: &Path) -> Result<Location, Trouble> {
+    pub(crate) fn entry(&self, real: &Path, folds: bool) -> Result<Location, Trouble> {
         let location = Location::new(&self.path, real).map_err(unfit)?;
-        let location = self.with_folded(location, real)?;
-        Ok(if self.folds_case { location.folding_case() } else { location })
+        let location = self.with_forms(location, real)?;
+        Ok(if folds { location.folding_case() } else { location })
     }
 
-    fn with_folded(&self, location: Location, real: &Path) -> Result<Location, Trouble> {
+    fn with_forms(&self, location: Location, path: &Path) -> Result<Location, Trouble> {
         // The workspace keeps its name: it is what the rest is below of.
-        let folded = match real.strip_prefix(&self.path) {
-            Ok(below) => fold::folded(below).map(|below| self.path.join(below)),
-            Err(_) => fold::folded(real),
-        };
-        match folded {
-            Some(folded) => location.also(&self.path, &folded).map_err(unfit),
-            None => Ok(location),
+        let below = path.strip_prefix(&self.path);
+        let forms = fold::forms(below.unwrap_or(path)).into_iter();
+        let also = |location: Location, form: PathBuf| location.also(&self.path, &self.path.join(form));
+        forms.into_iter().try_fold(location, also).map_err(unfit)
+    }
+
+    /// Whether case counts for an object: other file systems may be mounted in the workspace, and each is asked itself.
+    fn folds(&self, real: &Path, object: &Object) -> Result<bool, Trouble> {
+        match object {
+            Object::Here(here) if here.stat.st_dev == self.system => Ok(self.folds_case),
+            Object::Here(here) if kind(&here.stat) == FileType::Directory => Ok(self.folds_in(&here.handle)?),
+            Object::Here(_) => Ok(self.folds_in(&self.known(real.parent().unwrap_or(real))?)?),
+            Object::Missing(missing) => Ok(self.folds_in(&missing.parent)?),
         }
+    }
+
+    /// Whether case counts in a directory.
+    pub(crate) fn folds_in(&self, directory: &OwnedFd) -> Result<bool, Errno> {
+        let ours = rustix::fs::fstat(directory)?.st_dev == self.system;
+        Ok(if ours { self.folds_case } else { fold::folds_case(&self.handles, directory) })
     }
 
     fn spelling<'a>(&self, path: &'a Path) -> Cow<'a, Path> {

@@ -9,44 +9,14 @@ use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use guard::{Abort, Config, Guard, Refusal, Trouble};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
+use stage::apart::apart;
 use stage::poorer::{KEEPING_RENAMES, OPENAT2, UNNAMED_FILES, run_again};
 use stage::skip::skipped;
 use stage::{Tree, guard};
-
-/// Set in the namespace.
-const INSIDE: &str = "RINGFENCE_TEST_MOUNTS";
-
-/// Runs a test of this file in a new mount namespace: root's own, or one of a new user namespace.
-fn apart(name: &str, act: impl FnOnce()) {
-    if std::env::var_os(INSIDE).is_some() {
-        return act();
-    }
-    let arguments: &[&str] = if rustix::process::geteuid().is_root() {
-        &["--mount", "--"]
-    } else {
-        &["--user", "--map-root-user", "--mount", "--"]
-    };
-    let unshare = || {
-        let mut command = Command::new("unshare");
-        command.args(arguments).env(INSIDE, "1");
-        command
-    };
-    if !unshare().arg("true").status().is_ok_and(|status| status.success()) {
-        return skipped(name, "no mount namespace can be made here");
-    }
-    let output = unshare()
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "--nocapture", name])
-        .output()
-        .unwrap();
-    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(output.status.success() && text[0].contains("1 passed"), "{}{}", text[0], text[1]);
-}
 
 fn text(guard: &Guard, path: &str) -> Result<String, Option<Trouble>> {
     let opened = guard.read(Path::new(path), &Abort::new()).map_err(|refusal| refusal.trouble())?;
