@@ -15,8 +15,7 @@ use rustix::path::DecInt;
 
 use crate::grant::{Permit, Version};
 use crate::handle::{PATH, kind, same};
-use crate::resolve::{Found, Here, Last, Missing, Object, Workspace};
-use crate::steps;
+use crate::resolve::{Found, Here, Missing, Object, Workspace};
 use crate::trouble::Trouble;
 
 /// A file that may be written, whether it exists or not.
@@ -158,17 +157,17 @@ impl Removable {
         if kind(&self.stat) == FileType::Directory {
             return Err(Trouble::IsADirectory);
         }
-        let (entry, flags) = match to.place {
-            Place::Old(entry, _) => (entry, RenameFlags::empty()),
-            Place::New(missing) => {
-                (Entry::make(missing, &to.location, &to.workspace)?, RenameFlags::NOREPLACE)
-            }
+        let (entry, replaces) = match to.place {
+            Place::Old(entry, _) => (entry, true),
+            Place::New(missing) => (Entry::make(missing, &to.location, &to.workspace)?, false),
         };
         entry.is_still(&to.location, &to.workspace)?;
         self.entry.is_still(&self.location, &self.workspace)?;
         self.entry.is_still_called(&self.stat)?;
-        let (from, to) = (&self.entry, &entry);
-        rustix::fs::renameat_with(&from.parent, &from.name, &to.parent, &to.name, flags).map_err(taken)
+        if !replaces {
+            return entry.becomes(&self.entry.parent, &self.entry.name);
+        }
+        Ok(rustix::fs::renameat(&self.entry.parent, &self.entry.name, &entry.parent, &entry.name)?)
     }
 }
 
@@ -185,10 +184,7 @@ impl Entry {
     /// The name that leads to an object, by the place that was judged.
     fn of(location: &Location, stat: &Stat, workspace: &Workspace) -> Result<Self, Trouble> {
         let (parent, name) = split(location)?;
-        let Object::Here(found) = steps::walk(&workspace.handle, parent, Last::Keep)? else {
-            return Err(Trouble::Changed);
-        };
-        let entry = Self { parent: found.handle, name: name.to_owned() };
+        let entry = Self { parent: workspace.known(parent)?, name: name.to_owned() };
         entry.is_still(location, workspace)?;
         entry.is_still_called(stat)?;
         Ok(entry)
@@ -213,6 +209,19 @@ impl Entry {
             parent = rustix::fs::openat(&parent, &*directory, flags, Mode::empty())?;
         }
         Ok(Self { parent, name })
+    }
+
+    /// Moves a name here, where nothing has been so far. Where the file system cannot do that in one step, the file has both names for
+    /// a moment.
+    fn becomes(&self, parent: &OwnedFd, name: &OsStr) -> Result<(), Trouble> {
+        match rustix::fs::renameat_with(parent, name, &self.parent, &self.name, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                rustix::fs::linkat(parent, name, &self.parent, &self.name, AtFlags::empty())
+                    .map_err(taken)?;
+                Ok(rustix::fs::unlinkat(parent, name, AtFlags::empty())?)
+            }
+            other => other.map_err(taken),
+        }
     }
 
     /// Whether the directory is where it was when the place was judged.
@@ -287,11 +296,7 @@ impl<'a> Staged<'a> {
     fn appear(self, entry: &Entry, workspace: &Workspace) -> Result<(), Trouble> {
         match &self.name {
             None => self.link(&entry.name, workspace).map_err(taken),
-            Some(scratch) => {
-                let from = (self.parent, &scratch.name);
-                let flags = RenameFlags::NOREPLACE;
-                rustix::fs::renameat_with(from.0, from.1, &entry.parent, &entry.name, flags).map_err(taken)
-            }
+            Some(scratch) => entry.becomes(self.parent, &scratch.name),
         }
     }
 

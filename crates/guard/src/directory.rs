@@ -76,7 +76,8 @@ impl Directory {
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let handle = opened.workspace.handles.open(&opened.here.handle, flags)?;
-        let location = guard.session.workspace.entry(opened.location.path())?;
+        let workspace = &guard.session.workspace;
+        let location = workspace.entry(opened.location.path(), workspace.folds_in(&handle)?)?;
         let chain = guard.chain();
         Ok(Self(Arc::new(Inner { guard, chain, handle, location, used: AtomicBool::new(false) })))
     }
@@ -106,6 +107,9 @@ impl Directory {
         let handle = rustix::fs::openat(&self.0.handle, entry.name(), flags, Mode::empty())?;
         let (guard, chain) = (self.0.guard.clone(), Arc::clone(&self.0.chain));
         let location = self.0.place(entry.name()).ok_or(Trouble::Gone)?;
+        // Another file system may be mounted here.
+        let folds = guard.session.workspace.folds_in(&handle)?;
+        let location = if folds { location.folding_case() } else { location };
         let used = AtomicBool::new(false);
         Ok(Self(Arc::new(Inner { guard, chain, handle, location, used })))
     }
@@ -197,7 +201,7 @@ impl Inner {
         if place.path().as_os_str().as_bytes().is_ascii() {
             return allows(place);
         }
-        let folded = self.guard.session.workspace.with_folded(place.clone(), place.path());
+        let folded = self.guard.session.workspace.with_forms(place.clone(), place.path());
         folded.is_ok_and(|location| allows(&location))
     }
 

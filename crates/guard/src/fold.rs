@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, OFlags};
+use rustix::fs::{AtFlags, Dir, IFlags, OFlags};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::handle::{Handles, same};
@@ -23,47 +23,88 @@ const FOLDING: &[i64] = &[
     0x517b,      // SMB
 ];
 
+/// File systems that tell letters apart, except in directories that are marked.
+const TELLING: &[i64] = &[
+    0xef53,      // ext2, ext3, ext4
+    0x9123_683e, // btrfs
+    0x5846_5342, // XFS
+    0xf2f5_2010, // F2FS
+    0x0102_1994, // tmpfs
+    0x8584_58f6, // ramfs
+    0x794c_7630, // overlay
+    0x7371_7368, // squashfs
+    0xe0f5_e1e2, // EROFS
+    0x9fa0,      // proc
+    0x6265_6572, // sysfs
+];
+
+/// The mark of such a directory.
+const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
+
 /// Entries that are looked at to find out.
 const ENOUGH: usize = 64;
 
-/// A name as it looks without case and compatible forms: `.ſſh`, `.KUBE` with the sign of kelvin. Only for names beyond ASCII: a
-/// restriction ignores the case of ASCII letters by itself where it has to.
-pub(crate) fn folded(path: &Path) -> Option<PathBuf> {
+/// How a name looks in other forms: composed, decomposed, and both of them without case and compatible forms, such as `.ſſh`, or
+/// `.KUBE` with the sign of kelvin. Only for names beyond ASCII: a restriction ignores the case of letters by itself where it has to.
+pub(crate) fn forms(path: &Path) -> Vec<PathBuf> {
     if path.as_os_str().as_bytes().is_ascii() {
-        return None;
+        return Vec::new();
     }
-    let folded: Vec<_> = path.to_str()?.split('/').map(fold_name).collect();
-    let folded = PathBuf::from(folded.join("/"));
-    (folded != path).then_some(folded)
+    let ways: [fn(&str) -> String; 4] = [
+        |name| folded(name).nfc().collect(),
+        |name| name.nfc().collect(),
+        |name| name.nfd().collect(),
+        |name| folded(name).nfd().collect(),
+    ];
+    let mut forms: Vec<_> = ways.into_iter().map(|way| in_form(path, way)).collect();
+    forms.retain(|form| form != path);
+    forms.dedup();
+    forms
 }
 
-fn fold_name(name: &str) -> String {
-    let folded: String = name.nfkc().flat_map(char::to_lowercase).nfc().collect();
-    // A character that becomes a slash or a dot would make another path of it.
-    let is_name = !folded.contains(['/', '\0']) && folded != "." && folded != "..";
-    if is_name { folded } else { name.to_owned() }
+fn folded(name: &str) -> String {
+    name.nfkc().flat_map(char::to_lowercase).collect()
 }
 
-/// Whether names that differ in case alone are one name in a directory: by its kind, or by trying one of its names.
+/// A path with each of its names in another form. What is not text has none.
+fn in_form(path: &Path, way: fn(&str) -> String) -> PathBuf {
+    let form = |name: &[u8]| match std::str::from_utf8(name).map(way) {
+        // A character that becomes a slash or a dot would make another path of it.
+        Ok(form) if !form.contains(['/', '\0']) && form != "." && form != ".." => form.into_bytes(),
+        _ => name.to_owned(),
+    };
+    let names: Vec<_> = path.as_os_str().as_bytes().split(|byte| *byte == b'/').map(form).collect();
+    PathBuf::from(std::ffi::OsString::from_vec(names.join(&b'/')))
+}
+
+/// Whether names that differ in case alone are one name in a directory: by its kind, by its mark, or by trying one of its names.
+/// Where that cannot be found out, they are.
 pub(crate) fn folds_case(handles: &Handles, directory: &OwnedFd) -> bool {
-    let system = rustix::fs::fstatfs(directory).map(|system| system.f_type);
-    system.is_ok_and(|system| FOLDING.contains(&system)) || tried(handles, directory).unwrap_or(false)
+    let Ok(system) = rustix::fs::fstatfs(directory).map(|system| system.f_type) else { return true };
+    let Ok(opened) = handles.open(directory, OFlags::RDONLY | OFlags::DIRECTORY) else {
+        return !TELLING.contains(&system);
+    };
+    let marked = rustix::fs::ioctl_getflags(&opened).is_ok_and(|flags| flags.contains(CASEFOLD));
+    FOLDING.contains(&system) || marked || tried(opened).unwrap_or(!TELLING.contains(&system))
 }
 
-fn tried(handles: &Handles, directory: &OwnedFd) -> Option<bool> {
-    let listing = handles.open(directory, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
-    let entries = Dir::new(listing).ok()?;
-    for entry in entries.flatten().take(ENOUGH) {
+/// Tries names that have letters until one is still there. `None`: there is none.
+fn tried(directory: OwnedFd) -> Option<bool> {
+    let mut entries = Dir::new(directory).ok()?;
+    for _ in 0..ENOUGH {
+        let entry = entries.read()?.ok()?;
         let name = entry.file_name().to_bytes();
         let swapped: Vec<u8> = name.iter().map(|byte| swap(*byte)).collect();
         if swapped == name {
             continue;
         }
+        let directory = entries.fd().ok()?;
         let stat = |name: &[u8]| {
             rustix::fs::statat(directory, OsStr::from_bytes(name), AtFlags::SYMLINK_NOFOLLOW).ok()
         };
-        let (as_is, swapped) = (stat(name)?, stat(&swapped));
-        return Some(swapped.is_some_and(|swapped| same(&as_is, &swapped)));
+        if let Some(as_is) = stat(name) {
+            return Some(stat(&swapped).is_some_and(|swapped| same(&as_is, &swapped)));
+        }
     }
     None
 }
@@ -78,20 +119,24 @@ mod tests {
 
     #[test]
     fn names_beyond_ascii_are_folded() {
-        let rows: &[(&str, Option<&str>)] = &[
-            ("/ws/a", None),
-            ("/ws/.ENV", None),
-            ("/ws/.\u{17f}\u{17f}h", Some("/ws/.ssh")),
-            ("/ws/.\u{212a}ube", Some("/ws/.kube")),
-            ("/ws/cafe\u{301}.txt", Some("/ws/caf\u{e9}.txt")),
-            ("/ws/\u{c9}", Some("/ws/\u{e9}")),
-            ("/ws/\u{ff0e}\u{ff45}nv", Some("/ws/.env")),
-            ("/ws/\u{ff0f}a", None),
-            ("/ws/\u{2024}\u{2024}", None),
+        let rows: &[(&str, &[&str])] = &[
+            ("/ws/a", &[]),
+            ("/ws/.ENV", &[]),
+            ("/ws/.\u{17f}\u{17f}h", &["/ws/.ssh"]),
+            ("/ws/.\u{212a}ube", &["/ws/.kube", "/ws/.Kube", "/ws/.kube"]),
+            ("/ws/cafe\u{301}.txt", &["/ws/caf\u{e9}.txt"]),
+            ("/ws/\u{c9}", &["/ws/\u{e9}", "/ws/E\u{301}", "/ws/e\u{301}"]),
+            ("/ws/\u{ff0e}\u{ff45}nv", &["/ws/.env"]),
+            ("/ws/\u{ff0f}a", &[]),
+            ("/ws/\u{2024}\u{2024}", &[]),
         ];
         for (name, expected) in rows {
-            assert_eq!(folded(Path::new(name)), expected.map(PathBuf::from), "{name:?}");
+            let expected: Vec<_> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(forms(Path::new(name)), expected, "{name:?}");
         }
-        assert_eq!(folded(Path::new(OsStr::from_bytes(b"/ws/\xff"))), None);
+        // What is not text stays, and hides nothing that is.
+        assert!(forms(Path::new(OsStr::from_bytes(b"/ws/\xff"))).is_empty());
+        let mixed = Path::new(OsStr::from_bytes(b"/ws/\xff/\xc5\xbfsh"));
+        assert_eq!(forms(mixed), [PathBuf::from(OsStr::from_bytes(b"/ws/\xff/ssh"))]);
     }
 }

@@ -10,6 +10,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, St
 use rustix::io::Errno;
 use rustix::path::DecInt;
 
+use crate::steps;
 use crate::trouble::Trouble;
 
 /// A handle that leads to an object without opening it: nothing blocks, nothing is created, no device notices.
@@ -83,9 +84,17 @@ impl Handles {
 
 /// Whether a path, without any link in it, leads to this object.
 fn leads_to(path: &Path, handle: impl AsFd) -> Result<bool, Trouble> {
-    match look(CWD, path, PATH | OFlags::NOFOLLOW, ResolveFlags::NO_SYMLINKS) {
+    match straight(CWD, path) {
         Ok(other) => Ok(same(&rustix::fs::fstat(other)?, &rustix::fs::fstat(handle)?)),
         Err(_) => Ok(false),
+    }
+}
+
+/// Looks a path of plain names up. A link on the way is an error, and one at the end is what was found.
+pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+    match look(&from, path, PATH | OFlags::NOFOLLOW, ResolveFlags::NO_SYMLINKS) {
+        Err(Errno::NOSYS) => steps::straight(from, path),
+        other => other,
     }
 }
 
@@ -101,6 +110,8 @@ pub(crate) fn look(
     loop {
         match rustix::fs::openat2(from, path, flags, Mode::empty(), resolve) {
             Err(Errno::AGAIN | Errno::INTR) if tries < TRIES => tries += 1,
+            // What filters say that are older than the call. If it is more than that, the steps will find out.
+            Err(Errno::PERM) => return Err(Errno::NOSYS),
             other => return other,
         }
     }

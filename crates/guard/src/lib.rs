@@ -10,6 +10,8 @@
 //! **Absent on purpose.** There is no way to make a grant but by asking a guard, and no setting that permits by being left out.
 
 mod ask;
+#[cfg(test)]
+mod both_ways;
 mod change;
 mod config;
 mod directory;

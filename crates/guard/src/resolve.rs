@@ -4,8 +4,8 @@
 //! with links is followed, and the kernel is asked what it calls the object that was found. What does not exist is looked up step
 //! by step, as far as it does. Nothing here creates, truncates or opens anything.
 
-use std::ffi::OsString;
-use std::os::fd::OwnedFd;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::directory::EntryKind;
 use crate::fold;
-use crate::handle::{Handles, PATH, QUIET, kind, look, same};
+use crate::handle::{Handles, PATH, QUIET, kind, look, same, straight};
 use crate::steps;
 use crate::trouble::Trouble;
 
@@ -26,7 +26,9 @@ pub(crate) struct Workspace {
     /// Its real path.
     pub(crate) path: PathBuf,
     pub(crate) handles: Handles,
-    /// Whether names that differ in case alone are one name in it.
+    /// The file system it is on.
+    system: u64,
+    /// Whether names that differ in case alone are one name there.
     folds_case: bool,
 }
 
@@ -93,30 +95,26 @@ impl Workspace {
     /// Opens a directory to work in.
     pub(crate) fn open(path: &Path) -> Result<Self, Trouble> {
         let handles = Handles::find()?;
-        let flags = PATH | OFlags::DIRECTORY;
-        let handle = match look(CWD, path, flags, ResolveFlags::NO_MAGICLINKS) {
-            Err(Errno::NOSYS) => rustix::fs::open(path, flags, rustix::fs::Mode::empty())?,
-            other => other?,
-        };
+        check(path)?;
+        let handle = directory(path)?;
         let path = handles.name(&handle)?;
         let folds_case = fold::folds_case(&handles, &handle);
-        Ok(Self { handle, path, handles, folds_case })
+        let system = rustix::fs::fstat(&handle)?.st_dev;
+        Ok(Self { handle, path, handles, system, folds_case })
     }
 
     /// Finds what a path leads to.
     pub(crate) fn find(&self, written: Written<'_>, last: Last) -> Result<Found, Trouble> {
         check(written.path)?;
-        let below = written.path.strip_prefix(&self.path).unwrap_or(written.path);
-        let found = if below.is_absolute() {
-            self.anywhere(written.path, last)
-        } else {
-            self.beneath(named(below), last)
-        };
+        let path = self.seen_from_within(written.path);
+        let found = if path.is_absolute() { self.anywhere(path, last) } else { self.beneath(path, last) };
         let Resolved { real, object, straight } = match found {
-            Err(Trouble::System(Errno::NOSYS)) => self.step_by_step(written.path, last),
+            Err(Trouble::System(Errno::NOSYS)) => self.step_by_step(path, last),
             other => other,
         }?;
-        let location = if straight { self.entry(&real)? } else { self.location(&real, written)? };
+        let folds = self.folds(&real, &object)?;
+        let location =
+            if straight { self.entry(&real, folds)? } else { self.location(&real, written, folds)? };
         let location = if written.absolute { location.spelled_absolute() } else { location };
         let location = match &object {
             Object::Here(here) if last == Last::Follow && has_other_names(&here.stat) => location.shared(),
@@ -130,8 +128,9 @@ impl Workspace {
     /// Opening it by its handle leads through `/proc`, which takes longer than all the rest. Its name is tried first, and what comes of it
     /// counts only if it is the object that was judged.
     pub(crate) fn open_to_read(&self, location: &Location, here: &Here) -> Result<OwnedFd, Trouble> {
-        if let Ok(below) = location.path().strip_prefix(&self.path)
-            && let Ok(file) = look(&self.handle, named(below), OFlags::RDONLY | QUIET, STRAIGHT)
+        let below = self.seen_from_within(location.path());
+        if !below.is_absolute()
+            && let Ok(file) = look(&self.handle, below, OFlags::RDONLY | QUIET, STRAIGHT)
             && same(&rustix::fs::fstat(&file)?, &here.stat)
         {
             return Ok(file);
@@ -142,8 +141,21 @@ impl Workspace {
     /// The place that a path names by its spelling alone, where nothing better can be known.
     pub(crate) fn spelled(&self, written: Written<'_>) -> Result<Location, Trouble> {
         check(written.path)?;
-        let location = self.location(&lexical(&self.path.join(written.path)), written)?;
+        let spelled = lexical(&self.path.join(written.path));
+        let location = self.location(&spelled, written, self.folds_case)?;
         Ok(if written.absolute { location.spelled_absolute() } else { location })
+    }
+
+    /// A path that is written from the root through the workspace, as it is seen from within. The rest of it stays as it is.
+    fn seen_from_within<'a>(&self, path: &'a Path) -> &'a Path {
+        let bytes = path.as_os_str().as_bytes();
+        let workspace = self.path.as_os_str().as_bytes();
+        let rest = bytes.strip_prefix(workspace.strip_suffix(b"/").unwrap_or(workspace));
+        let Some(rest @ ([] | [b'/', ..])) = rest else { return path };
+        let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
+        let rest = OsStr::from_bytes(&rest[slashes..]);
+        // The workspace itself is `.` seen from within.
+        Path::new(if rest.is_empty() { OsStr::new(".") } else { rest })
     }
 
     /// Beneath the workspace. The kernel vouches for the name if there is no link in it.
@@ -176,11 +188,7 @@ impl Workspace {
         match look(&self.handle, path, flags(last), ResolveFlags::NO_MAGICLINKS) {
             Ok(handle) => self.called(handle),
             Err(Errno::NOENT) => self.step_by_step(path, last),
-            // Links that are none, or too many of them.
-            Err(Errno::LOOP) => match look(&self.handle, path, flags(last), ResolveFlags::empty()) {
-                Ok(_) => Err(Trouble::MagicLink),
-                Err(errno) => Err(errno.into()),
-            },
+            Err(Errno::LOOP) => Err(circle_or_magic(&self.handle, path, flags(last))),
             Err(errno) => Err(errno.into()),
         }
     }
@@ -189,9 +197,9 @@ impl Workspace {
     pub(crate) fn step_by_step(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
         let object = steps::walk(&self.handle, path, last)?;
         let real = match &object {
-            Object::Here(here) => self.handles.name(&here.handle)?,
+            Object::Here(here) => self.name(&here.handle)?,
             Object::Missing(missing) => {
-                let mut real = self.handles.name(&missing.parent)?;
+                let mut real = self.name(&missing.parent)?;
                 real.extend(&missing.rest);
                 real
             }
@@ -201,7 +209,28 @@ impl Workspace {
 
     /// What the kernel calls it is its name.
     fn called(&self, handle: OwnedFd) -> Result<Resolved, Trouble> {
-        Ok(Resolved { real: self.handles.name(&handle)?, object: Object::here(handle)?, straight: false })
+        Ok(Resolved { real: self.name(&handle)?, object: Object::here(handle)?, straight: false })
+    }
+
+    /// What the kernel calls an object. Another directory may have been put, or mounted, where the workspace was, and its names would
+    /// look like ours: what is in the workspace is found under its name from within. A step back from within leads into a mount, too.
+    fn name(&self, object: &OwnedFd) -> Result<PathBuf, Trouble> {
+        let real = self.handles.name(object)?;
+        if real.starts_with(&self.path) {
+            let ours = self.known(&real)?;
+            if !same(&rustix::fs::fstat(ours)?, &rustix::fs::fstat(object)?) {
+                return Err(Trouble::Changed);
+            }
+        }
+        Ok(real)
+    }
+
+    /// Looks a real name up once more, from within if it is in the workspace.
+    pub(crate) fn known(&self, real: &Path) -> Result<OwnedFd, Trouble> {
+        straight(&self.handle, self.seen_from_within(real)).map_err(|errno| match errno {
+            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Trouble::Changed,
+            other => other.into(),
+        })
     }
 
     fn below(&self, path: &Path) -> PathBuf {
@@ -210,29 +239,46 @@ impl Workspace {
         real
     }
 
-    /// The location with every name: the real one, the one that was written, and how they look to a file system that does not
-    /// tell letters apart.
-    fn location(&self, real: &Path, written: Written<'_>) -> Result<Location, Trouble> {
-        self.entry(real)?.also(&self.path, &lexical(&self.path.join(written.path))).map_err(unfit)
+    /// The location with every name: the real one, the one that was written, and how they look in other forms.
+    fn location(&self, real: &Path, written: Written<'_>, folds: bool) -> Result<Location, Trouble> {
+        let location = self.entry(real, folds)?;
+        let spelled = lexical(&self.path.join(written.path));
+        if spelled == real {
+            return Ok(location);
+        }
+        let location = location.also(&self.path, &spelled).map_err(unfit)?;
+        self.with_forms(location, &spelled)
     }
 
     /// The location of something that no other name was used for.
-    pub(crate) fn entry(&self, real: &Path) -> Result<Location, Trouble> {
+    pub(crate) fn entry(&self, real: &Path, folds: bool) -> Result<Location, Trouble> {
         let location = Location::new(&self.path, real).map_err(unfit)?;
-        let location = self.with_folded(location, real)?;
-        Ok(if self.folds_case { location.folding_case() } else { location })
+        let location = self.with_forms(location, real)?;
+        Ok(if folds { location.folding_case() } else { location })
     }
 
-    pub(crate) fn with_folded(&self, location: Location, real: &Path) -> Result<Location, Trouble> {
+    pub(crate) fn with_forms(&self, location: Location, path: &Path) -> Result<Location, Trouble> {
         // The workspace keeps its name: it is what the rest is below of.
-        let folded = match real.strip_prefix(&self.path) {
-            Ok(below) => fold::folded(below).map(|below| self.path.join(below)),
-            Err(_) => fold::folded(real),
-        };
-        match folded {
-            Some(folded) => location.also(&self.path, &folded).map_err(unfit),
-            None => Ok(location),
+        let below = path.strip_prefix(&self.path);
+        let forms = fold::forms(below.unwrap_or(path)).into_iter();
+        let also = |location: Location, form: PathBuf| location.also(&self.path, &self.path.join(form));
+        forms.into_iter().try_fold(location, also).map_err(unfit)
+    }
+
+    /// Whether case counts for an object: other file systems may be mounted in the workspace, and each is asked itself.
+    fn folds(&self, real: &Path, object: &Object) -> Result<bool, Trouble> {
+        match object {
+            Object::Here(here) if here.stat.st_dev == self.system => Ok(self.folds_case),
+            Object::Here(here) if kind(&here.stat) == FileType::Directory => Ok(self.folds_in(&here.handle)?),
+            Object::Here(_) => Ok(self.folds_in(&self.known(real.parent().unwrap_or(real))?)?),
+            Object::Missing(missing) => Ok(self.folds_in(&missing.parent)?),
         }
+    }
+
+    /// Whether case counts in a directory.
+    pub(crate) fn folds_in(&self, directory: &OwnedFd) -> Result<bool, Errno> {
+        let ours = rustix::fs::fstat(directory)?.st_dev == self.system;
+        Ok(if ours { self.folds_case } else { fold::folds_case(&self.handles, directory) })
     }
 }
 
@@ -264,9 +310,26 @@ fn check(path: &Path) -> Result<(), Trouble> {
     if bytes.contains(&0) { Err(Trouble::Nul) } else { Ok(()) }
 }
 
-/// The workspace itself is `.` seen from within.
-fn named(below: &Path) -> &Path {
-    if below.as_os_str().is_empty() { Path::new(".") } else { below }
+/// Opens a directory that a path leads to, by any links but those of the kernel.
+fn directory(path: &Path) -> Result<OwnedFd, Trouble> {
+    let flags = PATH | OFlags::DIRECTORY;
+    match look(CWD, path, flags, ResolveFlags::NO_MAGICLINKS) {
+        Err(Errno::NOSYS) => match steps::walk(CWD, path, Last::Follow)? {
+            Object::Here(here) if kind(&here.stat) == FileType::Directory => Ok(here.handle),
+            Object::Here(_) => Err(Trouble::NotADirectory),
+            Object::Missing(_) => Err(Trouble::NotFound),
+        },
+        Err(Errno::LOOP) => Err(circle_or_magic(CWD, path, flags)),
+        other => Ok(other?),
+    }
+}
+
+/// Links that are none, or too many of them: without the restriction, only the latter are still in the way.
+fn circle_or_magic(from: impl AsFd, path: &Path, flags: OFlags) -> Trouble {
+    match look(from, path, flags, ResolveFlags::empty()) {
+        Err(Errno::LOOP) => Trouble::Loop,
+        _ => Trouble::MagicLink,
+    }
 }
 
 fn flags(last: Last) -> OFlags {

@@ -16,23 +16,27 @@ use crate::trouble::Trouble;
 
 /// Links that are followed before giving up, as the kernel does.
 const MAX_LINKS: usize = 40;
-/// Bytes that links may bring in, so that a path cannot grow without end.
-const MAX_BYTES: usize = 64 << 10;
+/// Paths that the kernel takes are shorter.
+const MAX_PATH: usize = 4096;
 
 /// Walks along a path, relative ones from a directory.
 pub(crate) fn walk(from: impl AsFd, path: &Path, last: Last) -> Result<Object, Trouble> {
+    if path.as_os_str().len() >= MAX_PATH {
+        return Err(Trouble::TooLong);
+    }
     let at = if path.is_absolute() { root()? } else { rustix::io::fcntl_dupfd_cloexec(from, 0)? };
-    let mut walk = Walk { at, names: Vec::new(), links: 0, bytes: 0 };
+    let mut walk = Walk { at, names: Vec::new(), links: 0 };
     walk.put(path);
-    let object = walk.finish(last)?;
-    if !wants_directory(path) {
-        return Ok(object);
+    walk.finish(last)
+}
+
+/// Walks along a path of plain names. Whatever leads elsewhere is an error; at the end it is what was found.
+pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+    let mut at = if path.is_absolute() { root()? } else { rustix::io::fcntl_dupfd_cloexec(from, 0)? };
+    for name in path.components().filter(|part| matches!(part, Component::Normal(_))) {
+        at = rustix::fs::openat(&at, name.as_os_str(), PATH | OFlags::NOFOLLOW, Mode::empty())?;
     }
-    match object {
-        Object::Here(here) if kind(&here.stat) == FileType::Directory => Ok(Object::Here(here)),
-        Object::Here(_) => Err(Trouble::NotADirectory),
-        Object::Missing(_) => Err(Trouble::NotFound),
-    }
+    Ok(at)
 }
 
 struct Walk {
@@ -40,12 +44,18 @@ struct Walk {
     /// What is still to be walked, the next last.
     names: Vec<OsString>,
     links: usize,
-    bytes: usize,
 }
+
+/// Stands for a slash at the end: what is before it has to be a directory.
+const SLASH: &str = "";
 
 impl Walk {
     fn finish(mut self, last: Last) -> Result<Object, Trouble> {
         while let Some(name) = self.names.pop() {
+            // Whoever got here stands in a directory.
+            if name == SLASH {
+                continue;
+            }
             let step = match rustix::fs::openat(&self.at, &*name, PATH | OFlags::NOFOLLOW, Mode::empty()) {
                 Ok(step) => step,
                 Err(Errno::NOENT) => return self.ends_here(name),
@@ -73,8 +83,7 @@ impl Walk {
         }
         let target = rustix::fs::readlinkat(link, "", Vec::new())?.into_bytes();
         self.links += 1;
-        self.bytes += target.len();
-        if self.links > MAX_LINKS || self.bytes > MAX_BYTES {
+        if self.links > MAX_LINKS {
             return Err(Trouble::Loop);
         }
         if target.is_empty() {
@@ -88,32 +97,33 @@ impl Walk {
         Ok(())
     }
 
-    /// The rest does not exist. Stepping back in what does not exist leads nowhere.
+    /// The rest does not exist. Stepping back in what does not exist leads nowhere, and nothing that is missing is a directory.
     fn ends_here(mut self, name: OsString) -> Result<Object, Trouble> {
+        if self.names.first().is_some_and(|last| last == SLASH || last == ".") {
+            return Err(Trouble::NotFound);
+        }
         self.names.push(name);
         self.names.reverse();
+        self.names.retain(|name| name != SLASH && name != ".");
         if self.names.iter().any(|name| name == "..") {
             return Err(Trouble::NotFound);
         }
         Ok(Object::Missing(Missing { parent: self.at, rest: self.names }))
     }
 
+    /// What `Path` forgets about counts: a slash or a dot at the end.
     fn put(&mut self, path: &Path) {
-        let names = path.components().filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_owned()),
-            Component::ParentDir => Some(OsString::from("..")),
-            Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-        });
-        let before = self.names.len();
-        self.names.extend(names);
-        self.names[before..].reverse();
+        let bytes = path.as_os_str().as_bytes();
+        let names: Vec<_> = bytes.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();
+        if bytes.ends_with(b"/") {
+            self.names.push(SLASH.into());
+        }
+        let last = names.len().saturating_sub(1);
+        let counts = |(at, name): &(usize, &&[u8])| *at == last || **name != b".";
+        let names =
+            names.iter().enumerate().filter(counts).map(|(_, name)| OsStr::from_bytes(name).to_owned());
+        self.names.extend(names.rev());
     }
-}
-
-/// `Path` forgets about a slash at the end, and the kernel does not.
-fn wants_directory(path: &Path) -> bool {
-    let ends = |end: &str| path.as_os_str().as_bytes().ends_with(OsStr::new(end).as_bytes());
-    ends("/") || ends("/.")
 }
 
 fn root() -> Result<OwnedFd, Errno> {

@@ -1,8 +1,6 @@
 //! From paths of every kind to the objects they lead to: what is found, what it is called, and that looking changes nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may unwrap")]
 
-#[path = "../../../tests/skip.rs"]
-mod skip;
 mod stage;
 
 use std::ffi::{OsStr, OsString};
@@ -14,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use guard::{Abort, Config, Guard, Refusal, Trouble};
 use policy::{Code, Effect, Kind};
+use stage::poorer::{KEEPING_RENAMES, OPENAT2, OPENAT2_FILTERED, UNNAMED_FILES, run_again};
 use stage::{Tree, fifo, guard};
 
 fn open(tree: &Tree) -> Guard {
@@ -65,6 +64,10 @@ fn every_kind_of_path_leads_where_the_kernel_leads() {
         // Written from the root, it is the same file.
         assert_eq!(content(&guard, &tree.ws.join(path)).unwrap(), expected.as_bytes(), "{path:?}");
     }
+    // A slash at the end means a directory, whichever way the path is written.
+    for path in ["a.txt/", "a.txt/.", "link-in/"] {
+        assert_eq!(content(&guard, &tree.ws.join(path)), Err(Trouble::NotADirectory), "{path}");
+    }
 }
 
 #[test]
@@ -108,6 +111,7 @@ fn links_of_the_kernel_lead_nowhere() {
     let paths = [
         "/proc/self/root/etc/passwd".to_owned(),
         "/proc/self/cwd/Cargo.toml".to_owned(),
+        "/proc/self/cwd/nothing".to_owned(),
         "/proc/self/exe".to_owned(),
         format!("/proc/self/fd/{number}"),
         format!("/dev/fd/{number}"),
@@ -282,7 +286,7 @@ fn hard_links_are_asked_about_before_they_are_written() {
 fn read_only_files_stay_as_they_are() {
     let tree = Tree::plant();
     if rustix::process::geteuid().is_root() {
-        skip::skipped(
+        stage::skip::skipped(
             "files that may not be written",
             "root may; the second run of the tests is an ordinary user's",
         );
@@ -412,7 +416,7 @@ fn the_workspace_is_a_directory_that_is_there() {
     let rows: [(PathBuf, Option<Trouble>); 5] = [
         (tree.ws.join("a.txt"), Some(Trouble::NotADirectory)),
         (tree.ws.join("none"), Some(Trouble::NotFound)),
-        ("/proc/self/cwd".into(), Some(Trouble::Loop)),
+        ("/proc/self/cwd".into(), Some(Trouble::MagicLink)),
         (tree.ws.join("link-dir-in"), None),
         (tree.ws.clone(), None),
     ];
@@ -425,4 +429,24 @@ fn the_workspace_is_a_directory_that_is_there() {
         ));
         assert_eq!(made.err().map(|failed| failed.trouble), expected, "{path:?}");
     }
+}
+
+#[test]
+fn the_same_where_the_kernel_cannot_look_up_in_one_call() {
+    run_again(&[OPENAT2]);
+}
+
+#[test]
+fn the_same_where_a_filter_keeps_the_kernel_from_it() {
+    run_again(&[OPENAT2_FILTERED]);
+}
+
+#[test]
+fn the_same_where_every_file_has_a_name() {
+    run_again(&[UNNAMED_FILES]);
+}
+
+#[test]
+fn the_same_where_renames_replace() {
+    run_again(&[UNNAMED_FILES, KEEPING_RENAMES]);
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use guard::{Abort, Access, Config, Directory, Guard, Refusal};
 use serde_json::Value;
+use stage::poorer::{KEEPING_RENAMES, OPENAT2, UNNAMED_FILES, run_again};
 use stage::{Tree, guard};
 
 const VECTORS: &str = include_str!("vectors/paths.jsonl");
@@ -169,4 +170,14 @@ fn can_access_says_what_authorize_does_and_changes_nothing() {
     assert_untouched(&tree, "can_access");
     assert!(!tree.root.join("out/dangling.txt").exists());
     assert!(!tree.ws.join("missing").exists());
+}
+
+#[test]
+fn the_same_where_the_kernel_cannot_look_up_in_one_call() {
+    run_again(&[OPENAT2]);
+}
+
+#[test]
+fn the_same_on_a_poor_file_system() {
+    run_again(&[UNNAMED_FILES, KEEPING_RENAMES]);
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use guard::{Abort, Access, Config, Guard, Refusal};
 use rustix::fs::{CWD, RenameFlags};
+use stage::poorer::{KEEPING_RENAMES, OPENAT2, UNNAMED_FILES, run_again};
 use stage::{Tree, guard};
 
 /// How long each race lasts.
@@ -213,4 +214,9 @@ fn a_step_back_over_a_directory_that_moves_never_leads_out() {
         drop(stopping);
         assert!(swapping.join().unwrap() > 100);
     });
+}
+
+#[test]
+fn the_same_where_the_kernel_can_do_less() {
+    run_again(&[OPENAT2, UNNAMED_FILES, KEEPING_RENAMES]);
 }

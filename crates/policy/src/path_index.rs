@@ -85,6 +85,7 @@ pub struct PathIndex {
     globs: Option<Automaton>,
     /// Expressions, and which pattern of the caller each is.
     regexes: Option<(RegexSet, Box<[usize]>)>,
+    case: Case,
 }
 
 impl PathIndex {
@@ -109,7 +110,7 @@ impl PathIndex {
         } else {
             Some((regex_set(&expressions, case)?, regex_ids.into()))
         };
-        Ok(Self { globs, regexes })
+        Ok(Self { globs, regexes, case })
     }
 
     /// Calls `hit` with the place of every pattern that matches the name, in no particular order.
@@ -120,7 +121,14 @@ impl PathIndex {
     /// Calls `hit` with the place of every pattern that matches one of the names, in no particular order, maybe twice.
     pub(crate) fn matches_either(&self, names: Pair<'_>, mut hit: impl FnMut(usize)) {
         if let Some(globs) = &self.globs {
-            globs.matches(names, &mut hit);
+            match self.case {
+                // The patterns are folded, and the automaton folds what is ASCII by itself.
+                Case::Ignored if !names.1.is_ascii() => {
+                    let (below, absolute) = (names.0.map(folded), folded(names.1));
+                    globs.matches((below.as_deref(), &absolute), &mut hit);
+                }
+                Case::Ignored | Case::Exact => globs.matches(names, &mut hit),
+            }
         }
         if let Some((regexes, ids)) = &self.regexes {
             let names = names.0.into_iter().chain([names.1]);
@@ -178,7 +186,7 @@ impl Shape {
         for (index, token) in tokens.iter().enumerate() {
             match token {
                 Token::Char(c) => {
-                    literal.extend_from_slice(self.fold(*c).encode_utf8(&mut [0; 4]).as_bytes());
+                    literal.extend(self.fold(*c).bytes());
                 }
                 token => {
                     parts.extend(flushed(&mut literal));
@@ -208,8 +216,11 @@ impl Shape {
         }
     }
 
-    fn fold(self, c: char) -> char {
-        if self.case == Case::Ignored { c.to_ascii_lowercase() } else { c }
+    fn fold(self, c: char) -> String {
+        match self.case {
+            Case::Exact => c.into(),
+            Case::Ignored => fold(c).collect(),
+        }
     }
 
     fn everything(self) -> Hir {
@@ -225,12 +236,9 @@ impl Shape {
 
     fn class(self, negated: bool, ranges: &[(char, char)]) -> Hir {
         let mut class = ClassUnicode::new(ranges.iter().map(|&(a, b)| ClassUnicodeRange::new(a, b)));
-        if self.case == Case::Ignored {
-            for &(first, last) in ranges.iter().filter(|(first, _)| first.is_ascii()) {
-                let folded =
-                    (first..=last.min('\x7f')).flat_map(|c| [c.to_ascii_lowercase(), c.to_ascii_uppercase()]);
-                folded.for_each(|c| class.push(ClassUnicodeRange::new(c, c)));
-            }
+        if self.case == Case::Ignored && class.try_case_fold_simple().is_err() {
+            // A restriction must not be lost: every character will do.
+            return self.token(&Token::One, false);
         }
         if negated {
             class.negate();
@@ -238,6 +246,24 @@ impl Shape {
         class.difference(&ClassUnicode::new([ClassUnicodeRange::new('/', '/')]));
         Hir::class(Class::Unicode(class))
     }
+}
+
+/// A name without case. What is not text in it stays.
+fn folded(name: &[u8]) -> Vec<u8> {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    let mut out = Vec::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        out.extend(chunk.valid().chars().flat_map(fold).collect::<String>().bytes());
+        out.extend(chunk.invalid());
+    }
+    out
+}
+
+/// A letter without case. By way of the capital, so that letters with one capital are one letter.
+fn fold(c: char) -> impl Iterator<Item = char> {
+    c.to_uppercase().flat_map(char::to_lowercase)
 }
 
 fn flushed(literal: &mut Vec<u8>) -> Option<Hir> {
@@ -270,4 +296,31 @@ fn repeat(sub: Hir, min: u32) -> Hir {
 
 fn optional(sub: Hir) -> Hir {
     Hir::repetition(Repetition { min: 0, max: Some(1), greedy: true, sub: Box::new(sub) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_is_ignored_in_every_alphabet() {
+        let rows: &[(&str, &[u8], bool)] = &[
+            ("caf\u{e9}", "CAF\u{c9}".as_bytes(), true),
+            ("CAF\u{c9}", "caf\u{e9}".as_bytes(), true),
+            ("\u{c9}t\u{e9}", "\u{e9}T\u{c9}".as_bytes(), true),
+            ("\u{3a3}\u{3c3}\u{3c2}", "\u{3c2}\u{3a3}\u{3c3}".as_bytes(), true),
+            ("[\u{c9}]", "\u{e9}".as_bytes(), true),
+            ("[!\u{c9}]", "\u{e9}".as_bytes(), false),
+            ("stra\u{df}e", b"STRASSE", true),
+            ("caf\u{e9}", b"cafe", false),
+            // Bytes that are not text hide nothing.
+            ("**/\u{c9}", b"\xff/\xc3\xa9", true),
+            ("**/\u{c9}", b"\xff/\xc3\x89", true),
+        ];
+        for (pattern, name, expected) in rows {
+            let parsed = PathPattern::parse(pattern).unwrap();
+            let index = PathIndex::new(&[(&parsed, Reach::Wide)], Case::Ignored).unwrap();
+            assert_eq!(index.first(name).is_some(), *expected, "{pattern:?} {}", name.escape_ascii());
+        }
+    }
 }

@@ -1,6 +1,12 @@
 //! Real directories, a chain, and people who answer as they are told.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod apart;
+pub(crate) mod fuse;
+pub(crate) mod poorer;
+#[path = "../../../../tests/skip.rs"]
+pub(crate) mod skip;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
