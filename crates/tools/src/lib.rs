@@ -1,7 +1,16 @@
 //! What an agent calls. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program.
 
+mod content;
+mod diff;
+mod edit;
 mod error;
+mod read;
+mod rows;
 mod tool;
+mod write;
 
+pub use edit::{Edit, EditParameters, Replacement};
 pub use error::{ErrorKind, ToolError};
+pub use read::{Read, ReadParameters};
 pub use tool::{Call, Output, Tool, Typed};
+pub use write::{Write, WriteParameters};
