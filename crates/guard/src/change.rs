@@ -151,6 +151,15 @@ impl Removable {
         &self.location
     }
 
+    /// Whether it is a file, and what it is otherwise.
+    pub fn is_file(&self) -> Result<(), Trouble> {
+        match kind(&self.here.stat) {
+            FileType::RegularFile => Ok(()),
+            FileType::Directory => Err(Trouble::IsADirectory),
+            _ => Err(Trouble::Special),
+        }
+    }
+
     /// Removes the name. A link is removed, not what it leads to; a directory has to be empty.
     pub fn remove(self) -> Result<(), Trouble> {
         self.unlink()
@@ -158,11 +167,8 @@ impl Removable {
 
     /// Removes a file so that it can come back. Links and directories cannot.
     pub fn take_away(self) -> Result<Undo, Trouble> {
-        match kind(&self.here.stat) {
-            FileType::RegularFile => self.unlink()?,
-            FileType::Directory => return Err(Trouble::IsADirectory),
-            _ => return Err(Trouble::Special),
-        }
+        self.is_file()?;
+        self.unlink()?;
         let Self { location, entry, here, workspace, .. } = self;
         Ok(Undo { location, workspace, way: Way::Return(entry, here) })
     }
@@ -185,6 +191,7 @@ impl Removable {
             }
         };
         let flags = if over.is_some() { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+        let alone = to.workspace.alone();
         let moved = entry.is_still(&to.location, &to.workspace).and_then(|()| {
             self.is_still_there()?;
             let (from, to) = (&self.entry, &entry);
@@ -194,11 +201,13 @@ impl Removable {
             made.take_back();
             return Err(trouble);
         }
+        drop(alone);
         let way = Way::Back { from: self.entry, stat: self.here.stat, to: entry, made, over };
         Ok(Undo { location: to.location, workspace: to.workspace, way })
     }
 
     fn unlink(&self) -> Result<(), Trouble> {
+        let _alone = self.workspace.alone();
         self.is_still_there()?;
         let directory = kind(&self.here.stat) == FileType::Directory;
         let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };

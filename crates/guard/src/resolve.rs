@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use policy::{Location, LocationError, lexical};
 use rustix::fs::{CWD, FileType, OFlags, ResolveFlags, Stat};
@@ -28,6 +29,7 @@ pub(crate) struct Workspace {
     pub(crate) handles: Handles,
     /// Whether names that differ in case alone are one name in it.
     folds_case: bool,
+    changes: Mutex<()>,
 }
 
 /// What becomes of a link at the end of a path.
@@ -91,7 +93,12 @@ impl Workspace {
         };
         let path = handles.name(&handle)?;
         let folds_case = fold::folds_case(&handles, &handle);
-        Ok(Self { handle, path, handles, folds_case })
+        Ok(Self { handle, path, handles, folds_case, changes: Mutex::new(()) })
+    }
+
+    /// While this is held, no other tool of the session changes a name: what was looked at is what is changed.
+    pub(crate) fn alone(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Finds what a path leads to.

@@ -56,11 +56,11 @@ impl Staged {
     pub fn put(self) -> Result<Undo, Trouble> {
         let Self { location, place, workspace, unnamed, .. } = self;
         let stat = unnamed.stat()?;
+        let alone = workspace.alone();
         let way = match place {
             Place::Old(entry, here) => {
                 entry.is_still(&location, &workspace)?;
-                entry.is_still_called(&here.stat)?;
-                unnamed.take_place(&entry, &workspace)?;
+                unnamed.take_place(&entry, &here.stat, &workspace)?;
                 Way::Restore(entry, here, stat)
             }
             Place::New(missing) => {
@@ -73,6 +73,7 @@ impl Staged {
                 Way::Remove(entry, stat, made)
             }
         };
+        drop(alone);
         Ok(Undo { location, workspace, way })
     }
 }
@@ -150,8 +151,13 @@ impl Unnamed {
         }
     }
 
-    /// Takes the name of the old one.
-    pub(crate) fn take_place(mut self, entry: &Entry, workspace: &Workspace) -> Result<(), Trouble> {
+    /// Takes the name of the old one, if that still has it.
+    pub(crate) fn take_place(
+        mut self,
+        entry: &Entry,
+        old: &Stat,
+        workspace: &Workspace,
+    ) -> Result<(), Trouble> {
         let scratch = if let Some(scratch) = self.name.take() {
             scratch
         } else {
@@ -159,6 +165,8 @@ impl Unnamed {
             self.link(&self.parent, &scratch.name, workspace)?;
             scratch
         };
+        // Nothing stands between the last look and the change.
+        entry.is_still_called(old)?;
         Ok(rustix::fs::renameat(&scratch.parent, &scratch.name, &entry.parent, &entry.name)?)
     }
 

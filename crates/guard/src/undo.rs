@@ -40,12 +40,12 @@ impl Undo {
     /// Goes back. Whatever somebody else has put there meanwhile stays, and is the trouble.
     pub fn undo(self) -> Result<(), Trouble> {
         let Self { location, workspace, way } = self;
+        let _alone = workspace.alone();
         match way {
             Way::Restore(entry, old, new) => {
                 let again = again(&entry, &old, &workspace)?;
                 entry.is_still(&location, &workspace)?;
-                entry.is_still_called(&new)?;
-                again.take_place(&entry, &workspace)
+                again.take_place(&entry, &new, &workspace)
             }
             Way::Remove(entry, new, made) => {
                 entry.is_still(&location, &workspace)?;
