@@ -31,7 +31,10 @@ impl Diff {
             let (removed, added) = (old.lines().count(), new.lines().count());
             return Self { added, removed, text: "[too much changed to be shown]\n".to_owned() };
         }
-        let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+        // A CR alone ends no line.
+        let (old, new): (Vec<&str>, Vec<&str>) =
+            (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+        let diff = TextDiff::configure().timeout(PATIENCE).diff_slices(&old, &new);
         let count = |f: fn(&DiffOp) -> usize| diff.ops().iter().map(f).sum();
         let added = count(|op| if matches!(op, DiffOp::Equal { .. }) { 0 } else { op.new_range().len() });
         let removed = count(|op| if matches!(op, DiffOp::Equal { .. }) { 0 } else { op.old_range().len() });
@@ -66,7 +69,7 @@ fn forwards(text: &[u8], lines: usize) -> usize {
 fn hunks(diff: &TextDiff<'_, '_, '_, str>, before: usize) -> String {
     let mut text = String::new();
     let mut left = SHOWN;
-    for group in diff.grouped_ops(AROUND) {
+    for group in similar::group_diff_ops(in_order(diff.ops()), AROUND) {
         if left == 0 {
             text.push_str("[the rest of the diff is left out]\n");
             break;
@@ -82,6 +85,23 @@ fn hunks(diff: &TextDiff<'_, '_, '_, str>, before: usize) -> String {
         }
     }
     text
+}
+
+/// The same steps with the places where they are. The library says of what goes or comes only where it is on its own side.
+fn in_order(steps: &[DiffOp]) -> Vec<DiffOp> {
+    let (mut old_index, mut new_index) = (0, 0);
+    let placed = |step: &DiffOp| {
+        let (old_len, new_len) = (step.old_range().len(), step.new_range().len());
+        let placed = match step {
+            DiffOp::Equal { len, .. } => DiffOp::Equal { old_index, new_index, len: *len },
+            DiffOp::Delete { .. } => DiffOp::Delete { old_index, old_len, new_index },
+            DiffOp::Insert { .. } => DiffOp::Insert { old_index, new_index, new_len },
+            DiffOp::Replace { .. } => DiffOp::Replace { old_index, old_len, new_index, new_len },
+        };
+        (old_index, new_index) = (old_index + old_len, new_index + new_len);
+        placed
+    };
+    steps.iter().map(placed).collect()
 }
 
 fn header(text: &mut String, group: &[DiffOp], before: usize) {
@@ -143,6 +163,7 @@ mod tests {
         \\ No newline at end of file
         +b
         ");
+        assert_eq!(Diff::of("a\rb\n", "a\rc\n").text, "@@ -1,1 +1,1 @@\n-a\rb\n+a\rc\n");
         assert_eq!(Diff::of("", "x\n").text, "@@ -0,0 +1,1 @@\n+x\n");
         assert_eq!(Diff::of("x\n", "").text, "@@ -1,1 +0,0 @@\n-x\n");
         assert_eq!(Diff::of("x\n", "x\n").text, "");
@@ -162,6 +183,14 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn what_is_printed_can_be_applied(old in "([ab]\n){1,12}a?", new in "([abc]\n){1,12}b?") {
+            let text = Diff::of(&old, &new).text;
+            proptest::prop_assume!(!text.is_empty());
+            let patch = crate::patch::parse(&format!("--- f\n+++ f\n{text}")).unwrap();
+            proptest::prop_assert_eq!(crate::patch::applied(&old, &patch), Some(new));
+        }
+
         #[test]
         fn cutting_off_the_ends_loses_nothing(a in "[ab\n\u{e9}]{0,40}", b in "[ab\n\u{e8}]{0,40}") {
             let (before, old, new) = middle(&a, &b);

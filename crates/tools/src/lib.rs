@@ -4,6 +4,7 @@ mod content;
 mod diff;
 mod edit;
 mod error;
+pub mod patch;
 mod read;
 mod rows;
 mod tool;
@@ -11,6 +12,7 @@ mod write;
 
 pub use edit::{Edit, EditParameters, Replacement};
 pub use error::{ErrorKind, ToolError};
+pub use patch::{ApplyPatch, PatchParameters};
 pub use read::{Read, ReadParameters};
 pub use tool::{Call, Output, Tool, Typed};
 pub use write::{Write, WriteParameters};
