@@ -6,7 +6,7 @@ mod replace;
 use std::path::Path;
 
 use ringfence::audit::Impact;
-use ringfence::guard::{Trouble, Writable};
+use ringfence::guard::{Abort, Trouble, Writable};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -93,7 +93,7 @@ impl Typed for Edit {
             let text = format!("{name}: the edits together change nothing, so nothing was written");
             return Ok(Output { text, data: json!({ "path": name, "done": "unchanged" }) });
         }
-        put(call, writable, old.as_ref(), &after)?;
+        put(call.abort, writable, old.as_ref(), &after)?;
         Ok(told(&name, (old.is_some(), times), before, &after))
     }
 }
@@ -187,14 +187,14 @@ fn on_lines(lines: &[usize], times: usize) -> String {
 }
 
 /// Puts the new text in the place of what was read, if it is still what was read.
-fn put(call: &Call<'_>, writable: Writable, old: Option<&Content>, after: &str) -> Result<(), ToolError> {
+fn put(abort: &Abort, writable: Writable, old: Option<&Content>, after: &str) -> Result<(), ToolError> {
     let name = writable.location().to_string();
     let trouble = |trouble| ToolError::trouble(&name, trouble);
     if after.len() as u64 > LONGEST {
         return Err(told_why(&name, "", "", &Unfit::TooLarge));
     }
     let staged = writable.stage(after.as_bytes()).map_err(trouble)?;
-    if call.abort.is_aborted() {
+    if abort.is_aborted() {
         return Err(ToolError::new(ErrorKind::Aborted, format!("{name}: the edit was called off")));
     }
     if staged.version().map_err(trouble)? != old.map(|old| old.version) {
@@ -217,5 +217,39 @@ fn told(name: &str, (existed, times): (bool, usize), before: &str, after: &str) 
         data: json!({
             "path": name, "done": done, "replacements": times, "added": diff.added, "removed": diff.removed, "diff": diff.text,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::desk::guard;
+
+    /// Somebody writes into the file in its place, or puts another there, between reading and writing.
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, other) = (dir.path().join("f"), dir.path().join("other"));
+        for in_place in [true, false] {
+            fs::write(&file, "old").unwrap();
+            let guard = guard(dir.path(), "edit");
+            let writable = guard.write(Path::new("f"), &Abort::new()).unwrap();
+            let old = Content::read(&guard.read(Path::new("f"), &Abort::new()).unwrap(), LONGEST).unwrap();
+            fs::write(if in_place { &file } else { &other }, "theirs").unwrap();
+            if !in_place {
+                fs::rename(&other, &file).unwrap();
+            }
+            let error = put(&Abort::new(), writable, Some(&old), "mine").unwrap_err();
+            assert_eq!(
+                (error.kind, fs::read_to_string(&file).unwrap()),
+                (ErrorKind::Conflict, "theirs".to_owned())
+            );
+        }
+        let writable = guard(dir.path(), "edit").write(Path::new("new"), &Abort::new()).unwrap();
+        fs::write(dir.path().join("new"), "theirs").unwrap();
+        let error = put(&Abort::new(), writable, None, "mine").unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Conflict);
     }
 }

@@ -1,6 +1,8 @@
 //! What an agent calls. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program.
 
 mod content;
+#[cfg(test)]
+mod desk;
 mod diff;
 mod edit;
 mod error;

@@ -247,6 +247,28 @@ fn hostile_text_is_read_in_time() {
     }
 }
 
+/// The seeds of the fuzz target, and small damage to them.
+#[test]
+fn damaged_seeds_are_read_or_refused() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/patch_text");
+    let mut count = 0;
+    for seed in std::fs::read_dir(seeds).unwrap() {
+        let seed = std::fs::read_to_string(seed.unwrap().path()).unwrap();
+        assert!(parse(&seed).is_ok(), "{seed}");
+        let lines: Vec<&str> = seed.split_inclusive('\n').collect();
+        for at in 0..lines.len() {
+            drop(parse(&[&lines[..at], &lines[at + 1..]].concat().concat()));
+            drop(parse(&[&lines[..=at], &lines[at..]].concat().concat()));
+        }
+        for (at, _) in seed.char_indices() {
+            drop(parse(&seed[..at]));
+            drop(parse(&seed[at..]));
+        }
+        count += 1;
+    }
+    assert!(count > 5);
+}
+
 fn sign() -> impl Strategy<Value = Sign> {
     prop_oneof![Just(Sign::Keep), Just(Sign::Remove), Just(Sign::Add)]
 }
@@ -357,7 +379,7 @@ proptest! {
             let (old, new) = (count(Sign::Add), count(Sign::Remove));
             let line = if old == 0 { start } else { start + 1 };
             write!(text, "@@ -{line},{old} +1,{new} @@\n{}", lines.iter().map(signed).collect::<String>()).unwrap();
-            wanted.push(Hunk { line: 0, anchors: vec![], start: Some(start), at_end: false, lines });
+            wanted.push(Hunk { line: 0, anchors: vec![], start: Some(start), at_end: unended, lines });
         }
         let patch = parse(&text);
         prop_assert_eq!(patch.map(bare), Ok(vec![Action::Update { path, to: None, hunks: wanted }]), "{}", text);

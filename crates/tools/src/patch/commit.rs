@@ -138,33 +138,67 @@ fn failed(name: &str, trouble: Trouble, done: Vec<Undo>) -> ToolError {
 mod tests {
     use std::fs;
     use std::path::Path;
-    use std::sync::Arc;
 
-    use ringfence::audit::{AuditError, Event, Sink};
-    use ringfence::guard::{Config, Guard, Guards, Parts, Refuse};
-    use ringfence::policy::{Cover, ToolName};
+    use ringfence::guard::Guard;
 
     use super::*;
+    use crate::desk::guard;
 
-    struct Nowhere;
-
-    impl Sink for Nowhere {
-        fn record(&self, _: &Event<'_>) -> Result<(), AuditError> {
-            Ok(())
+    /// Somebody writes into a file in its place, between the plan and the change.
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        let changes: [fn(&Path) -> Change; 3] = [
+            |dir| {
+                change(dir, |guard, opened| {
+                    let version = opened.version().unwrap();
+                    Step::Replace(
+                        guard.write(Path::new("f"), &Abort::new()).unwrap(),
+                        b"mine".to_vec(),
+                        version,
+                    )
+                })
+            },
+            |dir| {
+                change(dir, |guard, opened| {
+                    let version = opened.version().unwrap();
+                    let from = guard.remove(Path::new("f"), &Abort::new()).unwrap();
+                    let to = guard.write(Path::new("g"), &Abort::new()).unwrap();
+                    Step::Rewrite(Box::new(Rewrite {
+                        from,
+                        source: opened,
+                        version,
+                        to,
+                        content: b"mine".to_vec(),
+                    }))
+                })
+            },
+            |dir| {
+                change(dir, |guard, opened| {
+                    let version = opened.version().unwrap();
+                    let from = guard.remove(Path::new("f"), &Abort::new()).unwrap();
+                    Step::Remove(from, Some(Box::new((opened, version))))
+                })
+            },
+        ];
+        for (number, planned) in changes.into_iter().enumerate() {
+            fs::write(&file, "old").unwrap();
+            let change = planned(dir.path());
+            fs::write(&file, "theirs").unwrap();
+            let error = commit(vec![change], &Abort::new()).map(drop).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Conflict, "{number}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), "theirs", "{number}");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "{number}");
+            commit(vec![planned(dir.path())], &Abort::new()).map(drop).unwrap();
+            fs::remove_file(dir.path().join("g")).unwrap_or_default();
         }
     }
 
-    fn guard(dir: &Path) -> Guard {
-        let parts = Parts {
-            workspace: dir.to_owned(),
-            chain: Config::default_in(dir).chain().unwrap(),
-            approver: Arc::new(Refuse),
-            cover: Cover::Tool,
-            sink: Arc::new(Nowhere),
-            session: "s".to_owned(),
-            agent: "a".to_owned(),
-        };
-        Guards::new(parts).unwrap().tool(&ToolName::parse("apply_patch").unwrap())
+    fn change(dir: &Path, step: fn(&Guard, Opened) -> Step) -> Change {
+        let guard = guard(dir, "apply_patch");
+        let opened = guard.read(Path::new("f"), &Abort::new()).unwrap();
+        Change { told: Told::new("update", "f".to_owned()), step: step(&guard, opened) }
     }
 
     /// A patch that removes a file and fails, while somebody else has taken the place of another.
@@ -174,7 +208,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             fs::write(dir.path().join(name), name).unwrap();
         }
-        let guard = guard(dir.path());
+        let guard = guard(dir.path(), "apply_patch");
         let writable = |name: &str| guard.write(Path::new(name), &Abort::new()).unwrap();
         let removable = |name: &str| guard.remove(Path::new(name), &Abort::new()).unwrap();
         let done =

@@ -98,23 +98,43 @@ fn apply_at(
     let mut result = Applied { content: mark.to_vec(), added: 0, removed: 0, notes: Vec::new() };
     let mut moved = 0;
     for hunk in hunks {
-        let body = file.fit(hunk);
-        let old: Vec<&[u8]> =
-            body.iter().filter(|(sign, _)| *sign != Sign::Add).map(|(_, text)| &**text).collect();
-        let search = Search { file: &file, hunk, old: &old, moved, form };
-        let (at, level) = search.place(steps).map_err(|why| Unplaced { line: hunk.line, why })?;
+        let (body, at, level) =
+            placed(&file, hunk, (moved, form), steps).map_err(|why| Unplaced { line: hunk.line, why })?;
         if let Some(start) = hunk.start.filter(|_| form == Form::Unified) {
             moved = at.cast_signed() - start.cast_signed();
         }
         result.notes.extend(note(hunk, at, level, form));
         result.added += body.iter().filter(|(sign, _)| *sign == Sign::Add).count();
         result.removed += body.iter().filter(|(sign, _)| *sign == Sign::Remove).count();
-        let body: Vec<(Sign, Vec<u8>)> =
-            body.into_iter().map(|(sign, text)| (sign, text.into_owned())).collect();
         file.take(at, body);
     }
     result.content.extend(file.finish());
     Ok(result)
+}
+
+type Body<'a> = Vec<(Sign, Cow<'a, [u8]>)>;
+
+/// Where a hunk belongs, and how closely. A diff means the ends of lines as it writes them, if it is found so.
+fn placed<'a>(
+    file: &File<'_>,
+    hunk: &'a Hunk,
+    (moved, form): (isize, Form),
+    steps: &mut usize,
+) -> Result<(Body<'a>, usize, Level), Why> {
+    let literal = hunk.lines.iter().map(|line| (line.sign, Cow::Borrowed(line.text.as_bytes()))).collect();
+    let tries: [(Body<'a>, &[Level]); 2] = match form {
+        Form::Unified => [(literal, &[Level::Exact]), (file.fit(hunk), &Level::ALL)],
+        Form::Envelope => [(literal, &[]), (file.fit(hunk), &Level::ALL)],
+    };
+    for (body, levels) in tries {
+        let old: Vec<&[u8]> =
+            body.iter().filter(|(sign, _)| *sign != Sign::Add).map(|(_, text)| &**text).collect();
+        match (Search { file, hunk, old: &old, moved, form }).place(levels, steps) {
+            Err(Why::Missing) => {}
+            found => return found.map(|(at, level)| (body, at, level)),
+        }
+    }
+    Err(Why::Missing)
 }
 
 fn note(hunk: &Hunk, at: usize, level: Level, form: Form) -> Option<String> {
@@ -161,7 +181,7 @@ impl<'a> File<'a> {
     }
 
     /// The lines of a hunk, with the ends that the lines of the file have.
-    fn fit<'b>(&self, hunk: &'b Hunk) -> Vec<(Sign, Cow<'b, [u8]>)> {
+    fn fit<'b>(&self, hunk: &'b Hunk) -> Body<'b> {
         let returns =
             hunk.lines.iter().filter(|line| line.text.trim_end_matches('\n').ends_with('\r')).count();
         let old = hunk.lines.iter().any(|line| line.sign != Sign::Add);
@@ -178,7 +198,7 @@ impl<'a> File<'a> {
     }
 
     /// Puts a hunk where it belongs.
-    fn take(&mut self, at: usize, body: Vec<(Sign, Vec<u8>)>) {
+    fn take(&mut self, at: usize, body: Body<'_>) {
         let before = self.lines[self.done..at].iter_mut().map(|line| std::mem::take(line).into_owned());
         self.output.extend(before);
         self.done = at;
@@ -186,7 +206,7 @@ impl<'a> File<'a> {
             match sign {
                 // What stays is what the file has, not what the patch says.
                 Sign::Keep => self.output.push(std::mem::take(&mut self.lines[self.done]).into_owned()),
-                Sign::Add => self.output.push(text),
+                Sign::Add => self.output.push(text.into_owned()),
                 Sign::Remove => {}
             }
             self.done += usize::from(sign != Sign::Add);
@@ -228,12 +248,12 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn place(&self, steps: &mut usize) -> Result<(usize, Level), Why> {
+    fn place(&self, levels: &[Level], steps: &mut usize) -> Result<(usize, Level), Why> {
         let after = self.anchored(steps)?;
-        if self.old.is_empty() {
-            return self.between(&after).map(|at| (at, Level::Exact));
+        if let Some(level) = levels.first().filter(|_| self.old.is_empty()) {
+            return self.between(&after).map(|at| (at, *level));
         }
-        for level in Level::ALL {
+        for level in levels.iter().copied() {
             if let Some(at) = self.stated().filter(|at| self.is_at(*at, level)) {
                 return Ok((at, level));
             }
@@ -412,7 +432,10 @@ mod tests {
             ("a\nb", "--- f\n+++ f\n@@ -2 +2 @@\n-b\n\\ No newline at end of file\n+x\n", Ok("a\nx\n")),
             ("a\nb\n", "--- f\n+++ f\n@@ -2 +2 @@\n-b\n+x\n\\ No newline at end of file\n", Ok("a\nx")),
             ("a\nb", "--- f\n+++ f\n@@ -2 +2,2 @@\n b\n+x\n", Ok("a\nb\nx\n")),
+            ("b\nb\n", "--- f\n+++ f\n@@ -1 +1,2 @@\n b\n+x\n\\ No newline at end of file\n", Ok("b\nb\nx")),
             ("a\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+a\r\n", Ok("a\r\n")),
+            ("a\r\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n", Ok("x\r\n")),
+            ("a\r\n", "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\n", Ok("x\na\r\n")),
             ("\u{feff}a\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n", Ok("\u{feff}x\n")),
             ("\u{feff}a\n", "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\n", Ok("x\n\u{feff}a\n")),
             // The second hunk is off by as much as the first.

@@ -212,7 +212,7 @@ impl Planner<'_> {
 }
 
 impl Told {
-    fn new(action: &'static str, path: String) -> Self {
+    pub(super) fn new(action: &'static str, path: String) -> Self {
         Self { action, path, to: None, added: 0, removed: 0, notes: Vec::new() }
     }
 }

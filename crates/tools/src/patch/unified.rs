@@ -376,11 +376,12 @@ fn hunk(cursor: &mut Cursor<'_>, range: &Range) -> Result<Hunk, Malformed> {
     Ok(hunk)
 }
 
-/// Takes the end off the line before `\ No newline at end of file`.
+/// Takes the end off the line before `\ No newline at end of file`. Such a line is the last of the file, before or after.
 fn unended(cursor: &mut Cursor<'_>, hunk: &mut Hunk) -> Result<(), Malformed> {
     match hunk.lines.last_mut() {
         Some(line) if line.text.ends_with('\n') => {
             line.text.pop();
+            hunk.at_end = true;
             cursor.next();
             Ok(())
         }
