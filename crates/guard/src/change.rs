@@ -1,35 +1,33 @@
 //! Grants that change something: a file put in place of another at once, a name removed or moved.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::hash::{BuildHasher as _, RandomState};
-use std::io::Write as _;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
 use policy::Location;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
-use rustix::path::DecInt;
 
-use crate::grant::{Permit, Version};
+use crate::grant::{Opened, Permit, Version};
 use crate::handle::{PATH, kind, same};
 use crate::resolve::{Found, Here, Missing, Object, Workspace};
+use crate::stage::{Staged, Unnamed};
 use crate::trouble::Trouble;
+use crate::undo::{Undo, Way};
 
 /// A file that may be written, whether it exists or not.
 #[derive(Debug)]
 #[must_use]
 pub struct Writable {
-    permit: Permit,
-    location: Location,
-    place: Place,
-    workspace: Arc<Workspace>,
+    pub(crate) permit: Permit,
+    pub(crate) location: Location,
+    pub(crate) place: Place,
+    pub(crate) workspace: Arc<Workspace>,
 }
 
 #[derive(Debug)]
-enum Place {
+pub(crate) enum Place {
     /// In the place of a file that exists.
     Old(Entry, Here),
     /// Where nothing is yet; directories on the way may be missing, too.
@@ -38,10 +36,14 @@ enum Place {
 
 /// A name in a directory.
 #[derive(Debug)]
-struct Entry {
-    parent: OwnedFd,
-    name: OsString,
+pub(crate) struct Entry {
+    pub(crate) parent: OwnedFd,
+    pub(crate) name: OsString,
 }
+
+/// Directories that were made on the way to a name.
+#[derive(Debug)]
+pub(crate) struct Made(Vec<(OwnedFd, OsString)>);
 
 /// A name that may be removed or moved.
 #[derive(Debug)]
@@ -50,7 +52,7 @@ pub struct Removable {
     permit: Permit,
     location: Location,
     entry: Entry,
-    stat: Stat,
+    here: Here,
     workspace: Arc<Workspace>,
 }
 
@@ -91,30 +93,35 @@ impl Writable {
 
     /// The state the file is in now, if there is one.
     pub fn version(&self) -> Result<Option<Version>, Trouble> {
-        match &self.place {
-            Place::Old(_, here) => Ok(Some(Version::of(&rustix::fs::fstat(&here.handle)?))),
-            Place::New(_) => Ok(None),
-        }
+        self.place.version()
     }
 
     /// Puts a new file in its place, with the mode of the old one. Whoever looks sees all of the old or all of the new. Directories on
     /// the way are made.
     pub fn replace(self, content: &[u8]) -> Result<(), Trouble> {
-        let Self { location, place, workspace, .. } = self;
-        let (entry, old) = match place {
-            Place::Old(entry, here) => (entry, Some(here.stat)),
-            Place::New(missing) => (Entry::make(missing, &location, &workspace)?, None),
+        self.stage(content)?.put().map(drop)
+    }
+
+    /// Writes the new file without giving it a name: nobody sees it before it is put in its place.
+    pub fn stage(self, content: &[u8]) -> Result<Staged, Trouble> {
+        let unnamed = self.unnamed(None)?;
+        Staged::new(self, unnamed, content)
+    }
+
+    /// The same for a file that comes from elsewhere: where nothing is yet, it has the mode and the owner of that one.
+    pub fn stage_like(self, content: &[u8], other: &Opened) -> Result<Staged, Trouble> {
+        let unnamed = self.unnamed(Some(&other.here.stat))?;
+        Staged::new(self, unnamed, content)
+    }
+
+    fn unnamed(&self, like: Option<&Stat>) -> Result<Unnamed, Trouble> {
+        let (parent, levels, like) = match &self.place {
+            Place::Old(entry, here) => (&entry.parent, 1, Some(&here.stat)),
+            Place::New(missing) => (&missing.parent, missing.rest.len(), like),
         };
-        entry.is_still(&location, &workspace)?;
-        let staged = Staged::new(&entry.parent, old.as_ref())?;
-        staged.write(content, old.as_ref())?;
-        match old {
-            None => staged.appear(&entry, &workspace),
-            Some(old) => {
-                entry.is_still_called(&old)?;
-                staged.take_place(&entry, &workspace)
-            }
-        }
+        let directory = self.location.path().ancestors().nth(levels).ok_or(Trouble::NoName)?;
+        is_called(parent, directory, &self.workspace)?;
+        Unnamed::new(parent, like.copied())
     }
 }
 
@@ -127,9 +134,9 @@ impl Removable {
         if !ends_in_name(path) {
             return Err(Trouble::NoName);
         }
-        let Object::Here(Here { stat, .. }) = found.object else { return Err(Trouble::NotFound) };
-        let entry = Entry::of(&found.location, &stat, workspace)?;
-        Ok(Self { permit, location: found.location, entry, stat, workspace: Arc::clone(workspace) })
+        let Object::Here(here) = found.object else { return Err(Trouble::NotFound) };
+        let entry = Entry::of(&found.location, &here.stat, workspace)?;
+        Ok(Self { permit, location: found.location, entry, here, workspace: Arc::clone(workspace) })
     }
 
     /// The proof that it is allowed.
@@ -143,31 +150,74 @@ impl Removable {
         &self.location
     }
 
+    /// Whether it is a file, and what it is otherwise.
+    pub fn is_file(&self) -> Result<(), Trouble> {
+        match kind(&self.here.stat) {
+            FileType::RegularFile => Ok(()),
+            FileType::Directory => Err(Trouble::IsADirectory),
+            _ => Err(Trouble::Special),
+        }
+    }
+
     /// Removes the name. A link is removed, not what it leads to; a directory has to be empty.
     pub fn remove(self) -> Result<(), Trouble> {
-        self.entry.is_still(&self.location, &self.workspace)?;
-        self.entry.is_still_called(&self.stat)?;
-        let directory = kind(&self.stat) == FileType::Directory;
-        let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
-        Ok(rustix::fs::unlinkat(&self.entry.parent, &self.entry.name, flags)?)
+        self.unlink()
+    }
+
+    /// Removes a file so that it can come back. Links and directories cannot.
+    pub fn take_away(self) -> Result<Undo, Trouble> {
+        self.is_file()?;
+        self.unlink()?;
+        let Self { location, entry, here, workspace, .. } = self;
+        Ok(Undo { location, workspace, way: Way::Return(entry, here) })
     }
 
     /// Moves a file to where another may be written. Directories are not moved: what is in them was not judged at its new place.
     pub fn move_to(self, to: Writable) -> Result<(), Trouble> {
-        if kind(&self.stat) == FileType::Directory {
+        self.take_to(to).map(drop)
+    }
+
+    /// Moves a file so that it can go back.
+    pub fn take_to(self, to: Writable) -> Result<Undo, Trouble> {
+        if kind(&self.here.stat) == FileType::Directory {
             return Err(Trouble::IsADirectory);
         }
-        let (entry, replaces) = match to.place {
-            Place::Old(entry, _) => (entry, true),
-            Place::New(missing) => (Entry::make(missing, &to.location, &to.workspace)?, false),
+        let (entry, made, over) = match to.place {
+            Place::Old(entry, here) => (entry, Made::nothing(), Some(here)),
+            Place::New(missing) => {
+                let (entry, made) = Entry::make(missing)?;
+                (entry, made, None)
+            }
         };
-        entry.is_still(&to.location, &to.workspace)?;
-        self.entry.is_still(&self.location, &self.workspace)?;
-        self.entry.is_still_called(&self.stat)?;
-        if !replaces {
-            return entry.becomes(&self.entry.parent, &self.entry.name);
+        let alone = to.workspace.alone();
+        let moved = entry.is_still(&to.location, &to.workspace).and_then(|()| {
+            self.is_still_there()?;
+            let from = (&self.entry.parent, &*self.entry.name);
+            if over.is_none() {
+                return entry.becomes(from.0, from.1);
+            }
+            Ok(rustix::fs::renameat(from.0, from.1, &entry.parent, &entry.name)?)
+        });
+        if let Err(trouble) = moved {
+            made.take_back();
+            return Err(trouble);
         }
-        Ok(rustix::fs::renameat(&self.entry.parent, &self.entry.name, &entry.parent, &entry.name)?)
+        drop(alone);
+        let way = Way::Back { from: self.entry, stat: self.here.stat, to: entry, made, over };
+        Ok(Undo { location: to.location, workspace: to.workspace, way })
+    }
+
+    fn unlink(&self) -> Result<(), Trouble> {
+        let _alone = self.workspace.alone();
+        self.is_still_there()?;
+        let directory = kind(&self.here.stat) == FileType::Directory;
+        let flags = if directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        Ok(rustix::fs::unlinkat(&self.entry.parent, &self.entry.name, flags)?)
+    }
+
+    fn is_still_there(&self) -> Result<(), Trouble> {
+        self.entry.is_still(&self.location, &self.workspace)?;
+        self.entry.is_still_called(&self.here.stat)
     }
 }
 
@@ -177,6 +227,15 @@ fn may_be_written(workspace: &Workspace, here: &Here) -> Result<(), Trouble> {
         // A program that runs cannot be written, and can be replaced.
         Ok(_) | Err(Trouble::System(Errno::TXTBSY)) => Ok(()),
         Err(trouble) => Err(trouble),
+    }
+}
+
+impl Place {
+    pub(crate) fn version(&self) -> Result<Option<Version>, Trouble> {
+        match self {
+            Self::Old(_, here) => Ok(Some(Version::of(&rustix::fs::fstat(&here.handle)?))),
+            Self::New(_) => Ok(None),
+        }
     }
 }
 
@@ -191,29 +250,22 @@ impl Entry {
     }
 
     /// Makes the directories on the way. Whoever puts a link in the way meets an error.
-    fn make(missing: Missing, location: &Location, workspace: &Workspace) -> Result<Self, Trouble> {
-        let Missing { mut parent, mut rest } = missing;
-        // Nothing is made in a directory that was moved away.
-        let mut expected = workspace.handles.name(&parent)?;
-        expected.extend(&rest);
-        if expected != location.path() {
-            return Err(Trouble::Changed);
-        }
+    pub(crate) fn make(missing: Missing) -> Result<(Self, Made), Trouble> {
+        let Missing { parent, mut rest } = missing;
         let name = rest.pop().ok_or(Trouble::NoName)?;
-        for directory in rest {
-            match rustix::fs::mkdirat(&parent, &*directory, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(errno.into()),
+        let mut made = Made::nothing();
+        match made.all(parent, rest) {
+            Ok(parent) => Ok((Self { parent, name }, made)),
+            Err(errno) => {
+                made.take_back();
+                Err(errno.into())
             }
-            let flags = PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY;
-            parent = rustix::fs::openat(&parent, &*directory, flags, Mode::empty())?;
         }
-        Ok(Self { parent, name })
     }
 
     /// Moves a name here, where nothing has been so far. Where the file system cannot do that in one step, the file has both names for
     /// a moment.
-    fn becomes(&self, parent: &OwnedFd, name: &OsStr) -> Result<(), Trouble> {
+    pub(crate) fn becomes(&self, parent: &OwnedFd, name: &OsStr) -> Result<(), Trouble> {
         match rustix::fs::renameat_with(parent, name, &self.parent, &self.name, RenameFlags::NOREPLACE) {
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 rustix::fs::linkat(parent, name, &self.parent, &self.name, AtFlags::empty())
@@ -225,13 +277,12 @@ impl Entry {
     }
 
     /// Whether the directory is where it was when the place was judged.
-    fn is_still(&self, location: &Location, workspace: &Workspace) -> Result<(), Trouble> {
-        let (parent, _) = split(location)?;
-        if workspace.handles.name(&self.parent)? == parent { Ok(()) } else { Err(Trouble::Changed) }
+    pub(crate) fn is_still(&self, location: &Location, workspace: &Workspace) -> Result<(), Trouble> {
+        is_called(&self.parent, split(location)?.0, workspace)
     }
 
     /// Whether the name still leads to the object.
-    fn is_still_called(&self, stat: &Stat) -> Result<(), Trouble> {
+    pub(crate) fn is_still_called(&self, stat: &Stat) -> Result<(), Trouble> {
         match rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(now) if same(&now, stat) => Ok(()),
             Ok(_) | Err(Errno::NOENT) => Err(Trouble::Changed),
@@ -240,87 +291,41 @@ impl Entry {
     }
 }
 
-/// A new file that nobody sees yet.
-struct Staged<'a> {
-    parent: &'a OwnedFd,
-    file: File,
-    /// A name it has already, on file systems that know no files without one.
-    name: Option<Scratch<'a>>,
-}
-
-/// A name for a moment.
-struct Scratch<'a> {
-    parent: &'a OwnedFd,
-    name: OsString,
-}
-
-impl Drop for Scratch<'_> {
-    fn drop(&mut self) {
-        // It is gone already when it has been renamed.
-        let _gone = rustix::fs::unlinkat(self.parent, &self.name, AtFlags::empty());
+impl Made {
+    pub(crate) fn nothing() -> Self {
+        Self(Vec::new())
     }
-}
 
-impl<'a> Staged<'a> {
-    fn new(parent: &'a OwnedFd, old: Option<&Stat>) -> Result<Self, Trouble> {
-        // What replaces a file is nobody else's until it has the old one's mode.
-        let mode = Mode::from_raw_mode(if old.is_some() { 0o600 } else { 0o666 });
-        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-        match rustix::fs::openat(parent, ".", flags | OFlags::TMPFILE, mode) {
-            Ok(file) => return Ok(Self { parent, file: File::from(file), name: None }),
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {}
-            Err(errno) => return Err(errno.into()),
+    fn all(&mut self, mut parent: OwnedFd, names: Vec<OsString>) -> Result<OwnedFd, Errno> {
+        for name in names {
+            let made = match rustix::fs::mkdirat(&parent, &*name, Mode::from_raw_mode(0o777)) {
+                Ok(()) => true,
+                Err(Errno::EXIST) => false,
+                Err(errno) => return Err(errno),
+            };
+            let flags = PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY;
+            let next = rustix::fs::openat(&parent, &*name, flags, Mode::empty());
+            if made {
+                self.0.push((rustix::io::fcntl_dupfd_cloexec(&parent, 0)?, name));
+            }
+            parent = next?;
         }
-        let name = scratch_name();
-        let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-        let file = rustix::fs::openat(parent, &*name, flags, mode)?;
-        Ok(Self { parent, file: File::from(file), name: Some(Scratch { parent, name }) })
+        Ok(parent)
     }
 
-    fn write(&self, content: &[u8], old: Option<&Stat>) -> Result<(), Trouble> {
-        (&self.file).write_all(content).map_err(|error| from_io(&error))?;
-        let Some(old) = old else { return Ok(()) };
-        let ours = rustix::fs::fstat(&self.file)?;
-        if (ours.st_uid, ours.st_gid) != (old.st_uid, old.st_gid) {
-            let owner = Some(rustix::fs::Uid::from_raw(old.st_uid));
-            let group = Some(rustix::fs::Gid::from_raw(old.st_gid));
-            // Only root gives files away. Who else may write a file of somebody else makes it his own, as editors do.
-            let kept = rustix::fs::fchown(&self.file, owner, group);
-            kept.or_else(|_| rustix::fs::fchown(&self.file, None, group)).or_else(not_permitted)?;
-        }
-        // A program that changed does not keep the rights that it was given as another.
-        Ok(rustix::fs::fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777))?)
-    }
-
-    /// Gets its name, if nothing has it meanwhile.
-    fn appear(self, entry: &Entry, workspace: &Workspace) -> Result<(), Trouble> {
-        match &self.name {
-            None => self.link(&entry.name, workspace).map_err(taken),
-            Some(scratch) => entry.becomes(self.parent, &scratch.name),
+    /// Removes them again. One that somebody uses by now stays, and so do those around it.
+    pub(crate) fn take_back(self) {
+        for (parent, name) in self.0.into_iter().rev() {
+            if rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).is_err() {
+                return;
+            }
         }
     }
-
-    /// Takes the name of the old one.
-    fn take_place(mut self, entry: &Entry, workspace: &Workspace) -> Result<(), Trouble> {
-        let scratch = if let Some(scratch) = self.name.take() {
-            scratch
-        } else {
-            let name = scratch_name();
-            self.link(&name, workspace)?;
-            Scratch { parent: self.parent, name }
-        };
-        Ok(rustix::fs::renameat(self.parent, &scratch.name, &entry.parent, &entry.name)?)
-    }
-
-    fn link(&self, name: &OsStr, workspace: &Workspace) -> Result<(), Errno> {
-        let number = DecInt::from_fd(self.file.as_fd());
-        let ours = workspace.handles.ours();
-        rustix::fs::linkat(ours, number, self.parent, name, AtFlags::SYMLINK_FOLLOW)
-    }
 }
 
-fn scratch_name() -> OsString {
-    OsString::from(format!(".ringfence-{:016x}", RandomState::new().hash_one(std::process::id())))
+/// Whether a directory is where it was when the place was judged.
+fn is_called(directory: &OwnedFd, path: &Path, workspace: &Workspace) -> Result<(), Trouble> {
+    if workspace.handles.name(directory)? == path { Ok(()) } else { Err(Trouble::Changed) }
 }
 
 fn split(location: &Location) -> Result<(&Path, &OsStr), Trouble> {
@@ -334,14 +339,6 @@ fn ends_in_name(path: &Path) -> bool {
     plain && !bytes.ends_with(b"/") && !bytes.ends_with(b"/.")
 }
 
-fn taken(errno: Errno) -> Trouble {
+pub(crate) fn taken(errno: Errno) -> Trouble {
     if errno == Errno::EXIST { Trouble::Changed } else { errno.into() }
-}
-
-fn not_permitted(errno: Errno) -> Result<(), Errno> {
-    if errno == Errno::PERM { Ok(()) } else { Err(errno) }
-}
-
-fn from_io(error: &std::io::Error) -> Trouble {
-    Errno::from_io_error(error).map_or(Trouble::System(Errno::IO), Trouble::from)
 }

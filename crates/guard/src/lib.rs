@@ -24,8 +24,10 @@ mod refusal;
 mod resolve;
 mod session;
 mod shared;
+mod stage;
 mod steps;
 mod trouble;
+mod undo;
 
 pub use ask::{Abort, Answer, Approver, Question, Refuse, Unanswered, Wake};
 pub use change::{Removable, Writable};
@@ -35,4 +37,6 @@ pub use grant::{Opened, Permit, Version};
 pub use guard::{Access, AddError, Grant, Guard, Judgement};
 pub use refusal::{Denied, Failed, Refusal, Violation};
 pub use session::{Guards, Listening, Parts, Snapshot};
+pub use stage::Staged;
 pub use trouble::Trouble;
+pub use undo::Undo;

@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use policy::{Location, LocationError, lexical};
 use rustix::fs::{CWD, FileType, OFlags, ResolveFlags, Stat};
@@ -30,6 +31,7 @@ pub(crate) struct Workspace {
     system: u64,
     /// Whether names that differ in case alone are one name there.
     folds_case: bool,
+    changes: Mutex<()>,
 }
 
 /// What becomes of a link at the end of a path.
@@ -100,7 +102,12 @@ impl Workspace {
         let path = handles.name(&handle)?;
         let folds_case = fold::folds_case(&handles, &handle);
         let system = rustix::fs::fstat(&handle)?.st_dev;
-        Ok(Self { handle, path, handles, system, folds_case })
+        Ok(Self { handle, path, handles, system, folds_case, changes: Mutex::new(()) })
+    }
+
+    /// While this is held, no other tool of the session changes a name: what was looked at is what is changed.
+    pub(crate) fn alone(&self) -> MutexGuard<'_, ()> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Finds what a path leads to.

@@ -1,21 +1,42 @@
 //! What an agent calls. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program.
 
+mod content;
+#[cfg(test)]
+mod desk;
+mod diff;
+mod edit;
 mod error;
 mod exec;
+pub mod patch;
 mod process;
+mod read;
+mod rows;
 mod tool;
 mod toolbox;
 pub mod web;
 mod web_fetch;
+mod write;
 
+pub use edit::{Edit, EditParameters, Replacement};
 pub use error::{ErrorKind, ToolError};
 pub use exec::{Exec, ExecParameters};
+pub use patch::{ApplyPatch, PatchParameters};
 pub use process::{Action, Process, ProcessParameters, StreamName};
+pub use read::{Read, ReadParameters};
 pub use tool::{Call, Output, Tool, Typed};
 pub use toolbox::Toolbox;
 pub use web_fetch::{WebFetch, WebFetchParameters};
+pub use write::{Write, WriteParameters};
 
 /// Every tool there is.
 fn all() -> Vec<Box<dyn Tool>> {
-    vec![Box::new(Exec), Box::new(Process), Box::new(WebFetch::default())]
+    vec![
+        Box::new(Read),
+        Box::new(Write),
+        Box::new(Edit),
+        Box::new(ApplyPatch),
+        Box::new(Exec),
+        Box::new(Process),
+        Box::new(WebFetch::default()),
+    ]
 }

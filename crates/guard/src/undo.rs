@@ -1,0 +1,83 @@
+//! The way back from a change, for whoever makes several that belong together.
+
+use std::sync::Arc;
+
+use policy::Location;
+use rustix::fs::{AtFlags, OFlags, RenameFlags, Stat};
+
+use crate::change::{Entry, Made, taken};
+use crate::resolve::{Here, Workspace};
+use crate::stage::Unnamed;
+use crate::trouble::Trouble;
+
+/// The way back from one change. It was authorised with the change: what it leads to is what was there before.
+#[derive(Debug)]
+pub struct Undo {
+    pub(crate) location: Location,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) way: Way,
+}
+
+#[derive(Debug)]
+pub(crate) enum Way {
+    /// A file was replaced: the old one takes the place of the new one.
+    Restore(Entry, Here, Stat),
+    /// A file was made: it goes, and the directories that were made for it.
+    Remove(Entry, Stat, Made),
+    /// A file was removed: it comes back.
+    Return(Entry, Here),
+    /// A file was moved: it goes back to where it was, and what it was moved over comes back.
+    Back { from: Entry, stat: Stat, to: Entry, made: Made, over: Option<Here> },
+}
+
+impl Undo {
+    /// Where the change was.
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Goes back. Whatever somebody else has put there meanwhile stays, and is the trouble.
+    pub fn undo(self) -> Result<(), Trouble> {
+        let Self { location, workspace, way } = self;
+        let _alone = workspace.alone();
+        match way {
+            Way::Restore(entry, old, new) => {
+                let again = again(&entry, &old, &workspace)?;
+                entry.is_still(&location, &workspace)?;
+                again.take_place(&entry, &new, &workspace)
+            }
+            Way::Remove(entry, new, made) => {
+                entry.is_still(&location, &workspace)?;
+                entry.is_still_called(&new)?;
+                rustix::fs::unlinkat(&entry.parent, &entry.name, AtFlags::empty())?;
+                made.take_back();
+                Ok(())
+            }
+            Way::Return(entry, old) => {
+                entry.is_still(&location, &workspace)?;
+                again(&entry, &old, &workspace)?.appear(&entry, &workspace)
+            }
+            Way::Back { from, stat, to, made, over } => {
+                to.is_still(&location, &workspace)?;
+                to.is_still_called(&stat)?;
+                let flags = RenameFlags::NOREPLACE;
+                rustix::fs::renameat_with(&to.parent, &to.name, &from.parent, &from.name, flags)
+                    .map_err(taken)?;
+                if let Some(old) = over {
+                    return again(&to, &old, &workspace)?.appear(&to, &workspace);
+                }
+                made.take_back();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The old file once more. Its name is gone, and the handle still leads to what was in it.
+fn again(entry: &Entry, old: &Here, workspace: &Workspace) -> Result<Unnamed, Trouble> {
+    let content = workspace.handles.open(&old.handle, OFlags::RDONLY)?;
+    let unnamed = Unnamed::new(&entry.parent, Some(old.stat))?;
+    unnamed.write(std::fs::File::from(content))?;
+    Ok(unnamed)
+}

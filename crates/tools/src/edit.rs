@@ -1,0 +1,255 @@
+//! `edit`: some of the text in a file replaced by other text.
+
+pub(crate) mod nearest;
+mod replace;
+
+use std::path::Path;
+
+use ringfence::audit::Impact;
+use ringfence::guard::{Abort, Trouble, Writable};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use self::nearest::nearest;
+use self::replace::{Unfit, plain, replace};
+use crate::content::{self, Content, LONGEST};
+use crate::diff::Diff;
+use crate::error::{ErrorKind, ToolError};
+use crate::tool::{Call, Output, Typed};
+
+/// How many replacements one call may have.
+const MOST: usize = 200;
+const MARK: &str = "\u{feff}";
+
+/// Replaces text in a file: all replacements, or none.
+#[derive(Debug, Clone, Copy)]
+pub struct Edit;
+
+/// What `edit` takes: a list of replacements, or one.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditParameters {
+    /// The path of the file, from the workspace.
+    pub path: String,
+    /// The replacements, made one after the other. All of them are made, or none.
+    #[serde(default)]
+    pub edits: Vec<Replacement>,
+    /// The text to be replaced, if there is one replacement only and `edits` is left out.
+    #[serde(alias = "old_string", alias = "oldText")]
+    pub old: Option<String>,
+    /// The text to put in its place, if `edits` is left out.
+    #[serde(alias = "new_string", alias = "newText")]
+    pub new: Option<String>,
+    /// Whether every occurrence is replaced, if `edits` is left out.
+    #[serde(alias = "replaceAll")]
+    pub replace_all: Option<bool>,
+}
+
+/// One replacement.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// The text to be replaced, exactly as it stands in the file, with its indentation and without line numbers. It has to be there
+    /// exactly once, unless `replace_all` is set. Empty text makes a new file or fills an empty one.
+    #[serde(alias = "old_string", alias = "oldText")]
+    pub old: String,
+    /// The text to put in its place.
+    #[serde(alias = "new_string", alias = "newText")]
+    pub new: String,
+    /// Whether every occurrence is replaced. The default is false.
+    #[serde(default, alias = "replaceAll")]
+    pub replace_all: bool,
+}
+
+impl Typed for Edit {
+    type Parameters = EditParameters;
+    const NAME: &'static str = "edit";
+    const DESCRIPTION: &'static str = "Replaces text in a file. Each `old` has to be in the file exactly once, unless `replace_all` is set. \
+        All replacements are made, or none. Returns the diff.";
+    const IMPACT: Impact = Impact::Mutate;
+
+    fn run(&self, call: &Call<'_>, parameters: EditParameters) -> Result<Output, ToolError> {
+        let path = parameters.path.clone();
+        let edits = parameters.edits()?;
+        let writable = call.guard.write(Path::new(&path), call.abort)?;
+        let name = writable.location().to_string();
+        let old = if writable.exists() {
+            let opened = call.guard.read(Path::new(&path), call.abort)?;
+            Some(Content::read(&opened, LONGEST)?)
+        } else if edits.iter().any(|edit| edit.old.is_empty()) {
+            None
+        } else {
+            return Err(ToolError::trouble(&name, Trouble::NotFound));
+        };
+        let before = match &old {
+            Some(content) => text(&name, &content.bytes)?,
+            None => "",
+        };
+        let (mark, body) = before.strip_prefix(MARK).map_or(("", before), |body| (MARK, body));
+        let (after, times) = all(&name, body, &edits)?;
+        let after = format!("{mark}{after}");
+        if old.is_some() && after == before {
+            let text = format!("{name}: the edits together change nothing, so nothing was written");
+            return Ok(Output { text, data: json!({ "path": name, "done": "unchanged" }) });
+        }
+        put(call.abort, writable, old.as_ref(), &after)?;
+        Ok(told(&name, (old.is_some(), times), before, &after))
+    }
+}
+
+impl EditParameters {
+    fn edits(self) -> Result<Vec<Replacement>, ToolError> {
+        let wrong = |text: &str| Err(ToolError::new(ErrorKind::InvalidArguments, text));
+        match (self.old, self.new) {
+            (Some(old), Some(new)) if self.edits.is_empty() => {
+                Ok(vec![Replacement { old, new, replace_all: self.replace_all.unwrap_or(false) }])
+            }
+            (None, None) if self.edits.is_empty() => {
+                wrong("there is nothing to do: give `edits`, or `old` and `new`")
+            }
+            (None, None) if self.edits.len() > MOST => {
+                wrong(&format!("there are {} edits, and at most {MOST} are made at once", self.edits.len()))
+            }
+            (None, None) if self.replace_all.is_none() => Ok(self.edits),
+            (Some(_), None) | (None, Some(_)) if self.edits.is_empty() => {
+                wrong("`old` and `new` belong together, and one is missing")
+            }
+            _ => wrong("give either `edits`, or one `old` and `new`, not both"),
+        }
+    }
+}
+
+fn text<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, ToolError> {
+    let binary = |why| {
+        ToolError::new(ErrorKind::Binary, format!("{name} is not text that can be edited: {why}"))
+            .hint("`read` says what it is")
+    };
+    if bytes.contains(&0) {
+        return Err(binary("it contains NUL bytes".to_owned()));
+    }
+    std::str::from_utf8(bytes).map_err(|error| binary(format!("byte {} is not UTF-8", error.valid_up_to())))
+}
+
+/// Makes all replacements, one after the other. Returns the text and how many there were.
+fn all(name: &str, body: &str, edits: &[Replacement]) -> Result<(String, usize), ToolError> {
+    let mut body = body.to_owned();
+    let mut times = 0;
+    for (number, edit) in edits.iter().enumerate() {
+        if edit.old.is_empty() && body.is_empty() && !edit.new.is_empty() {
+            body.clone_from(&edit.new);
+            times += 1;
+            continue;
+        }
+        let which = if edits.len() == 1 { String::new() } else { format!("edit {}: ", number + 1) };
+        let (changed, more) = replace(&body, &edit.old, &edit.new, edit.replace_all)
+            .map_err(|unfit| told_why(&format!("{which}{name}"), &body, &edit.old, &unfit))?;
+        body = changed;
+        times += more;
+    }
+    Ok((body, times))
+}
+
+fn told_why(what: &str, body: &str, old: &str, unfit: &Unfit) -> ToolError {
+    match unfit {
+        Unfit::Empty => ToolError::new(
+            ErrorKind::InvalidArguments,
+            format!("{what}: `old` is empty, and the file is not"),
+        )
+        .hint("`write` replaces all of a file"),
+        Unfit::Same => {
+            ToolError::new(ErrorKind::InvalidArguments, format!("{what}: `old` and `new` are the same"))
+        }
+        Unfit::TooLarge => ToolError::new(
+            ErrorKind::TooLarge,
+            format!("{what}: the file would have more than {LONGEST} bytes"),
+        ),
+        Unfit::NotUnique(times, lines) => {
+            let text = format!("{what}: `old` is there {times} times, on {}", on_lines(lines, *times));
+            ToolError::new(ErrorKind::NotUnique, text)
+                .hint("add lines around it until it is unique, or set `replace_all`")
+        }
+        Unfit::Missing => {
+            let error = ToolError::new(ErrorKind::NoMatch, format!("{what}: `old` is not there"));
+            match nearest(&plain(body), &plain(old)) {
+                Some(nearest) => error.hint(nearest.to_string()),
+                None => error.hint("nothing similar is there; `read` the file again"),
+            }
+        }
+    }
+}
+
+fn on_lines(lines: &[usize], times: usize) -> String {
+    let listed: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    let noun = if listed.len() == 1 { "line" } else { "lines" };
+    let more = if times > listed.len() && listed.len() > 1 { " and others" } else { "" };
+    format!("{noun} {}{more}", listed.join(", "))
+}
+
+/// Puts the new text in the place of what was read, if it is still what was read.
+fn put(abort: &Abort, writable: Writable, old: Option<&Content>, after: &str) -> Result<(), ToolError> {
+    let name = writable.location().to_string();
+    let trouble = |trouble| ToolError::trouble(&name, trouble);
+    if after.len() as u64 > LONGEST {
+        return Err(told_why(&name, "", "", &Unfit::TooLarge));
+    }
+    let staged = writable.stage(after.as_bytes()).map_err(trouble)?;
+    if abort.is_aborted() {
+        return Err(ToolError::new(ErrorKind::Aborted, format!("{name}: the edit was called off")));
+    }
+    if staged.version().map_err(trouble)? != old.map(|old| old.version) {
+        return Err(content::changed(&name));
+    }
+    staged.put().map(drop).map_err(trouble)
+}
+
+fn told(name: &str, (existed, times): (bool, usize), before: &str, after: &str) -> Output {
+    let diff = Diff::of(before, after);
+    let (added, removed) = (content::count(diff.added, "line"), content::count(diff.removed, "line"));
+    let done = if existed { "edited" } else { "created" };
+    let made = content::count(times, "replacement");
+    let old = if existed { name } else { "/dev/null" };
+    Output {
+        text: format!(
+            "{done} {name}: {made}, {added} added, {removed} removed\n--- {old}\n+++ {name}\n{}",
+            diff.text
+        ),
+        data: json!({
+            "path": name, "done": done, "replacements": times, "added": diff.added, "removed": diff.removed, "diff": diff.text,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::desk::guard;
+
+    /// Somebody writes into the file in its place, or puts another there, between reading and writing.
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, other) = (dir.path().join("f"), dir.path().join("other"));
+        for in_place in [true, false] {
+            fs::write(&file, "old").unwrap();
+            let guard = guard(dir.path(), "edit");
+            let writable = guard.write(Path::new("f"), &Abort::new()).unwrap();
+            let old = Content::read(&guard.read(Path::new("f"), &Abort::new()).unwrap(), LONGEST).unwrap();
+            fs::write(if in_place { &file } else { &other }, "theirs").unwrap();
+            if !in_place {
+                fs::rename(&other, &file).unwrap();
+            }
+            let error = put(&Abort::new(), writable, Some(&old), "mine").unwrap_err();
+            assert_eq!(
+                (error.kind, fs::read_to_string(&file).unwrap()),
+                (ErrorKind::Conflict, "theirs".to_owned())
+            );
+        }
+        let writable = guard(dir.path(), "edit").write(Path::new("new"), &Abort::new()).unwrap();
+        fs::write(dir.path().join("new"), "theirs").unwrap();
+        let error = put(&Abort::new(), writable, None, "mine").unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Conflict);
+    }
+}

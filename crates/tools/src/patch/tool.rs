@@ -1,0 +1,88 @@
+//! `apply_patch`: several files changed together, or not at all.
+
+use std::fmt::Write as _;
+
+use ringfence::audit::Impact;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::commit::commit;
+use super::plan::{Told, plan};
+use crate::content::count;
+use crate::error::{ErrorKind, ToolError};
+use crate::tool::{Call, Output, Typed};
+
+/// The longest patch, in bytes.
+const LONGEST: usize = 1_000_000;
+/// The most files of a patch.
+const MOST: usize = 200;
+
+/// Applies a patch to several files: all of it, or nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct ApplyPatch;
+
+/// What `apply_patch` takes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PatchParameters {
+    /// The patch: an envelope with `*** Begin Patch`, sections `*** Add File: PATH`, `*** Update File: PATH` (with `*** Move to: PATH`
+    /// if the file moves) and `*** Delete File: PATH`, and `*** End Patch`; or a unified diff. Paths are from the workspace. In an
+    /// update, lines that stay begin with a space, those that go with `-`, new ones with `+`; hunks are separated by `@@`, which
+    /// may be followed by a line of the file that stands before the hunk.
+    #[serde(alias = "input")]
+    pub patch: String,
+}
+
+impl Typed for ApplyPatch {
+    type Parameters = PatchParameters;
+    const NAME: &'static str = "apply_patch";
+    const DESCRIPTION: &'static str = "Adds, changes, moves and deletes files as a patch says, all together or not at all. Takes an envelope \
+        (`*** Begin Patch`) or a unified diff.";
+    const IMPACT: Impact = Impact::Mutate;
+
+    fn run(&self, call: &Call<'_>, parameters: PatchParameters) -> Result<Output, ToolError> {
+        let length = parameters.patch.len();
+        let large = |text: String| Err(ToolError::new(ErrorKind::TooLarge, text).hint("apply it in parts"));
+        if length > LONGEST {
+            return large(format!("the patch has {length} bytes, and at most {LONGEST} are taken"));
+        }
+        let patch = super::parse(&parameters.patch)
+            .map_err(|malformed| ToolError::new(ErrorKind::Malformed, malformed.to_string()))?;
+        let files = patch.sections.len();
+        if files > MOST {
+            return large(format!("the patch has {files} files, and at most {MOST} are changed at once"));
+        }
+        let changes = plan(call, patch)?;
+        Ok(told(&commit(changes, call.abort)?))
+    }
+}
+
+fn told(changes: &[Told]) -> Output {
+    let sum = |f: fn(&Told) -> usize| changes.iter().map(f).sum::<usize>();
+    let (added, removed) = (sum(|told| told.added), sum(|told| told.removed));
+    let mut text = format!(
+        "{} changed: {} added, {} removed",
+        count(changes.len(), "file"),
+        count(added, "line"),
+        count(removed, "line")
+    );
+    for Told { action, path, to, added, removed, notes } in changes {
+        let to = to.as_ref().map_or_else(String::new, |to| format!(" to {to}"));
+        // A string takes everything.
+        let _written = write!(text, "\n{action} {path}{to} (+{added} -{removed})");
+        for note in notes {
+            let _written = write!(text, "\n  {note}");
+        }
+    }
+    let files: Vec<_> = changes
+        .iter()
+        .map(|told| {
+            json!({
+                "action": told.action, "path": told.path, "to": told.to, "added": told.added, "removed": told.removed,
+                "notes": told.notes,
+            })
+        })
+        .collect();
+    Output { text, data: json!({ "files": files, "added": added, "removed": removed }) }
+}

@@ -1,0 +1,134 @@
+//! A real workspace with something outside of it, and a session of an agent that nobody watches.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ringfence::audit::{AuditError, Event, Sink};
+use ringfence::guard::{Abort, Config, Refuse};
+use ringfence::jail::{Choice, Spec};
+use ringfence::policy::{Cover, Limits, ToolName, ToolProfile, ToolSet};
+use ringfence::{Parts, Sandbox, Session};
+use serde_json::Value;
+use tempfile::TempDir;
+use tools::{Call, Output, Tool, ToolError};
+
+/// What lies outside, and must never be seen or changed.
+pub(crate) const SECRET: &str = "SECRET of somebody else\n";
+
+/// A ledger that nobody reads.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn record(&self, _: &Event<'_>) -> Result<(), AuditError> {
+        Ok(())
+    }
+}
+
+pub(crate) struct Desk {
+    dir: TempDir,
+    pub(crate) session: Session,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// A desk where the policy is a little different.
+    pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["ws", "out", "spill", "home"] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        fs::write(dir.path().join("out/secret.txt"), SECRET).unwrap();
+        let ws = dir.path().join("ws");
+        let mut config = Config::default_in(&ws);
+        change(&mut config);
+        let parts = Parts {
+            workspace: ws.clone(),
+            chain: config.chain().unwrap(),
+            spec: Spec::for_workspace(&ws, &dir.path().join("home"), Limits::none()),
+            provider: Choice::Auto,
+            tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
+            approver: Arc::new(Refuse),
+            cover: Cover::Tool,
+            sink: Arc::new(Nowhere),
+            spill: dir.path().join("spill"),
+        };
+        let session = Sandbox::new(parts).unwrap().session("agent").unwrap();
+        Self { dir, session }
+    }
+
+    pub(crate) fn call(&self, tool: &dyn Tool, arguments: Value) -> Result<Output, ToolError> {
+        self.call_until(tool, arguments, &Abort::new())
+    }
+
+    pub(crate) fn call_until(
+        &self,
+        tool: &dyn Tool,
+        arguments: Value,
+        abort: &Abort,
+    ) -> Result<Output, ToolError> {
+        let guard = self.session.guard(&ToolName::parse(tool.name()).unwrap());
+        tool.call(&Call { session: &self.session, guard: &guard, abort }, arguments)
+    }
+
+    pub(crate) fn ws(&self, name: &str) -> PathBuf {
+        self.dir.path().join("ws").join(name)
+    }
+
+    pub(crate) fn outside(&self, name: &str) -> PathBuf {
+        self.dir.path().join("out").join(name)
+    }
+
+    pub(crate) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.ws(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn link(&self, name: &str, target: impl AsRef<Path>) {
+        symlink(target, self.ws(name)).unwrap();
+    }
+
+    pub(crate) fn mode(&self, name: &str, mode: u32) {
+        fs::set_permissions(self.ws(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    pub(crate) fn got(&self, name: &str) -> Vec<u8> {
+        fs::read(self.ws(name)).unwrap()
+    }
+
+    /// Every file of the workspace with its mode and content, every link and directory, and the secret.
+    pub(crate) fn everything(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
+        let mut found = below(&self.dir.path().join("ws"));
+        found.extend(below(&self.dir.path().join("out")));
+        found.sort();
+        found
+    }
+}
+
+fn below(dir: &Path) -> Vec<(PathBuf, u32, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        let mode = entry.metadata().unwrap().permissions().mode();
+        if kind.is_dir() {
+            found.extend(below(&path));
+            found.push((path, mode, Vec::new()));
+        } else {
+            let content = if kind.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+            found.push((path, mode, content));
+        }
+    }
+    found
+}
+
+pub(crate) fn fifo(path: &Path) {
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+}
