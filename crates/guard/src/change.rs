@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::grant::{Opened, Permit, Version};
-use crate::handle::{PATH, kind, same};
+use crate::handle::{PATH, give_to_owner, kind, same};
 use crate::resolve::{Found, Here, Missing, Object, Workspace};
 use crate::stage::{Staged, Unnamed};
 use crate::trouble::Trouble;
@@ -308,7 +308,11 @@ impl Made {
             if made {
                 self.0.push((rustix::io::fcntl_dupfd_cloexec(&parent, 0)?, name));
             }
-            parent = next?;
+            let next = next?;
+            if made {
+                give_to_owner(&parent, &next)?;
+            }
+            parent = next;
         }
         Ok(parent)
     }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 use rustix::path::DecInt;
 
@@ -115,6 +115,16 @@ pub(crate) fn look(
             other => return other,
         }
     }
+}
+
+/// Gives something new to whoever owns the directory it is in, if it is root who made it: whose workspace it is wants to change it, too.
+pub(crate) fn give_to_owner(parent: impl AsFd, new: impl AsFd) -> Result<(), Errno> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let owner = rustix::fs::fstat(parent)?;
+    let (user, group) = (Uid::from_raw(owner.st_uid), Gid::from_raw(owner.st_gid));
+    rustix::fs::chownat(new, "", Some(user), Some(group), AtFlags::EMPTY_PATH)
 }
 
 /// Whether two answers are about one object.

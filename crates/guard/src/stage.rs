@@ -14,6 +14,7 @@ use rustix::path::DecInt;
 
 use crate::change::{Entry, Place, Writable, taken};
 use crate::grant::{Permit, Version};
+use crate::handle::give_to_owner;
 use crate::resolve::Workspace;
 use crate::trouble::Trouble;
 use crate::undo::{Undo, Way};
@@ -123,7 +124,7 @@ impl Unnamed {
     pub(crate) fn write(&self, mut content: impl Read) -> Result<(), Trouble> {
         let copied = io::copy(&mut content, &mut &self.file).and_then(|_| (&self.file).flush());
         copied.map_err(|error| from_io(&error))?;
-        let Some(old) = &self.like else { return Ok(()) };
+        let Some(old) = &self.like else { return Ok(give_to_owner(&self.parent, &self.file)?) };
         let ours = self.stat()?;
         if (ours.st_uid, ours.st_gid) != (old.st_uid, old.st_gid) {
             let owner = Some(rustix::fs::Uid::from_raw(old.st_uid));

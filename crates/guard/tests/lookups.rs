@@ -218,6 +218,25 @@ fn a_file_is_replaced_at_once_and_keeps_its_mode() {
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".ringfence-")), "{left:?}");
 }
 
+/// A root that works in somebody's directory leaves nothing there that its owner could not change.
+#[test]
+fn what_root_makes_belongs_to_the_owner_of_the_directory() {
+    let tree = Tree::plant();
+    if !rustix::process::geteuid().is_root() {
+        stage::skip::skipped("files that root makes for others", "this is an ordinary user");
+        return;
+    }
+    std::os::unix::fs::chown(&tree.ws, Some(54321), Some(54322)).unwrap();
+    let guard = open(&tree);
+    for path in ["made.txt", "made/deep/er.txt"] {
+        guard.write(Path::new(path), &Abort::new()).unwrap().replace(b"x").unwrap();
+    }
+    for path in ["made.txt", "made", "made/deep", "made/deep/er.txt"] {
+        let found = fs::metadata(tree.ws.join(path)).unwrap();
+        assert_eq!((found.uid(), found.gid()), (54321, 54322), "{path}");
+    }
+}
+
 #[test]
 fn a_file_that_was_put_there_meanwhile_is_not_replaced() {
     let tree = Tree::plant();

@@ -28,7 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // What a model wants, and what it gets.
     let calls = [
-        ("exec", json!({ "command": "echo hello > greeting.txt && cat greeting.txt" })),
+        ("write", json!({ "path": "greeting.txt", "content": "hello\n" })),
+        ("edit", json!({ "path": "greeting.txt", "edits": [{ "old": "hello", "new": "hello, world" }] })),
+        ("exec", json!({ "command": "cat greeting.txt" })),
+        ("read", json!({ "path": "../state/ledger.jsonl" })),
         ("exec", json!({ "command": "cat /etc/shadow" })),
         ("exec", json!({ "command": "rm -rf /" })),
         ("web_fetch", json!({ "url": "http://169.254.169.254/latest/meta-data/" })),
