@@ -74,18 +74,8 @@ impl Typed for Edit {
         let edits = parameters.edits()?;
         let writable = call.guard.write(Path::new(&path), call.abort)?;
         let name = writable.location().to_string();
-        let old = if writable.exists() {
-            let opened = call.guard.read(Path::new(&path), call.abort)?;
-            Some(Content::read(&opened, LONGEST)?)
-        } else if edits.iter().any(|edit| edit.old.is_empty()) {
-            None
-        } else {
-            return Err(ToolError::trouble(&name, Trouble::NotFound));
-        };
-        let before = match &old {
-            Some(content) => text(&name, &content.bytes)?,
-            None => "",
-        };
+        let old = read(call, (&path, &writable), &edits)?;
+        let before = old.as_ref().map_or(Ok(""), |content| text(&name, &content.bytes))?;
         let (mark, body) = before.strip_prefix(MARK).map_or(("", before), |body| (MARK, body));
         let (after, times) = all(&name, body, &edits)?;
         let after = format!("{mark}{after}");
@@ -96,6 +86,22 @@ impl Typed for Edit {
         put(call.abort, writable, old.as_ref(), &after)?;
         Ok(told(&name, (old.is_some(), times), before, &after))
     }
+}
+
+/// What is in the file. Only a replacement of nothing makes a new one.
+fn read(
+    call: &Call<'_>,
+    (path, writable): (&str, &Writable),
+    edits: &[Replacement],
+) -> Result<Option<Content>, ToolError> {
+    if writable.exists() {
+        let opened = call.guard.read(Path::new(path), call.abort)?;
+        return Content::read(&opened, LONGEST).map(Some);
+    }
+    let makes = edits.iter().any(|edit| edit.old.is_empty());
+    makes
+        .then_some(None)
+        .ok_or_else(|| ToolError::trouble(&writable.location().to_string(), Trouble::NotFound))
 }
 
 impl EditParameters {

@@ -42,14 +42,7 @@ impl Typed for Write {
 
     fn run(&self, call: &Call<'_>, parameters: WriteParameters) -> Result<Output, ToolError> {
         let path = Path::new(&parameters.path);
-        if parameters.content.len() as u64 > LONGEST {
-            let text = format!(
-                "`content` has {} bytes, and at most {LONGEST} are written",
-                parameters.content.len()
-            );
-            return Err(ToolError::new(ErrorKind::TooLarge, text)
-                .hint("write several files, or let a command make it"));
-        }
+        fits(&parameters.content)?;
         let writable = call.guard.write(path, call.abort)?;
         let name = writable.location().to_string();
         if parameters.create_only && writable.exists() {
@@ -62,6 +55,14 @@ impl Typed for Write {
         };
         put(call, writable, old.as_ref(), &parameters)
     }
+}
+
+fn fits(content: &str) -> Result<(), ToolError> {
+    if content.len() as u64 <= LONGEST {
+        return Ok(());
+    }
+    let text = format!("`content` has {} bytes, and at most {LONGEST} are written", content.len());
+    Err(ToolError::new(ErrorKind::TooLarge, text).hint("write several files, or let a command make it"))
 }
 
 /// What has to be there, read by whoever may.

@@ -362,7 +362,7 @@ fn write_tells_nothing_that_may_not_be_read() {
         let output = desk.call(&Write, json!({ "path": "a", "content": "new\n" })).unwrap();
         assert_eq!(output.text, "replaced a: 4 bytes, 1 line");
         let output = desk.call(&Write, json!({ "path": "a", "content": "new\n" })).unwrap();
-        assert_eq!(output.data["done"], "replaced");
+        assert_eq!((&output.data["done"], desk.asked()), (&json!("replaced"), 0));
         let sha = "7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c";
         let error =
             desk.call(&Write, json!({ "path": "a", "content": "x", "expected_sha256": sha })).unwrap_err();

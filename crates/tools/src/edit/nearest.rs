@@ -150,21 +150,16 @@ struct Pairs {
 impl Pairs {
     fn of(line: &str) -> Self {
         let mut known = Box::new([false; 4096]);
-        let mut count = 0;
         for pair in pairs(line) {
             known[pair] = true;
-            count += 1;
         }
-        Self { known, count }
+        Self { known, count: pairs(line).count() }
     }
 
     /// How much a line looks like this one, in hundredths.
     fn likeness(&self, line: &str) -> usize {
-        let (mut shared, mut count) = (0, 0);
-        for pair in pairs(line) {
-            shared += usize::from(self.known[pair]);
-            count += 1;
-        }
+        let shared = pairs(line).filter(|pair| self.known[*pair]).count();
+        let count = pairs(line).count();
         // One pair says nothing.
         if self.count.min(count) < 2 { 0 } else { 100 * shared / self.count.max(count) }
     }

@@ -187,11 +187,9 @@ impl Planner<'_> {
     fn content(&mut self, opened: &Opened) -> Result<Content, ToolError> {
         let content = Content::read(opened, LONGEST)?;
         self.fits(content.bytes.len())?;
-        if content.bytes.contains(&0) {
-            let text = format!("{} is not text: it contains NUL bytes", opened.location());
-            return Err(ToolError::new(ErrorKind::Binary, text));
-        }
-        Ok(content)
+        let binary = || format!("{} is not text: it contains NUL bytes", opened.location());
+        let is_text = !content.bytes.contains(&0);
+        is_text.then_some(content).ok_or_else(|| ToolError::new(ErrorKind::Binary, binary()))
     }
 
     fn fits(&mut self, bytes: usize) -> Result<(), ToolError> {

@@ -1,4 +1,4 @@
-//! Table: what a file is, by its first bytes.
+//! What a file is, by its first bytes.
 
 use super::image::Format;
 

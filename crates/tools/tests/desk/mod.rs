@@ -5,9 +5,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ringfence::audit::{AuditError, Event, Sink};
-use ringfence::guard::{Abort, Config, Refuse};
+use ringfence::guard::{Abort, Answer, Approver, Config, Question, Unanswered};
 use ringfence::jail::{Choice, Spec};
 use ringfence::policy::{Cover, Limits, ToolName, ToolProfile, ToolSet};
 use ringfence::{Parts, Sandbox, Session};
@@ -27,8 +28,20 @@ impl Sink for Nowhere {
     }
 }
 
+/// Nobody who could answer, and how often somebody looked for him.
+#[derive(Default)]
+pub(crate) struct Nobody(AtomicUsize);
+
+impl Approver for Nobody {
+    fn approve(&self, _: &Question, _: &Abort) -> Result<Answer, Unanswered> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Err(Unanswered::Nobody)
+    }
+}
+
 pub(crate) struct Desk {
     dir: TempDir,
+    nobody: Arc<Nobody>,
     pub(crate) session: Session,
 }
 
@@ -47,19 +60,25 @@ impl Desk {
         let ws = dir.path().join("ws");
         let mut config = Config::default_in(&ws);
         change(&mut config);
+        let nobody = Arc::new(Nobody::default());
         let parts = Parts {
             workspace: ws.clone(),
             chain: config.chain().unwrap(),
             spec: Spec::for_workspace(&ws, &dir.path().join("home"), Limits::none()),
             provider: Choice::Auto,
             tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
-            approver: Arc::new(Refuse),
+            approver: Arc::clone(&nobody) as Arc<dyn Approver>,
             cover: Cover::Tool,
             sink: Arc::new(Nowhere),
             spill: dir.path().join("spill"),
         };
         let session = Sandbox::new(parts).unwrap().session("agent").unwrap();
-        Self { dir, session }
+        Self { dir, nobody, session }
+    }
+
+    /// How often a person would have been asked.
+    pub(crate) fn asked(&self) -> usize {
+        self.nobody.0.load(Ordering::SeqCst)
     }
 
     pub(crate) fn call(&self, tool: &dyn Tool, arguments: Value) -> Result<Output, ToolError> {
