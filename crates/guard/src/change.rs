@@ -51,6 +51,7 @@ pub(crate) struct Made(Vec<(OwnedFd, OsString)>);
 pub struct Removable {
     permit: Permit,
     location: Location,
+    may_be_read: bool,
     entry: Entry,
     here: Here,
     workspace: Arc<Workspace>,
@@ -129,6 +130,7 @@ impl Removable {
     pub(crate) fn new(
         permit: Permit,
         (found, path): (Found, &Path),
+        may_be_read: bool,
         workspace: &Arc<Workspace>,
     ) -> Result<Self, Trouble> {
         if !ends_in_name(path) {
@@ -136,7 +138,8 @@ impl Removable {
         }
         let Object::Here(here) = found.object else { return Err(Trouble::NotFound) };
         let entry = Entry::of(&found.location, &here.stat, workspace)?;
-        Ok(Self { permit, location: found.location, entry, here, workspace: Arc::clone(workspace) })
+        let (location, workspace) = (found.location, Arc::clone(workspace));
+        Ok(Self { permit, location, may_be_read, entry, here, workspace })
     }
 
     /// The proof that it is allowed.
@@ -179,6 +182,9 @@ impl Removable {
 
     /// Moves a file so that it can go back.
     pub fn take_to(self, to: Writable) -> Result<Undo, Trouble> {
+        if !self.may_be_read {
+            return Err(Trouble::MayNotBeRead);
+        }
         if kind(&self.here.stat) == FileType::Directory {
             return Err(Trouble::IsADirectory);
         }

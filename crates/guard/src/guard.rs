@@ -112,7 +112,8 @@ impl Guard {
     pub fn remove(&self, path: &Path, abort: &Abort) -> Result<Removable, Refusal> {
         let found = self.found(path, Kind::Write, Last::Keep, abort)?;
         let permit = self.approve(Want::Write(&found.location), &found.location.to_string(), abort)?;
-        Removable::new(permit, (found, path), &self.session.workspace)
+        let may_be_read = self.allows(Want::Read(&found.location));
+        Removable::new(permit, (found, path), may_be_read, &self.session.workspace)
             .map_err(|trouble| failed(trouble, path))
     }
 

@@ -36,6 +36,9 @@ pub enum Trouble {
     /// Only a name in a directory can be removed or moved.
     #[error("the path does not end in a name")]
     NoName,
+    /// Who could move a file that may not be read could read it where it is then.
+    #[error("it may not be read, so it is not moved to where it could be")]
+    MayNotBeRead,
     /// The object was moved or replaced while it was being looked at.
     #[error("the file was moved or replaced meanwhile")]
     Changed,

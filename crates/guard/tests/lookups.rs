@@ -391,6 +391,14 @@ fn moving_judges_both_ends_and_overwrites_nothing_unseen() {
     assert_eq!(move_it("dir", "dir2"), Ok(Err(Trouble::IsADirectory)));
     assert_eq!(move_it("link-file", "link-moved"), Ok(Ok(())), "the link is moved, not what it leads to");
     assert_eq!(fs::read_link(tree.ws.join("link-moved")).unwrap(), tree.root.join("out/secret.txt"));
+    // What may be written and not read must not get a name under which it could be read.
+    let mut config = Config::default_in(&tree.ws);
+    config.read.deny = vec!["sub/**".into()];
+    let blind = stage::guard(&config, "apply_patch");
+    let to = blind.write(Path::new("seen.txt"), &Abort::new()).unwrap();
+    let from = blind.remove(Path::new("sub/s.txt"), &Abort::new()).unwrap();
+    assert_eq!(from.move_to(to), Err(Trouble::MayNotBeRead));
+    assert!(tree.ws.join("sub/s.txt").exists() && !tree.ws.join("seen.txt").exists());
     for path in [".", "..", "dir/", "dir/.", "/"] {
         let refusal = guard.remove(Path::new(path), &Abort::new()).map(|_| ()).unwrap_err();
         assert!(!matches!(refusal, Refusal::Unrecorded(_)), "{path}: {refusal}");
