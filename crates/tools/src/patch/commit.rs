@@ -42,7 +42,7 @@ impl Ready {
         match step {
             Step::Make(to, content) => self.puts.push((name, to.stage(&content)?, None)),
             Step::Replace(to, content, version) => self.puts.push((name, to.stage(&content)?, Some(version))),
-            Step::Move(from, to) => self.moves.push((name, from, to)),
+            Step::Move(both) => self.moves.push((name, both.0, both.1)),
             Step::Rewrite(rewrite) => {
                 let Rewrite { from, source, version, to, content } = *rewrite;
                 let place = to.location().to_string();

@@ -37,7 +37,7 @@ pub(super) enum Step {
     /// Another content, in place of this version.
     Replace(Writable, Vec<u8>, Version),
     /// The same content elsewhere.
-    Move(Removable, Writable),
+    Move(Box<(Removable, Writable)>),
     /// Another content elsewhere.
     Rewrite(Box<Rewrite>),
     /// No file any more. If the patch says what was in it, that was this version.
@@ -110,7 +110,7 @@ impl Planner<'_> {
         let mut told = Told::new("move", opened.location().to_string());
         told.to = Some(writable.location().to_string());
         if hunks.is_empty() {
-            return Ok(Change { told, step: Step::Move(from, writable) });
+            return Ok(Change { told, step: Step::Move(Box::new((from, writable))) });
         }
         let old = self.content(&opened)?;
         let content = self.apply(&old.bytes, hunks, &mut told)?;
