@@ -295,7 +295,7 @@ impl<'a> Staged<'a> {
     /// Gets its name, if nothing has it meanwhile.
     fn appear(self, entry: &Entry, workspace: &Workspace) -> Result<(), Trouble> {
         match &self.name {
-            None => self.link(&entry.name, workspace).map_err(taken),
+            None => self.link(&entry.name, workspace),
             Some(scratch) => entry.becomes(self.parent, &scratch.name),
         }
     }
@@ -312,10 +312,10 @@ impl<'a> Staged<'a> {
         Ok(rustix::fs::renameat(self.parent, &scratch.name, &entry.parent, &entry.name)?)
     }
 
-    fn link(&self, name: &OsStr, workspace: &Workspace) -> Result<(), Errno> {
+    fn link(&self, name: &OsStr, workspace: &Workspace) -> Result<(), Trouble> {
         let number = DecInt::from_fd(self.file.as_fd());
-        let ours = workspace.handles.ours();
-        rustix::fs::linkat(ours, number, self.parent, name, AtFlags::SYMLINK_FOLLOW)
+        let ours = workspace.handles.ours()?;
+        rustix::fs::linkat(ours, number, self.parent, name, AtFlags::SYMLINK_FOLLOW).map_err(taken)
     }
 }
 
