@@ -1,5 +1,6 @@
 //! Questions to people: asked once however many wait, called off when nobody waits any more.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -186,6 +187,11 @@ impl Pending {
         let (room, first) = self.enter(key);
         let waiting: Weak<Room> = Arc::downgrade(&room);
         abort.wakes(waiting);
+        // Whoever answers must not wait for an answer that may be its own.
+        if !first && ANSWERING.get() {
+            self.leave(key, &room);
+            return Err(Unanswered::Aborted);
+        }
         if first && put(approver, question, &room).is_err() {
             room.answer(Err(Unanswered::Aborted));
         }
@@ -260,10 +266,16 @@ impl Wake for Room {
     }
 }
 
+thread_local! {
+    /// Whether this thread answers a question.
+    static ANSWERING: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Puts a question in a thread of its own, so that whoever waits can leave.
 fn put(approver: &Arc<dyn Approver>, question: Question, room: &Arc<Room>) -> std::io::Result<()> {
     let (approver, room) = (Arc::clone(approver), Arc::clone(room));
     let ask = move || {
+        ANSWERING.set(true);
         let unanswered = Unanswer(room);
         let answer = approver.approve(&question, &unanswered.0.empty);
         unanswered.0.answer(answer);

@@ -6,9 +6,11 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, IFlags, OFlags};
+use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::handle::{Handles, same};
+use crate::trouble::Trouble;
 
 /// File systems on which names that differ in case alone are one name.
 const FOLDING: &[i64] = &[
@@ -78,14 +80,16 @@ fn in_form(path: &Path, way: fn(&str) -> String) -> PathBuf {
 }
 
 /// Whether names that differ in case alone are one name in a directory: by its kind, by its mark, or by trying one of its names.
-/// Where that cannot be found out, they are.
-pub(crate) fn folds_case(handles: &Handles, directory: &OwnedFd) -> bool {
-    let Ok(system) = rustix::fs::fstatfs(directory).map(|system| system.f_type) else { return true };
-    let Ok(opened) = handles.open(directory, OFlags::RDONLY | OFlags::DIRECTORY) else {
-        return !TELLING.contains(&system);
+/// Where nothing can be tried, they are, unless the file system is known.
+pub(crate) fn folds_case(handles: &Handles, directory: &OwnedFd) -> Result<bool, Trouble> {
+    let system = rustix::fs::fstatfs(directory)?.f_type;
+    let telling = TELLING.contains(&system);
+    let opened = match handles.open(directory, OFlags::RDONLY | OFlags::DIRECTORY) {
+        Err(Trouble::System(Errno::ACCESS | Errno::PERM)) => return Ok(!telling),
+        other => other?,
     };
     let marked = rustix::fs::ioctl_getflags(&opened).is_ok_and(|flags| flags.contains(CASEFOLD));
-    FOLDING.contains(&system) || marked || tried(opened).unwrap_or(!TELLING.contains(&system))
+    Ok(FOLDING.contains(&system) || marked || tried(opened).unwrap_or(!telling))
 }
 
 /// Tries names that have letters until one is still there. `None`: there is none.

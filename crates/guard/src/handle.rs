@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 use rustix::path::DecInt;
+use rustix::process::{Pid, getpid};
 
 use crate::steps;
 use crate::trouble::Trouble;
@@ -33,6 +34,8 @@ const DELETED: &[u8] = b" (deleted)";
 pub(crate) struct Handles {
     /// `/proc/self/fd`
     ours: OwnedFd,
+    /// The process that `self` was.
+    process: Pid,
 }
 
 impl Handles {
@@ -40,19 +43,23 @@ impl Handles {
     pub(crate) fn find() -> Result<Self, Errno> {
         let ours = rustix::fs::open("/proc/self/fd", PATH | OFlags::DIRECTORY, Mode::empty())?;
         let system = rustix::fs::fstatfs(&ours)?;
-        if system.f_type == PROC_SUPER_MAGIC { Ok(Self { ours }) } else { Err(Errno::NOSYS) }
+        if system.f_type == PROC_SUPER_MAGIC {
+            Ok(Self { ours, process: getpid() })
+        } else {
+            Err(Errno::NOSYS)
+        }
     }
 
-    /// The place itself.
-    pub(crate) fn ours(&self) -> &OwnedFd {
-        &self.ours
+    /// The place itself. In a process that was forked from ours, it still tells of our handles, and a number means another file.
+    pub(crate) fn ours(&self) -> Result<&OwnedFd, Trouble> {
+        if getpid() == self.process { Ok(&self.ours) } else { Err(Trouble::Forked) }
     }
 
     /// Where the object is now.
     pub(crate) fn name(&self, handle: impl AsFd) -> Result<PathBuf, Trouble> {
         let mut buffer = [const { MaybeUninit::uninit() }; LONGEST];
         let number = DecInt::from_fd(handle.as_fd());
-        let (name, _) = rustix::fs::readlinkat_raw(&self.ours, number, &mut buffer)?;
+        let (name, _) = rustix::fs::readlinkat_raw(self.ours()?, number, &mut buffer)?;
         // What is not below our root has a name that means nothing here.
         if !name.starts_with(b"/") {
             return Err(Trouble::Gone);
@@ -72,8 +79,8 @@ impl Handles {
     /// Opens the object that a handle leads to. The name plays no part.
     pub(crate) fn open(&self, handle: impl AsFd, flags: OFlags) -> Result<OwnedFd, Trouble> {
         let number = DecInt::from_fd(handle.as_fd());
-        let file = rustix::fs::openat(&self.ours, number, flags | QUIET, Mode::empty())?;
-        // In a process that was forked from ours, the place still tells of our handles, not of its own.
+        let file = rustix::fs::openat(self.ours()?, number, flags | QUIET, Mode::empty())?;
+        // Threads may have handles of their own, too.
         if same(&rustix::fs::fstat(&file)?, &rustix::fs::fstat(handle)?) {
             Ok(file)
         } else {
@@ -134,4 +141,28 @@ pub(crate) fn same(a: &Stat, b: &Stat) -> bool {
 
 pub(crate) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_of_another_process_are_not_ours() {
+        let other = tempfile::NamedTempFile::new().unwrap();
+        let mut sleep = std::process::Command::new("sleep");
+        let mut child = sleep.arg("60").stdin(other.reopen().unwrap()).spawn().unwrap();
+        let theirs = format!("/proc/{}/fd", child.id());
+        let ours = || rustix::fs::open(&*theirs, PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        // As it is after a fork: the place is that of the process before it.
+        let forked = Handles { ours: ours(), process: Pid::from_child(&child) };
+        assert_eq!(forked.name(std::io::stdin()), Err(Trouble::Forked));
+        assert_eq!(forked.open(std::io::stdin(), OFlags::RDONLY).map(drop), Err(Trouble::Forked));
+        assert_eq!(forked.ours().map(drop), Err(Trouble::Forked));
+        // As it is if both processes have the same number, in namespaces of their own.
+        let alike = Handles { ours: ours(), process: getpid() };
+        assert_eq!(alike.open(std::io::stdin(), OFlags::RDONLY).map(drop), Err(Trouble::Gone));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }

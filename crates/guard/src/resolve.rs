@@ -100,7 +100,7 @@ impl Workspace {
         check(path)?;
         let handle = directory(path)?;
         let path = handles.name(&handle)?;
-        let folds_case = fold::folds_case(&handles, &handle);
+        let folds_case = fold::folds_case(&handles, &handle)?;
         let system = rustix::fs::fstat(&handle)?.st_dev;
         Ok(Self { handle, path, handles, system, folds_case, changes: Mutex::new(()) })
     }
@@ -219,17 +219,12 @@ impl Workspace {
         Ok(Resolved { real: self.name(&handle)?, object: Object::here(handle)?, straight: false })
     }
 
-    /// What the kernel calls an object. Another directory may have been put, or mounted, where the workspace was, and its names would
-    /// look like ours: what is in the workspace is found under its name from within. A step back from within leads into a mount, too.
+    /// What the kernel calls an object. That is not believed before the name leads to it: another directory may have been put, or
+    /// mounted, where the workspace was, and even a step back from within leads into it; and what is out of our sight has names, too.
     fn name(&self, object: &OwnedFd) -> Result<PathBuf, Trouble> {
         let real = self.handles.name(object)?;
-        if real.starts_with(&self.path) {
-            let ours = self.known(&real)?;
-            if !same(&rustix::fs::fstat(ours)?, &rustix::fs::fstat(object)?) {
-                return Err(Trouble::Changed);
-            }
-        }
-        Ok(real)
+        let named = rustix::fs::fstat(self.known(&real)?)?;
+        if same(&named, &rustix::fs::fstat(object)?) { Ok(real) } else { Err(Trouble::Changed) }
     }
 
     /// Looks a real name up once more, from within if it is in the workspace.
@@ -276,16 +271,16 @@ impl Workspace {
     fn folds(&self, real: &Path, object: &Object) -> Result<bool, Trouble> {
         match object {
             Object::Here(here) if here.stat.st_dev == self.system => Ok(self.folds_case),
-            Object::Here(here) if kind(&here.stat) == FileType::Directory => Ok(self.folds_in(&here.handle)?),
-            Object::Here(_) => Ok(self.folds_in(&self.known(real.parent().unwrap_or(real))?)?),
-            Object::Missing(missing) => Ok(self.folds_in(&missing.parent)?),
+            Object::Here(here) if kind(&here.stat) == FileType::Directory => self.folds_in(&here.handle),
+            Object::Here(_) => self.folds_in(&self.known(real.parent().unwrap_or(real))?),
+            Object::Missing(missing) => self.folds_in(&missing.parent),
         }
     }
 
     /// Whether case counts in a directory.
-    pub(crate) fn folds_in(&self, directory: &OwnedFd) -> Result<bool, Errno> {
+    pub(crate) fn folds_in(&self, directory: &OwnedFd) -> Result<bool, Trouble> {
         let ours = rustix::fs::fstat(directory)?.st_dev == self.system;
-        Ok(if ours { self.folds_case } else { fold::folds_case(&self.handles, directory) })
+        if ours { Ok(self.folds_case) } else { fold::folds_case(&self.handles, directory) }
     }
 }
 

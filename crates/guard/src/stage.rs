@@ -144,7 +144,7 @@ impl Unnamed {
     /// Gets its name, if nothing has it meanwhile.
     pub(crate) fn appear(self, entry: &Entry, workspace: &Workspace) -> Result<(), Trouble> {
         match &self.name {
-            None => self.link(&entry.parent, &entry.name, workspace).map_err(taken),
+            None => self.link(&entry.parent, &entry.name, workspace),
             Some(scratch) => entry.becomes(&scratch.parent, &scratch.name),
         }
     }
@@ -168,10 +168,10 @@ impl Unnamed {
         Ok(rustix::fs::renameat(&scratch.parent, &scratch.name, &entry.parent, &entry.name)?)
     }
 
-    fn link(&self, parent: &OwnedFd, name: &OsStr, workspace: &Workspace) -> Result<(), Errno> {
+    fn link(&self, parent: &OwnedFd, name: &OsStr, workspace: &Workspace) -> Result<(), Trouble> {
         let number = DecInt::from_fd(self.file.as_fd());
-        let ours = workspace.handles.ours();
-        rustix::fs::linkat(ours, number, parent, name, AtFlags::SYMLINK_FOLLOW)
+        let ours = workspace.handles.ours()?;
+        rustix::fs::linkat(ours, number, parent, name, AtFlags::SYMLINK_FOLLOW).map_err(taken)
     }
 }
 

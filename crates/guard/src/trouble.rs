@@ -45,6 +45,9 @@ pub enum Trouble {
     /// The object has no name that can be judged.
     #[error("the file has no name any more that could be judged")]
     Gone,
+    /// A guard belongs to the process that opened it.
+    #[error("the guard was opened by another process: this one needs its own")]
+    Forked,
     /// The operating system refuses.
     #[error("the system says: {0}")]
     System(Errno),

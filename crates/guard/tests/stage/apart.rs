@@ -1,5 +1,6 @@
 //! Tests that mount something, in a mount namespace of their own.
 
+use std::io::Write as _;
 use std::process::Command;
 
 use super::skip::skipped;
@@ -17,9 +18,11 @@ pub(crate) fn apart(name: &str, act: impl FnOnce()) {
     } else {
         &["--user", "--map-root-user", "--mount", "--"]
     };
+    // What is mounted cannot be removed from inside. It is gone when the namespace is.
+    let place = tempfile::tempdir().unwrap();
     let unshare = || {
         let mut command = Command::new("unshare");
-        command.args(arguments).env(INSIDE, "1");
+        command.args(arguments).env(INSIDE, "1").env("TMPDIR", place.path());
         command
     };
     if !unshare().arg("true").status().is_ok_and(|status| status.success()) {
@@ -30,6 +33,9 @@ pub(crate) fn apart(name: &str, act: impl FnOnce()) {
         .args(["--exact", "--nocapture", name])
         .output()
         .unwrap();
+    // What it skipped is said here, too.
+    std::io::stderr().write_all(&output.stderr).unwrap();
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(output.status.success() && text[0].contains("1 passed"), "{}{}", text[0], text[1]);
+    place.close().unwrap();
 }

@@ -1,6 +1,7 @@
 //! Real directories, a chain, and people who answer as they are told.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub(crate) mod alone;
 pub(crate) mod apart;
 pub(crate) mod fuse;
 pub(crate) mod poorer;
