@@ -102,7 +102,8 @@ impl ToolError {
             }
             _ => ErrorKind::System,
         };
-        let error = Self::new(kind, format!("{object}: {trouble}"));
+        let message = if object.is_empty() { trouble.to_string() } else { format!("{object}: {trouble}") };
+        let error = Self::new(kind, message);
         match trouble {
             Trouble::NotFound => error.hint("`find` or `ls` shows what is there"),
             Trouble::IsADirectory => error.hint("`ls` lists a directory"),

@@ -73,6 +73,9 @@ impl Typed for Exec {
 }
 
 fn start(call: &Call<'_>, parameters: &ExecParameters) -> Result<Arc<Job>, ToolError> {
+    if parameters.command.trim().is_empty() {
+        return Err(ToolError::new(ErrorKind::InvalidArguments, "the command is empty"));
+    }
     let variables: Vec<_> = parameters.env.clone().into_iter().collect();
     let task = Task {
         line: &parameters.command,
