@@ -2,10 +2,19 @@
 
 mod error;
 mod exec;
+mod find;
+mod grep;
+mod listing;
+mod ls;
 mod process;
 mod tool;
+mod walk;
 
 pub use error::{ErrorKind, ToolError};
 pub use exec::{Exec, ExecParameters};
+pub use find::{Find, FindParameters, Kind, Order};
+pub use grep::{Case, Grep, GrepParameters, Mode};
+pub use listing::Several;
+pub use ls::{Ls, LsParameters};
 pub use process::{Action, Process, ProcessParameters, StreamName};
 pub use tool::{Call, Output, Tool, Typed};
