@@ -4,17 +4,19 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use policy::{Answers, Chain, Location, Request, Siblings, Want};
+use policy::{Answers, Chain, Location, Request, Shown, Siblings, Want};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
 
+use crate::ask::Abort;
 use crate::grant::Opened;
 use crate::guard::Guard;
 use crate::handle::{QUIET, kind};
+use crate::refusal::{Failed, Refusal};
 use crate::trouble::Trouble;
 
 /// A directory that is looked through, by handle. Cheap to clone.
@@ -33,7 +35,7 @@ struct Inner {
 }
 
 /// Something in a directory that the policy lets the tool read. Nothing is followed: a link is a link.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Entry {
     name: OsString,
     kind: EntryKind,
@@ -103,10 +105,15 @@ impl Directory {
 
     /// Goes into a directory that was listed here.
     pub fn enter(&self, entry: &Entry) -> Result<Self, Trouble> {
+        self.directory_called(entry.name())
+    }
+
+    /// Goes into a directory by its name in this one, if the policy lets the tool read it.
+    pub fn directory_called(&self, name: &OsStr) -> Result<Self, Trouble> {
+        let location = self.0.judged(name)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let handle = rustix::fs::openat(&self.0.handle, entry.name(), flags, Mode::empty())?;
+        let handle = rustix::fs::openat(&self.0.handle, name, flags, Mode::empty())?;
         let (guard, chain) = (self.0.guard.clone(), Arc::clone(&self.0.chain));
-        let location = self.0.place(entry.name()).ok_or(Trouble::Gone)?;
         // Another file system may be mounted here.
         let folds = guard.session.workspace.folds_in(&handle)?;
         let location = if folds { location.folding_case() } else { location };
@@ -116,24 +123,12 @@ impl Directory {
 
     /// Opens a file that was listed here. What has become a link or something else meanwhile is not opened.
     pub fn file(&self, entry: &Entry) -> Result<Listed, Trouble> {
-        self.file_named(entry.name())
+        self.file_called(entry.name())
     }
 
     /// Opens a file by its name in this directory, if the policy lets the tool read it.
     pub fn file_called(&self, name: &OsStr) -> Result<Listed, Trouble> {
-        let answers = self.0.guard.session.answers();
-        let allowed = self.0.place(name).is_some_and(|place| self.0.allows(&place, &answers));
-        drop(answers);
-        if allowed { self.file_named(name) } else { Err(Trouble::NotFound) }
-    }
-
-    /// What is known of an entry without opening it.
-    pub fn look(&self, entry: &Entry) -> Result<Look, Trouble> {
-        let stat = rustix::fs::statat(&self.0.handle, entry.name(), AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(Look::of(&stat))
-    }
-
-    fn file_named(&self, name: &OsStr) -> Result<Listed, Trouble> {
+        self.0.judged(name)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | QUIET;
         let file = rustix::fs::openat(&self.0.handle, name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&file)?;
@@ -142,6 +137,43 @@ impl Directory {
             FileType::Directory => Err(Trouble::IsADirectory),
             _ => Err(Trouble::Special),
         }
+    }
+
+    /// What is known of an entry without opening it.
+    pub fn look(&self, entry: &Entry) -> Result<Look, Trouble> {
+        self.0.judged(entry.name())?;
+        let stat = rustix::fs::statat(&self.0.handle, entry.name(), AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(Look::of(&stat))
+    }
+
+    /// What a link that was listed here says, as it is written. Nothing is followed.
+    pub fn target(&self, entry: &Entry) -> Result<OsString, Trouble> {
+        self.0.judged(entry.name())?;
+        let target = rustix::fs::readlinkat(&self.0.handle, entry.name(), Vec::new())?;
+        Ok(OsString::from_vec(target.into_bytes()))
+    }
+}
+
+/// What a path leads to that may be read.
+pub enum Looked {
+    /// A file.
+    File(Box<Opened>),
+    /// A directory, to look through.
+    Directory(Directory),
+}
+
+impl Guard {
+    /// Opens a file for reading, or a directory to look through, whichever it is: one decision, one record.
+    pub fn look_at(&self, path: &Path, abort: &Abort) -> Result<Looked, Refusal> {
+        let opened = self.read(path, abort)?;
+        if !opened.is_directory() {
+            return Ok(Looked::File(Box::new(opened)));
+        }
+        let object = || Shown::path(path).to_string();
+        let directory = Directory::open(self.clone(), &opened);
+        directory
+            .map(Looked::Directory)
+            .map_err(|trouble| Refusal::Failed(Failed { trouble, object: object() }))
     }
 }
 
@@ -187,9 +219,15 @@ impl Look {
 }
 
 impl Inner {
-    /// Where an entry is. `None` for what is no name of an entry.
-    fn place(&self, name: &OsStr) -> Option<Location> {
-        Siblings::of(&self.location).named(self.workspace(), name).ok().cloned()
+    /// Where an entry is that is about to be used. A name is judged each time, since it may have come from another directory.
+    fn judged(&self, name: &OsStr) -> Result<Location, Trouble> {
+        let mut siblings = Siblings::of(&self.location);
+        let place = siblings.named(self.workspace(), name).map_err(|_| Trouble::NotFound)?;
+        if self.allows(place, &self.guard.session.answers()) {
+            Ok(place.clone())
+        } else {
+            Err(Trouble::NotFound)
+        }
     }
 
     /// Whether an entry may be read: by its name, and by how the name looks.

@@ -32,7 +32,7 @@ mod undo;
 pub use ask::{Abort, Answer, Approver, Question, Refuse, Unanswered, Wake};
 pub use change::{Removable, Writable};
 pub use config::{BadPattern, Config, FORBIDDEN, Jail, PathRules};
-pub use directory::{Directory, Entries, Entry, EntryKind, Listed, Look};
+pub use directory::{Directory, Entries, Entry, EntryKind, Listed, Look, Looked};
 pub use grant::{Opened, Permit, Version};
 pub use guard::{Access, AddError, Grant, Guard, Judgement};
 pub use refusal::{Denied, Failed, Refusal, Violation};

@@ -183,7 +183,8 @@ impl Siblings {
             return Err(LocationError::Unresolved);
         }
         // All bytes are looked at, which is faster than stopping at the first.
-        let has = |unfit: u8| name.iter().fold(false, |found, byte| found | (*byte == unfit));
+        let has =
+            |unfit: u8| name.iter().map(|byte| u8::from(*byte == unfit)).fold(0, |found, is| found | is) > 0;
         if has(0) {
             return Err(LocationError::Nul);
         }

@@ -7,12 +7,17 @@ mod diff;
 mod edit;
 mod error;
 mod exec;
+mod find;
+mod grep;
+mod listing;
+mod ls;
 pub mod patch;
 mod process;
 mod read;
 mod rows;
 mod tool;
 mod toolbox;
+mod walk;
 pub mod web;
 mod web_fetch;
 mod write;
@@ -20,6 +25,10 @@ mod write;
 pub use edit::{Edit, EditParameters, Replacement};
 pub use error::{ErrorKind, ToolError};
 pub use exec::{Exec, ExecParameters};
+pub use find::{Find, FindParameters, Kind, Order};
+pub use grep::{Case, Grep, GrepParameters, Mode};
+pub use listing::Several;
+pub use ls::{Ls, LsParameters};
 pub use patch::{ApplyPatch, PatchParameters};
 pub use process::{Action, Process, ProcessParameters, StreamName};
 pub use read::{Read, ReadParameters};
@@ -35,6 +44,9 @@ fn all() -> Vec<Box<dyn Tool>> {
         Box::new(Write),
         Box::new(Edit),
         Box::new(ApplyPatch),
+        Box::new(Grep),
+        Box::new(Find),
+        Box::new(Ls),
         Box::new(Exec),
         Box::new(Process),
         Box::new(WebFetch::default()),

@@ -1,0 +1,208 @@
+//! `grep`: lines that match, in all files below a directory.
+
+mod hits;
+mod line;
+mod pattern;
+mod report;
+mod search;
+
+use std::path::PathBuf;
+
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::{Types, TypesBuilder};
+use ringfence::audit::Impact;
+use ringfence::guard::{Directory, Looked, Opened};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::error::{ErrorKind, ToolError};
+use crate::listing::{Page, Several, unless_aborted};
+use crate::tool::{Call, Output, Typed};
+use crate::walk::{Filter, Walk, shown};
+
+use hits::Hits;
+use report::Report;
+use search::{Search, Searched};
+
+/// Finds lines that match.
+#[derive(Debug, Clone, Copy)]
+pub struct Grep;
+
+/// What `grep` takes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that a model sets by its name")]
+pub struct GrepParameters {
+    /// A regular expression, as Rust has them: no look-around and no references back.
+    pub pattern: String,
+    /// The file or directory to look in. The workspace, if left out.
+    pub path: Option<PathBuf>,
+    /// Only files that one of these globs matches, such as `*.rs` or `src/**`. One that begins with `!` leaves files out.
+    #[serde(default)]
+    pub glob: Several,
+    /// Only files of one of these types, such as `rust`, `py` or `js`.
+    #[serde(default, rename = "type")]
+    pub types: Several,
+    /// Whether letters have to agree in case. If left out, they have to where the pattern has a capital letter.
+    #[serde(default)]
+    pub case: Case,
+    /// Whether the pattern is plain text and not an expression.
+    #[serde(default)]
+    pub fixed: bool,
+    /// Whether a match has to be a whole word.
+    #[serde(default)]
+    pub word: bool,
+    /// Whether a match may span lines.
+    #[serde(default)]
+    pub multiline: bool,
+    /// How many lines to show before each match, at most 20.
+    pub before: Option<usize>,
+    /// How many lines to show after each match, at most 20.
+    pub after: Option<usize>,
+    /// How many lines to show before and after each match, at most 20.
+    pub context: Option<usize>,
+    /// What to show: the lines, the files, or how many lines match in each file.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Whether to look in hidden files and directories.
+    #[serde(default)]
+    pub hidden: bool,
+    /// Whether to look in files that `.gitignore`, `.ignore` and `.rgignore` leave out.
+    #[serde(default)]
+    pub no_ignore: bool,
+    /// How many matches to show, or files where files are shown: 200 if left out.
+    pub limit: Option<usize>,
+    /// How many matches to count in each file at most.
+    pub max_per_file: Option<u64>,
+    /// How many matches to leave out at the beginning, to see more of a long result.
+    pub offset: Option<usize>,
+}
+
+/// How letters are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Case {
+    /// As they are, if the pattern has a capital letter.
+    #[default]
+    Smart,
+    /// As they are.
+    Sensitive,
+    /// Without regard to case.
+    Insensitive,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The lines that match.
+    #[default]
+    Content,
+    /// The files that have a match.
+    Files,
+    /// How many lines match in each file.
+    Count,
+}
+
+impl Typed for Grep {
+    type Parameters = GrepParameters;
+    const NAME: &'static str = "grep";
+    const DESCRIPTION: &'static str = "Finds lines that match a regular expression in the files below a directory. Leaves out binary \
+        files, hidden files and what `.gitignore` leaves out, unless told otherwise. Shows `path:line:text`, sorted by path.";
+    const IMPACT: Impact = Impact::Read;
+
+    fn run(&self, call: &Call<'_>, parameters: GrepParameters) -> Result<Output, ToolError> {
+        let page = Page::new(parameters.offset, parameters.limit, 200)?;
+        let matcher = pattern::matcher(&parameters)?;
+        let filter = filter(&parameters)?;
+        let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let hits = Hits::new(page.end(), parameters.mode != Mode::Content);
+        let search = Search { matcher, parameters: &parameters, hits: &hits, abort: call.abort };
+        let searched = match call.guard.look_at(&path, call.abort)? {
+            Looked::File(file) => one(call, &search, &file)?,
+            Looked::Directory(directory) => all(call, &search, (directory, filter))?,
+        };
+        unless_aborted(call.abort)?;
+        Ok(Report { parameters: &parameters, page, searched }.told(hits))
+    }
+}
+
+fn one(call: &Call<'_>, search: &Search<'_>, file: &Opened) -> Result<Searched, ToolError> {
+    let path = shown(file.location().path(), call.guard.workspace());
+    let opened = file.file().map_err(|trouble| ToolError::trouble(&crate::listing::path(&path), trouble))?;
+    let mut thread = search.thread();
+    thread.search(&opened, &path);
+    Ok(thread.searched)
+}
+
+fn all(
+    call: &Call<'_>,
+    search: &Search<'_>,
+    (directory, filter): (Directory, FilterParts),
+) -> Result<Searched, ToolError> {
+    let root = shown(directory.path(), call.guard.workspace());
+    let filter = filter.rooted(&root)?;
+    let walk = Walk::new(call.guard, directory, &filter, call.abort);
+    let (went, threads) = walk.run(|| search.thread());
+    let mut searched = Searched::default();
+    let mut linked = Vec::new();
+    for thread in threads {
+        searched.add(&thread.searched);
+        linked.extend(thread.linked);
+    }
+    let mut thread = search.thread();
+    thread.search_linked(&walk, linked);
+    searched.add(&thread.searched);
+    searched.unopened = went.unopened;
+    searched.cut |= went.cut;
+    Ok(searched)
+}
+
+/// The filter, but for the directory that its globs begin at.
+struct FilterParts {
+    globs: Vec<String>,
+    types: Types,
+    ignores: bool,
+    hidden: bool,
+}
+
+fn filter(parameters: &GrepParameters) -> Result<FilterParts, ToolError> {
+    let mut types = TypesBuilder::new();
+    types.add_defaults();
+    for name in parameters.types.all() {
+        match name.strip_prefix('!') {
+            Some(name) => types.negate(name),
+            None => types.select(name),
+        };
+    }
+    let types = types.build().map_err(|error| {
+        ToolError::new(ErrorKind::InvalidArguments, format!("`type`: {error}"))
+            .hint("names are those of ripgrep, such as `rust`, `py`, `js`, `c`; `glob` takes any ending")
+    })?;
+    let globs = parameters.glob.all().to_vec();
+    let filter = FilterParts { globs, types, ignores: !parameters.no_ignore, hidden: parameters.hidden };
+    // A bad glob is told before anything is opened.
+    filter.globs_at(b"")?;
+    Ok(filter)
+}
+
+impl FilterParts {
+    fn rooted(self, root: &[u8]) -> Result<Filter, ToolError> {
+        let globs = self.globs_at(root)?;
+        Ok(Filter { globs, ignores: self.ignores, types: self.types, hidden: self.hidden })
+    }
+
+    fn globs_at(&self, root: &[u8]) -> Result<Override, ToolError> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let malformed = |error: &ignore::Error| {
+            let message = format!("`glob`: {error}");
+            ToolError::new(ErrorKind::Malformed, message)
+                .hint("`*` stays within a name, `**` crosses directories")
+        };
+        let mut globs = OverrideBuilder::new(std::ffi::OsStr::from_bytes(root));
+        for glob in &self.globs {
+            globs.add(glob).map_err(|error| malformed(&error))?;
+        }
+        globs.build().map_err(|error| malformed(&error))
+    }
+}

@@ -1,0 +1,172 @@
+//! What `grep`, `find` and `ls` have in common: paths as they are shown, pages, and words for what was left out.
+
+use std::fmt::Write as _;
+
+use ringfence::guard::{Abort, EntryKind, Look};
+use ringfence::policy::Shown;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::error::{ErrorKind, ToolError};
+
+/// One or several.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Several {
+    /// None.
+    #[default]
+    None,
+    /// One.
+    One(String),
+    /// Several.
+    Many(Vec<String>),
+}
+
+impl Several {
+    pub(crate) fn all(&self) -> &[String] {
+        match self {
+            Self::None => &[],
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// A page of a long list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Page {
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
+}
+
+/// Results that are kept at most, so that memory is bounded.
+const MAX_RESULTS: usize = 20_000;
+
+impl Page {
+    /// A page, with a limit that is neither nothing nor too much.
+    pub(crate) fn new(offset: Option<usize>, limit: Option<usize>, usual: usize) -> Result<Self, ToolError> {
+        let page = Self { offset: offset.unwrap_or(0), limit: limit.unwrap_or(usual).max(1) };
+        if page.end() <= MAX_RESULTS {
+            return Ok(page);
+        }
+        let message = format!("`offset` and `limit` reach beyond {MAX_RESULTS} results");
+        Err(ToolError::new(ErrorKind::InvalidArguments, message).hint("narrow the search down"))
+    }
+
+    /// How many results have to be known.
+    pub(crate) fn end(self) -> usize {
+        self.offset.saturating_add(self.limit)
+    }
+
+    /// Where to go on, if there is more.
+    pub(crate) fn next(self, total: usize) -> Option<usize> {
+        (total > self.end()).then(|| self.end())
+    }
+
+    /// A sentence for the end of a page, if it is not all.
+    pub(crate) fn told(self, text: &mut String, total: usize, what: &str) {
+        if total > self.limit || self.offset > 0 {
+            let (first, last) = ((self.offset + 1).min(total), self.end().min(total));
+            let more =
+                self.next(total).map_or_else(String::new, |next| format!("; go on with offset: {next}"));
+            line(text, format_args!("[{what} {first} to {last} of {total}{more}]"));
+        }
+    }
+}
+
+/// A path as it is shown. The directory that was asked for is a dot.
+pub(crate) fn path(path: &[u8]) -> String {
+    if path.is_empty() { ".".to_owned() } else { Shown::bytes(path).to_string() }
+}
+
+/// Adds a line.
+pub(crate) fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    if writeln!(text, "{line}").is_err() {
+        text.push('\n');
+    }
+}
+
+/// Adds a line about something that was left out, if there was any.
+pub(crate) fn left_out(text: &mut String, number: usize, one: &str, many: &str) {
+    match number {
+        0 => {}
+        1 => line(text, format_args!("[1 {one}]")),
+        number => line(text, format_args!("[{number} {many}]")),
+    }
+}
+
+/// Says that a call was called off, if it was.
+pub(crate) fn unless_aborted(abort: &Abort) -> Result<(), ToolError> {
+    if abort.is_aborted() {
+        return Err(ToolError::new(ErrorKind::Aborted, "the call was called off"));
+    }
+    Ok(())
+}
+
+/// The word for a kind.
+pub(crate) const fn word(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::File => "file",
+        EntryKind::Directory => "directory",
+        EntryKind::Link => "link",
+        EntryKind::Special => "special",
+    }
+}
+
+/// What is known of an entry, for a program.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) size: u64,
+    pub(crate) modified: String,
+    pub(crate) mode: String,
+}
+
+impl From<Look> for Known {
+    fn from(look: Look) -> Self {
+        Self { size: look.size, modified: time(look.modified), mode: mode(look.mode) }
+    }
+}
+
+/// A time in UTC, as RFC 3339 has it.
+pub(crate) fn time(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| "-".to_owned(), |time| time.to_string())
+}
+
+/// The nine bits as `ls` shows them, with those above them.
+fn mode(mode: u32) -> String {
+    let bits = |shift: u32, special: u32, on: char| {
+        let has = |bit: u32| mode >> shift & bit != 0;
+        let last = match (mode & special != 0, has(1)) {
+            (false, false) => '-',
+            (false, true) => 'x',
+            (true, true) => on,
+            (true, false) => on.to_ascii_uppercase(),
+        };
+        [if has(4) { 'r' } else { '-' }, if has(2) { 'w' } else { '-' }, last]
+    };
+    [bits(6, 0o4000, 's'), bits(3, 0o2000, 's'), bits(0, 0o1000, 't')].into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_and_times_are_as_people_write_them() {
+        let rows = [
+            (0o644, "rw-r--r--"),
+            (0o755, "rwxr-xr-x"),
+            (0o4755, "rwsr-xr-x"),
+            (0o1777, "rwxrwxrwt"),
+            (0o2640, "rw-r-S---"),
+            (0, "---------"),
+        ];
+        for (bits, expected) in rows {
+            assert_eq!(mode(bits), expected);
+        }
+        assert_eq!(time(0), "1970-01-01T00:00:00Z");
+        assert_eq!(time(1_700_000_000), "2023-11-14T22:13:20Z");
+        assert_eq!(time(i64::MAX), "-");
+    }
+}

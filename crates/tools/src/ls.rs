@@ -1,0 +1,173 @@
+//! `ls`: what is in a directory.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use ringfence::audit::Impact;
+use ringfence::guard::{Directory, Entry, EntryKind, Look, Looked, Opened, Trouble};
+use ringfence::policy::Shown;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::error::ToolError;
+use crate::listing::{self, Known, Page, line, unless_aborted, word};
+use crate::tool::{Call, Output, Typed};
+use crate::walk::shown;
+
+/// Lists a directory.
+#[derive(Debug, Clone, Copy)]
+pub struct Ls;
+
+/// What `ls` takes.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LsParameters {
+    /// The directory, or a file. The workspace, if left out.
+    pub path: Option<PathBuf>,
+    /// Whether to show hidden names, which begin with a dot. Yes, if left out.
+    pub hidden: Option<bool>,
+    /// Whether to show mode, size and time of change.
+    #[serde(default)]
+    pub long: bool,
+    /// Whether directories come before files.
+    #[serde(default)]
+    pub directories_first: bool,
+    /// How many to show: 1000 if left out.
+    pub limit: Option<usize>,
+    /// How many to leave out at the beginning, to see more of a long directory.
+    pub offset: Option<usize>,
+}
+
+impl Typed for Ls {
+    type Parameters = LsParameters;
+    const NAME: &'static str = "ls";
+    const DESCRIPTION: &'static str = "Lists a directory, sorted by name. Directories end in `/`; a link shows where it says it leads, \
+        and is not followed. `long` adds mode, size and time of change in UTC.";
+    const IMPACT: Impact = Impact::Read;
+
+    fn run(&self, call: &Call<'_>, parameters: LsParameters) -> Result<Output, ToolError> {
+        let page = Page::new(parameters.offset, parameters.limit, 1000)?;
+        let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let trouble = |trouble| ToolError::trouble(&Shown::path(&path).to_string(), trouble);
+        match call.guard.look_at(&path, call.abort)? {
+            Looked::File(file) => {
+                let row = of_file(call, &file, parameters.long).map_err(trouble)?;
+                Ok(told(&[row], page, 1))
+            }
+            Looked::Directory(directory) => {
+                let mut entries = entries(call, &directory, parameters.hidden.unwrap_or(true), trouble)?;
+                let rank =
+                    |entry: &Entry| parameters.directories_first && entry.kind() != EntryKind::Directory;
+                entries.sort_unstable_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name().cmp(b.name())));
+                let shown = entries.iter().skip(page.offset).take(page.limit);
+                let rows: Vec<Row> = shown.map(|entry| row(&directory, entry, parameters.long)).collect();
+                Ok(told(&rows, page, entries.len()))
+            }
+        }
+    }
+}
+
+fn entries(
+    call: &Call<'_>,
+    directory: &Directory,
+    hidden: bool,
+    trouble: impl Fn(Trouble) -> ToolError,
+) -> Result<Vec<Entry>, ToolError> {
+    let mut entries = Vec::new();
+    for entry in directory.entries().map_err(&trouble)? {
+        unless_aborted(call.abort)?;
+        let entry = entry.map_err(&trouble)?;
+        if hidden || !entry.name().as_bytes().starts_with(b".") {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}
+
+/// One line of a listing.
+struct Row {
+    name: String,
+    kind: EntryKind,
+    target: Option<String>,
+    known: Option<Known>,
+}
+
+/// What has vanished since it was listed is shown by its name alone.
+fn row(directory: &Directory, entry: &Entry, long: bool) -> Row {
+    let shown = |text: &OsStr| Shown::bytes(text.as_bytes()).to_string();
+    let kind = entry.kind();
+    let target = if kind == EntryKind::Link { directory.target(entry).ok() } else { None };
+    let look = if long { directory.look(entry).ok() } else { None };
+    Row {
+        name: shown(entry.name()),
+        kind,
+        target: target.as_deref().map(shown),
+        known: look.map(Known::from),
+    }
+}
+
+fn of_file(call: &Call<'_>, file: &Opened, long: bool) -> Result<Row, Trouble> {
+    let name = listing::path(&shown(file.location().path(), call.guard.workspace()));
+    let mut row = Row { name, kind: EntryKind::File, target: None, known: None };
+    if long && let Ok(known) = file.file()?.metadata() {
+        row.known = Some(Known::from(Look {
+            size: known.len(),
+            names: known.nlink(),
+            object: (known.dev(), known.ino()),
+            modified: known.mtime(),
+            mode: known.mode() & 0o7777,
+        }));
+    }
+    Ok(row)
+}
+
+fn told(rows: &[Row], page: Page, total: usize) -> Output {
+    let mut text = String::new();
+    let width =
+        rows.iter().filter_map(|row| row.known.as_ref()).map(|known| known.size.to_string().len()).max();
+    for row in rows {
+        let mark = if row.kind == EntryKind::Directory { "/" } else { "" };
+        let target = row.target.as_ref().map_or_else(String::new, |target| format!(" -> {target}"));
+        let known = row.known.as_ref().map_or_else(String::new, |known| {
+            let letter = match row.kind {
+                EntryKind::File => '-',
+                EntryKind::Directory => 'd',
+                EntryKind::Link => 'l',
+                EntryKind::Special => 's',
+            };
+            let width = width.unwrap_or(0);
+            format!("{letter}{} {:>width$} {} ", known.mode, known.size, known.modified)
+        });
+        line(&mut text, format_args!("{known}{}{mark}{target}", row.name));
+    }
+    if total == 0 {
+        text.push_str("the directory is empty\n");
+    }
+    page.told(&mut text, total, "entries");
+    let entries: Vec<Value> = rows.iter().map(datum).collect();
+    let data = json!({
+        "entries": entries,
+        "total": total,
+        "truncated": page.next(total).is_some(),
+        "next_offset": page.next(total),
+    });
+    Output { text, data }
+}
+
+fn datum(row: &Row) -> Value {
+    let mut datum = json!({ "name": row.name, "kind": word(row.kind) });
+    if let Value::Object(datum) = &mut datum {
+        if let Some(target) = &row.target {
+            datum.insert("target".to_owned(), target.as_str().into());
+        }
+        if let Some(Known { size, modified, mode }) = &row.known {
+            datum.insert("size".to_owned(), (*size).into());
+            datum.insert("modified".to_owned(), modified.as_str().into());
+            datum.insert("mode".to_owned(), mode.as_str().into());
+        }
+    }
+    datum
+}
