@@ -29,6 +29,12 @@ const NEEDS: &[Need] = &[
         optional: false,
     },
     Need { probe: "git", package: "git", tests: "policies inside a repository", optional: false },
+    Need {
+        probe: "rg",
+        package: "ripgrep",
+        tests: "what a search ignores, held against ripgrep",
+        optional: true,
+    },
     Need { probe: "bwrap", package: "bubblewrap", tests: "jails by bubblewrap", optional: true },
 ];
 

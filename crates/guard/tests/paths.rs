@@ -181,3 +181,29 @@ fn the_same_where_the_kernel_cannot_look_up_in_one_call() {
 fn the_same_on_a_poor_file_system() {
     run_again(&[UNNAMED_FILES, KEEPING_RENAMES]);
 }
+
+#[test]
+fn an_entry_is_judged_in_the_directory_it_is_used_in() {
+    let tree = Tree::plant();
+    fs::write(tree.ws.join("sub/c.txt"), "sub").unwrap();
+    fs::create_dir_all(tree.ws.join("sub/deep")).unwrap();
+    fs::create_dir_all(tree.ws.join("dir/deep")).unwrap();
+    let mut config = Config::default_in(&tree.ws);
+    config.read.deny = ["dir/c.txt", "dir/deep"].map(str::to_owned).into();
+    let guard = guard(&config, "read");
+    let list = |path: &str| guard.list(Path::new(path), &Abort::new()).unwrap();
+    let (sub, dir) = (list("sub"), list("dir"));
+    let names: Vec<_> = dir.entries().unwrap().map(|entry| entry.unwrap().name().to_owned()).collect();
+    assert_eq!(names, Vec::<std::ffi::OsString>::new());
+    for entry in sub.entries().unwrap().map(Result::unwrap) {
+        assert!(sub.look(&entry).is_ok());
+        assert!(dir.look(&entry).is_err() && dir.file(&entry).is_err() && dir.enter(&entry).is_err());
+        assert!(dir.target(&entry).is_err());
+    }
+    for name in ["c.txt", "deep", "..", ".", "", "/etc", "../a.txt"] {
+        assert!(
+            dir.file_called(name.as_ref()).is_err() && dir.directory_called(name.as_ref()).is_err(),
+            "{name}"
+        );
+    }
+}

@@ -147,22 +147,29 @@ fn trimmed(line: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
+    /// Bytes, what matches in them, what is shown, where it matches there, the column of the first.
+    type Row = (&'static [u8], &'static [(usize, usize)], &'static str, &'static [(usize, usize)], usize);
+
+    fn ranges(pairs: &[(usize, usize)]) -> Vec<Range<usize>> {
+        pairs.iter().map(|(start, end)| *start..*end).collect()
+    }
+
     #[test]
     fn lines_are_cut_and_escaped() {
-        let rows: &[(&[u8], &[Range<usize>], &str, &[Range<usize>], usize)] = &[
-            (b"let a = 1;\n", &[4..5], "let a = 1;", &[4..5], 5),
-            (b"\tx\r\n", &[1..2], "\tx", &[1..2], 2),
-            (b"a\x1b[31mb", &[6..7], "a\\u{1b}[31mb", &[11..12], 7),
-            (b"\xffab", &[1..3], "\\xffab", &[4..6], 2),
-            ("äöü x".as_bytes(), &[7..8], "äöü x", &[7..8], 5),
-            (b"one\ntwo\nthree\n", &[2..9], "one\ntwo\nthree", &[2..3, 4..7, 8..9], 3),
-            (b"abab", &[0..2, 2..4], "abab", &[0..2, 2..4], 1),
-            (b"", &[0..0], "", &[], 1),
-            (b"\n", &[0..0], "", &[], 1),
+        let rows: &[Row] = &[
+            (b"let a = 1;\n", &[(4, 5)], "let a = 1;", &[(4, 5)], 5),
+            (b"\tx\r\n", &[(1, 2)], "\tx", &[(1, 2)], 2),
+            (b"a\x1b[31mb", &[(6, 7)], "a\\u{1b}[31mb", &[(11, 12)], 7),
+            (b"\xffab", &[(1, 3)], "\\xffab", &[(4, 6)], 2),
+            ("äöü x".as_bytes(), &[(7, 8)], "äöü x", &[(7, 8)], 5),
+            (b"one\ntwo\nthree\n", &[(2, 9)], "one\ntwo\nthree", &[(2, 3), (4, 7), (8, 9)], 3),
+            (b"abab", &[(0, 2), (2, 4)], "abab", &[(0, 2), (2, 4)], 1),
+            (b"", &[(0, 0)], "", &[], 1),
+            (b"\n", &[(0, 0)], "", &[], 1),
         ];
         for (bytes, matches, text, places, column) in rows {
-            let shown = Text::new(bytes, matches);
-            let expected = Text { lines: (*text).to_owned(), places: places.to_vec(), column: *column };
+            let shown = Text::new(bytes, &ranges(matches));
+            let expected = Text { lines: (*text).to_owned(), places: ranges(places), column: *column };
             assert_eq!(shown, expected, "{:?}", String::from_utf8_lossy(bytes));
         }
     }
@@ -172,7 +179,7 @@ mod tests {
         let mut line = "ä".repeat(5000).into_bytes();
         line.extend_from_slice(b"needle");
         line.extend_from_slice("ö".repeat(5000).as_bytes());
-        let shown = Text::new(&line, &[10_000..10_006]);
+        let shown = Text::new(&line, &ranges(&[(10_000, 10_006)]));
         assert_eq!(shown.lines.chars().count(), MAX_LINE + 2);
         assert_eq!(&shown.lines[shown.places[0].clone()], "needle");
         assert!(shown.lines.starts_with("…ä") && shown.lines.ends_with("ö…"));

@@ -178,7 +178,7 @@ fn what_cannot_be_opened_is_counted() {
     use std::os::unix::fs::PermissionsExt as _;
     let stage = Stage::plant(&[("shut/a.txt", "needle\n"), ("b.txt", "needle\n"), ("c.txt", "needle\n")]);
     for name in ["shut", "b.txt"] {
-        fs::set_permissions(stage.ws.join(name), fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(stage.ws.join(name), fs::Permissions::from_mode(0o000)).unwrap();
     }
     if fs::read(stage.ws.join("b.txt")).is_ok() {
         return skipped("directories that cannot be opened", "root opens everything");

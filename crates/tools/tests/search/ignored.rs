@@ -149,7 +149,7 @@ fn generate(stage: &Stage, numbers: &mut Numbers, files: &[&str]) {
         }
         for file in files {
             if next == 1 || numbers.below(4) == 0 {
-                let lines: Vec<_> = (0..1 + numbers.below(3)).map(|_| numbers.one(PATTERNS)).collect();
+                let lines: Vec<_> = (0..=numbers.below(3)).map(|_| numbers.one(PATTERNS)).collect();
                 fs::write(directory.join(file), lines.join("\n")).unwrap();
             }
         }

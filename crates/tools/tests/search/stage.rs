@@ -60,7 +60,9 @@ impl Stage {
         let sink = Arc::new(Kept::default());
         let session = sandbox(&root, &config(&ws), Arc::clone(&sink)).session("tester").unwrap();
         let stage = Self { session, sink, root, ws, _whole: whole };
-        files.iter().for_each(|(name, text)| stage.write(name, text.as_bytes()));
+        for (name, text) in files {
+            stage.write(name, text.as_bytes());
+        }
         stage
     }
 
