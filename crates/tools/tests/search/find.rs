@@ -141,7 +141,7 @@ fn what_is_wrong_is_told() {
 
 #[test]
 fn pages_of_a_large_directory_are_the_whole() {
-    let stage = Stage::plant(&[]);
+    let stage = Stage::roomy();
     fs::create_dir(stage.ws.join("large")).unwrap();
     for number in 0..3000 {
         fs::write(stage.ws.join(format!("large/{number:04}")), "").unwrap();

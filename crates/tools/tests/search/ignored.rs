@@ -177,7 +177,7 @@ fn ignores_as_git_does() {
     if !is_installed("git") {
         return skipped("what is ignored, held against git", "git is not installed");
     }
-    for seed in 0..40 {
+    for seed in 0..25 {
         let stage = Stage::plant(&[]);
         generate(&stage, &mut Numbers(seed), &[".gitignore"]);
         let git = || {
@@ -198,7 +198,7 @@ fn ignores_as_ripgrep_does() {
     if !is_installed("rg") {
         return skipped("what is ignored, held against ripgrep", "ripgrep is not installed");
     }
-    for seed in 100..140 {
+    for seed in 100..125 {
         let stage = Stage::plant(&[]);
         generate(&stage, &mut Numbers(seed), &[".gitignore", ".ignore", ".rgignore"]);
         for hidden in [false, true] {

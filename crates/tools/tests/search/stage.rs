@@ -50,7 +50,16 @@ impl Stage {
 
     /// The same under another policy.
     pub(crate) fn with(files: &[(&str, &str)], config: impl Fn(&Path) -> Config) -> Self {
-        let whole = tempfile::tempdir().unwrap();
+        Self::new(tempfile::tempdir().unwrap(), files, config)
+    }
+
+    /// A place for many files: in memory, where there is such a place.
+    pub(crate) fn roomy() -> Self {
+        let whole = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        Self::new(whole, &[], Config::default_in)
+    }
+
+    fn new(whole: TempDir, files: &[(&str, &str)], config: impl Fn(&Path) -> Config) -> Self {
         let root = whole.path().canonicalize().unwrap();
         let ws = root.join("work");
         for directory in [&ws, &root.join("out"), &root.join("spill")] {
