@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
     /// What there is to do in a directory: its entries as far as no filter leaves them out, and the directories among them.
     fn list(&self, place: &Arc<Place>) -> Vec<Work> {
         let entries: Result<Vec<Entry>, Trouble> =
-            place.directory.entries().and_then(|entries| entries.take(MAX_ENTRIES).collect());
+            place.directory.entries().and_then(|entries| entries.take(MAX_ENTRIES + 1).collect());
         let Ok(entries) = entries else {
             self.unopened.fetch_add(1, Ordering::Relaxed);
             return Vec::new();
@@ -208,6 +208,9 @@ impl<'a> Walk<'a> {
 /// What is ignored in a directory because of those above it, as far as the workspace reaches.
 fn above(guard: &Guard, start: &Directory, abort: &Abort) -> Option<Arc<Ignored>> {
     let below = start.path().strip_prefix(guard.workspace()).ok()?;
+    if below.as_os_str().is_empty() {
+        return Some(Arc::new(Ignored::default().excluded_by_repository(start, b"")));
+    }
     // Nobody is asked about a directory that the agent did not name.
     if !guard.can_access(Access::Read(Path::new("."))) {
         return None;

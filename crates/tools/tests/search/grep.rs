@@ -262,6 +262,8 @@ fn one_call_is_one_decision_on_what_was_asked() {
     stage.grep(&json!({ "pattern": "needle", "path": "src" }));
     // The second is for what is ignored above.
     assert_eq!(stage.sink.take(), ["read src allow", "read . allow"]);
-    stage.grep(&json!({ "pattern": "needle", "path": "notes.txt" }));
-    assert_eq!(stage.sink.take(), ["read notes.txt allow"]);
+    for path in [".", "notes.txt"] {
+        stage.grep(&json!({ "pattern": "needle", "path": path }));
+        assert_eq!(stage.sink.take(), [format!("read {path} allow")]);
+    }
 }
