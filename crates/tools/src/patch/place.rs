@@ -1,6 +1,7 @@
 //! Where the hunks of a patch belong in a file, and the file with them.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use super::{Form, Hunk, Sign};
 use crate::rows;
@@ -255,7 +256,10 @@ impl Search<'_> {
         }
         for level in levels.iter().copied() {
             if let Some(at) = self.stated().filter(|at| self.is_at(*at, level)) {
-                return Ok((at, level));
+                return match self.meant_elsewhere(at, level) {
+                    None => Ok((at, level)),
+                    Some(other) => Err(Why::Ambiguous(vec![at.min(other) + 1, at.max(other) + 1])),
+                };
             }
             let found = self.found(level, &after, steps)?;
             match found[..] {
@@ -273,6 +277,21 @@ impl Search<'_> {
             return None;
         }
         self.hunk.start?.checked_add_signed(self.moved).filter(|at| *at >= self.file.done)
+    }
+
+    /// A diff shows as many lines before a change as behind it, unless the file begins or ends there. Where it would fit at that
+    /// border as well as where it says, others take the border: nobody knows which is meant.
+    fn meant_elsewhere(&self, at: usize, level: Level) -> Option<usize> {
+        let keeps = |line: &&super::Line| line.sign == Sign::Keep;
+        let before = self.hunk.lines.iter().take_while(keeps).count();
+        let behind = self.hunk.lines.iter().rev().take_while(keeps).count();
+        let border = match before.cmp(&behind) {
+            Ordering::Less => 0,
+            Ordering::Equal => return None,
+            Ordering::Greater => self.file.lines.len().checked_sub(self.old.len())?,
+        };
+        (self.form == Form::Unified && border != at && border >= self.file.done && self.is_at(border, level))
+            .then_some(border)
     }
 
     fn is_at(&self, at: usize, level: Level) -> bool {
@@ -438,6 +457,11 @@ mod tests {
             ("a\r\n", "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\n", Ok("x\na\r\n")),
             ("\u{feff}a\n", "--- f\n+++ f\n@@ -1 +1 @@\n-a\n+x\n", Ok("\u{feff}x\n")),
             ("\u{feff}a\n", "--- f\n+++ f\n@@ -0,0 +1 @@\n+x\n", Ok("x\n\u{feff}a\n")),
+            // Lines on one side only: the file ended or began there, and may do so elsewhere by now.
+            ("b\nb\n", "--- f\n+++ f\n@@ -1 +1,2 @@\n b\n+x\n", Err(Why::Ambiguous(vec![1, 2]))),
+            ("b\nb\n", "--- f\n+++ f\n@@ -2 +2,2 @@\n b\n+x\n", Ok("b\nb\nx\n")),
+            ("b\nb\n", "--- f\n+++ f\n@@ -2 +2,2 @@\n+x\n b\n", Err(Why::Ambiguous(vec![1, 2]))),
+            ("b\nb\n", "--- f\n+++ f\n@@ -1 +1,2 @@\n+x\n b\n", Ok("x\nb\nb\n")),
             // The second hunk is off by as much as the first.
             (
                 "0\na\nb\nc\na\n",

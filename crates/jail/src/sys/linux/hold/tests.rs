@@ -258,6 +258,9 @@ fn a_link_that_appears_leads_nowhere() {
     let broken = start(On::Nothing, &spec, &command, swap).map(drop).unwrap_err();
     match &broken {
         Broken::Part(Part::Tree(_), Some(what), Errno::LOOP) => assert!(what.starts_with("hide"), "{what}"),
-        _ => assert!(matches!(error(Provider::Native, broken), JailError::Unavailable { .. })),
+        _ => {
+            let error = error(Provider::Native, broken);
+            assert!(matches!(error, JailError::Unavailable { .. }), "{error:?}");
+        }
     }
 }
