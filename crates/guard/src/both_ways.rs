@@ -12,7 +12,6 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use crate::handle::PATH;
 use crate::resolve::{Last, Object, Workspace, Written};
 use crate::trouble::Trouble;
 
@@ -91,6 +90,9 @@ fn led(result: Result<(PathBuf, Object), Trouble>) -> Led {
         Err(trouble) => Led::Astray(trouble),
     }
 }
+
+/// To be led there, and nothing more.
+const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
 /// What the kernel says when it is simply asked.
 fn kernel(from: &Path, path: &Path, last: Last) -> Result<u64, Errno> {

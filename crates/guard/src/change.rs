@@ -10,9 +10,10 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::grant::{Opened, Permit, Version};
-use crate::handle::{PATH, give_to_owner, kind, same};
+use crate::handle::{give_to_owner, kind, same};
 use crate::resolve::{Found, Here, Missing, Object, Workspace};
 use crate::stage::{Staged, Unnamed};
+use crate::sys::{self, PATH};
 use crate::trouble::Trouble;
 use crate::undo::{Undo, Way};
 
@@ -273,7 +274,7 @@ impl Entry {
     /// a moment.
     pub(crate) fn becomes(&self, parent: &OwnedFd, name: &OsStr) -> Result<(), Trouble> {
         match rustix::fs::renameat_with(parent, name, &self.parent, &self.name, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            Err(errno) if sys::is_unknown(errno) => {
                 rustix::fs::linkat(parent, name, &self.parent, &self.name, AtFlags::empty())
                     .map_err(taken)?;
                 Ok(rustix::fs::unlinkat(parent, name, AtFlags::empty())?)

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
@@ -10,13 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use policy::{Answers, Chain, Location, Request, Shown, Siblings, Want};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 
 use crate::ask::Abort;
 use crate::grant::Opened;
 use crate::guard::Guard;
-use crate::handle::{QUIET, kind};
+use crate::handle::kind;
 use crate::refusal::{Failed, Refusal};
+use crate::sys::{self, Reading};
 use crate::trouble::Trouble;
 
 /// A directory that is looked through, by handle. Cheap to clone.
@@ -59,6 +59,7 @@ pub struct Entries<'a> {
     directory: &'a Directory,
     /// A second handle, if the first one has been read from.
     own: Option<OwnedFd>,
+    reading: Reading,
     siblings: Siblings,
     /// The names that were judged and not taken yet, one after the other.
     names: Vec<u8>,
@@ -67,9 +68,6 @@ pub struct Entries<'a> {
     trouble: Option<Trouble>,
     ended: bool,
 }
-
-/// Room for what the kernel tells at once: some hundred names.
-const BUFFER: usize = 16 << 10;
 
 impl Directory {
     pub(crate) fn open(guard: Guard, opened: &Opened) -> Result<Self, Trouble> {
@@ -100,7 +98,8 @@ impl Directory {
         };
         let siblings = Siblings::of(&self.0.location);
         let (names, judged) = (Vec::with_capacity(1 << 10), Vec::with_capacity(1 << 6));
-        Ok(Entries { directory: self, own, siblings, names, judged, trouble: None, ended: false })
+        let reading = Reading::new();
+        Ok(Entries { directory: self, own, reading, siblings, names, judged, trouble: None, ended: false })
     }
 
     /// Goes into a directory that was listed here.
@@ -129,8 +128,7 @@ impl Directory {
     /// Opens a file by its name in this directory, if the policy lets the tool read it.
     pub fn file_called(&self, name: &OsStr) -> Result<Listed, Trouble> {
         self.0.judged(name)?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | QUIET;
-        let file = rustix::fs::openat(&self.0.handle, name, flags, Mode::empty())?;
+        let file = sys::open_listed(&self.0.handle, name)?;
         let stat = rustix::fs::fstat(&file)?;
         match kind(&stat) {
             FileType::RegularFile => Ok(Listed { file: File::from(file), look: Look::of(&stat) }),
@@ -205,6 +203,7 @@ impl Look {
     #[allow(
         clippy::unnecessary_cast,
         clippy::cast_lossless,
+        clippy::cast_sign_loss,
         reason = "the types of these fields differ between systems"
     )]
     fn of(stat: &Stat) -> Self {
@@ -284,30 +283,22 @@ impl Iterator for Entries<'_> {
 impl Entries<'_> {
     /// Judges what the kernel tells at once, with the answers that people have given so far.
     fn fetch(&mut self) {
-        let inner = &self.directory.0;
-        let handle = self.own.as_ref().unwrap_or(&inner.handle);
-        let mut buffer = [const { MaybeUninit::uninit() }; BUFFER];
-        let mut told = RawDir::new(handle, &mut buffer);
+        let Self { directory, own, reading, siblings, names, judged, .. } = self;
+        let inner = &directory.0;
         let mut answers = None;
-        loop {
-            match told.next() {
-                None => self.ended = true,
-                Some(Err(errno)) => {
-                    self.trouble = Some(errno.into());
-                    self.ended = true;
-                }
-                Some(Ok(entry)) => {
-                    let answers = answers.get_or_insert_with(|| inner.guard.session.answers());
-                    let name = entry.file_name().to_bytes();
-                    let place = self.siblings.named(inner.workspace(), OsStr::from_bytes(name));
-                    if place.is_ok_and(|place| inner.allows(place, answers)) {
-                        self.judged.push((self.names.len(), entry.file_type()));
-                        self.names.extend_from_slice(name);
-                    }
-                }
+        let told = reading.told(own.as_ref().unwrap_or(&inner.handle), |name, kind| {
+            let answers = answers.get_or_insert_with(|| inner.guard.session.answers());
+            let place = siblings.named(inner.workspace(), OsStr::from_bytes(name));
+            if place.is_ok_and(|place| inner.allows(place, answers)) {
+                judged.push((names.len(), kind));
+                names.extend_from_slice(name);
             }
-            if self.ended || told.is_buffer_empty() {
-                break;
+        });
+        match told {
+            Ok(more) => self.ended = !more,
+            Err(errno) => {
+                self.trouble = Some(errno.into());
+                self.ended = true;
             }
         }
     }

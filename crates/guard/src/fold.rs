@@ -5,43 +5,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, IFlags, OFlags};
+use rustix::fs::{AtFlags, Dir, OFlags};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::handle::{Handles, same};
+use crate::handle::same;
+use crate::sys::{self, Handles, Letters};
 use crate::trouble::Trouble;
-
-/// File systems on which names that differ in case alone are one name.
-const FOLDING: &[i64] = &[
-    0x4d44,      // FAT
-    0x2011_bab0, // exFAT
-    0x5346_544e, // NTFS
-    0x7366_746e, // NTFS, the newer driver
-    0x482b,      // HFS+
-    0x4244,      // HFS
-    0xff53_4d42, // CIFS
-    0xfe53_4d42, // SMB 2
-    0x517b,      // SMB
-];
-
-/// File systems that tell letters apart, except in directories that are marked.
-const TELLING: &[i64] = &[
-    0xef53,      // ext2, ext3, ext4
-    0x9123_683e, // btrfs
-    0x5846_5342, // XFS
-    0xf2f5_2010, // F2FS
-    0x0102_1994, // tmpfs
-    0x8584_58f6, // ramfs
-    0x794c_7630, // overlay
-    0x7371_7368, // squashfs
-    0xe0f5_e1e2, // EROFS
-    0x9fa0,      // proc
-    0x6265_6572, // sysfs
-];
-
-/// The mark of such a directory.
-const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
 
 /// Entries that are looked at to find out.
 const ENOUGH: usize = 64;
@@ -82,14 +52,14 @@ fn in_form(path: &Path, way: fn(&str) -> String) -> PathBuf {
 /// Whether names that differ in case alone are one name in a directory: by its kind, by its mark, or by trying one of its names.
 /// Where nothing can be tried, they are, unless the file system is known.
 pub(crate) fn folds_case(handles: &Handles, directory: &OwnedFd) -> Result<bool, Trouble> {
-    let system = rustix::fs::fstatfs(directory)?.f_type;
-    let telling = TELLING.contains(&system);
+    let letters = sys::letters(directory)?;
+    let telling = letters == Letters::Told;
     let opened = match handles.open(directory, OFlags::RDONLY | OFlags::DIRECTORY) {
         Err(Trouble::System(Errno::ACCESS | Errno::PERM)) => return Ok(!telling),
         other => other?,
     };
-    let marked = rustix::fs::ioctl_getflags(&opened).is_ok_and(|flags| flags.contains(CASEFOLD));
-    Ok(FOLDING.contains(&system) || marked || tried(opened).unwrap_or(!telling))
+    let marked = sys::folds_by_mark(&opened);
+    Ok(letters == Letters::Folded || marked || tried(opened).unwrap_or(!telling))
 }
 
 /// Tries names that have letters until one is still there. `None`: there is none.

@@ -100,6 +100,7 @@ impl Version {
     #[allow(
         clippy::unnecessary_cast,
         clippy::cast_lossless,
+        clippy::cast_sign_loss,
         reason = "the types of these fields differ between systems"
     )]
     pub(crate) fn of(stat: &rustix::fs::Stat) -> Self {

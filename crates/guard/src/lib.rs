@@ -11,6 +11,7 @@
 
 mod ask;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod both_ways;
 mod change;
 mod config;
@@ -26,6 +27,7 @@ mod session;
 mod shared;
 mod stage;
 mod steps;
+mod sys;
 mod trouble;
 mod undo;
 

@@ -2,7 +2,8 @@
 //!
 //! The usual path has no link in it: one call of the kernel looks it up beneath the workspace and vouches for the name. A path
 //! with links is followed, and the kernel is asked what it calls the object that was found. What does not exist is looked up step
-//! by step, as far as it does. Nothing here creates, truncates or opens anything.
+//! by step, as far as it does. Nothing here creates or truncates anything, and where the system knows handles without
+//! opening, nothing is opened.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,13 +12,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use policy::{Location, LocationError, lexical};
-use rustix::fs::{CWD, FileType, OFlags, ResolveFlags, Stat};
+use rustix::fs::{CWD, Dev, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::directory::EntryKind;
 use crate::fold;
-use crate::handle::{Handles, PATH, QUIET, kind, look, same, straight};
+use crate::handle::{QUIET, kind, same, straight};
 use crate::steps;
+use crate::sys::{Along, Handles, PATH, look};
 use crate::trouble::Trouble;
 
 /// The directory that relative paths start from, by handle.
@@ -28,7 +30,7 @@ pub(crate) struct Workspace {
     pub(crate) path: PathBuf,
     pub(crate) handles: Handles,
     /// The file system it is on.
-    system: u64,
+    system: Dev,
     /// Whether names that differ in case alone are one name there.
     folds_case: bool,
     changes: Mutex<()>,
@@ -89,10 +91,6 @@ pub(crate) struct Missing {
     pub(crate) rest: Vec<OsString>,
 }
 
-const STRAIGHT: ResolveFlags =
-    ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::NO_SYMLINKS);
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
-
 impl Workspace {
     /// Opens a directory to work in.
     pub(crate) fn open(path: &Path) -> Result<Self, Trouble> {
@@ -137,7 +135,7 @@ impl Workspace {
     pub(crate) fn open_to_read(&self, location: &Location, here: &Here) -> Result<OwnedFd, Trouble> {
         let below = self.seen_from_within(location.path());
         if !below.is_absolute()
-            && let Ok(file) = look(&self.handle, below, OFlags::RDONLY | QUIET, STRAIGHT)
+            && let Ok(file) = look(&self.handle, below, OFlags::RDONLY | QUIET, Along::NamesBeneath)
             && same(&rustix::fs::fstat(&file)?, &here.stat)
         {
             return Ok(file);
@@ -171,7 +169,7 @@ impl Workspace {
         if path.components().any(|part| part == Component::ParentDir) {
             return self.through_links(path, last);
         }
-        match look(&self.handle, path, flags(last), STRAIGHT) {
+        match look(&self.handle, path, flags(last), Along::NamesBeneath) {
             Ok(handle) => {
                 Ok(Resolved { real: self.below(path), object: Object::here(handle)?, straight: true })
             }
@@ -182,7 +180,7 @@ impl Workspace {
     }
 
     fn through_links(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
-        match look(&self.handle, path, flags(last), BENEATH) {
+        match look(&self.handle, path, flags(last), Along::LinksBeneath) {
             Ok(handle) => self.called(handle),
             Err(Errno::XDEV | Errno::LOOP) => self.anywhere(path, last),
             Err(Errno::NOENT) => self.step_by_step(path, last),
@@ -192,7 +190,7 @@ impl Workspace {
 
     /// Wherever it leads: the policy decides by the name of what is found there.
     fn anywhere(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
-        match look(&self.handle, path, flags(last), ResolveFlags::NO_MAGICLINKS) {
+        match look(&self.handle, path, flags(last), Along::Links) {
             Ok(handle) => self.called(handle),
             Err(Errno::NOENT) => self.step_by_step(path, last),
             Err(Errno::LOOP) => Err(circle_or_magic(&self.handle, path, flags(last))),
@@ -229,9 +227,9 @@ impl Workspace {
 
     /// Looks a real name up once more, from within if it is in the workspace.
     pub(crate) fn known(&self, real: &Path) -> Result<OwnedFd, Trouble> {
-        straight(&self.handle, self.seen_from_within(real)).map_err(|errno| match errno {
-            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => Trouble::Changed,
-            other => other.into(),
+        straight(&self.handle, self.seen_from_within(real)).map_err(|trouble| match trouble {
+            Trouble::NotFound | Trouble::NotADirectory | Trouble::Loop => Trouble::Changed,
+            other => other,
         })
     }
 
@@ -315,8 +313,8 @@ fn check(path: &Path) -> Result<(), Trouble> {
 /// Opens a directory that a path leads to, by any links but those of the kernel.
 fn directory(path: &Path) -> Result<OwnedFd, Trouble> {
     let flags = PATH | OFlags::DIRECTORY;
-    match look(CWD, path, flags, ResolveFlags::NO_MAGICLINKS) {
-        Err(Errno::NOSYS) => match steps::walk(CWD, path, Last::Follow)? {
+    match look(CWD, path, flags, Along::Links) {
+        Err(Errno::NOSYS) => match steps::walk(from_here(path)?, path, Last::Follow)? {
             Object::Here(here) if kind(&here.stat) == FileType::Directory => Ok(here.handle),
             Object::Here(_) => Err(Trouble::NotADirectory),
             Object::Missing(_) => Err(Trouble::NotFound),
@@ -326,9 +324,15 @@ fn directory(path: &Path) -> Result<OwnedFd, Trouble> {
     }
 }
 
+/// Where a path starts that nobody has given a start.
+fn from_here(path: &Path) -> Result<OwnedFd, Errno> {
+    let from = if path.is_absolute() { "/" } else { "." };
+    rustix::fs::open(from, PATH | OFlags::DIRECTORY, Mode::empty())
+}
+
 /// Links that are none, or too many of them: without the restriction, only the latter are still in the way.
 fn circle_or_magic(from: impl AsFd, path: &Path, flags: OFlags) -> Trouble {
-    match look(from, path, flags, ResolveFlags::empty()) {
+    match look(from, path, flags, Along::Anything) {
         Err(Errno::LOOP) => Trouble::Loop,
         _ => Trouble::MagicLink,
     }

@@ -1,21 +1,21 @@
 //! A new file that nobody sees yet.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use policy::Location;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
-use rustix::path::DecInt;
 
-use crate::change::{Entry, Place, Writable, taken};
+use crate::change::{Entry, Place, Writable};
 use crate::grant::{Permit, Version};
 use crate::handle::give_to_owner;
 use crate::resolve::Workspace;
+use crate::sys;
 use crate::trouble::Trouble;
 use crate::undo::{Undo, Way};
 
@@ -110,10 +110,8 @@ impl Unnamed {
         // What replaces a file is nobody else's until it has the old one's mode.
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-        match rustix::fs::openat(&parent, ".", flags | OFlags::TMPFILE, mode) {
-            Ok(file) => return Ok(Self { parent, file: File::from(file), like, name: None }),
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {}
-            Err(errno) => return Err(errno.into()),
+        if let Some(file) = sys::unnamed(&parent, flags, mode)? {
+            return Ok(Self { parent, file: File::from(file), like, name: None });
         }
         let scratch = Scratch::new(&parent)?;
         let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
@@ -144,7 +142,7 @@ impl Unnamed {
     /// Gets its name, if nothing has it meanwhile.
     pub(crate) fn appear(self, entry: &Entry, workspace: &Workspace) -> Result<(), Trouble> {
         match &self.name {
-            None => self.link(&entry.parent, &entry.name, workspace),
+            None => workspace.handles.link(&self.file, &entry.parent, &entry.name),
             Some(scratch) => entry.becomes(&scratch.parent, &scratch.name),
         }
     }
@@ -160,18 +158,12 @@ impl Unnamed {
             scratch
         } else {
             let scratch = Scratch::new(&self.parent)?;
-            self.link(&self.parent, &scratch.name, workspace)?;
+            workspace.handles.link(&self.file, &self.parent, &scratch.name)?;
             scratch
         };
         // Nothing stands between the last look and the change.
         entry.is_still_called(old)?;
         Ok(rustix::fs::renameat(&scratch.parent, &scratch.name, &entry.parent, &entry.name)?)
-    }
-
-    fn link(&self, parent: &OwnedFd, name: &OsStr, workspace: &Workspace) -> Result<(), Trouble> {
-        let number = DecInt::from_fd(self.file.as_fd());
-        let ours = workspace.handles.ours()?;
-        rustix::fs::linkat(ours, number, parent, name, AtFlags::SYMLINK_FOLLOW).map_err(taken)
     }
 }
 

@@ -1,17 +1,17 @@
 //! A path, step by step: each directory is opened by its handle, each link is read and followed by us.
 //!
-//! This is the way where the kernel has no `openat2`, and for paths to what does not exist.
+//! This is the way where the kernel does not look a path up in one call, and for paths to what does not exist.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path};
 
-use rustix::fs::{FileType, Mode, OFlags, PROC_SUPER_MAGIC};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::handle::{PATH, kind};
-use crate::resolve::{Here, Last, Missing, Object};
+use crate::resolve::{Last, Missing, Object};
+use crate::sys::{self, PATH, Seen};
 use crate::trouble::Trouble;
 
 /// Links that are followed before giving up, as the kernel does.
@@ -31,10 +31,10 @@ pub(crate) fn walk(from: impl AsFd, path: &Path, last: Last) -> Result<Object, T
 }
 
 /// Walks along a path of plain names. Whatever leads elsewhere is an error; at the end it is what was found.
-pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Trouble> {
     let mut at = if path.is_absolute() { root()? } else { rustix::io::fcntl_dupfd_cloexec(from, 0)? };
     for name in path.components().filter(|part| matches!(part, Component::Normal(_))) {
-        at = rustix::fs::openat(&at, name.as_os_str(), PATH | OFlags::NOFOLLOW, Mode::empty())?;
+        at = sys::enter(&at, name.as_os_str())?;
     }
     Ok(at)
 }
@@ -56,32 +56,27 @@ impl Walk {
             if name == SLASH {
                 continue;
             }
-            let step = match rustix::fs::openat(&self.at, &*name, PATH | OFlags::NOFOLLOW, Mode::empty()) {
-                Ok(step) => step,
-                Err(Errno::NOENT) => return self.ends_here(name),
-                Err(errno) => return Err(errno.into()),
+            let seen = match Seen::of(&self.at, &name) {
+                Ok(seen) => seen,
+                Err(Trouble::NotFound) => return self.ends_here(name),
+                Err(trouble) => return Err(trouble),
             };
-            let stat = rustix::fs::fstat(&step)?;
             let is_last = self.names.is_empty();
-            match kind(&stat) {
-                FileType::Symlink if is_last && last == Last::Keep => {
-                    return Ok(Object::Here(Here { handle: step, stat }));
+            match seen.kind() {
+                FileType::Symlink if is_last && last == Last::Keep => return seen.here().map(Object::Here),
+                FileType::Symlink => {
+                    let target = seen.target()?;
+                    self.follow(target)?;
                 }
-                FileType::Symlink => self.follow(&step)?,
-                FileType::Directory => self.at = step,
-                _ if is_last => return Ok(Object::Here(Here { handle: step, stat })),
+                FileType::Directory => self.at = seen.here()?.handle,
+                _ if is_last => return seen.here().map(Object::Here),
                 _ => return Err(Trouble::NotADirectory),
             }
         }
         Object::here(self.at)
     }
 
-    fn follow(&mut self, link: &OwnedFd) -> Result<(), Trouble> {
-        // Those of the kernel jump instead of leading somewhere. Few others are there, and nobody misses them.
-        if rustix::fs::fstatfs(link)?.f_type == PROC_SUPER_MAGIC {
-            return Err(Trouble::MagicLink);
-        }
-        let target = rustix::fs::readlinkat(link, "", Vec::new())?.into_bytes();
+    fn follow(&mut self, target: Vec<u8>) -> Result<(), Trouble> {
         self.links += 1;
         if self.links > MAX_LINKS {
             return Err(Trouble::Loop);

@@ -440,12 +440,15 @@ fn a_listing_shows_what_may_be_read_and_opens_what_was_listed() {
 #[test]
 fn the_workspace_is_a_directory_that_is_there() {
     let tree = Tree::plant();
-    let rows: [(PathBuf, Option<Trouble>); 5] = [
+    let rows: [(PathBuf, Option<Trouble>); 7] = [
         (tree.ws.join("a.txt"), Some(Trouble::NotADirectory)),
         (tree.ws.join("none"), Some(Trouble::NotFound)),
         ("/proc/self/cwd".into(), Some(Trouble::MagicLink)),
         (tree.ws.join("link-dir-in"), None),
         (tree.ws.clone(), None),
+        // Where tests run: in their package.
+        ("tests".into(), None),
+        (".".into(), None),
     ];
     for (path, expected) in rows {
         let config = Config::default_in(&path);

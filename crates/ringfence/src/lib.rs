@@ -21,6 +21,7 @@ pub mod job;
 mod preset;
 mod sandbox;
 mod session;
+mod sys;
 
 pub use {audit, guard, jail, policy, shell, source};
 

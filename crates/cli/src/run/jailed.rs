@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jail::{Amount, Choice, Command, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams};
 use policy::{Code, Shown};
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use rustix::io::Errno;
 
 use super::denied::Denied;
 use super::record::{Came, Journal};
@@ -61,8 +61,7 @@ pub(crate) fn follow(
     if told {
         before(run, &held, terminal)?;
     }
-    // Nobody else of this user reads what we hold, not even our core.
-    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+    close_memory()
         .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
     let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
     let outcome = running.wait().map_err(|error| lost(run, &error))?;
@@ -78,6 +77,20 @@ pub(crate) fn follow(
         ended(run, came, &outcome, terminal)?;
     }
     Ok(super::exit(came))
+}
+
+/// Nobody else of this user reads what we hold, not even our core.
+#[cfg(target_os = "linux")]
+fn close_memory() -> Result<(), Errno> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+}
+
+/// There is no jail here either, so nobody gets this far.
+#[cfg(not(target_os = "linux"))]
+fn close_memory() -> Result<(), Errno> {
+    Err(Errno::NOSYS)
 }
 
 /// The command ran until we could not follow it any more, and was ended.

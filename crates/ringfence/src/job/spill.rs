@@ -4,7 +4,7 @@
 //! nothing that a jail could be shown by mistake, and nothing left when this process is killed.
 
 use std::fs::File;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use jail::{Mode as Seen, Spec};
 use policy::Shown;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
+
+use crate::sys;
 
 /// A directory for long output, and how much of it there may be.
 #[derive(Debug)]
@@ -61,10 +62,8 @@ impl Spills {
         if !ours || found.st_mode & 0o077 != 0 {
             return Err(SpillError::Shared(path.to_owned()));
         }
-        let name = format!("/proc/self/fd/{}", directory.as_raw_fd());
-        let real = std::fs::read_link(name)
-            .map_err(|error| closed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
-        Ok(Arc::new(Self { directory, path: real, each, left: AtomicU64::new(all) }))
+        let path = sys::path_of(&directory).map_err(closed)?;
+        Ok(Arc::new(Self { directory, path, each, left: AtomicU64::new(all) }))
     }
 
     /// How much of what all commands may write is left.
@@ -90,9 +89,7 @@ impl Spills {
 
     /// A new file without a name.
     fn file(&self) -> Result<File, Errno> {
-        let mut random = [0; 16];
-        getrandom(&mut random, GetRandomFlags::empty())?;
-        let name = format!("output-{:032x}", u128::from_ne_bytes(random));
+        let name = format!("output-{:032x}", sys::random()?);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.directory, &name, flags, Mode::RUSR | Mode::WUSR)?;
         rustix::fs::unlinkat(&self.directory, &name, AtFlags::empty())?;

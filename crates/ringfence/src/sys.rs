@@ -1,0 +1,43 @@
+//! The only module that names an operating system. What is for others than Linux was checked by the compiler and not run.
+
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+/// What the kernel calls what is behind a handle.
+#[cfg(target_os = "linux")]
+pub(crate) fn path_of(handle: impl AsFd) -> Result<PathBuf, Errno> {
+    use std::os::fd::AsRawFd as _;
+
+    let name = format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd());
+    std::fs::read_link(name).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// What the kernel calls what is behind a handle.
+#[cfg(target_os = "macos")]
+pub(crate) fn path_of(handle: impl AsFd) -> Result<PathBuf, Errno> {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
+
+    Ok(OsString::from_vec(rustix::fs::getpath(handle)?.into_bytes()).into())
+}
+
+/// A number that nobody guesses.
+#[cfg(target_os = "linux")]
+pub(crate) fn random() -> Result<u128, Errno> {
+    let mut random = [0; 16];
+    rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    Ok(u128::from_ne_bytes(random))
+}
+
+/// A number that nobody guesses.
+#[cfg(target_os = "macos")]
+pub(crate) fn random() -> Result<u128, Errno> {
+    use std::io::Read as _;
+
+    let mut random = [0; 16];
+    let read = std::fs::File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut random));
+    read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    Ok(u128::from_ne_bytes(random))
+}
