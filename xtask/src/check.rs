@@ -10,6 +10,7 @@ mod unsafety;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use lints::Manifest;
 
@@ -36,6 +37,7 @@ const STEPS: &[Step] = &[
     ("cargo clippy", |it| {
         run(it, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
+    ("cargo clippy for macOS", macos),
     ("cargo doc", |it| run(it, &["doc", "--quiet", "--no-deps", "--workspace"])),
     ("cargo deny", deny),
 ];
@@ -77,6 +79,27 @@ fn run(workspace: &Workspace, words: &[&str]) -> Outcome {
     command::step(command.env("RUSTDOCFLAGS", "-Dwarnings").env("CARGO_TERM_COLOR", "never"))
 }
 
+/// What is compiled for macOS as well. There it is compiled and no more: nothing is linked or run.
+const MACOS: &str = "aarch64-apple-darwin";
+
+/// The crates are checked with all they need; those without a warning keep it so.
+fn macos(workspace: &Workspace) -> Outcome {
+    if !has_target(MACOS) {
+        let how = format!("`rustup target add {MACOS}` installs what is needed, skipped");
+        return Outcome::Skipped(how);
+    }
+    let clean = ["-p", "ringfence-guard", "-p", "ringfence", "-p", "ringfence-cli"];
+    let words = ["clippy", "--quiet", "--no-deps", "--target", MACOS];
+    run(workspace, &[&words[..], &clean, &["--", "-D", "warnings"]].concat())
+}
+
+/// Whether the standard library of a target is here.
+fn has_target(target: &str) -> bool {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let found = Command::new(rustc).args(["--print", "target-libdir", "--target", target]).output();
+    found.is_ok_and(|found| Path::new(String::from_utf8_lossy(&found.stdout).trim()).is_dir())
+}
+
 fn deny(workspace: &Workspace) -> Outcome {
     if !command::works(cargo().args(["deny", "--version"])) {
         return Outcome::Skipped("not installed, skipped".into());
@@ -94,5 +117,19 @@ fn advisories(workspace: &Workspace) -> Outcome {
         _ => {
             Outcome::Skipped("the advisory database cannot be fetched from here; all else is in order".into())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_there_or_not() {
+        let version = Command::new("rustc").arg("-vV").output().unwrap();
+        let version = String::from_utf8(version.stdout).unwrap();
+        let here = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+        assert!(has_target(here));
+        assert!(!has_target("nowhere-none-none"));
     }
 }

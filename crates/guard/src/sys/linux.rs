@@ -207,6 +207,7 @@ impl Reading {
     }
 
     /// Reads what the kernel tells at once, and says whether there may be more.
+    #[inline]
     #[expect(clippy::unused_self, reason = "other systems have to remember")]
     pub(crate) fn told(
         &mut self,

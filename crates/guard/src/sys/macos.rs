@@ -298,8 +298,8 @@ mod kernel {
         let link = std::path::Path::new("/proc/self/fd").join(&number);
         let mut name = rustix::fs::readlink(link, Vec::new())?.into_bytes();
         // What has lost its name is told by the last one, as the other kernel may do.
-        if let Some(last) = name.strip_suffix(b" (deleted)") {
-            name.truncate(last.len());
+        if rustix::fs::fstat(&handle)?.st_nlink == 0 {
+            name.truncate(name.len().saturating_sub(" (deleted)".len()));
         }
         Ok(PathBuf::from(OsString::from_vec(name)))
     }
