@@ -3,7 +3,8 @@
 //! A path is looked up by handle, without creating, truncating or blocking ([`Guard::judge`]); the name of what was found is judged by the
 //! chain; a person is asked where the policy wants it; it is recorded; and what is granted holds the handle that was judged.
 //!
-//! **Invariant.** The object that is used is the object that was judged. No name is looked up twice.
+//! **Invariant.** The object that is used is the object that was judged. Where its name is looked up again, what comes of
+//! it counts only if it is that object.
 //! **Invariant.** Nobody answers means no, and so does a question that is called off.
 //! **Invariant.** No record, no access. [`Guard::can_access`] neither asks nor records, and grants nothing.
 //!
