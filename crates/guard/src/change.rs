@@ -210,7 +210,8 @@ impl Removable {
             return Err(trouble);
         }
         drop(alone);
-        let way = Way::Back { from: self.entry, stat: self.here.stat, to: entry, made, over };
+        let from = (self.entry, self.location);
+        let way = Way::Back { from, stat: self.here.stat, to: entry, made, over };
         Ok(Undo { location: to.location, workspace: to.workspace, way })
     }
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use policy::Location;
-use rustix::fs::{AtFlags, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, OFlags, Stat};
 
-use crate::change::{Entry, Made, taken};
+use crate::change::{Entry, Made};
 use crate::resolve::{Here, Workspace};
 use crate::stage::Unnamed;
 use crate::trouble::Trouble;
@@ -27,7 +27,7 @@ pub(crate) enum Way {
     /// A file was removed: it comes back.
     Return(Entry, Here),
     /// A file was moved: it goes back to where it was, and what it was moved over comes back.
-    Back { from: Entry, stat: Stat, to: Entry, made: Made, over: Option<Here> },
+    Back { from: (Entry, Location), stat: Stat, to: Entry, made: Made, over: Option<Here> },
 }
 
 impl Undo {
@@ -61,9 +61,8 @@ impl Undo {
             Way::Back { from, stat, to, made, over } => {
                 to.is_still(&location, &workspace)?;
                 to.is_still_called(&stat)?;
-                let flags = RenameFlags::NOREPLACE;
-                rustix::fs::renameat_with(&to.parent, &to.name, &from.parent, &from.name, flags)
-                    .map_err(taken)?;
+                from.0.is_still(&from.1, &workspace)?;
+                from.0.becomes(&to.parent, &to.name)?;
                 if let Some(old) = over {
                     return again(&to, &old, &workspace)?.appear(&to, &workspace);
                 }

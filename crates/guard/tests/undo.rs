@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use guard::{Abort, Config, Guard, Trouble, Undo};
+use stage::poorer::{KEEPING_RENAMES, UNNAMED_FILES, run_again};
 use tempfile::TempDir;
 
 fn at(files: &[(&str, &str, u32)]) -> (TempDir, Guard) {
@@ -118,4 +119,22 @@ fn links_and_directories_are_not_taken_away() {
     assert_eq!(removable(&guard, "d").take_away().map(drop), Err(Trouble::IsADirectory));
     assert_eq!(removable(&guard, "l").take_away().map(drop), Err(Trouble::Special));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn the_same_on_a_poor_file_system() {
+    run_again(&[UNNAMED_FILES, KEEPING_RENAMES]);
+}
+
+/// A file does not go back into a directory that was moved away meanwhile.
+#[test]
+fn what_was_moved_stays_if_its_directory_is_elsewhere() {
+    let (dir, guard) = at(&[]);
+    fs::create_dir(dir.path().join("x")).unwrap();
+    fs::write(dir.path().join("x/a"), "a").unwrap();
+    let undo = removable(&guard, "x/a").take_to(writable(&guard, "b")).unwrap();
+    fs::rename(dir.path().join("x"), dir.path().join("y")).unwrap();
+    assert_eq!(undo.undo(), Err(Trouble::Changed));
+    assert_eq!(fs::read_to_string(dir.path().join("b")).unwrap(), "a");
+    assert_eq!(fs::read_dir(dir.path().join("y")).unwrap().count(), 0);
 }
