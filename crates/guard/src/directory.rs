@@ -8,14 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use policy::{Answers, Chain, Location, Request, Shown, Siblings, Want};
+use policy::{Answers, Chain, Location, Request, Siblings, Want};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 
-use crate::ask::Abort;
 use crate::grant::Opened;
 use crate::guard::Guard;
 use crate::handle::kind;
-use crate::refusal::{Failed, Refusal};
 use crate::sys::{self, Reading};
 use crate::trouble::Trouble;
 
@@ -52,6 +50,19 @@ pub enum EntryKind {
     Link,
     /// A pipe, a socket or a device.
     Special,
+}
+
+impl EntryKind {
+    /// The word for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Link => "link",
+            Self::Special => "special",
+        }
+    }
 }
 
 /// The entries of a directory, in no particular order.
@@ -160,21 +171,6 @@ pub enum Looked {
     Directory(Directory),
 }
 
-impl Guard {
-    /// Opens a file for reading, or a directory to look through, whichever it is: one decision, one record.
-    pub fn look_at(&self, path: &Path, abort: &Abort) -> Result<Looked, Refusal> {
-        let opened = self.read(path, abort)?;
-        if !opened.is_directory() {
-            return Ok(Looked::File(Box::new(opened)));
-        }
-        let object = || Shown::path(path).to_string();
-        let directory = Directory::open(self.clone(), &opened);
-        directory
-            .map(Looked::Directory)
-            .map_err(|trouble| Refusal::Failed(Failed { trouble, object: object() }))
-    }
-}
-
 /// A file that was opened from a listing.
 #[derive(Debug)]
 pub struct Listed {
@@ -206,7 +202,7 @@ impl Look {
         clippy::cast_sign_loss,
         reason = "the types of these fields differ between systems"
     )]
-    fn of(stat: &Stat) -> Self {
+    pub(crate) fn of(stat: &Stat) -> Self {
         Self {
             size: u64::try_from(stat.st_size).unwrap_or(0),
             names: stat.st_nlink as u64,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use policy::Location;
 use rustix::fs::FileType;
 
+use crate::directory::Look;
 use crate::handle::kind;
 use crate::resolve::{Found, Here, Object, Workspace};
 use crate::trouble::Trouble;
@@ -80,6 +81,12 @@ impl Opened {
     #[must_use]
     pub fn size(&self) -> u64 {
         u64::try_from(self.here.stat.st_size).unwrap_or(0)
+    }
+
+    /// What was known of it when it was looked up.
+    #[must_use]
+    pub fn look(&self) -> Look {
+        Look::of(&self.here.stat)
     }
 
     /// Opens it: the object that was judged, whatever its name leads to by now.

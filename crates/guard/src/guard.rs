@@ -12,7 +12,7 @@ use policy::{
 
 use crate::ask::{Abort, Question, Unanswered};
 use crate::change::{Removable, Writable};
-use crate::directory::{Directory, EntryKind};
+use crate::directory::{Directory, EntryKind, Looked};
 use crate::grant::{Opened, Permit};
 use crate::record::Records;
 use crate::refusal::{Denied, Failed, Refusal, Violation};
@@ -97,8 +97,20 @@ impl Guard {
 
     /// Opens a directory to look through, with everything in it that the policy does not let the tool read left out.
     pub fn list(&self, path: &Path, abort: &Abort) -> Result<Directory, Refusal> {
+        match self.look_at(path, abort)? {
+            Looked::Directory(directory) => Ok(directory),
+            Looked::File(_) => Err(failed(Trouble::NotADirectory, path)),
+        }
+    }
+
+    /// Opens a file for reading, or a directory to look through, whichever it is: one decision, one record.
+    pub fn look_at(&self, path: &Path, abort: &Abort) -> Result<Looked, Refusal> {
         let opened = self.read(path, abort)?;
-        Directory::open(self.clone(), &opened).map_err(|trouble| failed(trouble, path))
+        if !opened.is_directory() {
+            return Ok(Looked::File(Box::new(opened)));
+        }
+        let directory = Directory::open(self.clone(), &opened);
+        directory.map(Looked::Directory).map_err(|trouble| failed(trouble, path))
     }
 
     /// Finds the place of a file that is to be written. Nothing is created before something is written.
@@ -229,30 +241,34 @@ impl Guard {
         };
         let spelled = self.session.workspace.spelled(written(path));
         let location = spelled.map_err(|trouble| failed(trouble, path))?;
-        if trouble == Trouble::MagicLink {
-            let request = Request { tool: &self.own.tool, want: want(kind, &location) };
-            let object = location.to_string();
-            self.records().decided(
-                &self.by(&self.session.next_id()),
-                &request,
-                &object,
-                &Decision::Deny(magic()),
-            )?;
-            return self.session.count(Err(denied(Violation::Jail, &object, magic())));
-        }
-        let _unused = self.approve(want(kind, &location), &location.to_string(), abort)?;
+        let (want, object) = (want(kind, &location), location.to_string());
+        let _unused = match trouble {
+            Trouble::MagicLink => self.settle(want, Decision::Deny(magic()), &object, abort)?,
+            _ => self.approve(want, &object, abort)?,
+        };
         Err(failed(trouble, path))
     }
 
     /// Decides, asks and records.
     fn approve(&self, want: Want<'_>, object: &str, abort: &Abort) -> Result<Permit, Refusal> {
-        let request = Request { tool: &self.own.tool, want };
-        let id = self.session.next_id();
         // The answers are not held while a person thinks.
         let decision = {
             let answers = self.session.answers();
-            self.chain().decide(&request, &answers)
+            self.chain().decide(&Request { tool: &self.own.tool, want }, &answers)
         };
+        self.settle(want, decision, object, abort)
+    }
+
+    /// Records what was decided, and asks where it has to be.
+    fn settle(
+        &self,
+        want: Want<'_>,
+        decision: Decision,
+        object: &str,
+        abort: &Abort,
+    ) -> Result<Permit, Refusal> {
+        let request = Request { tool: &self.own.tool, want };
+        let id = self.session.next_id();
         self.records().decided(&self.by(&id), &request, object, &decision)?;
         let kind = want.kind();
         self.session.count(match decision {

@@ -260,7 +260,7 @@ impl Workspace {
     pub(crate) fn with_forms(&self, location: Location, path: &Path) -> Result<Location, Trouble> {
         // The workspace keeps its name: it is what the rest is below of.
         let below = path.strip_prefix(&self.path);
-        let forms = fold::forms(below.unwrap_or(path)).into_iter();
+        let forms = fold::forms(below.unwrap_or(path));
         let also = |location: Location, form: PathBuf| location.also(&self.path, &self.path.join(form));
         forms.into_iter().try_fold(location, also).map_err(unfit)
     }

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::{ErrorKind, ToolError};
-use crate::listing::{self, Page, left_out, line, time, unless_aborted, word};
+use crate::listing::{self, Page, left_out, line, time, unless_aborted};
 use crate::tool::{Call, Output, Typed};
 use crate::walk::{Filter, Found, Visitor, Walk, Went};
 
@@ -175,7 +175,7 @@ impl Wanted {
             None
         };
         let (rank, path) = (self.rank(kind, look)?, found.path.to_vec());
-        Some(Item { rank, path, kind: word(kind), known: look.map(|look| (look.size, look.modified)) })
+        Some(Item { rank, path, kind: kind.word(), known: look.map(|look| (look.size, look.modified)) })
     }
 
     /// Where it comes in the order. `None` if it does not fit.

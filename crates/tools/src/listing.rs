@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ringfence::guard::{Abort, EntryKind, Look};
+use ringfence::guard::{Abort, Look};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -102,16 +102,6 @@ pub(crate) fn unless_aborted(abort: &Abort) -> Result<(), ToolError> {
         return Err(ToolError::new(ErrorKind::Aborted, "the call was called off"));
     }
     Ok(())
-}
-
-/// The word for a kind.
-pub(crate) const fn word(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::File => "file",
-        EntryKind::Directory => "directory",
-        EntryKind::Link => "link",
-        EntryKind::Special => "special",
-    }
 }
 
 /// What is known of an entry, for a program.

@@ -2,18 +2,17 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use ringfence::audit::Impact;
-use ringfence::guard::{Directory, Entry, EntryKind, Look, Looked, Opened, Trouble};
+use ringfence::guard::{Directory, Entry, EntryKind, Looked, Opened, Trouble};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::ToolError;
-use crate::listing::{self, Known, Page, line, unless_aborted, word};
+use crate::listing::{self, Known, Page, line, unless_aborted};
 use crate::tool::{Call, Output, Typed};
 use crate::walk::shown;
 
@@ -53,10 +52,7 @@ impl Typed for Ls {
         let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
         let trouble = |trouble| ToolError::trouble(&Shown::path(&path).to_string(), trouble);
         match call.guard.look_at(&path, call.abort)? {
-            Looked::File(file) => {
-                let row = of_file(call, &file, parameters.long).map_err(trouble)?;
-                Ok(told(&[row], page, 1))
-            }
+            Looked::File(file) => Ok(told(&[of_file(call, &file, parameters.long)], page, 1)),
             Looked::Directory(directory) => {
                 let mut entries = entries(call, &directory, parameters.hidden.unwrap_or(true), trouble)?;
                 let rank =
@@ -109,19 +105,9 @@ fn row(directory: &Directory, entry: &Entry, long: bool) -> Row {
     }
 }
 
-fn of_file(call: &Call<'_>, file: &Opened, long: bool) -> Result<Row, Trouble> {
+fn of_file(call: &Call<'_>, file: &Opened, long: bool) -> Row {
     let name = listing::path(&shown(file.location().path(), call.guard.workspace()));
-    let mut row = Row { name, kind: EntryKind::File, target: None, known: None };
-    if long && let Ok(known) = file.file()?.metadata() {
-        row.known = Some(Known::from(Look {
-            size: known.len(),
-            names: known.nlink(),
-            object: (known.dev(), known.ino()),
-            modified: known.mtime(),
-            mode: known.mode() & 0o7777,
-        }));
-    }
-    Ok(row)
+    Row { name, kind: EntryKind::File, target: None, known: long.then(|| Known::from(file.look())) }
 }
 
 fn told(rows: &[Row], page: Page, total: usize) -> Output {
@@ -158,7 +144,7 @@ fn told(rows: &[Row], page: Page, total: usize) -> Output {
 }
 
 fn datum(row: &Row) -> Value {
-    let mut datum = json!({ "name": row.name, "kind": word(row.kind) });
+    let mut datum = json!({ "name": row.name, "kind": row.kind.word() });
     if let Value::Object(datum) = &mut datum {
         if let Some(target) = &row.target {
             datum.insert("target".to_owned(), target.as_str().into());

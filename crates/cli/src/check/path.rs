@@ -57,7 +57,7 @@ impl Found {
         let mut json = self.verdict.json();
         json["resolved"] = json!({
             "path": self.judged.location.path().to_string_lossy(),
-            "kind": self.judged.kind.map(word),
+            "kind": self.judged.kind.map(EntryKind::word),
             "inside": self.judged.location.is_inside(),
             "has-other-names": self.judged.location.is_shared(),
             "trouble": self.judged.trouble.map(|trouble| trouble.to_string()),
@@ -70,17 +70,9 @@ impl Found {
             None if self.judged.trouble.is_some() => "not known",
             None => "nothing yet",
             Some(EntryKind::File) if self.judged.location.is_shared() => "file with other names",
-            Some(kind) => word(kind),
+            Some(EntryKind::Special) => "pipe, socket or device",
+            Some(kind) => kind.word(),
         }
-    }
-}
-
-const fn word(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::File => "file",
-        EntryKind::Directory => "directory",
-        EntryKind::Link => "link",
-        EntryKind::Special => "pipe, socket or device",
     }
 }
 
