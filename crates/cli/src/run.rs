@@ -132,7 +132,8 @@ fn variables(
     let outside: Vec<_> = env::vars_os().collect();
     let wanted: Vec<_> = args.env.iter().map(|text| Wanted::parse(text)).collect();
     let shown = settings.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
-    let visible: Vec<_> = SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
+    let visible: Vec<_> =
+        environment::SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
     let bash = Path::new("/bin/bash");
     let place = environment::Place {
         home,
@@ -149,9 +150,6 @@ fn variables(
             .exit(Exit::Refused)
     })
 }
-
-/// Where every system keeps its programs.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store"];
 
 /// The name that the user has inside: root is nobody there.
 fn user() -> OsString {

@@ -175,16 +175,17 @@ fn tool_link(table: &Table, tools: ToolSet) -> impl Fn(&Request<'_>) -> Answer +
 }
 
 fn excluded_reason(excluded: &Excluded, place: &impl Fn(&str, Option<&str>) -> Option<RuleRef>) -> Reason {
+    let code = excluded.code();
     match excluded {
         Excluded::NotInProfile(profile) => {
-            Reason::new(Code::ToolNotInProfile, format!("the tool is not in the profile `{profile}`"))
+            Reason::new(code, format!("the tool is not in the profile `{profile}`"))
                 .by(place("profile", None))
                 .remedy("add it to `tools.allow`, or choose another `tools.profile`")
         }
-        Excluded::Denied(entry) => Reason::new(Code::ToolDenied, format!("the tool is denied by `{entry}`"))
+        Excluded::Denied(entry) => Reason::new(code, format!("the tool is denied by `{entry}`"))
             .by(place("deny", Some(entry)))
             .remedy(format!("remove `{entry}` from `tools.deny`")),
-        Excluded::Narrowed => Reason::new(Code::ToolNarrowed, "the skill in use does not ask for this tool"),
+        Excluded::Narrowed => Reason::new(code, "the skill in use does not ask for this tool"),
     }
 }
 

@@ -25,6 +25,9 @@ pub struct Wanted {
     pub value: Option<OsString>,
 }
 
+/// Where every system keeps its programs.
+pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store"];
+
 /// What the variables that the sandbox sets are made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {

@@ -89,10 +89,23 @@ impl Spec {
         self
     }
 
+    /// How a path is seen: the deepest view that contains it counts. `None`: no view does.
+    #[must_use]
+    pub fn mode_at(&self, path: &Path) -> Option<Mode> {
+        mode_at(&self.views, path)
+    }
+
     /// Chooses the network.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
+}
+
+/// How a path is seen through views: the deepest that contains it counts.
+#[must_use]
+pub fn mode_at(views: &[View], path: &Path) -> Option<Mode> {
+    let holding = views.iter().filter(|view| path.starts_with(&view.path));
+    holding.max_by_key(|view| view.path.components().count()).map(|view| view.mode)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::Code;
 use crate::pattern::{Pattern, PatternError};
 use crate::tables::tools::{ALIASES, GROUPS, PROFILES, TOOLS};
 
@@ -198,6 +199,18 @@ pub enum Excluded {
     Denied(Box<str>),
     /// A skill did not ask for it.
     Narrowed,
+}
+
+impl Excluded {
+    /// The code that says so.
+    #[must_use]
+    pub const fn code(&self) -> Code {
+        match self {
+            Self::NotInProfile(_) => Code::ToolNotInProfile,
+            Self::Denied(_) => Code::ToolDenied,
+            Self::Narrowed => Code::ToolNarrowed,
+        }
+    }
 }
 
 impl ToolSet {

@@ -48,6 +48,9 @@ pub enum NotStarted {
     /// It was called off before it began.
     #[error("the command was called off before it was started")]
     Aborted,
+    /// It was started, and ended because it could not be followed.
+    #[error("the command could not be followed to its end, and was ended: {0}")]
+    Unfollowed(Arc<str>),
     /// There is no jail, or no room.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -82,10 +85,11 @@ impl Session {
         match job.wait(None, &abort) {
             Status::Ended(ended) => {
                 let Snapshot { output, error } = job.output();
-                let (output, error) = (output.text(), error.text());
+                let [output, error] = [output, error].map(|kept| kept.text(String::new));
                 Ok(Ran { code: ended.end.code(), end: ended.end, output, error, duration: ended.duration })
             }
-            Status::Running | Status::Failed(_) => Err(StartError::Lost.into()),
+            Status::Failed(why) => Err(NotStarted::Unfollowed(why)),
+            Status::Running => Err(StartError::Lost.into()),
         }
     }
 
@@ -136,14 +140,12 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// How much of each stream is kept, if nobody says.
 const KEEP: usize = 50_000;
 
-/// Where every system keeps its programs.
-const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store"];
-
 /// Adds what an agent wants to the sandbox's own variables. All that never enter are named at once.
 fn add_variables(spec: &mut Spec, wanted: &[(String, String)], cwd: &Path) -> Result<(), NotStarted> {
     let mut inside = std::mem::take(&mut spec.environment);
     let shown = spec.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
-    let visible: Vec<_> = SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
+    let visible: Vec<_> =
+        environment::SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
     let place = environment::Place {
         home: &spec.home,
         workspace: &spec.workspace,

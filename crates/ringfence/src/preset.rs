@@ -104,8 +104,8 @@ fn in_set(tools: ToolSet) -> impl Fn(&Request<'_>) -> Option<(Effect, Reason)> +
         let Want::Call(_) = request.want else { return None };
         Some(match tools.judge(request.tool) {
             Ok(()) => (Effect::Allow, Reason::new(Code::ToolGranted, "the tool is in the agent's tool set")),
-            Err(_) => {
-                (Effect::Deny, Reason::new(Code::ToolDenied, "the tool is not in the agent's tool set"))
+            Err(excluded) => {
+                (Effect::Deny, Reason::new(excluded.code(), "the tool is not in the agent's tool set"))
             }
         })
     }
@@ -113,6 +113,7 @@ fn in_set(tools: ToolSet) -> impl Fn(&Request<'_>) -> Option<(Effect, Reason)> +
 
 fn spec(workspace: &Path, environment: &[(OsString, OsString)]) -> Spec {
     let mut spec = Spec::for_workspace(workspace, Path::new(HOME), limits());
+    let visible: Vec<_> = environment::SYSTEM.iter().map(Path::new).chain([workspace]).collect();
     let place = Place {
         home: Path::new(HOME),
         workspace,
@@ -120,7 +121,7 @@ fn spec(workspace: &Path, environment: &[(OsString, OsString)]) -> Spec {
         user: OsStr::new("agent"),
         shell: Path::new("/bin/sh"),
         tmp: Path::new("/tmp"),
-        visible: &[Path::new("/usr"), Path::new("/bin"), Path::new("/sbin"), workspace],
+        visible: &visible,
     };
     // Nothing is asked for on top, so nothing can be refused; and what is refused does not enter.
     spec.environment = environment::inside(environment, &[], &place).unwrap_or_default();

@@ -1,13 +1,13 @@
 //! What all sessions of a sandbox have in common.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use audit::{AuditError, Sink};
 use guard::{Approver, Failed};
-use jail::{Choice, Mode, Spec, View};
+use jail::{Choice, Mode, Spec};
 use policy::{Chain, Cover, Shown, ToolSet};
 
 use crate::session::Session;
@@ -58,7 +58,7 @@ pub enum SandboxError {
 impl Sandbox {
     /// Puts the parts together. Nothing is created and nothing runs.
     pub fn new(parts: Parts) -> Result<Self, SandboxError> {
-        if is_seen(&parts.spec.views, &parts.spill) {
+        if matches!(parts.spec.mode_at(&parts.spill), Some(Mode::ReadOnly | Mode::ReadWrite)) {
             return Err(SandboxError::SpillInSight(parts.spill));
         }
         Ok(Self { parts: Arc::new(parts), opened: AtomicU64::new(0) })
@@ -77,11 +77,4 @@ impl Sandbox {
 pub fn in_sandbox<T>(parts: Parts, agent: &str, act: impl FnOnce(&Session) -> T) -> Result<T, SandboxError> {
     let session = Sandbox::new(parts)?.session(agent)?;
     Ok(act(&session))
-}
-
-/// Whether a path can be seen inside: the deepest view that contains it counts.
-fn is_seen(views: &[View], path: &Path) -> bool {
-    let holding = views.iter().filter(|view| path.starts_with(&view.path));
-    let deepest = holding.max_by_key(|view| view.path.components().count());
-    deepest.is_some_and(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite))
 }

@@ -181,15 +181,12 @@ fn end(data: &mut Map<String, Value>, job: &Job, ended: &Ended) -> String {
 
 /// The beginning and the end of a stream, with a line between them that says what is left out.
 fn shown(kept: &Kept, job: &str, stream: &str) -> String {
-    let Kept { head, tail, left_out, total, .. } = kept;
-    if *left_out == 0 {
-        return format!("{head}{tail}");
-    }
-    let line_end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-    format!(
-        "{head}{line_end}[{left_out} bytes are left out here; `process` with action log, job {job}, stream {stream} and an offset below \
-         {total} reads them]\n{tail}"
-    )
+    kept.text(|| {
+        let total = kept.total;
+        format!(
+            "; `process` with action log, job {job}, stream {stream} and an offset below {total} reads them"
+        )
+    })
 }
 
 impl From<NotStarted> for ToolError {

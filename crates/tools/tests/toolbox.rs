@@ -66,6 +66,8 @@ fn a_call_is_permitted_recorded_done_and_recorded() {
     assert_eq!(kind("no_such_tool", json!({})), ErrorKind::UnknownTool);
     assert_eq!(kind("not a name", json!({})), ErrorKind::UnknownTool);
     assert_eq!(kind("web_fetch", json!({ "url": "https://example.com" })), ErrorKind::PermissionDenied);
+    let refused = call("web_fetch", json!({ "url": "https://example.com" })).unwrap_err();
+    assert_eq!(refused.code, Some("RF-T002"), "not in the profile");
     assert_eq!(kind("process", json!({ "action": "dance" })), ErrorKind::InvalidArguments);
     assert_eq!(kind("process", json!([])), ErrorKind::InvalidArguments);
     assert_eq!(kind("process", json!({ "action": "list", "unknown": 1 })), ErrorKind::InvalidArguments);
@@ -73,6 +75,7 @@ fn a_call_is_permitted_recorded_done_and_recorded() {
     let events = kept.events.lock().unwrap().clone();
     let expected = [
         "session.opened",
+        "request.decided call deny",
         "request.decided call deny",
         "request.decided call allow",
         "tool.started",

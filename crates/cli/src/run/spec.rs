@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use config::JailSettings;
-use jail::{Mode, Network, Spec, View};
+use jail::{Mode, Network, Spec, View, mode_at};
 use policy::{Code, Shown};
 
 use crate::failure::Failure;
@@ -82,12 +82,6 @@ fn views(settings: &JailSettings, sight: &Sight<'_>) -> Vec<View> {
         sight.own.iter().filter(shown).filter(|path| !sight.workspace.starts_with(path)).collect();
     views.extend(own.into_iter().map(|path| view(path, Mode::Hidden)));
     views
-}
-
-/// How a path is seen: the deepest view that contains it counts.
-fn mode_at(views: &[View], path: &Path) -> Option<Mode> {
-    let holding = views.iter().filter(|view| path.starts_with(&view.path));
-    holding.max_by_key(|view| view.path.components().count()).map(|view| view.mode)
 }
 
 /// Hiding a file does not protect it where a directory above it can be renamed: the next run would find what the agent

@@ -82,15 +82,15 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The beginning and the end, with a line between them that says what is left out.
+    /// The beginning and the end, with a line between them that says what is left out, and `more` about it.
     #[must_use]
-    pub fn text(&self) -> String {
+    pub fn text(&self, more: impl FnOnce() -> String) -> String {
         let Self { head, tail, left_out, .. } = self;
         if *left_out == 0 {
             return format!("{head}{tail}");
         }
         let line_end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-        format!("{head}{line_end}[{left_out} bytes are left out here]\n{tail}")
+        format!("{head}{line_end}[{left_out} bytes are left out here{}]\n{tail}", more())
     }
 }
 

@@ -77,11 +77,9 @@ impl Spills {
         self.left() < self.each.saturating_mul(4)
     }
 
-    /// Refuses a jail that shows the directory: the deepest view that holds it counts.
+    /// Refuses a jail that shows the directory.
     pub(super) fn check(&self, spec: &Spec) -> Result<(), SpillError> {
-        let holding = spec.views.iter().filter(|view| self.path.starts_with(&view.path));
-        let deepest = holding.max_by_key(|view| view.path.components().count());
-        match deepest.map(|view| view.mode) {
+        match spec.mode_at(&self.path) {
             Some(Seen::ReadOnly | Seen::ReadWrite) => Err(SpillError::Seen(self.path.clone())),
             Some(Seen::Hidden | Seen::Private) | None => Ok(()),
         }
