@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use policy::Limits;
+use policy::{Limits, Protected};
 
 use crate::enforcement::Require;
 
@@ -18,6 +18,10 @@ pub struct Spec {
     pub workspace: PathBuf,
     /// What is seen beyond the system directories, by path. The deepest view that contains a path counts.
     pub views: Vec<View>,
+    /// The names that nothing inside can make or change, wherever something of the host can be changed.
+    pub protected: Protected,
+    /// Which of the views that can be changed are directories of git repositories, rather than have them inside.
+    pub repositories: Vec<PathBuf>,
     /// Which network is seen.
     pub network: Network,
     /// Where somebody outside listens inside the jail's own network, see [`crate::Held::listeners`].
@@ -72,6 +76,8 @@ impl Spec {
         Self {
             workspace: workspace.to_owned(),
             views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
+            protected: Protected::all(),
+            repositories: Vec::new(),
             network: Network::None,
             listen: Vec::new(),
             home: home.to_owned(),

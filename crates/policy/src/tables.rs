@@ -2,4 +2,5 @@
 
 pub(crate) mod habits;
 pub(crate) mod hosts;
+pub(crate) mod names;
 pub(crate) mod tools;

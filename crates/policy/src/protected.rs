@@ -1,0 +1,280 @@
+//! Names in a workspace that make a tool outside run or trust something later.
+//!
+//! A name is judged by its text alone; where that is not enough because it depends on what lies beside it on disk, the verdict
+//! says what to look at. Names are compared without regard to ASCII case: the disk may be shared with a system that has none.
+
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path};
+
+use crate::tables::names::{ROWS, STORES};
+
+/// A name with the reason why it is protected.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ProtectedName {
+    /// One or more components; a component may end in `*`. What lies below belongs to it.
+    pub name: &'static str,
+    /// What a change needs.
+    pub standing: Standing,
+    /// Whether it also counts in directories into which package managers unpack what others publish.
+    pub in_stores: bool,
+    /// What a tool outside would do.
+    pub because: &'static str,
+}
+
+/// What changing a protected name needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// A setting that says so beforehand.
+    Never,
+    /// A person who agrees, or a setting.
+    Ask,
+}
+
+/// What is about to happen to a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// A file is written or made.
+    File,
+    /// An empty directory is made.
+    Directory,
+    /// Something that was made elsewhere gets the name: by renaming, by a link of either kind. Also for a name that something
+    /// loses.
+    Placed,
+}
+
+/// In what a path lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// A directory with sources in it; a repository in it is called `.git`.
+    Tree,
+    /// The directory of a git repository itself.
+    Repository,
+}
+
+/// What is to be said about a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing.
+    Free,
+    /// It is protected.
+    Kept(&'static ProtectedName),
+    /// It is protected if the directory that its first `depth` components name is one of a git repository.
+    KeptInRepository {
+        /// How many components.
+        depth: usize,
+        /// Why it is then.
+        name: &'static ProtectedName,
+    },
+    /// It is protected if it makes its directory one of a git repository. One that is already may have it.
+    KeptIfComplete(&'static ProtectedName),
+    /// The pointer of a working tree to its repository: only what git itself would write there.
+    Pointer(&'static ProtectedName),
+    /// The pointer of a working tree's part of a repository to the rest: only what git itself would write there.
+    Common(&'static ProtectedName),
+    /// The settings of a repository: only settings that make nothing run.
+    Settings(&'static ProtectedName),
+}
+
+/// The names that are protected.
+///
+/// There is no `Default`: all of them are, unless somebody says which are not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Protected {
+    /// Names that are not.
+    free: BTreeSet<&'static str>,
+}
+
+impl Protected {
+    /// Every name.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self { free: BTreeSet::new() }
+    }
+
+    /// Leaves one out, by its name in the table. `false`: there is no such name.
+    #[must_use]
+    pub fn leave_out(&mut self, name: &str) -> bool {
+        let row = ROWS.iter().find(|row| row.name == name.trim_end_matches('/'));
+        self.free.extend(row.map(|row| row.name));
+        row.is_some()
+    }
+
+    /// The names of the table, each with its reason.
+    pub fn names() -> impl Iterator<Item = &'static ProtectedName> {
+        ROWS.iter()
+    }
+
+    /// The names that are protected in a plain directory and that are one or two plain components: where to look for what
+    /// exists already.
+    pub fn in_tree(&self) -> impl Iterator<Item = &'static ProtectedName> + use<'_> {
+        ROWS.iter().filter(|row| !is_of_git(row) && self.holds(row))
+    }
+
+    /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
+    #[must_use]
+    pub fn judge(&self, ground: Ground, path: &Path, act: Act) -> Verdict {
+        let parts: Vec<&[u8]> = path
+            .components()
+            .filter_map(|part| if let Component::Normal(part) = part { Some(part.as_bytes()) } else { None })
+            .collect();
+        let verdict = match ground {
+            Ground::Repository => in_repository(&parts, act),
+            Ground::Tree => in_tree(&parts, act),
+        };
+        let row = match verdict {
+            Verdict::Free => return Verdict::Free,
+            Verdict::Kept(row)
+            | Verdict::KeptInRepository { name: row, .. }
+            | Verdict::KeptIfComplete(row)
+            | Verdict::Pointer(row)
+            | Verdict::Common(row)
+            | Verdict::Settings(row) => row,
+        };
+        if self.holds(row) { verdict } else { Verdict::Free }
+    }
+
+    fn holds(&self, row: &ProtectedName) -> bool {
+        !self.free.contains(row.name)
+    }
+}
+
+fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
+    if let Some(at) = parts.iter().position(|part| same(part, b".git")) {
+        let below = &parts[at + 1..];
+        return match (below, act) {
+            ([], Act::File) => kept(".git", Verdict::Pointer),
+            ([], _) => kept(".git", Verdict::Kept),
+            (below, act) => in_repository(below, act),
+        };
+    }
+    let store = parts.iter().position(|part| STORES.iter().any(|store| same(part, store.as_bytes())));
+    let outside = &parts[..store.unwrap_or(parts.len())];
+    let mut named = ROWS.iter().filter(|row| !is_of_git(row));
+    let found = named.find(|row| covers(row, if row.in_stores { parts } else { outside }, act));
+    found.map_or_else(|| bare(parts), Verdict::Kept)
+}
+
+fn is_of_git(row: &ProtectedName) -> bool {
+    row.name == ".git" || row.name.starts_with(".git/")
+}
+
+/// Whether a path is a name of the table or lies below it; or, if something made elsewhere is put there, lies above it.
+fn covers(row: &ProtectedName, parts: &[&[u8]], act: Act) -> bool {
+    let names: Vec<&str> = row.name.split('/').collect();
+    let below = parts.windows(names.len()).any(|run| fits(&names, run));
+    let above = || {
+        (1..names.len().min(parts.len() + 1))
+            .any(|count| fits(&names[..count], &parts[parts.len() - count..]))
+    };
+    below || act == Act::Placed && above()
+}
+
+fn fits(names: &[&str], parts: &[&[u8]]) -> bool {
+    names.iter().zip(parts).all(|(name, part)| match name.strip_suffix('*') {
+        Some(start) => part.len() >= start.len() && same(&part[..start.len()], start.as_bytes()),
+        None => same(part, name.as_bytes()),
+    })
+}
+
+fn same(part: &[u8], name: &[u8]) -> bool {
+    part.eq_ignore_ascii_case(name)
+}
+
+/// A repository without a working tree may lie anywhere, under any name.
+fn bare(parts: &[&[u8]]) -> Verdict {
+    for (at, part) in parts.iter().enumerate() {
+        let rest = &parts[at..];
+        if let Some(row) = of_repository(rest).filter(|_| !is(part, &["commondir"])) {
+            return Verdict::KeptInRepository { depth: at, name: row };
+        }
+    }
+    match parts.last() {
+        Some(last) if is(last, &["HEAD", "objects", "refs", "commondir"]) => {
+            kept(".git", Verdict::KeptIfComplete)
+        }
+        _ => Verdict::Free,
+    }
+}
+
+fn is(part: &[u8], names: &[&str]) -> bool {
+    names.iter().any(|name| same(part, name.as_bytes()))
+}
+
+/// A path below the directory of a repository.
+fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
+    match parts {
+        [] => kept(".git", Verdict::Kept),
+        [top, _, rest @ ..] if is(top, &["worktrees"]) => in_worktree(rest, act),
+        [top, rest @ ..] if is(top, &["modules"]) => in_module(rest, act),
+        [top] if is(top, &["config"]) => kept(".git/config", Verdict::Settings),
+        [top] if act == Act::Placed && is(top, &["worktrees", "info", "objects"]) => {
+            kept(".git", Verdict::Kept)
+        }
+        [first, second] if act == Act::Placed && is(first, &["objects"]) && is(second, &["info"]) => {
+            kept(".git/objects/info/alternates", Verdict::Kept)
+        }
+        // What every repository has at its top.
+        [top] if is(top, &["HEAD", "objects", "refs"]) => Verdict::Free,
+        parts => of_repository(parts).map_or_else(|| inner(parts), Verdict::Kept),
+    }
+}
+
+/// Somewhere inside a repository, where a second one could be put together.
+fn inner(parts: &[&[u8]]) -> Verdict {
+    match parts.last() {
+        Some(last) if parts.len() > 1 && is(last, &["HEAD", "objects", "refs", "commondir"]) => {
+            kept(".git", Verdict::KeptIfComplete)
+        }
+        _ => Verdict::Free,
+    }
+}
+
+fn in_worktree(rest: &[&[u8]], act: Act) -> Verdict {
+    match rest {
+        // A directory with everything in it could be put there.
+        [] if act == Act::Placed => kept(".git", Verdict::Kept),
+        [name] if is(name, &["commondir"]) => kept(".git/commondir", Verdict::Common),
+        [] => Verdict::Free,
+        [name] if is(name, &["HEAD", "refs", "gitdir"]) => Verdict::Free,
+        rest => of_repository(rest).map_or_else(|| inner(rest), Verdict::Kept),
+    }
+}
+
+/// Repositories of submodules have names of several parts, so that where one begins cannot be seen.
+fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
+    let inner_part =
+        |part: &&[u8]| is(part, &["refs", "logs", "objects", "rebase-merge", "rebase-apply", "lfs"]);
+    let end = rest.iter().position(|part| inner_part(part)).unwrap_or(rest.len());
+    let alternates = of_repository(&rest[end..]);
+    let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
+    match (named.or(alternates), rest) {
+        (Some(row), _) => Verdict::Kept(row),
+        (None, [.., last])
+            if is(last, &["HEAD", "commondir", "objects", "refs"]) && end + 1 >= rest.len() =>
+        {
+            kept(".git/modules", Verdict::KeptIfComplete)
+        }
+        (None, []) => kept(".git/modules", Verdict::Kept),
+        (None, _) if act == Act::Placed && end == rest.len() && rest.len() == 1 => {
+            kept(".git/modules", Verdict::Kept)
+        }
+        _ => Verdict::Free,
+    }
+}
+
+/// What of a repository makes git run or read something, by the path below its top.
+fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
+    let rows = ROWS.iter().filter_map(|row| row.name.strip_prefix(".git/").map(|name| (row, name)));
+    rows.filter(|(_, name)| *name != "modules").find_map(|(row, name)| {
+        let names: Vec<&str> = name.split('/').collect();
+        (parts.len() >= names.len() && fits(&names, parts)).then_some(row)
+    })
+}
+
+fn kept(name: &str, verdict: impl Fn(&'static ProtectedName) -> Verdict) -> Verdict {
+    ROWS.iter().find(|row| row.name == name).map_or(Verdict::Free, verdict)
+}
+
+#[cfg(test)]
+mod tests;
