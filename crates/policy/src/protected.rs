@@ -245,7 +245,7 @@ fn in_worktree(rest: &[&[u8]], act: Act) -> Verdict {
 fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let inner_part =
         |part: &&[u8]| is(part, &["refs", "logs", "objects", "rebase-merge", "rebase-apply", "lfs"]);
-    let end = rest.iter().position(|part| inner_part(part)).unwrap_or(rest.len());
+    let end = rest.iter().position(inner_part).unwrap_or(rest.len());
     let alternates = of_repository(&rest[end..]);
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
