@@ -23,11 +23,13 @@ mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
+mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
-    Stop, Stream, Streams, Tee, hold, restore_terminal,
+    Stop, Stream, Streams, Tee, hold, restore_terminal, sight,
 };
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Mode, Network, Spec, View, mode_at};
+pub use uses::{Use, Uses};
