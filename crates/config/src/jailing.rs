@@ -169,6 +169,24 @@ impl Settings {
         Ok(())
     }
 
+    /// Whether the administrator's file and the project's let a view in.
+    #[must_use]
+    pub fn admits(&self, view: &View) -> bool {
+        let wish = Wish { views: vec![view.clone()], ..Wish::default() };
+        self.views_allowed(&wish, &self.bounds()).is_ok()
+    }
+
+    /// Where the user's own file says what a jail of this profile shows: the keys for reading and for writing.
+    #[must_use]
+    pub fn view_keys(&self, profile: &str) -> (String, String) {
+        let own = self.get("profiles").and_then(Node::table).and_then(|profiles| profiles.get(profile));
+        let plain = profile.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        match own.filter(|entry| plain && entry.node.source.scope == Scope::User) {
+            Some(_) => (format!("profiles.{profile}.read"), format!("profiles.{profile}.write")),
+            None => ("jail.read-only".to_owned(), "jail.shared".to_owned()),
+        }
+    }
+
     /// The setting of a bounding layer that does not let this view in.
     fn closed_by<'a>(&self, bound: &'a Table, view: &View) -> Option<&'a Node> {
         let (read, shared) = (find(bound, "jail.read-only"), find(bound, "jail.shared"));
