@@ -4,10 +4,10 @@
 
 mod arguments;
 mod decide;
-mod denied;
+pub(crate) mod denied;
 mod git;
-mod jailed;
-mod record;
+pub(crate) mod jailed;
+pub(crate) mod record;
 mod spec;
 mod told;
 mod unjailed;
@@ -31,7 +31,7 @@ use crate::report;
 use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::Terminal;
 
-pub(crate) use arguments::RunArgs;
+pub(crate) use arguments::{NetworkArg, RunArgs};
 use jailed::NoJail;
 use record::{Came, Journal};
 use spec::Sight;
@@ -43,24 +43,44 @@ pub(crate) fn run(
     around: &SurroundingsArgs,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    // An exit code of 1 would be taken for the command's own.
-    let nothing_ran = |failure: Failure| match failure.exit {
+    prepare(args, around, str::to_owned)
+        .and_then(|(run, _)| run.go(early, args, terminal))
+        .map_err(nothing_ran)
+}
+
+/// An exit code of 1 would be taken for the command's own.
+pub(crate) fn nothing_ran(failure: Failure) -> Failure {
+    match failure.exit {
         Exit::Failed | Exit::Ok => failure.exit(Exit::NoJail),
         _ => failure,
-    };
-    prepare(args, around).and_then(|run| run.go(early, args, terminal)).map_err(nothing_ran)
+    }
 }
 
 /// Everything that is known before anything is made.
-struct Run {
-    settings: JailSettings,
-    spec: Spec,
-    cwd: PathBuf,
-    line: String,
-    journal: Journal,
+pub(crate) struct Run {
+    pub(crate) settings: JailSettings,
+    pub(crate) spec: Spec,
+    pub(crate) cwd: PathBuf,
+    pub(crate) line: String,
+    pub(crate) journal: Journal,
 }
 
-fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
+/// What a run was prepared from.
+pub(crate) struct Origin {
+    pub(crate) around: Surroundings,
+    pub(crate) policy: Settings,
+    /// The real home directory.
+    pub(crate) home: PathBuf,
+    /// What belongs to Ringfence.
+    pub(crate) own: Vec<PathBuf>,
+}
+
+/// Prepares a run; `recorded` is what the ledger calls the profile.
+pub(crate) fn prepare(
+    args: &RunArgs,
+    around: &SurroundingsArgs,
+    recorded: impl FnOnce(&str) -> String,
+) -> Result<(Run, Origin), Failure> {
     let around = Surroundings::find(around)?;
     let policy =
         config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
@@ -76,12 +96,13 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
     let workspace = &around.places.workspace;
     let sight = Sight { workspace, home: &home, git: &git, project, own: &own, environment };
     let spec = spec::spec(&settings, sight)?;
-    let journal = Journal::open(&ledger, &settings.profile)?;
+    let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
-    Ok(Run { settings, spec, cwd, line, journal })
+    let run = Run { settings, spec, cwd, line, journal };
+    Ok((run, Origin { around, policy, home, own }))
 }
 
 /// Decides about the command and records it as it was typed, whatever the answer.
@@ -122,7 +143,7 @@ fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
     if seen.any(|path| around.cwd.starts_with(path)) { around.cwd.clone() } else { workspace.clone() }
 }
 
-fn variables(
+pub(crate) fn variables(
     args: &RunArgs,
     settings: &JailSettings,
     around: &Surroundings,
@@ -196,7 +217,7 @@ impl Run {
     }
 
     /// Records that nothing is started, and why.
-    fn refuse(&self, failure: Failure) -> Failure {
+    pub(crate) fn refuse(&self, failure: Failure) -> Failure {
         let recorded = self.journal.refused(&self.settings.provider, &failure.message);
         // Nothing happens either way; both reasons are worth knowing.
         match recorded {
@@ -221,7 +242,7 @@ impl Run {
 }
 
 /// The program as it was typed; its arguments stand in the record of the decision.
-fn program(args: &RunArgs) -> Cow<'_, str> {
+pub(crate) fn program(args: &RunArgs) -> Cow<'_, str> {
     args.command.first().map(|program| program.to_string_lossy()).unwrap_or_default()
 }
 

@@ -79,6 +79,17 @@ pub(crate) fn follow(
     Ok(super::exit(came))
 }
 
+/// Records what is enforced, lets the command go, and follows it to its end, for whoever wants to know what it used.
+pub(crate) fn observed(run: &Run, held: Held, args: &RunArgs) -> Result<Outcome, Failure> {
+    run.journal.started(held.provider().word(), &super::program(args), held.enforcement())?;
+    close_memory()
+        .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
+    let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
+    let outcome = running.wait().map_err(|error| lost(run, &error))?;
+    recorded(&run.journal, &outcome, &[], came(outcome.end))?;
+    Ok(outcome)
+}
+
 /// Nobody else of this user reads what we hold, not even our core.
 #[cfg(target_os = "linux")]
 fn close_memory() -> Result<(), Errno> {
@@ -174,7 +185,7 @@ fn after(outcome: &Outcome, denials: &[Denied], terminal: &mut Terminal<'_>) -> 
     Ok(())
 }
 
-fn limited(overrun: &Overrun) -> Failure {
+pub(crate) fn limited(overrun: &Overrun) -> Failure {
     Failure::coded(Code::JailLimit, overrun.message()).hint(overrun.hint()).exit(Exit::Limit)
 }
 
