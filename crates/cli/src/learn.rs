@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use config::edit::Edit;
 use config::{Scope, Source};
-use jail::{Early, End, Mode, Outcome, Provider, Spec, View, mode_at};
+use jail::{Early, End, Held, Mode, Outcome, Provider, Spec, View, mode_at};
 use policy::{Code, Decision, Kind, Shown};
 use shell::Dialect;
 
@@ -121,9 +121,7 @@ fn learn(args: &LearnArgs, around: &SurroundingsArgs) -> Result<Learned, Failure
         own: &origin.own,
         names: origin.policy.forbidden(),
     };
-    let wide = machine.look();
-    widen(&mut run, &run_args, &origin, &wide)?;
-    let outcome = watched(&run, &run_args)?;
+    let (wide, outcome) = watched(&mut run, &run_args, &origin, &machine)?;
     let judge = Judge {
         base: &base,
         borders: &wide.borders,
@@ -166,25 +164,53 @@ fn can_be_hidden(path: &Path) -> bool {
 }
 
 /// Runs the command. Its output goes where ours does not, so that the proposal stands alone.
-fn watched(run: &Run, args: &RunArgs) -> Result<Outcome, Failure> {
+fn watched(
+    run: &mut Run,
+    args: &RunArgs,
+    origin: &Origin,
+    machine: &Machine<'_>,
+) -> Result<(Wide, Outcome), Failure> {
     let moved = |error: io::Error| Failure::new("the output cannot be kept apart").because(&error);
-    let out = io::stdout();
-    let kept = rustix::io::dup(&out).map_err(|errno| moved(errno.into()))?;
+    let kept = rustix::io::dup(io::stdout()).map_err(|errno| moved(errno.into()))?;
     rustix::stdio::dup2_stdout(io::stderr()).map_err(|errno| moved(errno.into()))?;
-    let outcome = held_and_watched(run, args);
+    let held = held(run, args, origin, machine);
+    let watched = held.and_then(|(wide, held)| Ok((wide, jailed::observed(run, held, args)?)));
     rustix::stdio::dup2_stdout(&kept).map_err(|errno| moved(errno.into()))?;
-    outcome
+    watched
 }
 
-fn held_and_watched(run: &Run, args: &RunArgs) -> Result<Outcome, Failure> {
-    let held = jailed::hold(run, Early::begin(), args).map_err(|error| match error {
-        NoJail::Unavailable(failure) | NoJail::Refused(failure) => run.refuse(failure),
-    })?;
-    if held.provider() != Provider::Native {
-        let message = format!("the {} provider cannot tell what a command uses", held.provider().word());
-        return Err(run.refuse(Failure::coded(Code::JailUnavailable, message)));
+/// So often is looked again when something that was seen has gone meanwhile.
+const ATTEMPTS: usize = 5;
+
+fn held(
+    run: &mut Run,
+    args: &RunArgs,
+    origin: &Origin,
+    machine: &Machine<'_>,
+) -> Result<(Wide, Held), Failure> {
+    let narrow = (run.spec.views.clone(), run.settings.views.clone());
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        (run.spec.views, run.settings.views) = narrow.clone();
+        let wide = machine.look();
+        widen(run, args, origin, &wide)?;
+        match jailed::hold(run, Early::begin(), args) {
+            Ok(held) if held.provider() == Provider::Native => return Ok((wide, held)),
+            Ok(held) => {
+                let message =
+                    format!("the {} provider cannot tell what a command uses", held.provider().word());
+                return Err(run.refuse(Failure::coded(Code::JailUnavailable, message)));
+            }
+            Err(NoJail::Refused(failure)) if attempts < ATTEMPTS && has_moved(&failure) => {}
+            Err(NoJail::Unavailable(failure) | NoJail::Refused(failure)) => return Err(run.refuse(failure)),
+        }
     }
-    jailed::observed(run, held, args)
+}
+
+/// Whether a jail failed because of what it would show: others go on working on the machine.
+fn has_moved(failure: &Failure) -> bool {
+    matches!(failure.code, Some(Code::JailMissingPath | Code::JailConflict | Code::JailStepFailed))
 }
 
 /// The command as an entry, if it was allowed only because a person typed it.

@@ -211,8 +211,10 @@ impl Judge<'_> {
         let writes = fold(&sorted.writes, self.borders);
         let private = fold(&private, self.borders);
         for path in private.entries.iter().chain(&private.left) {
-            let note =
-                format!("{} is written in private: it works, and is gone afterwards", self.shown(path));
+            let note = format!(
+                "{} is private in a jail: what is written there works, and is gone afterwards",
+                self.shown(path)
+            );
             sorted.notes.insert(note);
         }
         let needed: BTreeSet<_> =

@@ -15,9 +15,11 @@ use policy::{Floor as _, Location, Request, ToolName, Want};
 use super::fold::Borders;
 use super::table::{APART, CREDENTIALS, STORES};
 
-/// What is looked through before something is hidden unseen.
-const ENTRIES: usize = 300_000;
-const TIME: Duration = Duration::from_secs(5);
+/// So many entries are looked at in the home directory, and so many elsewhere; what is left is hidden unseen.
+const IN_HOME: usize = 300_000;
+const ELSEWHERE: usize = 60_000;
+/// For file systems that take their time.
+const TIME: Duration = Duration::from_secs(20);
 /// More holes than this are made fewer and larger.
 const HOLES: usize = 400;
 /// More than this is not shown at the top of a home directory.
@@ -50,7 +52,8 @@ impl Machine<'_> {
         let above = [self.home, self.workspace].into_iter().flat_map(Path::ancestors);
         let mounts = above.map(Path::to_owned).collect();
         let until = Instant::now() + TIME;
-        let mut walk = Walk { machine: self, left: ENTRIES, until, mounts, holes: BTreeMap::new() };
+        let mut walk =
+            Walk { machine: self, left: [ELSEWHERE, IN_HOME], until, mounts, holes: BTreeMap::new() };
         let mut shown = Vec::new();
         for top in self.tops() {
             if top.path.ancestors().any(|above| closed.contains_key(above)) {
@@ -82,8 +85,8 @@ impl Machine<'_> {
 
     fn tops(&self) -> Vec<Top> {
         let mut tops = Vec::new();
-        self.collect(Path::new("/"), false, &mut tops);
         self.collect(self.home, true, &mut tops);
+        self.collect(Path::new("/"), false, &mut tops);
         tops
     }
 
@@ -139,7 +142,8 @@ const NOT_EVERYBODYS: &str = "not everybody on this machine may read it";
 
 struct Walk<'a> {
     machine: &'a Machine<'a>,
-    left: usize,
+    /// How many entries are left to look at, elsewhere and in the home directory.
+    left: [usize; 2],
     until: Instant,
     /// Where another file system begins: such a directory says too much.
     mounts: BTreeSet<PathBuf>,
@@ -164,12 +168,13 @@ impl Walk<'_> {
         let start = (top.path.clone(), metadata.dev());
         let mut queue: VecDeque<Next> = metadata.is_dir().then_some(start).into_iter().collect();
         while let Some((directory, device)) = queue.pop_front() {
-            let in_time = self.left > 0 && Instant::now() < self.until;
+            let left = usize::from(top.in_home);
+            let in_time = self.left[left] > 0 && Instant::now() < self.until;
             let Some(entries) = in_time.then(|| listed(&directory)).flatten() else {
                 self.holes.insert(directory, UNSEEN);
                 continue;
             };
-            self.left = self.left.saturating_sub(entries.len());
+            self.left[left] = self.left[left].saturating_sub(entries.len());
             let fresh = entries.iter().filter(|entry| {
                 let path = entry.path();
                 !closed.contains_key(&path) && !self.machine.is_store(&path)
