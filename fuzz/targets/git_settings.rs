@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let lines = 1 + bytes.iter().filter(|byte| **byte == b'\n').count();
+    let lines = bytes.split(|byte| *byte == b'\n').count();
     match policy::git_settings(bytes) {
         Ok(settings) => assert!(settings.len() <= bytes.len()),
         Err(error) => assert!((1..=lines).contains(&error.line)),

@@ -264,7 +264,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let lines = 1 + bytes.iter().filter(|byte| **byte == b'\n').count();
+            let lines = bytes.split(|byte| *byte == b'\n').count();
             if let Err(error) = git_settings(&bytes) {
                 prop_assert!((1..=lines).contains(&error.line));
             }
