@@ -15,6 +15,7 @@
 
 mod enforcement;
 pub mod environment;
+mod kept;
 mod launch;
 pub mod plan;
 pub mod probe;

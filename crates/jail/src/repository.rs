@@ -168,7 +168,7 @@ fn separate(tree: &Directory, git: &Directory) -> Result<(), Unclaimed> {
     if included || in_another {
         return Err(Unclaimed::Unsure);
     }
-    if git.owner != tree.owner { Err(Unclaimed::Owner) } else { Ok(()) }
+    if git.owner == tree.owner { Ok(()) } else { Err(Unclaimed::Owner) }
 }
 
 /// A directory that is held.

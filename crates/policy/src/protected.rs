@@ -111,6 +111,14 @@ impl Protected {
         ROWS.iter().filter(|row| !is_of_git(row) && self.holds(row))
     }
 
+    /// The names that are protected in the directory of a repository whatever becomes of them, by their paths in it. Settings are
+    /// not among them: git changes them itself.
+    pub fn in_repository(&self) -> impl Iterator<Item = &'static str> + use<'_> {
+        let held = ROWS.iter().filter(|row| self.holds(row));
+        held.filter_map(|row| row.name.strip_prefix(".git/"))
+            .filter(|name| !["config", "modules"].contains(name))
+    }
+
     /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn judge(&self, ground: Ground, path: &Path, act: Act) -> Verdict {
