@@ -53,7 +53,7 @@ struct Names {
 
 #[derive(Debug)]
 struct Name {
-    name: String,
+    path: String,
     standing: &'static str,
     of_git: bool,
     because: String,
@@ -68,14 +68,14 @@ impl Names {
                 return Err(row.offence("this row stands twice"));
             }
             match row.section.as_str() {
-                "git" => names.rows.push(Name { name, standing: "Never", of_git: true, because }),
+                "git" => names.rows.push(Name { path: name, standing: "Never", of_git: true, because }),
                 "name" => {
                     let standing = match row.need("standing")? {
                         "never" => "Never",
                         "ask" => "Ask",
                         other => return Err(row.offence(format!("`{other}` is neither never nor ask"))),
                     };
-                    names.rows.push(Name { name, standing, of_git: false, because });
+                    names.rows.push(Name { path: name, standing, of_git: false, because });
                 }
                 "store" => names.stores.push((name, because)),
                 other => return Err(row.offence(format!("unknown section `{other}`"))),
@@ -87,7 +87,7 @@ impl Names {
     /// Rows that are not git's own, with their first component in lower case.
     fn firsts(&self) -> impl Iterator<Item = (usize, String)> {
         let own = self.rows.iter().enumerate().filter(|(_, row)| !row.of_git);
-        own.filter_map(|(index, row)| Some((index, row.name.split('/').next()?.to_ascii_lowercase())))
+        own.filter_map(|(index, row)| Some((index, row.path.split('/').next()?.to_ascii_lowercase())))
     }
 }
 
@@ -107,7 +107,7 @@ fn name(row: &Row) -> Result<String, Offence> {
 
 fn render(names: &Names) -> String {
     let rows = names.rows.iter().map(|row| {
-        let Name { name, standing, of_git, because } = row;
+        let Name { path: name, standing, of_git, because } = row;
         let parts: Vec<_> = name.split('/').collect();
         format!(
             "ProtectedName {{ name: {name:?}, parts: &{parts:?}, standing: Standing::{standing}, in_stores: {of_git}, because: {because:?} }}"
@@ -149,7 +149,7 @@ fn list(doc: &str, declaration: &str, items: impl Iterator<Item = String>) -> St
 
 fn rendered_page(names: &Names) -> String {
     let row =
-        |row: &Name| format!("| `{}` | {} | {} |\n", row.name, row.standing.to_lowercase(), row.because);
+        |row: &Name| format!("| `{}` | {} | {} |\n", row.path, row.standing.to_lowercase(), row.because);
     let rows =
         |of_git: bool| names.rows.iter().filter(move |row| row.of_git == of_git).map(row).collect::<String>();
     let stores = names.stores.iter().map(|(name, because)| format!("| `{name}` | {because} |\n"));
