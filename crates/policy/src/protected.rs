@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 use crate::tables::names::{ROWS, STORES};
 
 /// A name with the reason why it is protected.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct ProtectedName {
     /// One or more components; a component may end in `*`. What lies below belongs to it.
     pub name: &'static str,
@@ -23,7 +23,7 @@ pub struct ProtectedName {
 }
 
 /// What changing a protected name needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// A setting that says so beforehand.
     Never,
