@@ -165,7 +165,11 @@ fn the_observer_tells_and_never_decides() {
         for (name, arguments, answer) in expected {
             let call = rows.iter().flat_map(|row| row.calls).find(|call| call.name == name).unwrap();
             let input = Input::new(abi, call.number(abi).unwrap(), arguments);
-            assert_eq!(run(&listen(abi, Heard { kept: false, observed: true }), &input), answer.value(), "{abi:?} {name}");
+            assert_eq!(
+                run(&listen(abi, Heard { kept: false, observed: true }), &input),
+                answer.value(),
+                "{abi:?} {name}"
+            );
         }
     }
 }

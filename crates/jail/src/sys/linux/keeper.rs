@@ -19,9 +19,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use policy::Protected;
-use rustix::fs::{Mode, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 
 use super::calls::{confine, notify};
@@ -79,7 +80,19 @@ struct Shared {
     /// Held where a verdict depends on what lies beside a name, until it is made.
     beside: Mutex<()>,
     told: Mutex<Told>,
+    /// Where a name was made last.
+    place: Mutex<Option<Place>>,
 }
+
+/// A directory and where it was a moment ago.
+struct Place {
+    identity: (u64, u64),
+    since: Instant,
+    path: PathBuf,
+}
+
+/// How long a directory is believed to stay where it is: somebody outside may move it.
+const MOMENT: Duration = Duration::from_millis(20);
 
 /// What was refused, each once.
 #[derive(Default)]
@@ -104,6 +117,7 @@ impl Keeper {
             umasks_differ: AtomicBool::new(false),
             beside: Mutex::new(()),
             told: Mutex::default(),
+            place: Mutex::default(),
         });
         // One does the next call while the other waits for its caller to take the answer.
         let count = if call::ends_by_itself() { 2 } else { 1 };
@@ -188,9 +202,37 @@ impl Shared {
 
     /// Whether a handle is on a mount of the jail.
     fn is_inside(&self, handle: &OwnedFd, pid: u32) -> Result<(), Errno> {
+        self.identity(handle, pid).map(drop)
+    }
+
+    /// The mount and the number of something on a mount of the jail.
+    fn identity(&self, handle: &OwnedFd, pid: u32) -> Result<(u64, u64), Errno> {
         let mounts = self.mounts.get_or_init(|| caller::mounts(pid));
-        let found = rustix::fs::statx(handle, c"", rustix::fs::AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
-        if mounts.binary_search(&found.stx_mnt_id).is_ok() { Ok(()) } else { Err(Errno::ACCESS) }
+        let wanted = StatxFlags::MNT_ID | StatxFlags::INO;
+        let found = rustix::fs::statx(handle, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, wanted)?;
+        let inside = mounts.binary_search(&found.stx_mnt_id).is_ok();
+        if inside { Ok((found.stx_mnt_id, found.stx_ino)) } else { Err(Errno::ACCESS) }
+    }
+
+    /// The path of a directory on a mount of the jail. Files are made many at a time in one: it is remembered for a moment, and
+    /// only until a directory is made or moved.
+    fn place(&self, directory: &OwnedFd, pid: u32) -> Result<PathBuf, Errno> {
+        let identity = self.identity(directory, pid)?;
+        let mut known = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(place) if place.identity == identity && place.since.elapsed() < MOMENT => {
+                Ok(place.path.clone())
+            }
+            _ => {
+                let path = path::place(directory)?;
+                *known = Some(Place { identity, since: Instant::now(), path: path.clone() });
+                Ok(path)
+            }
+        }
+    }
+
+    fn forget_places(&self) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// A directory of the jail by its path.

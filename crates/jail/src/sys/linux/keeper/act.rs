@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::caller::Callers;
 use super::ground::{Beside, Leave, judge};
-use super::path::{Finder, Found, Last, Spot, kind};
+use super::path::{Finder, Found, Spot, kind};
 use super::{Done, Shared, refused, repository};
 use crate::sys::linux::observe::call::{Notice, int};
 
@@ -33,10 +33,16 @@ pub(super) fn perform(shared: &Arc<Shared>, notice: &Notice, callers: &mut Calle
         shared.start_differing(mask);
         return Done::Continue;
     }
-    match Hand::reach(shared, notice, callers) {
-        Ok(hand) => hand.act(&wanted).unwrap_or_else(|errno| Done::Answered(Err(errno))),
-        Err(errno) => Done::Answered(Err(errno)),
-    }
+    let mut attempt = || Hand::reach(shared, notice, callers).and_then(|hand| hand.act(&wanted));
+    let done = match attempt() {
+        // Its number belonged to somebody before who has ended.
+        Err(Errno::SRCH) if shared.is_waiting(notice.id) => {
+            callers.forget(notice.pid);
+            Hand::reach(shared, notice, callers).and_then(|hand| hand.act(&wanted))
+        }
+        done => done,
+    };
+    done.unwrap_or_else(|errno| Done::Answered(Err(errno)))
 }
 
 /// What is wanted; `None` for a call that is only watched.
@@ -116,9 +122,9 @@ impl<'a> Hand<'a> {
     }
 
     /// Finds a place, and makes sure that whoever it was read from still waits: else it was somebody else's.
-    fn find(&self, (at, path): (i32, u64), last: Last) -> Result<Found, Errno> {
+    fn find(&self, (at, path): (i32, u64)) -> Result<Found, Errno> {
         let path = self.notice.text(path)?;
-        let found = self.finder.find(at, &path, last);
+        let found = self.finder.find(at, &path);
         if !self.shared.is_waiting(self.notice.id) {
             return Err(Errno::SRCH);
         }
@@ -127,25 +133,36 @@ impl<'a> Hand<'a> {
 
     /// A place where something new can be.
     fn new_place(&self, place: (i32, u64)) -> Result<Spot, Errno> {
-        match self.find(place, Last::Stay)? {
+        match self.find(place)? {
             Found::Spot(spot) => Ok(spot),
             Found::Object(_) => Err(Errno::EXIST),
         }
     }
 
-    fn open(&self, at: i32, path: u64, flags: i32, mode: u32) -> Result<Done, Errno> {
-        let stays = flags & libc::O_NOFOLLOW != 0 || flags & EXCLUSIVE == EXCLUSIVE;
-        let last = if stays { Last::Stay } else { Last::Follow };
-        let close = flags & libc::O_CLOEXEC != 0;
-        let wanted = OFlags::from_bits_retain(flags.cast_unsigned()) | OFlags::CLOEXEC | OFlags::NOCTTY;
-        match self.find((at, path), last)? {
-            Found::Object(object) => self.open_object(&object, wanted, mode, close),
-            Found::Spot(spot) if spot.slash && flags & libc::O_CREAT != 0 => Err(Errno::ISDIR),
-            Found::Spot(spot) => self.open_spot(&spot, wanted, mode, close),
+    /// A place, or where the link at it leads.
+    fn followed(&self, place: (i32, u64)) -> Result<Found, Errno> {
+        match self.find(place)? {
+            Found::Spot(spot) => Ok(self.finder.follow(&spot)?.unwrap_or(Found::Spot(spot))),
+            object @ Found::Object(_) => Ok(object),
         }
     }
 
-    fn open_spot(&self, spot: &Spot, flags: OFlags, mode: u32, close: bool) -> Result<Done, Errno> {
+    fn open(&self, at: i32, path: u64, flags: i32, mode: u32) -> Result<Done, Errno> {
+        let close = flags & libc::O_CLOEXEC != 0;
+        let wanted = OFlags::from_bits_retain(flags.cast_unsigned()) | OFlags::CLOEXEC | OFlags::NOCTTY;
+        self.open_found(self.find((at, path))?, Opening { flags: wanted, mode, close }, false)
+    }
+
+    fn open_found(&self, found: Found, how: Opening, followed: bool) -> Result<Done, Errno> {
+        match found {
+            Found::Object(object) => self.open_object(&object, how),
+            Found::Spot(spot) if spot.slash && how.flags.contains(OFlags::CREATE) => Err(Errno::ISDIR),
+            Found::Spot(spot) => self.open_spot(&spot, how, followed),
+        }
+    }
+
+    fn open_spot(&self, spot: &Spot, how: Opening, followed: bool) -> Result<Done, Errno> {
+        let Opening { flags, mode, close } = how;
         let mut beside = Beside::default();
         match judge(self.shared, spot, Act::File, &mut beside)? {
             Leave::Written(text) if flags.contains(OFlags::CREATE) => return written(spot, &text, close),
@@ -162,11 +179,19 @@ impl<'a> Hand<'a> {
         drop(beside);
         let path_only = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let object = rustix::fs::openat(&spot.directory, &spot.name, path_only, Mode::empty())?;
-        self.open_object(&object, flags, mode, close)
+        // What a link leads to is judged by its own name.
+        match self.open_object(&object, how) {
+            Err(Errno::LOOP) if !followed && !flags.contains(OFlags::NOFOLLOW) => {
+                let leads = self.finder.follow(spot)?.ok_or(Errno::LOOP)?;
+                self.open_found(leads, how, true)
+            }
+            opened => opened,
+        }
     }
 
     /// Opens what a handle leads to: exactly that, whatever its name leads to by now.
-    fn open_object(&self, object: &OwnedFd, flags: OFlags, mode: u32, close: bool) -> Result<Done, Errno> {
+    fn open_object(&self, object: &OwnedFd, how: Opening) -> Result<Done, Errno> {
+        let Opening { flags, mode, close } = how;
         if flags.contains(OFlags::CREATE | OFlags::EXCL) {
             return Err(Errno::EXIST);
         }
@@ -217,6 +242,7 @@ impl<'a> Hand<'a> {
     fn directory(&self, at: i32, path: u64, mode: u32) -> Result<(), Errno> {
         let spot = self.new_place((at, path))?;
         let _beside = self.free(&spot, Act::Directory)?;
+        self.shared.forget_places();
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))
     }
 
@@ -267,12 +293,11 @@ impl<'a> Hand<'a> {
             self.shared.is_inside(&object, self.notice.pid)?;
             return Ok(Found::Object(object));
         }
-        let last = if flags & libc::AT_SYMLINK_FOLLOW != 0 { Last::Follow } else { Last::Stay };
-        self.find(from, last)
+        if flags & libc::AT_SYMLINK_FOLLOW != 0 { self.followed(from) } else { self.find(from) }
     }
 
     fn rename(&self, from: (i32, u64), to: (i32, u64), flags: u32) -> Result<(), Errno> {
-        let (old, new) = match (self.find(from, Last::Stay)?, self.find(to, Last::Stay)?) {
+        let (old, new) = match (self.find(from)?, self.find(to)?) {
             (Found::Spot(old), Found::Spot(new)) => (old, new),
             _ => return Err(Errno::BUSY),
         };
@@ -293,12 +318,13 @@ impl<'a> Hand<'a> {
         if slash(&old) || slash(&new) {
             return Err(Errno::NOTDIR);
         }
+        self.shared.forget_places();
         let flags = RenameFlags::from_bits_retain(flags);
         rustix::fs::renameat_with(&old.directory, &old.name, &new.directory, &new.name, flags)
     }
 
     fn truncate(&self, path: u64, length: u64) -> Result<(), Errno> {
-        let object = match self.find((libc::AT_FDCWD, path), Last::Follow)? {
+        let object = match self.followed((libc::AT_FDCWD, path))? {
             Found::Object(object) => object,
             Found::Spot(spot) => {
                 self.free(&spot, Act::File)?;
@@ -330,8 +356,15 @@ impl<'a> Hand<'a> {
     }
 }
 
+/// How a file is to be opened.
+#[derive(Clone, Copy)]
+struct Opening {
+    flags: OFlags,
+    mode: u32,
+    close: bool,
+}
+
 const DONE: Done = Done::Answered(Ok(()));
-const EXCLUSIVE: i32 = libc::O_CREAT | libc::O_EXCL;
 
 /// A file with a text of ours, for a caller that believes to write it: what it writes goes nowhere.
 fn written(spot: &Spot, text: &[u8], close: bool) -> Result<Done, Errno> {

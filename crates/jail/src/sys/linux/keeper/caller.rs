@@ -30,11 +30,8 @@ impl Callers {
     /// The thread behind a number. One that has ended meanwhile is found out before anything is done.
     pub(super) fn find(&mut self, pid: u32) -> Result<&Caller, Errno> {
         if let Some(at) = self.known.iter().position(|caller| caller.pid == pid) {
-            let known = self.known.remove(at);
-            if known.is_alive() {
-                self.known.insert(0, known);
-                return self.known.first().ok_or(Errno::SRCH);
-            }
+            self.known.swap(0, at);
+            return self.known.first().ok_or(Errno::SRCH);
         }
         let path = format!("/proc/{pid}");
         let handle =
@@ -42,6 +39,11 @@ impl Callers {
         self.known.truncate(MOST - 1);
         self.known.insert(0, Caller { pid, handle });
         self.known.first().ok_or(Errno::SRCH)
+    }
+
+    /// Forgets one whose number may be somebody else's.
+    pub(super) fn forget(&mut self, pid: u32) {
+        self.known.retain(|caller| caller.pid != pid);
     }
 
     /// Makes files from now on with a umask.
@@ -54,16 +56,6 @@ impl Callers {
 }
 
 impl Caller {
-    fn is_alive(&self) -> bool {
-        rustix::fs::accessat(
-            &self.handle,
-            c"cwd",
-            rustix::fs::Access::EXISTS,
-            rustix::fs::AtFlags::SYMLINK_NOFOLLOW,
-        )
-        .is_ok()
-    }
-
     /// Where it is.
     pub(super) fn cwd(&self) -> Result<OwnedFd, Errno> {
         self.link(c"cwd")

@@ -21,7 +21,7 @@ const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CL
 
 /// Where a path leads.
 pub(super) enum Found {
-    /// A name in a directory, which may or may not be there. It is no link, if links were to be followed.
+    /// A name in a directory, which may or may not be there, and may be a link.
     Spot(Spot),
     /// Something without a name to be judged: a directory called `.` or `..`, or what somebody has open.
     Object(OwnedFd),
@@ -48,7 +48,7 @@ impl Spot {
 
 /// What to do with a link at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
+enum Last {
     Follow,
     Stay,
 }
@@ -65,63 +65,39 @@ const LINKS: usize = 40;
 
 impl Finder<'_> {
     /// Finds the place of a path relative to a directory that the caller has open, or to where it is.
-    pub(super) fn find(&self, at: i32, path: &[u8], last: Last) -> Result<Found, Errno> {
+    pub(super) fn find(&self, at: i32, path: &[u8]) -> Result<Found, Errno> {
         if path.is_empty() {
             return Err(Errno::NOENT);
         }
-        let from = self.start(at, path)?;
-        let (above, name, slash) = split(path);
-        let Some(name) = name else { return self.walk(from, path, last) };
-        let directory = match above {
-            [] => Ok(from.try_clone().map_err(|_| Errno::MFILE)?),
-            above => rustix::fs::openat2(
-                &from,
-                OsStr::from_bytes(relative(above)),
-                DIRECTORY,
-                Mode::empty(),
-                STRAIGHT,
-            ),
+        let own;
+        let from = match (path.first(), at) {
+            (Some(b'/'), _) => &self.shared.root,
+            (_, libc::AT_FDCWD) => {
+                own = self.caller.cwd()?;
+                &own
+            }
+            (_, number) => {
+                own = self.caller.descriptor(number)?;
+                &own
+            }
         };
-        match directory {
-            Ok(directory) => self.spot(directory, name, slash, last),
-            Err(Errno::LOOP) => self.walk(from, path, last),
+        let (above, name, slash) = split(path);
+        let Some(name) = name.filter(|_| !slash) else { return self.walk(from, path, Last::Follow) };
+        let above = OsStr::from_bytes(relative(above));
+        match rustix::fs::openat2(from, above, DIRECTORY, Mode::empty(), STRAIGHT) {
+            Ok(directory) => self.end(directory, CString::new(name).map_err(|_| Errno::INVAL)?, slash),
+            Err(Errno::LOOP) => self.walk(from, path, Last::Stay),
             Err(errno) => Err(errno),
         }
     }
 
-    fn start(&self, at: i32, path: &[u8]) -> Result<OwnedFd, Errno> {
-        let start = match (path.first(), at) {
-            (Some(b'/'), _) => self.shared.root.try_clone().map_err(|_| Errno::MFILE),
-            (_, libc::AT_FDCWD) => self.caller.cwd(),
-            (_, number) => self.caller.descriptor(number),
-        }?;
-        Ok(start)
-    }
-
-    /// A name in a directory; a link there is followed if it is to be.
-    fn spot(&self, directory: OwnedFd, name: &[u8], slash: bool, last: Last) -> Result<Found, Errno> {
-        self.shared.is_inside(&directory, self.pid)?;
-        let name = CString::new(name).map_err(|_| Errno::INVAL)?;
-        if last == Last::Follow || slash {
-            if let Some(to) = link(&directory, &name)? {
-                let mut rest = to;
-                if slash {
-                    rest.push(b'/');
-                }
-                return self.walk_on(directory, &name, &rest);
-            }
+    /// Where the link at a place leads; `None` if it is none, or nothing is there.
+    pub(super) fn follow(&self, spot: &Spot) -> Result<Option<Found>, Errno> {
+        let Some(to) = link(&spot.directory, &spot.name)? else { return Ok(None) };
+        if is_magic(&spot.directory)? {
+            return self.object(&spot.directory, &spot.name).map(Some);
         }
-        let path = place(&directory)?;
-        Ok(Found::Spot(Spot { directory, path, name, slash }))
-    }
-
-    /// From a directory through the link in it that has a name and leads to a text.
-    fn walk_on(&self, directory: OwnedFd, name: &CString, to: &[u8]) -> Result<Found, Errno> {
-        if is_magic(&directory)? {
-            return self.object(&directory, name);
-        }
-        let from = if to.first() == Some(&b'/') { self.root()? } else { directory };
-        self.walk(from, to, Last::Follow)
+        self.walk(&spot.directory, &to, Last::Follow).map(Some)
     }
 
     fn root(&self) -> Result<OwnedFd, Errno> {
@@ -129,8 +105,9 @@ impl Finder<'_> {
     }
 
     /// Step by step, through every link.
-    fn walk(&self, from: OwnedFd, path: &[u8], last: Last) -> Result<Found, Errno> {
-        let mut at = if path.first() == Some(&b'/') { self.root()? } else { from };
+    fn walk(&self, from: &OwnedFd, path: &[u8], last: Last) -> Result<Found, Errno> {
+        let from = if path.first() == Some(&b'/') { &self.shared.root } else { from };
+        let mut at = from.try_clone().map_err(|_| Errno::MFILE)?;
         self.shared.is_inside(&at, self.pid)?;
         let mut rest: Vec<Vec<u8>> = parts(path);
         let mut slash = path.ends_with(b"/");
@@ -172,8 +149,7 @@ impl Finder<'_> {
     }
 
     fn end(&self, directory: OwnedFd, name: CString, slash: bool) -> Result<Found, Errno> {
-        self.shared.is_inside(&directory, self.pid)?;
-        let path = place(&directory)?;
+        let path = self.shared.place(&directory, self.pid)?;
         Ok(Found::Spot(Spot { directory, path, name, slash }))
     }
 
