@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use policy::{Code, Shown};
+use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
 use crate::kept::kept;
@@ -348,6 +348,8 @@ pub enum Denial {
     Program(PathBuf),
     /// A connection to somewhere.
     Connection(String),
+    /// A name that tools outside trust, and why. Told whether refusals are observed or not.
+    Protected(PathBuf, &'static ProtectedName),
 }
 
 /// Why there is no jail.

@@ -10,7 +10,7 @@ use std::path::{Component, Path};
 use crate::tables::names::{ENDS, EXACT, ROWS, STARTS, STORES};
 
 /// A name with the reason why it is protected.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct ProtectedName {
     /// One or more components; a component may begin or end with `*`. What lies below belongs to it.
     pub name: &'static str,
@@ -25,7 +25,7 @@ pub struct ProtectedName {
 }
 
 /// What changing a protected name needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// A setting that says so beforehand.
     Never,

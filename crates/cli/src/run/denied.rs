@@ -39,6 +39,10 @@ impl Denied {
                 let by = format!("profile `{profile}` or the jail itself hides it");
                 (Kind::Read, shown(path), by, "take it out of `hide`, if it is there".to_owned())
             }
+            Denial::Protected(path, name) => {
+                let by = format!("`{}` is protected: {}", name.name, name.because);
+                (Kind::Write, shown(path), by, format!("--unprotect {}, or jail.unprotected", name.name))
+            }
             Denial::Connection(to) => {
                 let by = format!("profile `{profile}` has no network");
                 (Kind::Connect, Shown::text(to).to_string(), by, "--network open".to_owned())

@@ -15,6 +15,7 @@ mod hold;
 mod host;
 mod idmap;
 mod init;
+mod keeper;
 mod landlock;
 mod namespaces;
 mod native;

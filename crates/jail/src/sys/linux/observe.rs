@@ -1,64 +1,21 @@
 //! Watching what a jailed program tries, to tell afterwards what it was refused.
 //!
-//! **Invariant.** This observes and never decides: every call goes on as the program made it, and the kernel decides by its
-//! own rules. What is read here of the program's memory may be something else by then; at worst an explanation is wrong.
+//! **Invariant.** This observes and never decides. What is read here of the program's memory may be something else by then; at worst an explanation is wrong.
 
-mod call;
+pub(super) mod call;
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 
 use call::{Call, Notice};
 
 use crate::launch::Denial;
 use crate::plan::{Refusal, Sight};
 
-/// A thread that watches until nobody is left to be watched. Dropped, it is waited for: whoever has it ends the jail first.
-pub(super) struct Observer(Option<JoinHandle<Vec<Denial>>>);
-
-impl Observer {
-    /// Starts watching.
-    pub(super) fn start(listener: OwnedFd, sight: Sight) -> Self {
-        Self(Some(std::thread::spawn(move || watch(&listener, &sight))))
-    }
-
-    /// What was refused, each once, in the order in which it was tried first.
-    pub(super) fn denials(mut self) -> Vec<Denial> {
-        self.0.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
-    }
-}
-
-impl Drop for Observer {
-    fn drop(&mut self) {
-        // One that has panicked has seen nothing.
-        self.0.take().and_then(|thread| thread.join().ok());
-    }
-}
-
-/// A program that is refused something new every time is told about this often.
-const MOST: usize = 200;
-
-fn watch(listener: &OwnedFd, sight: &Sight) -> Vec<Denial> {
-    let (mut found, mut known) = (Vec::new(), HashSet::new());
-    while let Some(notice) = call::next(listener) {
-        let denial = denial(&notice, sight).filter(|_| call::is_waiting(listener, &notice));
-        // Fails only when the program has ended meanwhile.
-        let _ended = call::go_on(listener, &notice);
-        if let Some(denial) =
-            denial.filter(|_| found.len() < MOST).filter(|denial| known.insert(denial.clone()))
-        {
-            found.push(denial);
-        }
-    }
-    found
-}
-
-fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
+/// What a call will be refused, as far as it can be told.
+pub(super) fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
     match notice.call()? {
         Call::Execute(path) => {
             let path = notice.absolute(&path)?;

@@ -13,7 +13,7 @@ use super::calls::{self, Used};
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::hold::Connection;
-use super::observe::Observer;
+use super::keeper::Keeper;
 use super::pty::put_terminal_back;
 use super::relay::Stop as Whom;
 use super::resources::{beyond_ours, is_full};
@@ -49,8 +49,8 @@ pub(crate) struct Running {
     parent: Option<OwnedFd>,
     /// Where somebody here listens inside the jail, until they are asked for.
     pub(super) listeners: Vec<TcpListener>,
-    /// Who watches for refusals.
-    pub(super) observer: Option<Observer>,
+    /// Who makes names in the command's place, and watches for refusals.
+    pub(super) keeper: Option<Keeper>,
     sweeper: Option<Sweeper>,
 }
 
@@ -87,7 +87,7 @@ impl Running {
             status: None,
             terminal: false,
             listeners: Vec::new(),
-            observer: None,
+            keeper: None,
             sweeper,
         }
     }
@@ -326,7 +326,7 @@ impl Running {
         }
         // It has time to end while the rest is done.
         let sweeper = self.sweeper.map(Sweeper::dismissed);
-        let denials = self.observer.take().map(Observer::denials).unwrap_or_default();
+        let denials = self.keeper.take().map(Keeper::denials).unwrap_or_default();
         let captured = match self.connection {
             Connection::Relay(relay, signals) => {
                 let lost = relay.finish(Instant::now() + LAST_WORDS);
