@@ -58,6 +58,7 @@ struct Run {
     cwd: PathBuf,
     line: String,
     journal: Journal,
+    notes: Vec<String>,
 }
 
 fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
@@ -74,14 +75,17 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
     let (git, own) = (git::settings(&home), own_files(&around, &ledger));
     let project = around.files.project.as_deref().filter(|path| is_file(path));
     let workspace = &around.places.workspace;
-    let sight = Sight { workspace, home: &home, git: &git, project, own: &own, environment };
+    let found = jail::repository(workspace);
+    let (repository, note) = git::repository(&found, &policy, &settings);
+    let sight = Sight { workspace, home: &home, git: &git, repository, project, own: &own, environment };
     let spec = spec::spec(&settings, sight)?;
+    let notes = note.filter(|_| git::is_worth_saying(&found, args)).into_iter().collect();
     let journal = Journal::open(&ledger, &settings.profile)?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
-    Ok(Run { settings, spec, cwd, line, journal })
+    Ok(Run { settings, spec, cwd, line, journal, notes })
 }
 
 /// Decides about the command and records it as it was typed, whatever the answer.
@@ -182,6 +186,9 @@ fn is_file(path: &Path) -> bool {
 
 impl Run {
     fn go(self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+        for note in &self.notes {
+            writeln!(terminal.err, "note: {}", Shown::text(note))?;
+        }
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
         }

@@ -79,7 +79,7 @@ impl Settings {
         };
         self.profile_allowed(wish, &chosen, &bounds)?;
         let (network, network_rule) = self.network(wish, &chosen, &bounds)?;
-        self.views_allowed(wish, &bounds)?;
+        self.views_allowed(&wish.views, &bounds)?;
         Ok(JailSettings {
             jailing: self.jailing(),
             provider: self.provider(wish, &bounds)?,
@@ -92,6 +92,12 @@ impl Settings {
             require: chosen.require,
             commands: judging(&chosen, &bounds),
         })
+    }
+
+    /// Whether the administrator and the project let a view in that nobody wished for by name.
+    #[must_use]
+    pub fn admits(&self, view: &View) -> bool {
+        self.views_allowed(std::slice::from_ref(view), &self.bounds()).is_ok()
     }
 
     /// The layers that the command line can only narrow, each as it was written.
@@ -153,8 +159,8 @@ impl Settings {
     }
 
     /// What a layer lets in is all that may be let in, as far as it says anything.
-    fn views_allowed(&self, wish: &Wish, bounds: &[Table]) -> Result<(), Problem> {
-        for view in &wish.views {
+    fn views_allowed(&self, views: &[View], bounds: &[Table]) -> Result<(), Problem> {
+        for view in views {
             let shown = Shown::path(&view.path).to_string();
             for bound in bounds {
                 if let Some(node) = self.closed_by(bound, view) {

@@ -15,6 +15,7 @@
 //! given_away::<jail::Running>();
 //! ```
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
@@ -25,6 +26,7 @@ use std::time::Duration;
 use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
+use crate::kept::kept;
 use crate::plan::Conflict;
 use crate::probe::Errno;
 use crate::resources::Overrun;
@@ -191,7 +193,12 @@ fn hold_with(
     spec: &Spec,
     command: &Command,
 ) -> Result<Held, JailError> {
-    let held = sys::hold(provider, early, spec, command)?;
+    let spec = match provider {
+        Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
+        // Landlock cannot protect a part of what may be changed.
+        Provider::Landlock => Cow::Borrowed(spec),
+    };
+    let held = sys::hold(provider, early, &spec, command)?;
     match held.enforcement().below(&spec.require) {
         None => Ok(Held { provider, held }),
         Some(layer) => {

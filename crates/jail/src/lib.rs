@@ -15,10 +15,12 @@
 
 mod enforcement;
 pub mod environment;
+mod kept;
 mod launch;
 pub mod plan;
 pub mod probe;
 mod relay;
+mod repository;
 mod resources;
 pub mod seccomp;
 mod spec;
@@ -29,5 +31,6 @@ pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
     Stop, Stream, Streams, Tee, hold, restore_terminal,
 };
+pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Mode, Network, Spec, View, mode_at};
