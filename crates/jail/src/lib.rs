@@ -33,4 +33,4 @@ pub use launch::{
 };
 pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};
-pub use spec::{Mode, Network, Spec, View, mode_at};
+pub use spec::{Kept, Mode, Network, Spec, View, mode_at};

@@ -17,6 +17,7 @@ mod idmap;
 mod init;
 mod keeper;
 mod landlock;
+mod layer;
 mod namespaces;
 mod native;
 mod object;
