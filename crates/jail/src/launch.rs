@@ -18,6 +18,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,6 +192,7 @@ fn hold_with(
     spec: &Spec,
     command: &Command,
 ) -> Result<Held, JailError> {
+    let spec = &spec.toolchains.put_into(spec, provider);
     let held = sys::hold(provider, early, spec, command)?;
     match held.enforcement().below(&spec.require) {
         None => Ok(Held { provider, held }),
@@ -230,6 +232,12 @@ impl Held {
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
         self.held.listeners()
+    }
+
+    /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, whoever connects them.
+    #[must_use]
+    pub fn sockets(&mut self) -> Vec<OwnedFd> {
+        self.held.dialers()
     }
 
     /// What ends the command from another thread. Asked before the command is released, it ends it at once.

@@ -47,7 +47,11 @@ impl Held {
     }
 
     pub(crate) fn listeners(&mut self) -> Vec<TcpListener> {
-        std::mem::take(&mut self.running.listeners)
+        std::mem::take(&mut self.running.sockets.listeners)
+    }
+
+    pub(crate) fn dialers(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.running.sockets.dialers)
     }
 
     pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
@@ -80,7 +84,7 @@ pub(crate) fn hold(
     command: &Command,
 ) -> Result<Held, JailError> {
     let program = check(spec, command)?;
-    if provider != Provider::Native && !spec.listen.is_empty() {
+    if provider != Provider::Native && (!spec.listen.is_empty() || spec.dial) {
         let why = "only the native provider makes a network that it can reach into";
         return Err(Conflict::Listen(spec.listen.len(), why).into());
     }
@@ -164,14 +168,14 @@ fn grow(
     as_root: Option<String>,
 ) -> Result<(Running, Enforcement), Broken> {
     let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true };
-    let (mut listener, mut listeners) = (None, Vec::new());
+    let (mut listener, mut sockets) = (None, Default::default());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
-        listeners = std::mem::take(&mut jail.listeners);
+        sockets = std::mem::take(&mut jail.sockets);
         Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
-    running.listeners = listeners;
+    running.sockets = sockets;
     running.observer = listener.map(|listener| Observer::start(listener, Sight::of(plan)));
     Ok((running, enforcement(plan, spec, as_root, resources)))
 }
