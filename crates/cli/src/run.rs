@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use config::{JailSettings, Jailing, Problems, Settings};
 use jail::environment::{self, Wanted};
-use jail::{Early, Mode, Spec};
+use jail::{Early, Spec};
 use policy::{Code, RuleRef, Shown};
 use shell::Dialect;
 
@@ -117,7 +117,7 @@ fn home(around: &Surroundings) -> PathBuf {
 /// Where the command starts: here, if here can be seen.
 fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
     let workspace = &around.places.workspace;
-    let shown = settings.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
+    let shown = settings.views.iter().filter(|view| view.mode.shows_host());
     let mut seen = shown.map(|view| &view.path).chain([workspace]);
     if seen.any(|path| around.cwd.starts_with(path)) { around.cwd.clone() } else { workspace.clone() }
 }
@@ -131,7 +131,7 @@ fn variables(
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
     let outside: Vec<_> = env::vars_os().collect();
     let wanted: Vec<_> = args.env.iter().map(|text| Wanted::parse(text)).collect();
-    let shown = settings.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
+    let shown = settings.views.iter().filter(|view| view.mode.shows_host());
     let visible: Vec<_> =
         environment::SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
     let bash = Path::new("/bin/bash");

@@ -178,7 +178,7 @@ impl Settings {
         match view.mode {
             Mode::Hidden | Mode::Private => None,
             _ if inside => None,
-            Mode::ReadOnly => read.filter(|_| !paths(read).chain(paths(shared)).any(holds)),
+            Mode::ReadOnly | Mode::Layered => read.filter(|_| !paths(read).chain(paths(shared)).any(holds)),
             Mode::ReadWrite => shared.or(read).filter(|_| !paths(shared).any(holds)),
         }
     }

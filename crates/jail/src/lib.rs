@@ -32,4 +32,4 @@ pub use launch::{
     Stop, Stream, Streams, Tee, hold, restore_terminal,
 };
 pub use resources::{Amount, Limit, Overrun};
-pub use spec::{Mode, Network, Spec, View, mode_at};
+pub use spec::{Kept, Mode, Network, Spec, View, mode_at};

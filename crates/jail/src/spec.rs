@@ -23,6 +23,8 @@ pub struct Spec {
     pub links: Vec<(PathBuf, PathBuf)>,
     /// What toolchains bring besides. A provider that cannot show all of it shows less.
     pub toolchains: toolchain::Shown,
+    /// Where the changes of layered views go, if they are to outlive the jail. Of the others nothing is left.
+    pub kept: Vec<Kept>,
     /// The names that nothing inside can make or change, wherever something of the host can be changed.
     pub protected: Protected,
     /// Which of the views that can be changed are directories of git repositories, rather than have them inside.
@@ -63,6 +65,34 @@ pub enum Mode {
     Hidden,
     /// An empty directory of the jail's own, gone when it ends.
     Private,
+    /// As it is outside. What is changed is changed inside only: it goes to a layer above, which is the jail's own and gone
+    /// when it ends, unless [`Spec::kept`] says where it stays.
+    Layered,
+}
+
+impl Mode {
+    /// Whether what the host has at the path is seen.
+    #[must_use]
+    pub const fn shows_host(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::ReadWrite | Self::Layered)
+    }
+}
+
+/// Where the changes of a layered view stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The path of the view.
+    pub path: PathBuf,
+    /// A directory of the host that nothing inside sees, with two others in it, [`Kept::UPPER`] and [`Kept::WORK`]. Both belong
+    /// to the owner of the workspace, and nobody else uses them meanwhile.
+    pub directory: PathBuf,
+}
+
+impl Kept {
+    /// Where the changes are: what was added and changed, and a mark for what was removed.
+    pub const UPPER: &str = "upper";
+    /// What the kernel needs beside them.
+    pub const WORK: &str = "work";
 }
 
 /// Which network is seen.
@@ -85,6 +115,7 @@ impl Spec {
             views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
             links: Vec::new(),
             toolchains: toolchain::Shown::default(),
+            kept: Vec::new(),
             protected: Protected::all(),
             repositories: Vec::new(),
             network: Network::None,
@@ -103,6 +134,13 @@ impl Spec {
         self.views.retain(|view| view.path != path);
         self.views.push(View { path: path.to_owned(), mode });
         self
+    }
+
+    /// Shows a directory as it is, with its changes in a layer that stays in another.
+    #[must_use]
+    pub fn keep(mut self, path: &Path, directory: &Path) -> Self {
+        self.kept.push(Kept { path: path.to_owned(), directory: directory.to_owned() });
+        self.view(path, Mode::Layered)
     }
 
     /// How a path is seen: the deepest view that contains it counts. `None`: no view does.

@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 use crate::environment::SYSTEM;
 use crate::launch::Provider;
 use crate::spec::{Mode, Spec, View, mode_at};
-const CACHE: Mode = Mode::ReadOnly;
 
 /// Which toolchains are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +184,7 @@ impl Search<'_> {
         let Some((real, directory)) = self.files.real(&joined(&place.outside, part.path)) else { return false };
         let (mode, refused) = match part.show {
             Show::Installed | Show::Never => (Mode::ReadOnly, None),
-            Show::Cache => (CACHE, (!directory).then_some("it is not a directory")),
+            Show::Cache => (Mode::Layered, (!directory).then_some("it is not a directory")),
             Show::Settings => (Mode::ReadOnly, self.telling(&real, directory)),
         };
         if let Some(why) = refused.or_else(|| self.refused(&real)) {
@@ -253,7 +252,7 @@ impl Search<'_> {
     /// Credentials inside something that is shown.
     fn never(&mut self, part: &Part, place: &Place) {
         let Some((real, _)) = self.files.real(&joined(&place.outside, part.path)) else { return };
-        if matches!(mode_at(&self.shown.views, &real), Some(Mode::ReadOnly | CACHE)) {
+        if matches!(mode_at(&self.shown.views, &real), Some(Mode::ReadOnly | Mode::Layered)) {
             self.shown.views.push(View { path: real, mode: Mode::Hidden });
         }
     }
@@ -315,7 +314,7 @@ impl Shown {
         let alone = provider == Provider::Landlock;
         let views = self.views.iter().filter_map(|view| match view.mode {
             Mode::Private | Mode::Hidden if alone => None,
-            CACHE if provider != Provider::Native => Some(View { mode: Mode::ReadOnly, ..view.clone() }),
+            Mode::Layered if provider != Provider::Native => Some(View { mode: Mode::ReadOnly, ..view.clone() }),
             _ => Some(view.clone()),
         });
         spec.views.extend(views);

@@ -112,6 +112,7 @@ fn mode(mode: Mode) -> &'static str {
         Mode::ReadWrite => "read-write",
         Mode::Hidden => "hidden",
         Mode::Private => "private",
+        Mode::Layered => "layered",
     }
 }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use policy::Shown;
 
 use super::Plan;
+use super::conflict::Conflict;
 use super::tree::{Kind, Mount, Skeleton, beneath};
 
 /// One argument.
@@ -58,6 +59,13 @@ pub fn arguments(plan: &Plan, cwd: &Path, terminal: bool) -> Vec<Word> {
         words.handle(option, handle);
     }
     words.0
+}
+
+/// Whether bubblewrap can make this plan: not every version knows layers, and none takes them by handle.
+pub fn wrappable(plan: &Plan) -> Result<(), Conflict> {
+    let layered = plan.mounts.iter().find(|mount| matches!(mount.kind, Kind::Layered { .. }));
+    let why = "bubblewrap does not take layers by handle";
+    layered.map_or(Ok(()), |mount| Err(Conflict::NotEnforceable(mount.path.clone(), why)))
 }
 
 const NONE: [&OsStr; 0] = [];
@@ -145,7 +153,8 @@ impl Words {
                 self.to(path);
             }
             Kind::Bind { write, .. } => self.option(if write { "--bind" } else { "--ro-bind" }, [path, path]),
-            Kind::Device | Kind::Terminals => {}
+            // Refused before, see `wrappable`.
+            Kind::Layered { .. } | Kind::Device | Kind::Terminals => {}
             Kind::Scratch => self.space(path, mode(mount), plan.scratch),
             Kind::Void => self.space(path, 0o555, 4096),
             Kind::Blank => {

@@ -16,6 +16,7 @@ mod host;
 mod idmap;
 mod init;
 mod landlock;
+mod layer;
 mod namespaces;
 mod native;
 mod object;

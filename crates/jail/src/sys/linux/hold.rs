@@ -1,5 +1,6 @@
 //! Making a jail with one provider, up to the moment before the command starts.
 
+use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -31,7 +32,7 @@ use crate::launch::{Command, JailError, Provider, Streams};
 use crate::plan::{Conflict, Host, Identity, Plan, Sight, plan};
 use crate::resources::reached;
 use crate::seccomp::{self, Abi, Sockets};
-use crate::spec::{Network, Spec};
+use crate::spec::{Mode, Network, Spec, View};
 
 /// A jail that is made, with a command that has not started.
 pub(crate) struct Held {
@@ -123,15 +124,21 @@ fn hold_native(
     let own_network = spec.network != Network::Open;
     let mut early = early.filter(|_| own_network);
     let mut soil = Soil { own_network, powerful: true, bare: false };
-    let mut why = None;
+    let mut lessened = Lessened::default();
+    let mut spec = Cow::Borrowed(spec);
     loop {
-        match attempt(early.take(), soil, spec, command, why.clone())? {
+        match attempt(early.take(), soil, &spec, command, &lessened)? {
             // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it
             // says so.
             Err(Broken::Part(Part::Identity, what, errno)) if soil.powerful => {
                 soil.powerful = false;
                 let what = what.unwrap_or_else(|| "run as somebody else".to_owned());
-                why = Some(format!("the kernel cannot {what} ({errno})"));
+                lessened.as_root = Some(format!("the kernel cannot {what} ({errno})"));
+            }
+            // What can be seen and not be changed is less than asked for, and nothing of it is a danger.
+            Err(Broken::Layer(what, errno)) if lessened.layers.is_none() && errno != Errno::STALE => {
+                lessened.layers = Some(format!("the kernel cannot {what} ({errno})"));
+                spec = Cow::Owned(without_own_layers(&spec));
             }
             // A spec that differs from what nearly every jail has.
             Err(Broken::Outgrown) if !soil.bare => soil.bare = true,
@@ -143,20 +150,38 @@ fn hold_native(
     }
 }
 
+/// What could not be had, and why.
+#[derive(Default)]
+struct Lessened {
+    /// A jail that runs as somebody else than root.
+    as_root: Option<String>,
+    /// Layers of the jail's own.
+    layers: Option<String>,
+}
+
+/// The same spec, with views that can only be read where their changes would have gone with the jail.
+fn without_own_layers(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    let own =
+        |view: &&mut View| view.mode == Mode::Layered && spec.kept.iter().all(|kept| kept.path != view.path);
+    spec.views.iter_mut().filter(own).for_each(|view| view.mode = Mode::ReadOnly);
+    spec
+}
+
 /// One attempt; the spec may mean nothing, or the machine may refuse.
 fn attempt(
     early: Option<Early>,
     soil: Soil,
     spec: &Spec,
     command: &Command,
-    as_root: Option<String>,
+    lessened: &Lessened,
 ) -> Result<Result<(Running, Enforcement), Broken>, Conflict> {
     let (seed, machine) = match early.map_or_else(|| Seed::sow(soil), Ok) {
         Ok(early) => early,
         Err(broken) => return Ok(Err(broken)),
     };
     let plan = plan(spec, &with_views(machine, spec))?;
-    Ok(grow(seed, spec, command, &plan, as_root))
+    Ok(grow(seed, spec, command, &plan, lessened))
 }
 
 /// What nearly every jail has is being built; the rest comes on top.
@@ -165,7 +190,7 @@ fn grow(
     spec: &Spec,
     command: &Command,
     plan: &Plan,
-    as_root: Option<String>,
+    lessened: &Lessened,
 ) -> Result<(Running, Enforcement), Broken> {
     let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true };
     let (mut listener, mut sockets) = (None, Default::default());
@@ -177,7 +202,7 @@ fn grow(
     })?;
     running.sockets = sockets;
     running.observer = listener.map(|listener| Observer::start(listener, Sight::of(plan)));
-    Ok((running, enforcement(plan, spec, as_root, resources)))
+    Ok((running, enforcement(plan, spec, lessened, resources)))
 }
 
 /// What a provider decides about how a command is started.
@@ -306,11 +331,15 @@ fn programs(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<CStrin
 }
 
 /// What was reached. Everything named here was done: the jail would not be held otherwise.
-fn enforcement(plan: &Plan, spec: &Spec, as_root: Option<String>, resources: Reached) -> Enforcement {
+fn enforcement(plan: &Plan, spec: &Spec, lessened: &Lessened, resources: Reached) -> Enforcement {
     let abi = calls::landlock_abi().unwrap_or(0);
     let files = match abi {
         0 => partial("mount namespace", "the kernel has no Landlock as a second wall"),
         abi => full(format!("mount namespace, Landlock {abi}")),
+    };
+    let files = match &lessened.layers {
+        None => files,
+        Some(why) => Reached { by: format!("{}; layers can only be read: {why}", files.by), ..files },
     };
     let network = match spec.network {
         Network::Open if abi < 6 => {
@@ -319,7 +348,7 @@ fn enforcement(plan: &Plan, spec: &Spec, as_root: Option<String>, resources: Rea
         Network::Open => full("the host's, as asked; abstract sockets by Landlock"),
         Network::None | Network::Broker => full("network namespace"),
     };
-    let processes = processes(&plan.identity, as_root);
+    let processes = processes(&plan.identity, lessened.as_root.clone());
     let syscalls = full("seccomp, no new privileges, no capabilities");
     Enforcement { layers: [files, network, syscalls, processes, resources] }
 }
@@ -353,6 +382,7 @@ pub(super) fn error(provider: Provider, broken: Broken) -> JailError {
         Broken::Silent | Broken::Outgrown => {
             JailError::Unavailable { provider, what: "keep its processes alive".to_owned(), errno: None }
         }
+        Broken::Layer(what, errno) => JailError::Step { what, errno: errno.into() },
         Broken::Part(part, detail, errno) => {
             let what = detail.unwrap_or_else(|| part.words().to_owned());
             if is_about_the_machine(part, errno) {

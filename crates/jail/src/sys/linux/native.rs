@@ -18,7 +18,7 @@ use super::cell::Cell;
 use super::child::{DIALERS, Plot, first};
 use super::host::machine;
 use super::report::{Part, Report};
-use super::script::{Base, Numbers, Options, Script, Start, Step, made, rest, steps, text};
+use super::script::{Base, Numbers, Options, Prepared, Script, Start, Step, made, rest, steps, text};
 use super::site::{Hands, LAST, MORE};
 use super::wire::{Ours, Theirs, pipe, wire};
 use super::{idmap, landlock, namespaces};
@@ -56,6 +56,8 @@ pub(crate) enum Broken {
     Silent,
     /// What was built before the spec was known is not part of it.
     Outgrown,
+    /// The kernel cannot put a layer over something.
+    Layer(String, Errno),
 }
 
 /// What a first process is made for.
@@ -206,7 +208,10 @@ impl Seed {
     fn explain(&self, script: &Script, part: Part, errno: Errno) -> Broken {
         let Part::Tree(index) = part else { return Broken::Part(part, None, errno) };
         let step = self.base.steps.iter().chain(&script.steps).nth(usize::from(index));
-        Broken::Part(part, step.map(ToString::to_string), errno)
+        match step {
+            Some(step @ Step::Layer { .. }) => Broken::Layer(step.to_string(), errno),
+            step => Broken::Part(part, step.map(ToString::to_string), errno),
+        }
     }
 }
 
@@ -216,7 +221,7 @@ fn base(usual: &Usual, bare: bool) -> Base {
         (Vec::new(), Vec::new())
     } else {
         let grants = landlock::rules(&usual.grants, handled.as_ref());
-        (steps(&usual.skeleton, &usual.mounts, &[]), grants)
+        (steps(&usual.skeleton, &usual.mounts, &Prepared::default()), grants)
     };
     let becomes = usual.identity.shows.map(|_| usual.identity.inside);
     Base { becomes, root: options(SCRATCH), steps, init: super::init::image(), handled, grants }
@@ -298,7 +303,8 @@ fn script<'a>(
     let mut slots = 0..;
     let streams = order.streams.map(|stream| stream.and_then(|_| slots.next()));
     let ready: Vec<_> = ready.iter().zip(slots).map(|((path, _), slot)| (path.clone(), slot)).collect();
-    let mut steps = rest(steps(&plan.skeleton, &plan.mounts, &ready), &base.steps)?;
+    let prepared = Prepared { ready, kept: &plan.kept };
+    let mut steps = rest(steps(&plan.skeleton, &plan.mounts, &prepared), &base.steps)?;
     steps.extend(plan.late.iter().cloned().map(made));
     let root = options(plan.scratch);
     let mut grants = landlock::rules(&plan.grants, base.handled.as_ref());
@@ -455,6 +461,7 @@ impl std::fmt::Display for Step {
             Self::Link { .. } => "make the link",
             Self::File { .. } => "make the file",
             Self::Bind { .. } | Self::Ready { .. } => "show",
+            Self::Layer { .. } => "put a layer over",
             Self::Device { .. } => "show the device",
             Self::Scratch { .. } | Self::Fresh { .. } => "make private space at",
             Self::Empty { .. } => "hide",
