@@ -11,7 +11,7 @@ mod secret;
 mod table;
 
 pub use disk::Disk;
-pub use table::{Dir, Part, Show, TOOLCHAINS, Toolchain};
+pub use table::{Dir, NAMES, Part, Show, TOOLCHAINS, Toolchain};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

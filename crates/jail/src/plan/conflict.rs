@@ -118,7 +118,7 @@ fn directory(path: &Path, host: &Host, what: &'static str) -> Result<(), Conflic
 fn listening(spec: &Spec) -> Result<(), Conflict> {
     match spec.listen.len() {
         0 if spec.dial && spec.network == Network::Open => {
-            Err(Conflict::Listen(0, "it has the host's network"))
+            Err(Conflict::Listen(1, "it has the host's network"))
         }
         0 => Ok(()),
         count if spec.network == Network::Open => Err(Conflict::Listen(count, "it has the host's network")),

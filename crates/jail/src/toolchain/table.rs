@@ -66,6 +66,10 @@ const fn never(path: &'static str, because: &'static str) -> Part {
     Part { path, show: Show::Never, because }
 }
 
+/// Every name, in the order of the table.
+pub const NAMES: &[&str] =
+    &["rust", "node", "python", "go", "java", "c", "ruby", "dotnet", "mise", "brew"];
+
 /// Every toolchain that is known.
 pub static TOOLCHAINS: &[Toolchain] = &[
     Toolchain { name: "rust", about: "cargo, rustup", dirs: RUST },
@@ -411,7 +415,7 @@ static MISE: &[Dir] = &[
 ];
 
 static BREW: &[Dir] =
-    &[dir("HOMEBREW_PREFIX", "", &[installed("", "programs and libraries of homebrew")])];
+    &[dir("HOMEBREW_PREFIX", "/home/linuxbrew/.linuxbrew", &[installed("", "programs and libraries of homebrew")])];
 
 /// What no variable and no link makes part of a toolchain, below the home directory.
 pub(super) static CLOSED: &[(&str, &str)] = &[

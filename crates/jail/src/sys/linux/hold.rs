@@ -87,7 +87,7 @@ pub(crate) fn hold(
     let program = check(spec, command)?;
     if provider != Provider::Native && (!spec.listen.is_empty() || spec.dial) {
         let why = "only the native provider makes a network that it can reach into";
-        return Err(Conflict::Listen(spec.listen.len(), why).into());
+        return Err(Conflict::Listen(spec.listen.len() + usize::from(spec.dial), why).into());
     }
     match provider {
         Provider::Native => hold_native(early, spec, command, program),
