@@ -10,6 +10,7 @@ mod jailed;
 mod record;
 mod spec;
 mod told;
+mod toolchains;
 mod unjailed;
 
 use std::borrow::Cow;
@@ -20,6 +21,7 @@ use std::time::Instant;
 
 use config::{JailSettings, Jailing, Problems, Settings};
 use jail::environment::{self, Wanted};
+use jail::toolchain;
 use jail::{Early, Spec};
 use policy::{Code, RuleRef, Shown};
 use shell::Dialect;
@@ -71,14 +73,18 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
     })?;
     let home = home(&around);
     let cwd = start(&settings, &around);
-    let environment = variables(args, &settings, &around, &home, &cwd)?;
     let (git, own) = (git::settings(&home), own_files(&around, &ledger));
+    let (toolchains, outside) =
+        toolchains::toolchains(&settings, &home, &around.places.workspace, &own, env::vars_os().collect());
+    let place = Inside { home: &home, cwd: &cwd, toolchains: &toolchains };
+    let environment = variables(args, &settings, &around, &place, &outside)?;
     let project = around.files.project.as_deref().filter(|path| is_file(path));
     let workspace = &around.places.workspace;
     let found = jail::repository(workspace);
     let (repository, note) = git::repository(&found, &policy, &settings);
     let sight = Sight { workspace, home: &home, git: &git, repository, project, own: &own, environment };
-    let spec = spec::spec(&settings, sight)?;
+    let mut spec = spec::spec(&settings, sight)?;
+    spec.toolchains = toolchains;
     let notes = note.filter(|_| git::is_worth_saying(&found, args)).into_iter().collect();
     let journal = Journal::open(&ledger, &settings.profile)?;
     // No shell reads the words first; one that is among them says itself which it is.
@@ -126,29 +132,35 @@ fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
     if seen.any(|path| around.cwd.starts_with(path)) { around.cwd.clone() } else { workspace.clone() }
 }
 
+/// What of the inside variables are made of.
+struct Inside<'a> {
+    home: &'a Path,
+    cwd: &'a Path,
+    toolchains: &'a toolchain::Shown,
+}
+
 fn variables(
     args: &RunArgs,
     settings: &JailSettings,
     around: &Surroundings,
-    home: &Path,
-    cwd: &Path,
+    inside: &Inside<'_>,
+    outside: &[(OsString, OsString)],
 ) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let outside: Vec<_> = env::vars_os().collect();
     let wanted: Vec<_> = args.env.iter().map(|text| Wanted::parse(text)).collect();
     let shown = settings.views.iter().filter(|view| view.mode.shows_host());
-    let visible: Vec<_> =
-        environment::SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
+    let shown = shown.map(|view| view.path.as_path()).chain(inside.toolchains.programs());
+    let visible: Vec<_> = environment::SYSTEM.iter().map(Path::new).chain(shown).collect();
     let bash = Path::new("/bin/bash");
     let place = environment::Place {
-        home,
+        home: inside.home,
         workspace: &around.places.workspace,
-        cwd,
+        cwd: inside.cwd,
         user: &user(),
         shell: if bash.exists() { bash } else { Path::new("/bin/sh") },
         tmp: Path::new("/tmp"),
         visible: &visible,
     };
-    environment::inside(&outside, &wanted, &place).map_err(|refused| {
+    environment::inside(outside, &wanted, &place).map_err(|refused| {
         Failure::coded(Code::JailEnvironment, "a variable cannot be let in")
             .because(&refused)
             .exit(Exit::Refused)
@@ -193,7 +205,7 @@ impl Run {
             return self.unjailed(args, rule, terminal);
         }
         match (jailed::hold(&self, early, args), &self.settings.jailing) {
-            (Ok(held), _) => jailed::follow(&self, held, args, terminal),
+            (Ok((held, doors)), _) => jailed::follow(&self, held, doors, args, terminal),
             (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) => {
                 writeln!(terminal.err, "note: {}", Shown::text(&failure.message))?;
                 self.unjailed(args, rule, terminal)

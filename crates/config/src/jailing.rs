@@ -3,8 +3,12 @@
 //! The command line belongs to the person who types it, so it may say what that person's own file may say. The
 //! administrator's file and the project's are bounds: what one of them sets, the command line can only narrow.
 
+mod besides;
+
 use std::path::Path;
 
+use jail::bridge::{Direction, Port};
+use jail::toolchain::Choose;
 use jail::{Mode, Network, Require, View};
 use policy::finding::Mode as Judging;
 use policy::{Code, Limits, RuleRef, Shown};
@@ -27,6 +31,10 @@ pub struct Wish {
     pub provider: Option<String>,
     /// Views: read-only, writable and hidden ones.
     pub views: Vec<View>,
+    /// Other toolchains.
+    pub toolchains: Option<Choose>,
+    /// Ports, each way as texts.
+    pub ports: Vec<(Direction, String)>,
     /// Limits, each as a name and a value.
     pub limits: Vec<(String, String)>,
 }
@@ -48,6 +56,10 @@ pub struct JailSettings {
     pub network_rule: Option<RuleRef>,
     /// What is seen besides the workspace.
     pub views: Vec<View>,
+    /// Which toolchains are seen.
+    pub toolchains: Choose,
+    /// Which ports are bridged.
+    pub ports: Vec<Port>,
     /// The limits.
     pub limits: Limits,
     /// The least enforcement that is accepted.
@@ -88,6 +100,8 @@ impl Settings {
             network,
             network_rule,
             views: self.views(wish, &chosen),
+            toolchains: self.toolchains(wish, &bounds)?,
+            ports: self.ports(wish, &bounds)?,
             limits: self.wished_limits(wish, &bounds)?,
             require: chosen.require,
             commands: judging(&chosen, &bounds),

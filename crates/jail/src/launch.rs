@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -193,6 +194,7 @@ fn hold_with(
     spec: &Spec,
     command: &Command,
 ) -> Result<Held, JailError> {
+    let spec = &spec.toolchains.put_into(spec, provider);
     let spec = match provider {
         Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
         // Landlock cannot protect a part of what may be changed.
@@ -237,6 +239,12 @@ impl Held {
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
         self.held.listeners()
+    }
+
+    /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, whoever connects them.
+    #[must_use]
+    pub fn sockets(&mut self) -> Vec<OwnedFd> {
+        self.held.dialers()
     }
 
     /// What ends the command from another thread. Asked before the command is released, it ends it at once.

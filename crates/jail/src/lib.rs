@@ -13,6 +13,7 @@
 //! **Invariant.** Measuring creates nothing and changes nothing on the host: no file, no mount, no setting. What has to
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
+pub mod bridge;
 mod enforcement;
 pub mod environment;
 mod kept;
@@ -25,6 +26,7 @@ mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
+pub mod toolchain;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use launch::{

@@ -36,10 +36,14 @@ pub struct Plan {
     pub own_network: bool,
     /// Where somebody outside listens inside the jail's own network.
     pub listen: Vec<SocketAddr>,
+    /// Whether somebody outside connects to servers in it.
+    pub dial: bool,
     /// What is made in the empty root, parents first.
     pub skeleton: Vec<(PathBuf, Skeleton)>,
     /// What is mounted, parents first.
     pub mounts: Vec<Mount>,
+    /// What is made in private space when everything is mounted, parents first.
+    pub late: Vec<(PathBuf, Skeleton)>,
     /// Where the changes of layered mounts stay. Those of the others are the jail's own.
     pub kept: Vec<Keeps>,
     /// What may be done beneath which path, for Landlock.
@@ -78,6 +82,8 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
     Ok(Plan {
         own_network: spec.network != Network::Open,
         listen: spec.listen.clone(),
+        dial: spec.dial,
+        late: tree::late(spec, &mounts),
         skeleton: tree::skeleton(Some(spec), host, &mounts, &identity),
         grants: tree::grants(&mounts),
         kept: tree::kept(spec, host),

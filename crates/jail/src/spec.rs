@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use policy::{Limits, Protected};
 
 use crate::enforcement::Require;
+use crate::toolchain;
 
 /// A jail as data.
 ///
@@ -19,6 +20,10 @@ pub struct Spec {
     pub workspace: PathBuf,
     /// What is seen beyond the system directories, by path. The deepest view that contains a path counts.
     pub views: Vec<View>,
+    /// Links in private space: where, and to what.
+    pub links: Vec<(PathBuf, PathBuf)>,
+    /// What toolchains bring besides. A provider that cannot show all of it shows less.
+    pub toolchains: toolchain::Shown,
     /// Where the changes of layered views go, if they are to outlive the jail. Of the others nothing is left.
     pub kept: Vec<Kept>,
     /// The names that nothing inside can make or change, wherever something of the host can be changed.
@@ -29,6 +34,8 @@ pub struct Spec {
     pub network: Network,
     /// Where somebody outside listens inside the jail's own network, see [`crate::Held::listeners`].
     pub listen: Vec<SocketAddr>,
+    /// Whether somebody outside connects to servers inside the jail's own network, see [`crate::Held::sockets`].
+    pub dial: bool,
     /// Where the private, empty home directory appears.
     pub home: PathBuf,
     /// The whole environment of the command; nothing is inherited.
@@ -107,11 +114,14 @@ impl Spec {
         Self {
             workspace: workspace.to_owned(),
             views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
+            links: Vec::new(),
+            toolchains: toolchain::Shown::default(),
             kept: Vec::new(),
             protected: Protected::all(),
             repositories: Vec::new(),
             network: Network::None,
             listen: Vec::new(),
+            dial: false,
             home: home.to_owned(),
             environment: Vec::new(),
             limits,

@@ -227,6 +227,8 @@ impl Journal for Records {
             syscalls: level(Layer::Syscalls),
             processes: level(Layer::Processes),
             resources: level(Layer::Resources),
+            toolchains: None,
+            ports: None,
         })
     }
 

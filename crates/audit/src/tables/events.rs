@@ -455,6 +455,10 @@ events! {
         processes: Level,
         /// Memory, time and other resources.
         resources: Level,
+        /// The toolchains that it sees, if any.
+        toolchains: Option<Names<'a>>,
+        /// The ports between its loopback and the host's, if any: `in` or `out`, the host's, the one inside.
+        ports: Option<Names<'a>>,
     }
     /// A confined process ended.
     JailEnded = "jail.ended", Process/2, Informational {

@@ -116,6 +116,7 @@ impl Words {
         made.filter(|made| Some(*made) != last).for_each(|(path, thing)| self.make(path, thing));
         self.option("--dev", ["/dev"]);
         plan.mounts.iter().for_each(|mount| self.mount(mount, plan));
+        plan.late.iter().for_each(|(path, thing)| self.make(path, thing));
         if let Some((path, Skeleton::File(text))) = last {
             self.mode(0o644);
             self.handle("--file", Handle::Last(text.clone()));

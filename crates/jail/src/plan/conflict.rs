@@ -84,7 +84,7 @@ impl Conflict {
             Self::Reserved(..) => "take it out".to_owned(),
             Self::NotADirectory(..) => "name its directory".to_owned(),
             Self::Special(_) => "name a file or a directory".to_owned(),
-            Self::Listen(..) => "give the jail a network of its own, and at most 16 sockets".to_owned(),
+            Self::Listen(..) => "give the jail a network of its own, and at most 16 ports to listen on".to_owned(),
             Self::Kept { .. } => "name a directory of its own that no view shows".to_owned(),
             Self::NotEnforceable(..) => "use another provider, or take it out".to_owned(),
         }
@@ -117,6 +117,9 @@ fn directory(path: &Path, host: &Host, what: &'static str) -> Result<(), Conflic
 /// On the host's network a socket of ours would be reachable for everybody.
 fn listening(spec: &Spec) -> Result<(), Conflict> {
     match spec.listen.len() {
+        0 if spec.dial && spec.network == Network::Open => {
+            Err(Conflict::Listen(1, "it has the host's network"))
+        }
         0 => Ok(()),
         count if spec.network == Network::Open => Err(Conflict::Listen(count, "it has the host's network")),
         count if count > 16 => Err(Conflict::Listen(count, "they are too many")),

@@ -25,6 +25,9 @@ impl fmt::Display for Plan {
                 .try_for_each(|(path, thing)| writeln!(f, "  {thing} {}", Shown::path(path)))?;
             writeln!(f, "{} {}", mount.kind, Shown::path(&mount.path))?;
         }
+        for (path, thing) in &self.late {
+            writeln!(f, "{thing} {}", Shown::path(path))?;
+        }
         for kept in &self.kept {
             writeln!(f, "changes of {} to {}", Shown::path(&kept.path), Shown::path(&kept.directory))?;
         }

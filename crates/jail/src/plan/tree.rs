@@ -262,6 +262,21 @@ pub(super) fn skeleton(
     made.into_iter().map(|(path, thing)| (PathBuf::from(path), thing)).collect()
 }
 
+/// Links in private space. One that would lie anywhere else is not made: nothing there is the jail's own.
+pub(super) fn late(spec: &Spec, mounts: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
+    let mut made = Places::new();
+    for (path, to) in &spec.links {
+        let around = mounts.iter().rev().find(|mount| beneath(path, &mount.path));
+        let Some(around) = around.filter(|mount| mount.kind == Kind::Scratch && mount.path != *path) else {
+            continue;
+        };
+        let above = parents(path, &around.path);
+        made.extend(above.map(|parent| place((parent, Skeleton::Directory(0o755)))));
+        made.insert(path.clone().into_os_string(), Skeleton::Link(to.clone()));
+    }
+    made.into_iter().map(|(path, thing)| (PathBuf::from(path), thing)).collect()
+}
+
 /// Links of the system stay links: `/bin` is `usr/bin` inside as outside.
 fn links(host: &Host) -> impl Iterator<Item = (PathBuf, Skeleton)> {
     SYSTEM.iter().filter(|row| row.show == Show::AsIs).filter_map(|row| {

@@ -48,7 +48,11 @@ impl Held {
     }
 
     pub(crate) fn listeners(&mut self) -> Vec<TcpListener> {
-        std::mem::take(&mut self.running.listeners)
+        std::mem::take(&mut self.running.sockets.listeners)
+    }
+
+    pub(crate) fn dialers(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.running.sockets.dialers)
     }
 
     pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
@@ -81,9 +85,9 @@ pub(crate) fn hold(
     command: &Command,
 ) -> Result<Held, JailError> {
     let program = check(spec, command)?;
-    if provider != Provider::Native && !spec.listen.is_empty() {
+    if provider != Provider::Native && (!spec.listen.is_empty() || spec.dial) {
         let why = "only the native provider makes a network that it can reach into";
-        return Err(Conflict::Listen(spec.listen.len(), why).into());
+        return Err(Conflict::Listen(spec.listen.len() + usize::from(spec.dial), why).into());
     }
     match provider {
         Provider::Native => hold_native(early, spec, command, program),
@@ -192,15 +196,15 @@ fn grow(
     let heard = about.as_ref().map(|about| Heard { kept: about.keeps(), observed: about.sight.is_some() });
     let terms =
         Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true, heard };
-    let (mut listener, mut root, mut listeners) = (None, None, Vec::new());
+    let (mut listener, mut root, mut sockets) = (None, None, Default::default());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
         root = jail.root.as_ref().map(|root| root.try_clone()).transpose().map_err(|_| no_handle())?;
-        listeners = std::mem::take(&mut jail.listeners);
+        sockets = std::mem::take(&mut jail.sockets);
         Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
-    running.listeners = listeners;
+    running.sockets = sockets;
     if let (Some(listener), Some(root), Some(about)) = (listener, root, about) {
         running.keeper = Some(Keeper::start(listener, root, about));
     }

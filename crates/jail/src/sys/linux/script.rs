@@ -22,6 +22,8 @@ pub(super) struct Script {
     pub(super) steps: Vec<Step>,
     /// Where the supervisor listens inside the jail's network.
     pub(super) listen: Vec<SocketAddr>,
+    /// Whether it connects to servers there.
+    pub(super) dial: bool,
     /// Whether no way may lead out of the jail's network.
     pub(super) cut_off: bool,
     /// The arguments of the process that stays: one, its name.
@@ -206,7 +208,7 @@ pub(super) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
     done.is_empty().then_some(rest)
 }
 
-fn made((path, thing): (PathBuf, Skeleton)) -> Step {
+pub(super) fn made((path, thing): (PathBuf, Skeleton)) -> Step {
     let path = inside(&path);
     match thing {
         Skeleton::Directory(mode) => Step::Directory { path, mode },
