@@ -9,6 +9,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod failure;
+mod learn;
 mod policy;
 mod report;
 mod run;
@@ -64,6 +65,8 @@ enum OnlyRun {
 enum Command {
     /// Run a command in a jail around this directory
     Run(run::RunArgs),
+    /// Run a command, watch what it uses, and propose the narrowest policy for it
+    Learn(learn::LearnArgs),
     /// Say what the policy decides and why; nothing is done
     Check {
         #[command(subcommand)]
@@ -158,6 +161,7 @@ pub fn restore_terminal_on_panic() {
 fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Run(args) => run::run(args, jail::Early::begin(), &arguments.around, terminal),
+        Command::Learn(args) => learn::run(args, &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {
             // Written to memory first: the generator panics where it cannot write.

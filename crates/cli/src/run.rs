@@ -4,10 +4,10 @@
 
 mod arguments;
 mod decide;
-mod denied;
+pub(crate) mod denied;
 mod git;
-mod jailed;
-mod record;
+pub(crate) mod jailed;
+pub(crate) mod record;
 mod spec;
 mod told;
 mod toolchains;
@@ -33,7 +33,7 @@ use crate::report;
 use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::Terminal;
 
-pub(crate) use arguments::RunArgs;
+pub(crate) use arguments::{NetworkArg, RunArgs};
 use jailed::NoJail;
 use record::{Came, Journal};
 use spec::Sight;
@@ -45,25 +45,45 @@ pub(crate) fn run(
     around: &SurroundingsArgs,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    // An exit code of 1 would be taken for the command's own.
-    let nothing_ran = |failure: Failure| match failure.exit {
+    prepare(args, around, str::to_owned)
+        .and_then(|(run, _)| run.go(early, args, terminal))
+        .map_err(nothing_ran)
+}
+
+/// An exit code of 1 would be taken for the command's own.
+pub(crate) fn nothing_ran(failure: Failure) -> Failure {
+    match failure.exit {
         Exit::Failed | Exit::Ok => failure.exit(Exit::NoJail),
         _ => failure,
-    };
-    prepare(args, around).and_then(|run| run.go(early, args, terminal)).map_err(nothing_ran)
+    }
 }
 
 /// Everything that is known before anything is made.
-struct Run {
-    settings: JailSettings,
-    spec: Spec,
-    cwd: PathBuf,
-    line: String,
-    journal: Journal,
+pub(crate) struct Run {
+    pub(crate) settings: JailSettings,
+    pub(crate) spec: Spec,
+    pub(crate) cwd: PathBuf,
+    pub(crate) line: String,
+    pub(crate) journal: Journal,
     notes: Vec<String>,
 }
 
-fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
+/// What a run was prepared from.
+pub(crate) struct Origin {
+    pub(crate) around: Surroundings,
+    pub(crate) policy: Settings,
+    /// The real home directory.
+    pub(crate) home: PathBuf,
+    /// What belongs to Ringfence.
+    pub(crate) own: Vec<PathBuf>,
+}
+
+/// Prepares a run; `recorded` is what the ledger calls the profile.
+pub(crate) fn prepare(
+    args: &RunArgs,
+    around: &SurroundingsArgs,
+    recorded: impl FnOnce(&str) -> String,
+) -> Result<(Run, Origin), Failure> {
     let around = Surroundings::find(around)?;
     let policy =
         config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
@@ -86,12 +106,13 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
     let mut spec = spec::spec(&settings, sight)?;
     spec.toolchains = toolchains;
     let notes = note.filter(|_| git::is_worth_saying(&found, args)).into_iter().collect();
-    let journal = Journal::open(&ledger, &settings.profile)?;
+    let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
-    Ok(Run { settings, spec, cwd, line, journal, notes })
+    let run = Run { settings, spec, cwd, line, journal, notes };
+    Ok((run, Origin { around, policy, home, own }))
 }
 
 /// Decides about the command and records it as it was typed, whatever the answer.
@@ -133,13 +154,13 @@ fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
 }
 
 /// What of the inside variables are made of.
-struct Inside<'a> {
-    home: &'a Path,
-    cwd: &'a Path,
-    toolchains: &'a toolchain::Shown,
+pub(crate) struct Inside<'a> {
+    pub(crate) home: &'a Path,
+    pub(crate) cwd: &'a Path,
+    pub(crate) toolchains: &'a toolchain::Shown,
 }
 
-fn variables(
+pub(crate) fn variables(
     args: &RunArgs,
     settings: &JailSettings,
     around: &Surroundings,
@@ -215,7 +236,7 @@ impl Run {
     }
 
     /// Records that nothing is started, and why.
-    fn refuse(&self, failure: Failure) -> Failure {
+    pub(crate) fn refuse(&self, failure: Failure) -> Failure {
         let recorded = self.journal.refused(&self.settings.provider, &failure.message);
         // Nothing happens either way; both reasons are worth knowing.
         match recorded {
@@ -240,7 +261,7 @@ impl Run {
 }
 
 /// The program as it was typed; its arguments stand in the record of the decision.
-fn program(args: &RunArgs) -> Cow<'_, str> {
+pub(crate) fn program(args: &RunArgs) -> Cow<'_, str> {
     args.command.first().map(|program| program.to_string_lossy()).unwrap_or_default()
 }
 

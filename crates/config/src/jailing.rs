@@ -189,6 +189,17 @@ impl Settings {
         Ok(())
     }
 
+    /// Where the user's own file says what a jail of this profile shows: the keys for reading and for writing.
+    #[must_use]
+    pub fn view_keys(&self, profile: &str) -> (String, String) {
+        let own = self.get("profiles").and_then(Node::table).and_then(|profiles| profiles.get(profile));
+        let plain = profile.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        match own.filter(|entry| plain && entry.node.source.scope == Scope::User) {
+            Some(_) => (format!("profiles.{profile}.read"), format!("profiles.{profile}.write")),
+            None => ("jail.read-only".to_owned(), "jail.shared".to_owned()),
+        }
+    }
+
     /// The setting of a bounding layer that does not let this view in.
     fn closed_by<'a>(&self, bound: &'a Table, view: &View) -> Option<&'a Node> {
         let (read, shared) = (find(bound, "jail.read-only"), find(bound, "jail.shared"));

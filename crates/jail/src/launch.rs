@@ -28,11 +28,12 @@ use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
 use crate::kept::kept;
-use crate::plan::Conflict;
+use crate::plan::{Conflict, Sight};
 use crate::probe::Errno;
 use crate::resources::Overrun;
 use crate::spec::Spec;
 use crate::sys;
+use crate::uses::Uses;
 
 /// What is started in a jail.
 #[derive(Debug, Clone)]
@@ -43,7 +44,7 @@ pub struct Command {
     pub cwd: PathBuf,
     /// Where its standard streams lead.
     pub streams: Streams,
-    /// Whether refusals are observed and told, see [`Denial`].
+    /// Whether uses and refusals are observed and told, see [`Uses`] and [`Denial`].
     pub observe: bool,
 }
 
@@ -152,6 +153,11 @@ impl Choice {
 /// Fails if a layer is weaker than the spec requires; then nothing has run.
 pub fn hold(choice: Choice, spec: &Spec, command: &Command) -> Result<Held, JailError> {
     Early(None).hold(choice, spec, command)
+}
+
+/// What a jail of this spec would let a program see on this machine. Nothing is made.
+pub fn sight(spec: &Spec) -> Result<Sight, Conflict> {
+    sys::sight(spec)
 }
 
 /// A jail that was begun before its spec was known.
@@ -300,6 +306,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// What it was refused, if that was observed.
     pub denials: Vec<Denial>,
+    /// What it used, if that was observed.
+    pub uses: Uses,
     /// What else there is to say.
     pub notes: Vec<String>,
     /// What it wrote, if that was captured: standard output and standard error.

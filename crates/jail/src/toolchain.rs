@@ -164,10 +164,11 @@ impl Search<'_> {
     /// Tools look in other places where the caller has its caches and settings elsewhere.
     fn below_home(&self, path: &str) -> Option<PathBuf> {
         let moved = [(".cache/", "XDG_CACHE_HOME"), (".local/share/", "XDG_DATA_HOME")];
-        let moved = moved.into_iter().chain([(".config/", "XDG_CONFIG_HOME")]).find_map(|(start, variable)| {
-            let base = plain(Path::new(self.value(variable)?))?;
-            Some(base.join(path.strip_prefix(start)?))
-        });
+        let moved =
+            moved.into_iter().chain([(".config/", "XDG_CONFIG_HOME")]).find_map(|(start, variable)| {
+                let base = plain(Path::new(self.value(variable)?))?;
+                Some(base.join(path.strip_prefix(start)?))
+            });
         (!path.is_empty()).then(|| moved.unwrap_or_else(|| self.ask.outside.join(path)))
     }
 
@@ -181,7 +182,9 @@ impl Search<'_> {
 
     /// Whether a part is there and can be used inside.
     fn part(&mut self, part: &Part, place: &Place) -> bool {
-        let Some((real, directory)) = self.files.real(&joined(&place.outside, part.path)) else { return false };
+        let Some((real, directory)) = self.files.real(&joined(&place.outside, part.path)) else {
+            return false;
+        };
         let (mode, refused) = match part.show {
             Show::Installed | Show::Never => (Mode::ReadOnly, None),
             Show::Cache => (Mode::Layered, (!directory).then_some("it is not a directory")),
@@ -314,7 +317,9 @@ impl Shown {
         let alone = provider == Provider::Landlock;
         let views = self.views.iter().filter_map(|view| match view.mode {
             Mode::Private | Mode::Hidden if alone => None,
-            Mode::Layered if provider != Provider::Native => Some(View { mode: Mode::ReadOnly, ..view.clone() }),
+            Mode::Layered if provider != Provider::Native => {
+                Some(View { mode: Mode::ReadOnly, ..view.clone() })
+            }
             _ => Some(view.clone()),
         });
         spec.views.extend(views);

@@ -67,18 +67,13 @@ const fn never(path: &'static str, because: &'static str) -> Part {
 }
 
 /// Every name, in the order of the table.
-pub const NAMES: &[&str] =
-    &["rust", "node", "python", "go", "java", "c", "ruby", "dotnet", "mise", "brew"];
+pub const NAMES: &[&str] = &["rust", "node", "python", "go", "java", "c", "ruby", "dotnet", "mise", "brew"];
 
 /// Every toolchain that is known.
 pub static TOOLCHAINS: &[Toolchain] = &[
     Toolchain { name: "rust", about: "cargo, rustup", dirs: RUST },
     Toolchain { name: "node", about: "npm, pnpm, yarn, bun, deno, nvm, fnm, volta", dirs: NODE },
-    Toolchain {
-        name: "python",
-        about: "pip, uv, poetry, pipx, pdm, pyenv, conda, pre-commit",
-        dirs: PYTHON,
-    },
+    Toolchain { name: "python", about: "pip, uv, poetry, pipx, pdm, pyenv, conda, pre-commit", dirs: PYTHON },
     Toolchain { name: "go", about: "go, golangci-lint", dirs: GO },
     Toolchain { name: "java", about: "maven, gradle, sbt, coursier, sdkman, jenv, android", dirs: JAVA },
     Toolchain { name: "c", about: "ccache, sccache, conan, vcpkg, bazel, zig", dirs: C },
@@ -211,11 +206,7 @@ static PYTHON: &[Dir] = &[
     dir("UV_TOOL_DIR", ".local/share/uv/tools", &[installed("", "programs installed with uv tool")]),
     dir("", ".local/share/uv/credentials", &[never("", "passwords of indexes")]),
     dir("", ".config/uv/uv.toml", &[settings("", "the index and its options; may hold a password")]),
-    dir(
-        "POETRY_CACHE_DIR",
-        ".cache/pypoetry",
-        &[cache("", "packages, and the environments of projects")],
-    ),
+    dir("POETRY_CACHE_DIR", ".cache/pypoetry", &[cache("", "packages, and the environments of projects")]),
     dir("POETRY_HOME", ".local/share/pypoetry", &[installed("venv", "poetry itself")]),
     dir(
         "POETRY_CONFIG_DIR",
@@ -414,8 +405,11 @@ static MISE: &[Dir] = &[
     dir("", ".local/bin", &[installed("", "mise itself, and programs of other installers")]),
 ];
 
-static BREW: &[Dir] =
-    &[dir("HOMEBREW_PREFIX", "/home/linuxbrew/.linuxbrew", &[installed("", "programs and libraries of homebrew")])];
+static BREW: &[Dir] = &[dir(
+    "HOMEBREW_PREFIX",
+    "/home/linuxbrew/.linuxbrew",
+    &[installed("", "programs and libraries of homebrew")],
+)];
 
 /// What no variable and no link makes part of a toolchain, below the home directory.
 pub(super) static CLOSED: &[(&str, &str)] = &[

@@ -326,7 +326,7 @@ impl Running {
         }
         // It has time to end while the rest is done.
         let sweeper = self.sweeper.map(Sweeper::dismissed);
-        let denials = self.keeper.take().map(Keeper::denials).unwrap_or_default();
+        let (denials, seen) = self.keeper.take().map(Keeper::told).unwrap_or_default();
         let captured = match self.connection {
             Connection::Relay(relay, signals) => {
                 let lost = relay.finish(Instant::now() + LAST_WORDS);
@@ -343,7 +343,7 @@ impl Running {
             (None, Status::Signaled(signal)) => End::Signaled(signal),
         };
         drop(sweeper);
-        Outcome { end, duration, denials, notes, captured }
+        Outcome { end, duration, denials, uses: seen, notes, captured }
     }
 
     fn observed(&self, used: Used) -> Observed {
