@@ -93,6 +93,8 @@ pub enum Text {
     Variable,
     /// `env:NAME`.
     Source,
+    /// The name of a row in the table of protected names.
+    ProtectedName,
     /// An example: a command, a path, a host or a tool.
     Example,
 }

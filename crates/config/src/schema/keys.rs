@@ -75,6 +75,12 @@ static JAIL: &[Key] = &[
         "Directories outside the workspace that may be written.",
     ),
     Key::new(
+        "unprotected",
+        Kind::List(Text::ProtectedName),
+        Narrow::Within,
+        "Protected names that may be changed all the same, as the reference of names writes them.",
+    ),
+    Key::new(
         "secure-credential-home",
         Kind::Flag,
         Narrow::Order(&["false", "true"]),
