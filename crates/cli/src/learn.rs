@@ -78,6 +78,7 @@ impl LearnArgs {
             toolchains: Vec::new(),
             port_in: Vec::new(),
             port_out: Vec::new(),
+            unprotect: Vec::new(),
             explain_denials: true,
             verbose: false,
             command: self.command.clone(),

@@ -27,6 +27,9 @@ pub(crate) struct RunArgs {
     /// Show nothing at a path; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) hide: Vec<PathBuf>,
+    /// Let a protected name be changed, such as CLAUDE.md; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) unprotect: Vec<String>,
     /// Let a variable in, or set it; may be repeated
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) env: Vec<OsString>,
@@ -113,6 +116,7 @@ impl RunArgs {
             }),
             provider: self.provider.map(|provider| provider.word().to_owned()),
             views: views.map(|(path, mode)| View { path: real(cwd, path), mode }).collect(),
+            unprotected: self.unprotect.clone(),
             limits: self.limits.iter().map(|text| pair(text)).collect::<Result<_, _>>()?,
         })
     }

@@ -74,7 +74,7 @@ pub(crate) fn follow(
     let outcome = let_go(run, held, doors)?;
     let came = came(outcome.end);
     let denials: Vec<_> =
-        outcome.denials.iter().map(|denial| Denied::new(denial, &run.settings.profile)).collect();
+        outcome.denials.iter().map(|denial| Denied::of(denial, &run.spec, &run.settings.profile)).collect();
     if let Err(unrecorded) = recorded(&run.journal, &outcome, &denials, came) {
         // The command has run, and its exit code is the answer; that its end is not in the ledger is told.
         write!(terminal.err, "{unrecorded}")?;

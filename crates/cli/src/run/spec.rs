@@ -37,6 +37,7 @@ pub(crate) fn spec(settings: &JailSettings, sight: Sight<'_>) -> Result<Spec, Fa
         |path: &&Path| spec.views.contains(&View { path: (*path).to_owned(), mode: Mode::ReadWrite });
     spec.repositories = sight.repository.filter(changed).map(Path::to_owned).into_iter().collect();
     out_of_reach(&spec.views, sight.own)?;
+    spec.protected = settings.protected.clone();
     spec.network = network(settings)?;
     spec.require = settings.require;
     spec.environment = sight.environment;
