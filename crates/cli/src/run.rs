@@ -7,6 +7,7 @@ mod decide;
 mod denied;
 mod git;
 mod jailed;
+mod layered;
 mod record;
 mod spec;
 mod told;
@@ -33,6 +34,7 @@ use crate::terminal::Terminal;
 
 pub(crate) use arguments::RunArgs;
 use jailed::NoJail;
+use layered::Layered;
 use record::{Came, Journal};
 use spec::Sight;
 
@@ -58,6 +60,8 @@ struct Run {
     cwd: PathBuf,
     line: String,
     journal: Journal,
+    /// Where its changes go, if not to the real files.
+    overlay: Option<Layered>,
 }
 
 fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
@@ -75,13 +79,17 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
     let project = around.files.project.as_deref().filter(|path| is_file(path));
     let workspace = &around.places.workspace;
     let sight = Sight { workspace, home: &home, git: &git, project, own: &own, environment };
-    let spec = spec::spec(&settings, sight)?;
+    let mut spec = spec::spec(&settings, sight)?;
     let journal = Journal::open(&ledger, &settings.profile)?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
-    Ok(Run { settings, spec, cwd, line, journal })
+    let state = around.places.state.as_deref();
+    let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
+    let overlay = overlay.transpose()?;
+    overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
+    Ok(Run { settings, spec, cwd, line, journal, overlay })
 }
 
 /// Decides about the command and records it as it was typed, whatever the answer.
@@ -181,13 +189,32 @@ fn is_file(path: &Path) -> bool {
 }
 
 impl Run {
-    fn go(self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    fn go(mut self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+        let overlay = self.overlay.take();
+        let without_jail = overlay.is_none();
+        let came = self.tried(early, args, without_jail, terminal);
+        match overlay {
+            Some(overlay) => overlay.ended(came, terminal),
+            None => came,
+        }
+    }
+
+    fn tried(
+        &self,
+        early: Early,
+        args: &RunArgs,
+        without_jail: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Exit, Failure> {
+        if !without_jail && let Jailing::Never(rule) = &self.settings.jailing {
+            return Err(self.refuse(layered::needs_a_jail(rule)));
+        }
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
         }
-        match (jailed::hold(&self, early, args), &self.settings.jailing) {
-            (Ok(held), _) => jailed::follow(&self, held, args, terminal),
-            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) => {
+        match (jailed::hold(self, early, args), &self.settings.jailing) {
+            (Ok(held), _) => jailed::follow(self, held, args, terminal),
+            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) if without_jail => {
                 writeln!(terminal.err, "note: {}", Shown::text(&failure.message))?;
                 self.unjailed(args, rule, terminal)
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use audit::{
-    AuditError, By, Durability, Event, Head, Ledger, Level, Name, Options, Outcome, Sink as _, Text,
+    AuditError, By, Durability, Event, FilePath, Head, Ledger, Level, Name, Options, Outcome, Sink as _, Text,
 };
 use jail::{Enforcement, Layer};
 use policy::{Code, Decision, Effect, Kind, RuleRef};
@@ -84,6 +84,12 @@ impl Journal {
             processes: level(Layer::Processes),
             resources: level(Layer::Resources),
         })
+    }
+
+    /// Changes of a directory go to an overlay.
+    pub(crate) fn overlaid(&self, overlay: &str, path: &Path) -> Result<(), Failure> {
+        let (overlay, path) = (Name(overlay), FilePath(path));
+        self.record(&Event::OverlayBegun { by: self.by(), overlay, path })
     }
 
     /// No jail could be made.
