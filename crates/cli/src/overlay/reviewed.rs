@@ -200,11 +200,15 @@ fn node(node: &Node) -> Value {
     json!({ "kind": node.kind.word(), "mode": format!("{:o}", node.mode), "size": node.size, "target": target })
 }
 
+fn bytes(count: u64) -> String {
+    format!("{count} {}", if count == 1 { "byte" } else { "bytes" })
+}
+
 /// What differs besides the text of a file.
 fn detail(change: &Change) -> String {
     let said = |node: &Node| match &node.kind {
         Kind::Link(target) => format!("link to {}", Shown::path(target)),
-        Kind::File => format!("file of {} bytes", node.size),
+        Kind::File => format!("file of {}", bytes(node.size)),
         other => other.word().to_owned(),
     };
     match (&change.before, &change.after) {
@@ -215,7 +219,7 @@ fn detail(change: &Change) -> String {
             }
             if change.content {
                 parts.push(match (&before.kind, &after.kind) {
-                    (Kind::File, Kind::File) => format!("{} -> {} bytes", before.size, after.size),
+                    (Kind::File, Kind::File) => format!("{} -> {}", before.size, bytes(after.size)),
                     _ => format!("{} -> {}", said(before), said(after)),
                 });
             }
@@ -224,7 +228,7 @@ fn detail(change: &Change) -> String {
         (Some(before), Some(after)) => format!(": {} -> {}", said(before), said(after)),
         (None, Some(after)) if after.kind == Kind::File => {
             let runs = if after.mode & 0o111 == 0 { "" } else { ", executable" };
-            format!(": {} bytes{runs}", after.size)
+            format!(": {}{runs}", bytes(after.size))
         }
         (None, Some(node)) | (Some(node), None) => format!(": {}", said(node)),
         (None, None) => String::new(),
