@@ -79,6 +79,7 @@ impl LearnArgs {
             port_in: Vec::new(),
             port_out: Vec::new(),
             unprotect: Vec::new(),
+            overlay: None,
             explain_denials: true,
             verbose: false,
             command: self.command.clone(),

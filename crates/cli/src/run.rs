@@ -7,6 +7,7 @@ mod decide;
 pub(crate) mod denied;
 mod git;
 pub(crate) mod jailed;
+mod layered;
 pub(crate) mod record;
 mod spec;
 mod told;
@@ -35,6 +36,7 @@ use crate::terminal::Terminal;
 
 pub(crate) use arguments::{NetworkArg, RunArgs};
 use jailed::NoJail;
+use layered::Layered;
 use record::{Came, Journal};
 use spec::Sight;
 
@@ -66,6 +68,8 @@ pub(crate) struct Run {
     pub(crate) line: String,
     pub(crate) journal: Journal,
     notes: Vec<String>,
+    /// Where its changes go, if not to the real files.
+    overlay: Option<Layered>,
 }
 
 /// What a run was prepared from.
@@ -111,7 +115,11 @@ pub(crate) fn prepare(
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
-    let run = Run { settings, spec, cwd, line, journal, notes };
+    let state = around.places.state.as_deref();
+    let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
+    let overlay = overlay.transpose()?;
+    overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
+    let run = Run { settings, spec, cwd, line, journal, notes, overlay };
     Ok((run, Origin { around, policy, home, own }))
 }
 
@@ -218,16 +226,35 @@ fn is_file(path: &Path) -> bool {
 }
 
 impl Run {
-    fn go(self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    fn go(mut self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
         for note in &self.notes {
             writeln!(terminal.err, "note: {}", Shown::text(note))?;
+        }
+        let overlay = self.overlay.take();
+        let without_jail = overlay.is_none();
+        let came = self.tried(early, args, without_jail, terminal);
+        match overlay {
+            Some(overlay) => overlay.ended(came, terminal),
+            None => came,
+        }
+    }
+
+    fn tried(
+        &self,
+        early: Early,
+        args: &RunArgs,
+        without_jail: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Exit, Failure> {
+        if !without_jail && let Jailing::Never(rule) = &self.settings.jailing {
+            return Err(self.refuse(layered::needs_a_jail(rule)));
         }
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
         }
-        match (jailed::hold(&self, early, args), &self.settings.jailing) {
-            (Ok((held, doors)), _) => jailed::follow(&self, held, doors, args, terminal),
-            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) => {
+        match (jailed::hold(self, early, args), &self.settings.jailing) {
+            (Ok((held, doors)), _) => jailed::follow(self, held, doors, args, terminal),
+            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) if without_jail => {
                 writeln!(terminal.err, "note: {}", Shown::text(&failure.message))?;
                 self.unjailed(args, rule, terminal)
             }
