@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use config::edit::Edit;
 use config::{Scope, Source};
+use jail::bridge::Doors;
 use jail::{Early, End, Held, Mode, Outcome, Provider, Spec, View, mode_at};
 use policy::{Code, Decision, Kind, Shown};
 use shell::Dialect;
@@ -26,7 +27,7 @@ use crate::policy::{check_layers, record_change};
 use crate::report;
 use crate::run::denied::Denied;
 use crate::run::jailed::{self, NoJail};
-use crate::run::{Origin, Run, RunArgs, nothing_ran, prepare, variables};
+use crate::run::{Inside, Origin, Run, RunArgs, nothing_ran, prepare, variables};
 use crate::surroundings::SurroundingsArgs;
 use crate::terminal::{Format, Terminal};
 use crate::write::replace;
@@ -74,6 +75,11 @@ impl LearnArgs {
             network: self.network,
             provider: None,
             limits: self.limits.clone(),
+            toolchains: Vec::new(),
+            port_in: Vec::new(),
+            port_out: Vec::new(),
+            unprotect: Vec::new(),
+            overlay: None,
             explain_denials: true,
             verbose: false,
             command: self.command.clone(),
@@ -155,7 +161,9 @@ fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide) -> Result<
     let hidden: Vec<_> = hidden.map(|path| View { path: path.clone(), mode: Mode::Hidden }).collect();
     run.settings.views.extend(shown.iter().cloned());
     run.spec.views.extend(shown.into_iter().chain(hidden));
-    run.spec.environment = variables(args, &run.settings, &origin.around, &origin.home, &run.cwd)?;
+    let place = Inside { home: &origin.home, cwd: &run.cwd, toolchains: &run.spec.toolchains };
+    let outside: Vec<_> = std::env::vars_os().collect();
+    run.spec.environment = variables(args, &run.settings, &origin.around, &place, &outside)?;
     Ok(())
 }
 
@@ -187,7 +195,7 @@ fn held(
     args: &RunArgs,
     origin: &Origin,
     machine: &Machine<'_>,
-) -> Result<(Wide, Held), Failure> {
+) -> Result<(Wide, (Held, Doors)), Failure> {
     let narrow = (run.spec.views.clone(), run.settings.views.clone());
     let mut attempts = 0;
     loop {
@@ -196,10 +204,10 @@ fn held(
         let wide = machine.look();
         widen(run, args, origin, &wide)?;
         match jailed::hold(run, Early::begin(), args) {
-            Ok(held) if held.provider() == Provider::Native => return Ok((wide, held)),
+            Ok(held) if held.0.provider() == Provider::Native => return Ok((wide, held)),
             Ok(held) => {
                 let message =
-                    format!("the {} provider cannot tell what a command uses", held.provider().word());
+                    format!("the {} provider cannot tell what a command uses", held.0.provider().word());
                 return Err(run.refuse(Failure::coded(Code::JailUnavailable, message)));
             }
             Err(NoJail::Refused(failure)) if attempts < ATTEMPTS && has_moved(&failure) => {}

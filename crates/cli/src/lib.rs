@@ -10,6 +10,7 @@ mod exit;
 mod explain;
 mod failure;
 mod learn;
+mod overlay;
 mod policy;
 mod report;
 mod run;
@@ -90,6 +91,12 @@ enum Command {
         #[command(subcommand)]
         command: audit::AuditCommand,
     },
+    /// Show what a command changed in its overlay
+    Review(overlay::ReviewArgs),
+    /// Make the changes of an overlay real
+    Apply(overlay::ApplyArgs),
+    /// Throw the changes of an overlay away
+    Discard(overlay::DiscardArgs),
     /// Say what this machine can enforce, what is lost, what to change
     Doctor(doctor::DoctorArgs),
     /// Print shell completions
@@ -176,6 +183,9 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
             check::run(command, *trace, &around, settings, terminal)
         }
         Command::Audit { command } => audit::run(command, &ledger(command, arguments, terminal)?, terminal),
+        Command::Review(args) => overlay::review(args, &Surroundings::find(&arguments.around)?, terminal),
+        Command::Apply(args) => overlay::apply(args, &Surroundings::find(&arguments.around)?, terminal),
+        Command::Discard(args) => overlay::discard(args, &Surroundings::find(&arguments.around)?, terminal),
         Command::Doctor(args) => {
             let around = Surroundings::find(&arguments.around)?;
             doctor::run(args, &doctor_places(&around), terminal)

@@ -37,6 +37,8 @@ const WIDENING: &[(&str, &str, &str)] = &[
     ("", "jail.secure-credential-home = false", "`jail.secure-credential-home`"),
     ("", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
     ("", "jail.shared = [\"/opt\"]", "`jail.shared`"),
+    ("", "jail.unprotected = [\"CLAUDE.md\"]", "`jail.unprotected`: `CLAUDE.md`"),
+    ("jail.unprotected = [\".vscode\"]", "jail.unprotected = [\".idea\"]", "`jail.unprotected`: `.idea`"),
     ("jail.read-only = [\"/opt/a\"]", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
     ("jail.profile = \"readonly\"", "jail.profile = \"workspace-write\"", "`jail.profile`"),
     (

@@ -15,16 +15,19 @@
 //! given_away::<jail::Running>();
 //! ```
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use policy::{Code, Shown};
+use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
+use crate::kept::kept;
 use crate::plan::{Conflict, Sight};
 use crate::probe::Errno;
 use crate::resources::Overrun;
@@ -197,7 +200,13 @@ fn hold_with(
     spec: &Spec,
     command: &Command,
 ) -> Result<Held, JailError> {
-    let held = sys::hold(provider, early, spec, command)?;
+    let spec = &spec.toolchains.put_into(spec, provider);
+    let spec = match provider {
+        Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
+        // Landlock cannot protect a part of what may be changed.
+        Provider::Landlock => Cow::Borrowed(spec),
+    };
+    let held = sys::hold(provider, early, &spec, command)?;
     match held.enforcement().below(&spec.require) {
         None => Ok(Held { provider, held }),
         Some(layer) => {
@@ -236,6 +245,12 @@ impl Held {
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
         self.held.listeners()
+    }
+
+    /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, whoever connects them.
+    #[must_use]
+    pub fn sockets(&mut self) -> Vec<OwnedFd> {
+        self.held.dialers()
     }
 
     /// What ends the command from another thread. Asked before the command is released, it ends it at once.
@@ -349,6 +364,8 @@ pub enum Denial {
     Program(PathBuf),
     /// A connection to somewhere.
     Connection(String),
+    /// A name that tools outside trust, and why. Told whether refusals are observed or not.
+    Protected(PathBuf, &'static ProtectedName),
 }
 
 /// Why there is no jail.

@@ -1,5 +1,6 @@
 //! A jail as data: what a process tree may see and use. Nothing here touches the machine.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 use policy::{Limits, Protected};
 
 use crate::enforcement::Require;
+use crate::toolchain;
 
 /// A jail as data.
 ///
@@ -18,6 +20,12 @@ pub struct Spec {
     pub workspace: PathBuf,
     /// What is seen beyond the system directories, by path. The deepest view that contains a path counts.
     pub views: Vec<View>,
+    /// Links in private space: where, and to what.
+    pub links: Vec<(PathBuf, PathBuf)>,
+    /// What toolchains bring besides. A provider that cannot show all of it shows less.
+    pub toolchains: toolchain::Shown,
+    /// Where the changes of layered views go, if they are to outlive the jail. Of the others nothing is left.
+    pub kept: Vec<Kept>,
     /// The names that nothing inside can make or change, wherever something of the host can be changed.
     pub protected: Protected,
     /// Which of the views that can be changed are directories of git repositories, rather than have them inside.
@@ -26,6 +34,8 @@ pub struct Spec {
     pub network: Network,
     /// Where somebody outside listens inside the jail's own network, see [`crate::Held::listeners`].
     pub listen: Vec<SocketAddr>,
+    /// Whether somebody outside connects to servers inside the jail's own network, see [`crate::Held::sockets`].
+    pub dial: bool,
     /// Where the private, empty home directory appears.
     pub home: PathBuf,
     /// The whole environment of the command; nothing is inherited.
@@ -56,6 +66,34 @@ pub enum Mode {
     Hidden,
     /// An empty directory of the jail's own, gone when it ends.
     Private,
+    /// As it is outside. What is changed is changed inside only: it goes to a layer above, which is the jail's own and gone
+    /// when it ends, unless [`Spec::kept`] says where it stays.
+    Layered,
+}
+
+impl Mode {
+    /// Whether what the host has at the path is seen.
+    #[must_use]
+    pub const fn shows_host(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::ReadWrite | Self::Layered)
+    }
+}
+
+/// Where the changes of a layered view stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The path of the view.
+    pub path: PathBuf,
+    /// A directory of the host that nothing inside sees, with two others in it, [`Kept::UPPER`] and [`Kept::WORK`]. Both belong
+    /// to the owner of the workspace, and nobody else uses them meanwhile.
+    pub directory: PathBuf,
+}
+
+impl Kept {
+    /// Where the changes are: what was added and changed, and a mark for what was removed.
+    pub const UPPER: &str = "upper";
+    /// What the kernel needs beside them.
+    pub const WORK: &str = "work";
 }
 
 /// Which network is seen.
@@ -76,10 +114,14 @@ impl Spec {
         Self {
             workspace: workspace.to_owned(),
             views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
+            links: Vec::new(),
+            toolchains: toolchain::Shown::default(),
+            kept: Vec::new(),
             protected: Protected::all(),
             repositories: Vec::new(),
             network: Network::None,
             listen: Vec::new(),
+            dial: false,
             home: home.to_owned(),
             environment: Vec::new(),
             limits,
@@ -95,10 +137,27 @@ impl Spec {
         self
     }
 
+    /// Shows a directory as it is, with its changes in a layer that stays in another.
+    #[must_use]
+    pub fn keep(mut self, path: &Path, directory: &Path) -> Self {
+        self.kept.push(Kept { path: path.to_owned(), directory: directory.to_owned() });
+        self.view(path, Mode::Layered)
+    }
+
     /// How a path is seen: the deepest view that contains it counts. `None`: no view does.
     #[must_use]
     pub fn mode_at(&self, path: &Path) -> Option<Mode> {
         mode_at(&self.views, path)
+    }
+
+    /// The same with some paths that cannot be changed.
+    pub(crate) fn keeping(&self, kept: Vec<PathBuf>) -> Cow<'_, Self> {
+        if kept.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let kept = kept.into_iter().map(|path| View { path, mode: Mode::ReadOnly });
+        let views = self.views.iter().cloned().chain(kept).collect();
+        Cow::Owned(Self { views, ..self.clone() })
     }
 
     /// Chooses the network.

@@ -94,6 +94,10 @@ impl Held {
         match *self {}
     }
 
+    pub(crate) fn dialers(&mut self) -> Vec<std::os::fd::OwnedFd> {
+        match *self {}
+    }
+
     pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
         match *self {}
     }

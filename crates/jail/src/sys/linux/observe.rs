@@ -1,73 +1,23 @@
 //! Watching what a jailed program tries, to tell afterwards what it used and what it was refused.
 //!
-//! **Invariant.** This observes and never decides: every call goes on as the program made it, and the kernel decides by its
-//! own rules. What is read here of the program's memory may be something else by then; at worst an explanation is wrong.
+//! **Invariant.** This observes and never decides. What is read here of the program's memory may be something else by then; at
+//! worst an explanation is wrong.
 
-mod call;
-mod uses;
+pub(super) mod call;
+pub(super) mod uses;
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 
 use call::{Call, Notice};
 
 use crate::launch::Denial;
 use crate::plan::{Refusal, Sight};
-use crate::uses::Uses;
 
-/// A thread that watches until nobody is left to be watched. Dropped, it is waited for: whoever has it ends the jail first.
-pub(super) struct Observer(Option<JoinHandle<Told>>);
-
-impl Observer {
-    /// Starts watching.
-    pub(super) fn start(listener: OwnedFd, sight: Sight) -> Self {
-        Self(Some(std::thread::spawn(move || watch(&listener, &sight))))
-    }
-
-    /// What was refused and what was used, each once, in the order in which it was tried first.
-    pub(super) fn told(mut self) -> Told {
-        self.0.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
-    }
-}
-
-impl Drop for Observer {
-    fn drop(&mut self) {
-        // One that has panicked has seen nothing.
-        self.0.take().and_then(|thread| thread.join().ok());
-    }
-}
-
-/// What was refused, and what was used.
-type Told = (Vec<Denial>, Uses);
-
-/// A program that is refused something new every time is told about this often.
-const MOST: usize = 200;
-
-fn watch(listener: &OwnedFd, sight: &Sight) -> Told {
-    let (mut found, mut known, mut seen) = (Vec::new(), HashSet::new(), Uses::default());
-    while let Some(notice) = call::next(listener) {
-        let (denial, uses) = (denial(&notice, sight), uses::of(&notice));
-        // Of one that does not wait any more, what was read may be somebody else's.
-        let counts = call::is_waiting(listener, &notice);
-        let denial = denial.filter(|_| counts);
-        uses.into_iter().filter(|_| counts).for_each(|one| seen.add(one));
-        // Fails only when the program has ended meanwhile.
-        let _ended = call::go_on(listener, &notice);
-        if let Some(denial) =
-            denial.filter(|_| found.len() < MOST).filter(|denial| known.insert(denial.clone()))
-        {
-            found.push(denial);
-        }
-    }
-    (found, seen)
-}
-
-fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
+/// What a call will be refused, as far as it can be told.
+pub(super) fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
     match notice.call()? {
         Call::Execute(path) => {
             let path = notice.absolute(&path)?;
