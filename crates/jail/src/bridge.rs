@@ -51,7 +51,11 @@ impl Port {
         let (host, inside) = text.split_once(':').unwrap_or((text, text));
         let (host, inside) = number(host).zip(number(inside)).ok_or(BadPort::Malformed)?;
         // Somebody who asks the host for such a port expects a part of the system to answer.
-        if way == Direction::In && host < 1024 { Err(BadPort::Privileged) } else { Ok(Self { way, host, inside }) }
+        if way == Direction::In && host < 1024 {
+            Err(BadPort::Privileged)
+        } else {
+            Ok(Self { way, host, inside })
+        }
     }
 }
 

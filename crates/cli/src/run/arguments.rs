@@ -101,7 +101,8 @@ impl RunArgs {
         let lists =
             [(&self.read, Mode::ReadOnly), (&self.write, Mode::ReadWrite), (&self.hide, Mode::Hidden)];
         let views = lists.into_iter().flat_map(|(paths, mode)| paths.iter().map(move |path| (path, mode)));
-        let ports = |way, ports: &[String]| ports.iter().map(move |port| (way, port.clone())).collect::<Vec<_>>();
+        let ports =
+            |way, ports: &[String]| ports.iter().map(move |port| (way, port.clone())).collect::<Vec<_>>();
         Ok(Wish {
             toolchains: choose(&self.toolchains)?,
             ports: [ports(Direction::In, &self.port_in), ports(Direction::Out, &self.port_out)].concat(),

@@ -81,7 +81,8 @@ pub(crate) fn follow(
     close_memory()
         .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
     let bridges = doors.bridge(held.listeners(), held.sockets());
-    let bridges = bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
+    let bridges =
+        bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
     let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
     let mut outcome = running.wait().map_err(|error| lost(run, &error))?;
     outcome.notes.extend(turned_away(bridges.end()));

@@ -32,18 +32,23 @@ impl Settings {
         for way in [Direction::In, Direction::Out] {
             let (key, meaning) = key(way);
             let by_files = self.get(key).into_iter().flat_map(Node::texts).map(|(text, _)| text);
-            let wished = wish.ports.iter().filter(|(wished, _)| *wished == way).map(|(_, text)| text.as_str());
+            let wished =
+                wish.ports.iter().filter(|(wished, _)| *wished == way).map(|(_, text)| text.as_str());
             for text in wished.clone() {
                 let mut bounding = bounds.iter().filter_map(|bound| find(bound, key));
                 if let Some(node) = bounding.find(|node| !covered(meaning, text, &texts(node))) {
                     return Err(widens(key, text, Some(node)));
                 }
             }
-            let mut each = by_files.chain(wished).map(|text| port(way, text)).collect::<Result<Vec<_>, _>>()?;
+            let mut each =
+                by_files.chain(wished).map(|text| port(way, text)).collect::<Result<Vec<_>, _>>()?;
             each.sort_unstable();
             each.dedup();
             if each.len() > MOST_PORTS {
-                return Err(Problem::new(Code::BadValue, format!("`{key}` has more than {MOST_PORTS} ports")));
+                return Err(Problem::new(
+                    Code::BadValue,
+                    format!("`{key}` has more than {MOST_PORTS} ports"),
+                ));
             }
             ports.extend(each);
         }
@@ -63,8 +68,9 @@ const fn key(way: Direction) -> (&'static str, Text) {
 }
 
 fn port(way: Direction, text: &str) -> Result<Port, Problem> {
-    Port::parse(way, text)
-        .map_err(|error| Problem::new(Code::BadValue, format!("`{}` is not a port: {error}", Shown::text(text))))
+    Port::parse(way, text).map_err(|error| {
+        Problem::new(Code::BadValue, format!("`{}` is not a port: {error}", Shown::text(text)))
+    })
 }
 
 fn choose(node: &Node) -> Choose {

@@ -139,7 +139,8 @@ impl Carrier {
                     self.call(caller, way, V4, Some(V6));
                 }
                 Ok(_) => self.turned_away += 1,
-                Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
                 Err(error) => {
                     self.tired = error.kind() != ErrorKind::WouldBlock;
                     return;

@@ -84,7 +84,9 @@ impl Conflict {
             Self::Reserved(..) => "take it out".to_owned(),
             Self::NotADirectory(..) => "name its directory".to_owned(),
             Self::Special(_) => "name a file or a directory".to_owned(),
-            Self::Listen(..) => "give the jail a network of its own, and at most 16 ports to listen on".to_owned(),
+            Self::Listen(..) => {
+                "give the jail a network of its own, and at most 16 ports to listen on".to_owned()
+            }
             Self::Kept { .. } => "name a directory of its own that no view shows".to_owned(),
             Self::NotEnforceable(..) => "use another provider, or take it out".to_owned(),
         }

@@ -2,9 +2,29 @@
 
 /// Words that stand beside secrets in settings of package managers.
 const WORDS: &[&str] = &[
-    "auth", "bearer", "cert", "cookie", "credential", "extraheader", "passphrase", "passwd", "password", "privatekey",
-    "private-key", "private_key", "pwd", "secret", "token", "api-key", "api_key", "apikey", "access-key", "access_key",
-    "accesskey", "signing.key", "signing_key",
+    "auth",
+    "bearer",
+    "cert",
+    "cookie",
+    "credential",
+    "extraheader",
+    "passphrase",
+    "passwd",
+    "password",
+    "privatekey",
+    "private-key",
+    "private_key",
+    "pwd",
+    "secret",
+    "token",
+    "api-key",
+    "api_key",
+    "apikey",
+    "access-key",
+    "access_key",
+    "accesskey",
+    "signing.key",
+    "signing_key",
 ];
 /// A row of letters and digits as long as this is a key or a hash, and both are none of a jail's business.
 const LONGEST_WORD: usize = 32;
@@ -41,7 +61,10 @@ mod tests {
             ("registry=https://registry.npmjs.org/\nfund=false\n", false),
             ("[build]\nrustflags = [\"-C\", \"link-arg=-fuse-ld=lld\"]\n", false),
             ("[source.crates-io]\nreplace-with = \"mirror\"\n", false),
-            ("<settings><mirrors><mirror><url>https://repo.example/</url></mirror></mirrors></settings>", false),
+            (
+                "<settings><mirrors><mirror><url>https://repo.example/</url></mirror></mirrors></settings>",
+                false,
+            ),
             ("org.gradle.jvmargs=-Xmx2g\n", false),
             ("[global]\nindex-url = https://pypi.example/simple\n", false),
             ("//registry.npmjs.org/:_authToken=abc\n", true),

@@ -16,7 +16,7 @@ pub struct Toolchain {
 pub struct Dir {
     /// The variable that names another place for it; empty where there is none.
     pub variable: &'static str,
-    /// Where it is below the home directory otherwise; empty where only the variable says it.
+    /// Where it is below the home directory otherwise, or from the root; empty where only the variable says it.
     pub path: &'static str,
     /// What of it is of interest. The rest is not shown: it is a private directory.
     pub parts: &'static [Part],
@@ -67,18 +67,13 @@ const fn never(path: &'static str, because: &'static str) -> Part {
 }
 
 /// Every name, in the order of the table.
-pub const NAMES: &[&str] =
-    &["rust", "node", "python", "go", "java", "c", "ruby", "dotnet", "mise", "brew"];
+pub const NAMES: &[&str] = &["rust", "node", "python", "go", "java", "c", "ruby", "dotnet", "mise", "brew"];
 
 /// Every toolchain that is known.
 pub static TOOLCHAINS: &[Toolchain] = &[
     Toolchain { name: "rust", about: "cargo, rustup", dirs: RUST },
     Toolchain { name: "node", about: "npm, pnpm, yarn, bun, deno, nvm, fnm, volta", dirs: NODE },
-    Toolchain {
-        name: "python",
-        about: "pip, uv, poetry, pipx, pdm, pyenv, conda, pre-commit",
-        dirs: PYTHON,
-    },
+    Toolchain { name: "python", about: "pip, uv, poetry, pipx, pdm, pyenv, conda, pre-commit", dirs: PYTHON },
     Toolchain { name: "go", about: "go, golangci-lint", dirs: GO },
     Toolchain { name: "java", about: "maven, gradle, sbt, coursier, sdkman, jenv, android", dirs: JAVA },
     Toolchain { name: "c", about: "ccache, sccache, conan, vcpkg, bazel, zig", dirs: C },
@@ -129,6 +124,7 @@ static NODE: &[Dir] = &[
         ".npmrc",
         &[settings("", "the registry and its options; often holds its token")],
     ),
+    dir("", "/etc/npmrc", &[settings("", "the machine's settings of npm")]),
     dir(
         "NPM_CONFIG_PREFIX",
         ".npm-global",
@@ -204,6 +200,7 @@ static PYTHON: &[Dir] = &[
         ".config/pip/pip.conf",
         &[settings("", "the index and its options; may hold a password")],
     ),
+    dir("", "/etc/pip.conf", &[settings("", "the machine's settings of pip")]),
     dir("", ".pip/pip.conf", &[settings("", "the same at its old place")]),
     dir("", ".pypirc", &[never("", "passwords and tokens for uploading packages")]),
     dir("UV_CACHE_DIR", ".cache/uv", &[cache("", "packages, and what was built from them")]),
@@ -211,11 +208,7 @@ static PYTHON: &[Dir] = &[
     dir("UV_TOOL_DIR", ".local/share/uv/tools", &[installed("", "programs installed with uv tool")]),
     dir("", ".local/share/uv/credentials", &[never("", "passwords of indexes")]),
     dir("", ".config/uv/uv.toml", &[settings("", "the index and its options; may hold a password")]),
-    dir(
-        "POETRY_CACHE_DIR",
-        ".cache/pypoetry",
-        &[cache("", "packages, and the environments of projects")],
-    ),
+    dir("POETRY_CACHE_DIR", ".cache/pypoetry", &[cache("", "packages, and the environments of projects")]),
     dir("POETRY_HOME", ".local/share/pypoetry", &[installed("venv", "poetry itself")]),
     dir(
         "POETRY_CONFIG_DIR",
@@ -275,6 +268,18 @@ static GO: &[Dir] = &[
 static JAVA: &[Dir] = &[
     dir("JAVA_HOME", "", &[installed("", "a version of java")]),
     dir("MAVEN_HOME", "", &[installed("", "a version of maven")]),
+    dir("", "/etc/java-8-openjdk", &[installed("", "Debian's Java links its settings to here")]),
+    dir("", "/etc/java-11-openjdk", &[installed("", "Debian's Java links its settings to here")]),
+    dir(
+        "",
+        "/etc/maven",
+        &[
+            installed("m2.conf", "Debian's maven does not start without it"),
+            installed("logging", "how maven writes its messages"),
+            settings("settings.xml", "the machine's mirrors and profiles; may hold passwords"),
+            settings("toolchains.xml", "where versions of java are"),
+        ],
+    ),
     dir(
         "",
         ".m2",
@@ -368,6 +373,7 @@ static RUBY: &[Dir] = &[
         ".local/share/gem",
         &[cache("ruby", "packages"), never("credentials", "keys for uploading packages")],
     ),
+    dir("", "/etc/gemrc", &[settings("", "the machine's settings of gem")]),
     dir("BUNDLE_PATH", "", &[cache("", "packages of a project")]),
     dir(
         "BUNDLE_USER_HOME",
@@ -379,6 +385,7 @@ static RUBY: &[Dir] = &[
 static DOTNET: &[Dir] = &[
     dir("NUGET_PACKAGES", ".nuget/packages", &[cache("", "packages of feeds")]),
     dir("", ".nuget/NuGet/NuGet.Config", &[settings("", "feeds; often holds their passwords")]),
+    dir("", "/etc/dotnet", &[installed("", "where dotnet is installed")]),
     dir("", ".local/share/NuGet", &[cache("http-cache", "what feeds say of packages")]),
     dir(
         "DOTNET_ROOT",
@@ -414,8 +421,11 @@ static MISE: &[Dir] = &[
     dir("", ".local/bin", &[installed("", "mise itself, and programs of other installers")]),
 ];
 
-static BREW: &[Dir] =
-    &[dir("HOMEBREW_PREFIX", "/home/linuxbrew/.linuxbrew", &[installed("", "programs and libraries of homebrew")])];
+static BREW: &[Dir] = &[dir(
+    "HOMEBREW_PREFIX",
+    "/home/linuxbrew/.linuxbrew",
+    &[installed("", "programs and libraries of homebrew")],
+)];
 
 /// What no variable and no link makes part of a toolchain, below the home directory.
 pub(super) static CLOSED: &[(&str, &str)] = &[

@@ -269,7 +269,8 @@ fn dialers(script: &Script) -> Tried<[Option<OwnedFd>; DIALERS]> {
     }
     for (number, place) in made.iter_mut().enumerate() {
         let family = if number < HALF { AddressFamily::INET } else { AddressFamily::INET6 };
-        let socket = |family| rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+        let socket =
+            |family| rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None);
         *place = Some(socket(family).or_else(|_| socket(AddressFamily::INET)).at(Part::Listen)?);
     }
     Ok(made)

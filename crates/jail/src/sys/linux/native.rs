@@ -405,8 +405,7 @@ impl Heard {
         let mut handles = handles.into_iter();
         (self.command, self.root) = (handles.next(), handles.next());
         let dialers = if script.dial { DIALERS } else { 0 };
-        self.sockets.listeners =
-            handles.by_ref().take(script.listen.len()).map(TcpListener::from).collect();
+        self.sockets.listeners = handles.by_ref().take(script.listen.len()).map(TcpListener::from).collect();
         self.sockets.dialers = handles.by_ref().take(dialers).collect();
         self.terminal = handles.next();
     }
