@@ -31,7 +31,8 @@ impl Stage {
             skip::skipped("toolchains", &String::from_utf8_lossy(&works.stderr));
             return None;
         }
-        let missing = programs.iter().find(|program| !stage.outside(&format!("{program} --version")).status.success());
+        let missing =
+            programs.iter().find(|program| !stage.outside(&format!("{program} --version")).status.success());
         missing.inspect(|program| skip::skipped("toolchains", &format!("there is no {program}")));
         missing.is_none().then_some(stage)
     }
@@ -104,12 +105,15 @@ fn real_home() -> PathBuf {
 fn warm_cargo(stage: &Stage) -> Option<()> {
     let real = std::env::var("CARGO_HOME").map_or_else(|_| real_home().join(".cargo"), PathBuf::from);
     let rustup = std::env::var("RUSTUP_HOME").map_or_else(|_| real_home().join(".rustup"), PathBuf::from);
-    let first = |path: PathBuf| fs::read_dir(path).ok()?.filter_map(Result::ok).map(|entry| entry.path()).next();
+    let first =
+        |path: PathBuf| fs::read_dir(path).ok()?.filter_map(Result::ok).map(|entry| entry.path()).next();
     let (cache, index) = (first(real.join("registry/cache"))?, first(real.join("registry/index"))?);
     let package = fs::read_dir(&cache).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let package = package.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("memchr-2")).max()?;
+    let package =
+        package.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("memchr-2")).max()?;
     let registry = cache.file_name()?.to_str()?;
-    let copy = |from: &Path, to: &str| Some(stage.put(&format!("home/.cargo/registry/{to}"), fs::read(from).ok()?));
+    let copy =
+        |from: &Path, to: &str| Some(stage.put(&format!("home/.cargo/registry/{to}"), fs::read(from).ok()?));
     copy(&package, &format!("cache/{registry}/{}", package.file_name()?.to_str()?))?;
     copy(&index.join("config.json"), &format!("index/{registry}/config.json"))?;
     copy(&index.join(".cache/me/mc/memchr"), &format!("index/{registry}/.cache/me/mc/memchr"))?;
@@ -156,7 +160,8 @@ fn registry(package: Vec<u8>) -> u16 {
                 r#"{{"name":"tiny","dist-tags":{{"latest":"1.0.0"}},"versions":{{"1.0.0":{{"name":"tiny","version":"1.0.0","dist":{{"tarball":"http://127.0.0.1:{port}/tiny.tgz"}}}}}}}}"#
             );
             let body = if asked.contains("tgz") { package.clone() } else { about.into_bytes() };
-            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
             let _gone = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body));
         }
     });
@@ -173,7 +178,8 @@ fn npm_installs_from_a_warm_cache() {
     stage.put("ws/package.json", r#"{"name":"app","version":"1.0.0","dependencies":{"tiny":"1.0.0"}}"#);
     let warm = stage.outside(&format!("npm install --no-audit --registry http://127.0.0.1:{port}"));
     assert!(warm.status.success(), "{}", text(&warm.stderr));
-    let script = "rm -r node_modules && npm ci --offline --no-audit >/dev/null && node -p \"require('tiny')\"";
+    let script =
+        "rm -r node_modules && npm ci --offline --no-audit >/dev/null && node -p \"require('tiny')\"";
     assert_eq!(stage.says(&[], script), "42\n");
     // The same without the cache cannot work, so it was the cache.
     assert!(!stage.jailed(&["--toolchain", "none"], script).status.success());
@@ -207,10 +213,15 @@ cat ~/.cache/pip/kept; echo changed >~/.cache/pip/kept; cat ~/.cache/pip/kept; l
 fn maven_reads_its_repository() {
     let Some(stage) = Stage::new(&["mvn"]) else { return };
     let pom = |rest: &str, name: &str| {
-        format!("<project><modelVersion>4.0.0</modelVersion>{rest}<artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging></project>")
+        format!(
+            "<project><modelVersion>4.0.0</modelVersion>{rest}<artifactId>{name}</artifactId><version>1</version><packaging>pom</packaging></project>"
+        )
     };
     stage.put("home/.m2/repository/g/parent/1/parent-1.pom", pom("<groupId>g</groupId>", "parent"));
-    stage.put("home/.m2/settings.xml", "<settings><servers><server><password>hush</password></server></servers></settings>");
+    stage.put(
+        "home/.m2/settings.xml",
+        "<settings><servers><server><password>hush</password></server></servers></settings>",
+    );
     let parent = "<parent><groupId>g</groupId><artifactId>parent</artifactId><version>1</version><relativePath/></parent>";
     stage.put("ws/pom.xml", pom(parent, "child"));
     stage.says(&[], "mvn -o -q validate && test ! -e ~/.m2/settings.xml");
