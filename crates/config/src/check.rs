@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use jail::bridge::{Direction, Port};
 use policy::{
     Code, CommandPattern, Effect, HostName, HostPattern, PathPattern, Pattern, Protected, Shown, ToolEntry,
     ToolError, group_names, is_finding, least_effect, misleads, tool_names,
@@ -128,6 +129,12 @@ impl Checker<'_> {
             (Kind::Flag | Kind::FlagOr(_), DeValue::Boolean(flag)) => Value::Flag(*flag),
             (Kind::Choice(words) | Kind::FlagOr(words), DeValue::String(text)) => {
                 self.choice(kind, words, text, &span, path)?
+            }
+            (Kind::ChoiceOrList(words, _), DeValue::String(text)) => {
+                self.choice(kind, words, text, &span, path)?
+            }
+            (Kind::ChoiceOrList(_, listed), DeValue::Array(items)) => {
+                self.list(Kind::Choice(listed), items.iter(), path)
             }
             (Kind::Count(min, max), DeValue::Integer(number)) => {
                 let number = u64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
@@ -338,6 +345,10 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
         Text::UrlPath => Err((Code::BadValue, "a path on a server begins with `/`".into())),
         Text::Variable if is_variable(text) => Ok(()),
         Text::Variable => Err((Code::BadValue, "a variable has letters, digits and `_`".into())),
+        Text::PortIn | Text::PortOut => {
+            let way = if meaning == Text::PortIn { Direction::In } else { Direction::Out };
+            Port::parse(way, text).map(drop).map_err(|e| refuse(Code::BadValue, &e))
+        }
         Text::Source if text.strip_prefix("env:").is_some_and(is_variable) => Ok(()),
         Text::Source => Err((Code::BadValue, "a source is `env:` and the name of a variable".into())),
     }

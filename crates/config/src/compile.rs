@@ -63,6 +63,11 @@ pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Comp
     Ok(Compiled { chain: links(chain, table, &all, &tools, &roots), rules: all, from_sections, tools, roots })
 }
 
+/// The names that nothing overrules, alone. The table has been compiled before, so nothing in it is wrong.
+pub(crate) fn forbidden(table: &Table, places: &Places) -> Option<Forbidden> {
+    Compiler { table, places, problems: Vec::new(), rules: Vec::new() }.forbidden()
+}
+
 /// The project's file, if a rule comes from it.
 fn own_file(table: &Table) -> Option<&Path> {
     let lists = ["rules", "commands.approve"].into_iter().filter_map(|key| find(table, key));

@@ -15,6 +15,7 @@ pub(crate) fn covered(meaning: Text, entry: &str, wider: &[&str]) -> bool {
             Text::PathPattern => path_pattern(entry, other),
             Text::HostPattern => host_pattern(entry, other),
             Text::Path => path(entry, other),
+            Text::PortIn | Text::PortOut => port(entry) == port(other),
             Text::Pattern => *other == "*",
             _ => false,
         })
@@ -66,6 +67,11 @@ fn split(text: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// One number stands for both sides.
+fn port(text: &str) -> (&str, &str) {
+    text.split_once(':').unwrap_or((text, text))
+}
+
 fn path(entry: &str, other: &str) -> bool {
     !entry.contains("${") && !other.contains("${") && Path::new(entry).starts_with(other)
 }
@@ -98,6 +104,9 @@ mod tests {
             (Text::HostPattern, "re:.*", "*.example.com", false),
             (Text::Path, "/opt/data/x", "/opt/data", true),
             (Text::Path, "/opt/data-x", "/opt/data", false),
+            (Text::PortIn, "3000:3000", "3000", true),
+            (Text::PortIn, "3000:80", "3000", false),
+            (Text::PortOut, "80", "8080:80", false),
             (Text::Pattern, "read_*", "*", true),
             (Text::Pattern, "*", "read_*", false),
         ];

@@ -3,8 +3,12 @@
 //! The command line belongs to the person who types it, so it may say what that person's own file may say. The
 //! administrator's file and the project's are bounds: what one of them sets, the command line can only narrow.
 
+mod besides;
+
 use std::path::Path;
 
+use jail::bridge::{Direction, Port};
+use jail::toolchain::Choose;
 use jail::{Mode, Network, Require, View};
 use policy::finding::Mode as Judging;
 use policy::{Code, Limits, Protected, RuleRef, Shown};
@@ -27,6 +31,10 @@ pub struct Wish {
     pub provider: Option<String>,
     /// Views: read-only, writable and hidden ones.
     pub views: Vec<View>,
+    /// Other toolchains.
+    pub toolchains: Option<Choose>,
+    /// Ports, each way as texts.
+    pub ports: Vec<(Direction, String)>,
     /// Protected names that may be changed.
     pub unprotected: Vec<String>,
     /// Limits, each as a name and a value.
@@ -50,6 +58,10 @@ pub struct JailSettings {
     pub network_rule: Option<RuleRef>,
     /// What is seen besides the workspace.
     pub views: Vec<View>,
+    /// Which toolchains are seen.
+    pub toolchains: Choose,
+    /// Which ports are bridged.
+    pub ports: Vec<Port>,
     /// The names that are protected.
     pub protected: Protected,
     /// The limits.
@@ -92,6 +104,8 @@ impl Settings {
             network,
             network_rule,
             views: self.views(wish, &chosen),
+            toolchains: self.toolchains(wish, &bounds)?,
+            ports: self.ports(wish, &bounds)?,
             protected: self.wished_names(wish, &bounds)?,
             limits: self.wished_limits(wish, &bounds)?,
             require: chosen.require,
@@ -180,6 +194,17 @@ impl Settings {
         Ok(())
     }
 
+    /// Where the user's own file says what a jail of this profile shows: the keys for reading and for writing.
+    #[must_use]
+    pub fn view_keys(&self, profile: &str) -> (String, String) {
+        let own = self.get("profiles").and_then(Node::table).and_then(|profiles| profiles.get(profile));
+        let plain = profile.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        match own.filter(|entry| plain && entry.node.source.scope == Scope::User) {
+            Some(_) => (format!("profiles.{profile}.read"), format!("profiles.{profile}.write")),
+            None => ("jail.read-only".to_owned(), "jail.shared".to_owned()),
+        }
+    }
+
     /// The setting of a bounding layer that does not let this view in.
     fn closed_by<'a>(&self, bound: &'a Table, view: &View) -> Option<&'a Node> {
         let (read, shared) = (find(bound, "jail.read-only"), find(bound, "jail.shared"));
@@ -189,7 +214,7 @@ impl Settings {
         match view.mode {
             Mode::Hidden | Mode::Private => None,
             _ if inside => None,
-            Mode::ReadOnly => read.filter(|_| !paths(read).chain(paths(shared)).any(holds)),
+            Mode::ReadOnly | Mode::Layered => read.filter(|_| !paths(read).chain(paths(shared)).any(holds)),
             Mode::ReadWrite => shared.or(read).filter(|_| !paths(shared).any(holds)),
         }
     }

@@ -157,6 +157,7 @@ impl Merge<'_> {
             Narrow::Fixed => fixed(wider, node, path, self.scope),
             Narrow::Order(words) => in_order(words, wider, node, path),
             Narrow::Smaller => smaller(wider, node, path),
+            Narrow::Some => some(wider, node, path),
             Narrow::Within => self.within(key, wider, node, path),
             Narrow::Profile => self.profile(wider, node, path),
         }
@@ -291,6 +292,24 @@ fn no_less_than_mode(code: &str, mode: Option<&Node>, node: &Node, path: &str) -
             Err(widens(node, path, &format!("`{}`", Shown::text(node.written())), &has))
         }
         _ => Ok(()),
+    }
+}
+
+/// What is chosen is chosen in the wider layer, too.
+fn some(wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
+    match wider {
+        Some(wider) if !no_more(node, wider) => Err(wider_value(wider, node, path)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a choice of some is within another: `auto` is everything, `none` nothing.
+fn no_more(node: &Node, wider: &Node) -> bool {
+    let in_wider = |text: &str| wider.texts().any(|(known, _)| known == text);
+    match (node.text(), wider.text()) {
+        (Some("none"), _) | (_, Some("auto")) => true,
+        (Some(_), _) => false,
+        (None, _) => node.texts().all(|(text, _)| in_wider(text)),
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Kind {
     Flag,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of the first words, or a list of some of the second.
+    ChoiceOrList(&'static [&'static str], &'static [&'static str]),
     /// `true`, `false` or one of these words.
     FlagOr(&'static [&'static str]),
     /// A whole number in this range.
@@ -93,6 +95,10 @@ pub enum Text {
     Variable,
     /// `env:NAME`.
     Source,
+    /// A port of the host that leads into a jail: `HOST` or `HOST:INSIDE`.
+    PortIn,
+    /// A port of the host that can be reached from a jail, written alike.
+    PortOut,
     /// The name of a row in the table of protected names.
     ProtectedName,
     /// An example: a command, a path, a host or a tool.
@@ -114,6 +120,8 @@ pub enum Narrow {
     Add,
     /// Keep some of the entries: each permits something.
     Within,
+    /// Choose some of what is chosen: `auto` is everything, `none` nothing.
+    Some,
     /// Choose a jail profile that permits no more.
     Profile,
     /// Choose tools that are in the set already.
@@ -147,6 +155,9 @@ impl Kind {
         match self {
             Self::Flag => "true or false".into(),
             Self::Choice(words) => quoted(words),
+            Self::ChoiceOrList(words, listed) => {
+                format!("{}, or a list of some of {}", quoted(words), quoted(listed))
+            }
             Self::FlagOr(words) => format!("true, false or {}", quoted(words)),
             Self::Count(min, max) => format!("a whole number from {min} to {max}"),
             Self::Money => "a number of US dollars, such as 5.0".into(),
@@ -211,6 +222,7 @@ mod tests {
                 Narrow::Smaller => {
                     matches!(key.kind, Kind::Count(..) | Kind::Money | Kind::Size | Kind::Time)
                 }
+                Narrow::Some => matches!(key.kind, Kind::ChoiceOrList(..)),
                 Narrow::Within => matches!(key.kind, Kind::List(_)),
                 Narrow::Add => matches!(key.kind, Kind::List(_) | Kind::Tables(_)),
                 Narrow::Profile => matches!(key.kind, Kind::Text(Text::Profile)),

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use policy::finding::Mode;
-use policy::floor::Root;
+use policy::floor::{Forbidden, Root};
 use policy::{
     Answers, BreakerLimit, Chain, Code, Decision, Findings, Limits, Protected, Request, RuleSet, ToolSet,
     Trace, Windows,
 };
 
 use crate::check::check;
-use crate::compile::{Compiled, compile, findings};
+use crate::compile::{Compiled, compile, findings, forbidden};
 use crate::example::{self, Example};
 use crate::file::read;
 use crate::jailing::protected;
@@ -166,6 +166,13 @@ impl Settings {
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&Node> {
         find(&self.table, path)
+    }
+
+    /// The names that nothing overrules, apart from the rest of the floor. `None` means that nobody can tell, so that
+    /// everything has to count as one of them.
+    #[must_use]
+    pub fn forbidden(&self) -> Option<Forbidden> {
+        forbidden(&self.table, &self.places)
     }
 
     /// The file of the ledger; `None` when neither home nor state directory is known.

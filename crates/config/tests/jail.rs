@@ -132,6 +132,7 @@ fn the_command_line_says_what_the_user_may_say() {
         views: vec![view("/opt", Mode::ReadWrite), view("/srv", Mode::ReadOnly)],
         unprotected: vec![],
         limits: vec![("wall-clock".into(), "10m".into()), ("processes".into(), "9".into())],
+        ..Wish::default()
     };
     let jail = settings.jail(&wish).unwrap();
     assert_eq!((jail.profile.as_str(), jail.writable), ("workspace-write", true));

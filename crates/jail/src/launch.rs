@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,11 +28,12 @@ use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
 use crate::kept::kept;
-use crate::plan::Conflict;
+use crate::plan::{Conflict, Sight};
 use crate::probe::Errno;
 use crate::resources::Overrun;
 use crate::spec::Spec;
 use crate::sys;
+use crate::uses::Uses;
 
 /// What is started in a jail.
 #[derive(Debug, Clone)]
@@ -42,7 +44,7 @@ pub struct Command {
     pub cwd: PathBuf,
     /// Where its standard streams lead.
     pub streams: Streams,
-    /// Whether refusals are observed and told, see [`Denial`].
+    /// Whether uses and refusals are observed and told, see [`Uses`] and [`Denial`].
     pub observe: bool,
 }
 
@@ -153,6 +155,11 @@ pub fn hold(choice: Choice, spec: &Spec, command: &Command) -> Result<Held, Jail
     Early(None).hold(choice, spec, command)
 }
 
+/// What a jail of this spec would let a program see on this machine. Nothing is made.
+pub fn sight(spec: &Spec) -> Result<Sight, Conflict> {
+    sys::sight(spec)
+}
+
 /// A jail that was begun before its spec was known.
 ///
 /// The kernel takes as long to make namespaces as a policy takes to load. Whoever begins early has both at once:
@@ -193,6 +200,7 @@ fn hold_with(
     spec: &Spec,
     command: &Command,
 ) -> Result<Held, JailError> {
+    let spec = &spec.toolchains.put_into(spec, provider);
     let spec = match provider {
         Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
         // Landlock cannot protect a part of what may be changed.
@@ -237,6 +245,12 @@ impl Held {
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
         self.held.listeners()
+    }
+
+    /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, whoever connects them.
+    #[must_use]
+    pub fn sockets(&mut self) -> Vec<OwnedFd> {
+        self.held.dialers()
     }
 
     /// What ends the command from another thread. Asked before the command is released, it ends it at once.
@@ -292,6 +306,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// What it was refused, if that was observed.
     pub denials: Vec<Denial>,
+    /// What it used, if that was observed.
+    pub uses: Uses,
     /// What else there is to say.
     pub notes: Vec<String>,
     /// What it wrote, if that was captured: standard output and standard error.

@@ -13,6 +13,7 @@
 //! **Invariant.** Measuring creates nothing and changes nothing on the host: no file, no mount, no setting. What has to
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
+pub mod bridge;
 mod enforcement;
 pub mod environment;
 mod kept;
@@ -25,12 +26,15 @@ mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
+pub mod toolchain;
+mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
-    Stop, Stream, Streams, Tee, hold, restore_terminal,
+    Stop, Stream, Streams, Tee, hold, restore_terminal, sight,
 };
 pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};
-pub use spec::{Mode, Network, Spec, View, mode_at};
+pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
+pub use uses::{Use, Uses};

@@ -13,13 +13,13 @@ mod sight;
 mod system;
 mod tree;
 
-pub use bubblewrap::{Handle, Word, arguments};
+pub use bubblewrap::{Handle, Word, arguments, wrappable};
 pub use conflict::Conflict;
 pub use fence::{Door, Fence, fence, moved};
 pub use host::{Entry, Host, Owner};
 pub use identity::Identity;
 pub use sight::{Refusal, Sight};
-pub use tree::{Access, Grant, Kind, Mount, Skeleton};
+pub use tree::{Access, Grant, Keeps, Kind, Mount, Skeleton};
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -36,10 +36,16 @@ pub struct Plan {
     pub own_network: bool,
     /// Where somebody outside listens inside the jail's own network.
     pub listen: Vec<SocketAddr>,
+    /// Whether somebody outside connects to servers in it.
+    pub dial: bool,
     /// What is made in the empty root, parents first.
     pub skeleton: Vec<(PathBuf, Skeleton)>,
     /// What is mounted, parents first.
     pub mounts: Vec<Mount>,
+    /// What is made in private space when everything is mounted, parents first.
+    pub late: Vec<(PathBuf, Skeleton)>,
+    /// Where the changes of layered mounts stay. Those of the others are the jail's own.
+    pub kept: Vec<Keeps>,
     /// What may be done beneath which path, for Landlock.
     pub grants: Vec<Grant>,
     /// Paths of the host that must not be there inside; tried before the command starts.
@@ -59,7 +65,8 @@ pub fn questions(as_root: bool) -> impl Iterator<Item = PathBuf> {
 pub fn questions_about(spec: &Spec) -> impl Iterator<Item = PathBuf> {
     let own = spec.views.iter().map(|view| &view.path).chain([&spec.home]);
     let above = own.clone().flat_map(|path| conflict::shown_above(path, spec));
-    own.map(PathBuf::as_path).chain(above).map(Path::to_owned)
+    let kept = spec.kept.iter().map(|kept| kept.directory.as_path());
+    own.map(PathBuf::as_path).chain(above).chain(kept).map(Path::to_owned)
 }
 
 /// Files whose text is copied into the jail; small ones that host tools replace by renaming.
@@ -75,8 +82,11 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
     Ok(Plan {
         own_network: spec.network != Network::Open,
         listen: spec.listen.clone(),
+        dial: spec.dial,
+        late: tree::late(spec, &mounts),
         skeleton: tree::skeleton(Some(spec), host, &mounts, &identity),
         grants: tree::grants(&mounts),
+        kept: tree::kept(spec, host),
         absent: absent(&mounts, host),
         scratch: spec.limits.tmp.unwrap_or(SCRATCH),
         environment: spec.environment.clone(),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use policy::{Limits, Protected};
 
 use crate::enforcement::Require;
+use crate::toolchain;
 
 /// A jail as data.
 ///
@@ -19,6 +20,12 @@ pub struct Spec {
     pub workspace: PathBuf,
     /// What is seen beyond the system directories, by path. The deepest view that contains a path counts.
     pub views: Vec<View>,
+    /// Links in private space: where, and to what.
+    pub links: Vec<(PathBuf, PathBuf)>,
+    /// What toolchains bring besides. A provider that cannot show all of it shows less.
+    pub toolchains: toolchain::Shown,
+    /// Where the changes of layered views go, if they are to outlive the jail. Of the others nothing is left.
+    pub kept: Vec<Kept>,
     /// The names that nothing inside can make or change, wherever something of the host can be changed.
     pub protected: Protected,
     /// Which of the views that can be changed are directories of git repositories, rather than have them inside.
@@ -27,6 +34,8 @@ pub struct Spec {
     pub network: Network,
     /// Where somebody outside listens inside the jail's own network, see [`crate::Held::listeners`].
     pub listen: Vec<SocketAddr>,
+    /// Whether somebody outside connects to servers inside the jail's own network, see [`crate::Held::sockets`].
+    pub dial: bool,
     /// Where the private, empty home directory appears.
     pub home: PathBuf,
     /// The whole environment of the command; nothing is inherited.
@@ -57,6 +66,34 @@ pub enum Mode {
     Hidden,
     /// An empty directory of the jail's own, gone when it ends.
     Private,
+    /// As it is outside. What is changed is changed inside only: it goes to a layer above, which is the jail's own and gone
+    /// when it ends, unless [`Spec::kept`] says where it stays.
+    Layered,
+}
+
+impl Mode {
+    /// Whether what the host has at the path is seen.
+    #[must_use]
+    pub const fn shows_host(self) -> bool {
+        matches!(self, Self::ReadOnly | Self::ReadWrite | Self::Layered)
+    }
+}
+
+/// Where the changes of a layered view stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// The path of the view.
+    pub path: PathBuf,
+    /// A directory of the host that nothing inside sees, with two others in it, [`Kept::UPPER`] and [`Kept::WORK`]. Both belong
+    /// to the owner of the workspace, and nobody else uses them meanwhile.
+    pub directory: PathBuf,
+}
+
+impl Kept {
+    /// Where the changes are: what was added and changed, and a mark for what was removed.
+    pub const UPPER: &str = "upper";
+    /// What the kernel needs beside them.
+    pub const WORK: &str = "work";
 }
 
 /// Which network is seen.
@@ -77,10 +114,14 @@ impl Spec {
         Self {
             workspace: workspace.to_owned(),
             views: vec![View { path: workspace.to_owned(), mode: Mode::ReadWrite }],
+            links: Vec::new(),
+            toolchains: toolchain::Shown::default(),
+            kept: Vec::new(),
             protected: Protected::all(),
             repositories: Vec::new(),
             network: Network::None,
             listen: Vec::new(),
+            dial: false,
             home: home.to_owned(),
             environment: Vec::new(),
             limits,
@@ -94,6 +135,13 @@ impl Spec {
         self.views.retain(|view| view.path != path);
         self.views.push(View { path: path.to_owned(), mode });
         self
+    }
+
+    /// Shows a directory as it is, with its changes in a layer that stays in another.
+    #[must_use]
+    pub fn keep(mut self, path: &Path, directory: &Path) -> Self {
+        self.kept.push(Kept { path: path.to_owned(), directory: directory.to_owned() });
+        self.view(path, Mode::Layered)
     }
 
     /// How a path is seen: the deepest view that contains it counts. `None`: no view does.

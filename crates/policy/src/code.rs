@@ -136,6 +136,11 @@ codes! {
     JailEnvironment = "RF-J010", "variable that does not enter";
     JailDenied = "RF-J011", "denied inside the jail";
     JailUnjailed = "RF-J012", "without a jail";
+
+    OverlayBusy = "RF-O001", "overlay in use";
+    OverlayConflict = "RF-O002", "changed outside meanwhile";
+    OverlayProtected = "RF-O003", "protected names in an overlay";
+    OverlayUnusable = "RF-O004", "overlay that cannot be used";
 }
 
 impl Code {

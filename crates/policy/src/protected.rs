@@ -158,7 +158,9 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
         let below = &parts[at + 1..];
         return match (below, act) {
             ([], Act::File) => kept(".git", Verdict::Pointer),
-            ([], _) => kept(".git", Verdict::Kept),
+            // An empty one has nothing in it that git would run, and gets nothing.
+            ([], Act::Directory) => Verdict::Free,
+            ([], Act::Placed) => kept(".git", Verdict::Kept),
             (below, act) => in_repository(below, act),
         };
     }

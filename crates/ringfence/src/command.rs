@@ -8,7 +8,7 @@ use std::time::Duration;
 use audit::{By, Event, Level, Name, Outcome, Sink, Text};
 use guard::{Abort, Failed, Guard, Refusal, Trouble};
 use jail::environment::{self, Refused, Wanted};
-use jail::{Amount, End, Enforcement, JailError, Layer, Mode, Provider, Spec};
+use jail::{Amount, End, Enforcement, JailError, Layer, Provider, Spec};
 use policy::{Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
@@ -143,7 +143,7 @@ const KEEP: usize = 50_000;
 /// Adds what an agent wants to the sandbox's own variables. All that never enter are named at once.
 fn add_variables(spec: &mut Spec, wanted: &[(String, String)], cwd: &Path) -> Result<(), NotStarted> {
     let mut inside = std::mem::take(&mut spec.environment);
-    let shown = spec.views.iter().filter(|view| matches!(view.mode, Mode::ReadOnly | Mode::ReadWrite));
+    let shown = spec.views.iter().filter(|view| view.mode.shows_host());
     let visible: Vec<_> =
         environment::SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
     let place = environment::Place {
@@ -227,6 +227,8 @@ impl Journal for Records {
             syscalls: level(Layer::Syscalls),
             processes: level(Layer::Processes),
             resources: level(Layer::Resources),
+            toolchains: None,
+            ports: None,
         })
     }
 

@@ -58,7 +58,7 @@ pub enum SandboxError {
 impl Sandbox {
     /// Puts the parts together. Nothing is created and nothing runs.
     pub fn new(parts: Parts) -> Result<Self, SandboxError> {
-        if matches!(parts.spec.mode_at(&parts.spill), Some(Mode::ReadOnly | Mode::ReadWrite)) {
+        if parts.spec.mode_at(&parts.spill).is_some_and(Mode::shows_host) {
             return Err(SandboxError::SpillInSight(parts.spill));
         }
         Ok(Self { parts: Arc::new(parts), opened: AtomicU64::new(0) })

@@ -81,6 +81,7 @@ fn law(narrow: Narrow) -> String {
         Narrow::Smaller => "only smaller".to_owned(),
         Narrow::Add => "only more entries".to_owned(),
         Narrow::Within => "only entries that are covered".to_owned(),
+        Narrow::Some => "only some of what is chosen".to_owned(),
         Narrow::Profile => "only one that permits no more".to_owned(),
         Narrow::Tools => "only tools that are in the set".to_owned(),
         Narrow::Free | Narrow::Inside => String::new(),

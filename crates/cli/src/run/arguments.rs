@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use config::Wish;
+use jail::bridge::Direction;
+use jail::toolchain::Choose;
 use jail::{Mode, Network, View};
 use policy::lexical;
 
@@ -34,12 +36,25 @@ pub(crate) struct RunArgs {
     /// Which network the command sees
     #[arg(long, value_enum, value_name = "NETWORK")]
     pub(crate) network: Option<NetworkArg>,
+    /// Show this toolchain and no others, auto for all that are installed, or none; may be repeated
+    #[arg(long = "toolchain", value_name = "NAME")]
+    pub(crate) toolchains: Vec<String>,
+    /// Let a port of the host's loopback lead to a server inside; may be repeated
+    #[arg(long, value_name = "HOST[:INSIDE]")]
+    pub(crate) port_in: Vec<String>,
+    /// Let a port inside lead to a server on the host's loopback; may be repeated
+    #[arg(long, value_name = "HOST[:INSIDE]")]
+    pub(crate) port_out: Vec<String>,
     /// What makes the jail
     #[arg(long, value_enum, value_name = "PROVIDER")]
     pub(crate) provider: Option<ProviderArg>,
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
+    /// Keep what the command changes apart, for `review`, `apply` and `discard`; in the newest overlay of this
+    /// directory, in a new one, or in one by its id
+    #[arg(long, value_name = "new|ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) overlay: Option<String>,
     /// Say what the jail refused, and which setting would allow it
     #[arg(long)]
     pub(crate) explain_denials: bool,
@@ -93,7 +108,11 @@ impl RunArgs {
         let lists =
             [(&self.read, Mode::ReadOnly), (&self.write, Mode::ReadWrite), (&self.hide, Mode::Hidden)];
         let views = lists.into_iter().flat_map(|(paths, mode)| paths.iter().map(move |path| (path, mode)));
+        let ports =
+            |way, ports: &[String]| ports.iter().map(move |port| (way, port.clone())).collect::<Vec<_>>();
         Ok(Wish {
+            toolchains: choose(&self.toolchains)?,
+            ports: [ports(Direction::In, &self.port_in), ports(Direction::Out, &self.port_out)].concat(),
             profile: self.profile.clone(),
             network: self.network.map(|network| match network {
                 NetworkArg::None => Network::None,
@@ -112,6 +131,21 @@ impl RunArgs {
 fn real(cwd: &Path, path: &Path) -> PathBuf {
     let path = cwd.join(path);
     std::fs::canonicalize(&path).unwrap_or_else(|_| lexical(&path))
+}
+
+/// `auto` and `none` stand alone.
+fn choose(names: &[String]) -> Result<Option<Choose>, Failure> {
+    let alone = names.iter().find(|name| matches!(name.as_str(), "auto" | "none"));
+    match (names, alone.map(String::as_str)) {
+        ([], _) => Ok(None),
+        ([_], Some("auto")) => Ok(Some(Choose::Auto)),
+        ([_], Some(_)) => Ok(Some(Choose::NONE)),
+        (_, Some(word)) => {
+            let failure = Failure::usage(format!("`--toolchain {word}` stands alone"));
+            Err(failure.hint("name the toolchains, or none of them"))
+        }
+        (names, None) => Ok(Some(Choose::Only(names.to_vec()))),
+    }
 }
 
 fn pair(text: &str) -> Result<(String, String), Failure> {

@@ -3,12 +3,13 @@
 use std::io;
 use std::time::Duration;
 
+use jail::bridge::{Closed, Doors};
 use jail::{Amount, Choice, Command, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams};
 use policy::{Code, Shown};
 use rustix::io::Errno;
 
 use super::denied::Denied;
-use super::record::{Came, Journal};
+use super::record::{Came, Journal, Started};
 use super::told::{self, Before};
 use super::{Run, RunArgs};
 use crate::exit::Exit;
@@ -24,7 +25,7 @@ pub(crate) enum NoJail {
 }
 
 /// Makes the jail. The command waits at its gate.
-pub(crate) fn hold(run: &Run, early: Early, args: &RunArgs) -> Result<Held, NoJail> {
+pub(crate) fn hold(run: &Run, early: Early, args: &RunArgs) -> Result<(Held, Doors), NoJail> {
     let command = Command {
         argv: args.command.clone(),
         cwd: run.cwd.clone(),
@@ -32,10 +33,19 @@ pub(crate) fn hold(run: &Run, early: Early, args: &RunArgs) -> Result<Held, NoJa
         observe: args.explain_denials,
     };
     let choice = choice(&run.settings.provider).map_err(NoJail::Refused)?;
-    early.hold(choice, &run.spec, &command).map_err(|error| match error {
+    let doors = Doors::open(&run.settings.ports).map_err(|closed| NoJail::Refused(no_port(&closed)))?;
+    let mut spec = run.spec.clone();
+    (spec.listen, spec.dial) = (doors.listen(), doors.dials());
+    let held = early.hold(choice, &spec, &command).map_err(|error| match error {
         JailError::Unavailable { .. } => NoJail::Unavailable(failure(&error)),
         _ => NoJail::Refused(failure(&error)),
-    })
+    })?;
+    Ok((held, doors))
+}
+
+fn no_port(closed: &Closed) -> Failure {
+    let failure = Failure::coded(Code::JailConflict, format!("port {} cannot be opened", closed.port));
+    failure.because(&closed.why).hint("end whoever has it, or choose another, such as --port-in 8080:3000")
 }
 
 fn choice(word: &str) -> Result<Choice, Failure> {
@@ -52,19 +62,16 @@ fn choice(word: &str) -> Result<Choice, Failure> {
 pub(crate) fn follow(
     run: &Run,
     held: Held,
+    doors: Doors,
     args: &RunArgs,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    // Not recorded is not released: dropping what is held ends it.
-    run.journal.started(held.provider().word(), &super::program(args), held.enforcement())?;
+    start(run, &held, args)?;
     let told = args.verbose || terminal.format == Format::Json;
     if told {
         before(run, &held, terminal)?;
     }
-    close_memory()
-        .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
-    let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
-    let outcome = running.wait().map_err(|error| lost(run, &error))?;
+    let outcome = let_go(run, held, doors)?;
     let came = came(outcome.end);
     let denials: Vec<_> =
         outcome.denials.iter().map(|denial| Denied::of(denial, &run.spec, &run.settings.profile)).collect();
@@ -77,6 +84,41 @@ pub(crate) fn follow(
         ended(run, came, &outcome, terminal)?;
     }
     Ok(super::exit(came))
+}
+
+/// Records what is enforced, lets the command go, and follows it to its end, for whoever wants to know what it used.
+pub(crate) fn observed(run: &Run, (held, doors): (Held, Doors), args: &RunArgs) -> Result<Outcome, Failure> {
+    start(run, &held, args)?;
+    let outcome = let_go(run, held, doors)?;
+    recorded(&run.journal, &outcome, &[], came(outcome.end))?;
+    Ok(outcome)
+}
+
+/// Not recorded is not released: dropping what is held ends it.
+fn start(run: &Run, held: &Held, args: &RunArgs) -> Result<(), Failure> {
+    run.journal.started(&Started {
+        provider: held.provider().word(),
+        program: &super::program(args),
+        reached: held.enforcement(),
+        toolchains: &run.spec.toolchains,
+        ports: &run.settings.ports,
+    })
+}
+
+fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<Outcome, Failure> {
+    close_memory()
+        .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
+    let bridges = doors.bridge(held.listeners(), held.sockets());
+    let bridges =
+        bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
+    let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
+    let mut outcome = running.wait().map_err(|error| lost(run, &error))?;
+    outcome.notes.extend(turned_away(bridges.end()));
+    Ok(outcome)
+}
+
+fn turned_away(count: u64) -> Option<String> {
+    (count > 0).then(|| format!("{count} connections to ports were turned away: too many at once"))
 }
 
 /// Nobody else of this user reads what we hold, not even our core.
@@ -110,6 +152,7 @@ fn before(run: &Run, held: &Held, terminal: &mut Terminal<'_>) -> io::Result<()>
         provider: held.provider().word(),
         profile: &run.settings.profile,
         spec: &run.spec,
+        ports: &run.settings.ports,
         reached: held.enforcement(),
         without_broker: run.settings.network != run.spec.network,
     };
@@ -174,7 +217,7 @@ fn after(outcome: &Outcome, denials: &[Denied], terminal: &mut Terminal<'_>) -> 
     Ok(())
 }
 
-fn limited(overrun: &Overrun) -> Failure {
+pub(crate) fn limited(overrun: &Overrun) -> Failure {
     Failure::coded(Code::JailLimit, overrun.message()).hint(overrun.hint()).exit(Exit::Limit)
 }
 

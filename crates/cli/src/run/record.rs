@@ -4,8 +4,11 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use audit::{
-    AuditError, By, Durability, Event, Head, Ledger, Level, Name, Options, Outcome, Sink as _, Text,
+    AuditError, By, Durability, Event, FilePath, Head, Ledger, Level, Name, Names, Options, Outcome,
+    Sink as _, Text,
 };
+use jail::bridge::Port;
+use jail::toolchain::Shown;
 use jail::{Enforcement, Layer};
 use policy::{Code, Decision, Effect, Kind, RuleRef};
 
@@ -28,6 +31,20 @@ pub(crate) enum Came {
     Signaled(u8),
     /// A limit ended it.
     Limited,
+}
+
+/// A jail that stands.
+pub(crate) struct Started<'a> {
+    /// Who made it.
+    pub(crate) provider: &'a str,
+    /// The program.
+    pub(crate) program: &'a str,
+    /// What is enforced.
+    pub(crate) reached: &'a Enforcement,
+    /// What toolchains it sees.
+    pub(crate) toolchains: &'a Shown,
+    /// Which ports are bridged.
+    pub(crate) ports: &'a [Port],
 }
 
 impl Journal {
@@ -66,24 +83,30 @@ impl Journal {
     }
 
     /// The jail stands, and the command is about to start.
-    pub(crate) fn started(
-        &self,
-        provider: &str,
-        program: &str,
-        reached: &Enforcement,
-    ) -> Result<(), Failure> {
-        let level = |layer| word(reached.reached(layer).level);
+    pub(crate) fn started(&self, started: &Started<'_>) -> Result<(), Failure> {
+        let level = |layer| word(started.reached.reached(layer).level);
+        let toolchains: Vec<_> = started.toolchains.found.iter().map(|found| found.name).collect();
+        let ports: Vec<_> = started.ports.iter().map(ToString::to_string).collect();
+        let ports: Vec<_> = ports.iter().map(String::as_str).collect();
         self.record(&Event::JailStarted {
             by: self.by(),
-            provider: Name(provider),
+            provider: Name(started.provider),
             profile: Name(&self.profile),
-            program: Text(program),
+            program: Text(started.program),
             files: level(Layer::Files),
             network: level(Layer::Network),
             syscalls: level(Layer::Syscalls),
             processes: level(Layer::Processes),
             resources: level(Layer::Resources),
+            toolchains: (!toolchains.is_empty()).then_some(Names(&toolchains)),
+            ports: (!ports.is_empty()).then_some(Names(&ports)),
         })
+    }
+
+    /// Changes of a directory go to an overlay.
+    pub(crate) fn overlaid(&self, overlay: &str, path: &Path) -> Result<(), Failure> {
+        let (overlay, path) = (Name(overlay), FilePath(path));
+        self.record(&Event::OverlayBegun { by: self.by(), overlay, path })
     }
 
     /// No jail could be made.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use jail::{Enforcement, Layer, Mode, Network, Spec};
+use jail::bridge::Port;
+use jail::{Enforcement, Layer, Mode, Network, Spec, View};
 use policy::Shown;
 use serde_json::{Value, json};
 
@@ -16,6 +17,8 @@ pub(crate) struct Before<'a> {
     pub(crate) profile: &'a str,
     /// The jail.
     pub(crate) spec: &'a Spec,
+    /// The ports that are bridged.
+    pub(crate) ports: &'a [Port],
     /// What the kernel does.
     pub(crate) reached: &'a Enforcement,
     /// Whether the profile wanted the broker and has no network instead.
@@ -32,7 +35,7 @@ impl Before<'_> {
             let said = format!("{}{gap}", reached.by);
             line(&mut text, layer.word(), &reached.level.to_string(), &Shown::text(&said).to_string());
         }
-        for view in &self.spec.views {
+        for view in self.views() {
             line(&mut text, "view", mode(view.mode), &Shown::path(&view.path).to_string());
         }
         let sees = match self.spec.network {
@@ -46,9 +49,33 @@ impl Before<'_> {
             ""
         };
         line(&mut text, "sees", sees, why);
-        let names =
-            self.spec.environment.iter().map(|(name, _)| Shown::bytes(name.as_encoded_bytes()).to_string());
+        self.besides(&mut text);
+        let names = self.variables();
         text + &format!("variables  {}\n", names.collect::<Vec<_>>().join(" "))
+    }
+
+    /// Toolchains with how they were found and what of them is left out, and ports.
+    fn besides(&self, text: &mut String) {
+        for found in &self.spec.toolchains.found {
+            let by: Vec<_> = found.by.iter().map(|path| Shown::path(path).to_string()).collect();
+            line(text, "toolchain", found.name, &by.join(" "));
+            for (path, why) in &found.left_out {
+                line(text, "", "", &format!("without {}: {why}", Shown::path(path)));
+            }
+        }
+        for port in self.ports {
+            line(text, "port", &port.to_string(), "");
+        }
+    }
+
+    /// What somebody asked for, then what toolchains bring.
+    fn views(&self) -> impl Iterator<Item = &View> {
+        self.spec.views.iter().chain(&self.spec.toolchains.views)
+    }
+
+    fn variables(&self) -> impl Iterator<Item = String> {
+        let all = self.spec.environment.iter().chain(&self.spec.toolchains.variables);
+        all.map(|(name, _)| Shown::bytes(name.as_encoded_bytes()).to_string())
     }
 
     /// For programs.
@@ -63,12 +90,15 @@ impl Before<'_> {
             })
         });
         let views = self
-            .spec
-            .views
-            .iter()
+            .views()
             .map(|view| json!({ "path": Shown::path(&view.path).to_string(), "mode": mode(view.mode) }));
-        let names =
-            self.spec.environment.iter().map(|(name, _)| Shown::bytes(name.as_encoded_bytes()).to_string());
+        let names = self.variables();
+        let toolchains = self.spec.toolchains.found.iter().map(|found| {
+            let left_out = found.left_out.iter();
+            let left_out = left_out.map(|(path, why)| json!({ "path": Shown::path(path).to_string(), "why": why }));
+            let by = found.by.iter().map(|path| Shown::path(path).to_string());
+            json!({ "name": found.name, "by": by.collect::<Vec<_>>(), "left_out": left_out.collect::<Vec<_>>() })
+        });
         json!({
             "version": 1,
             "event": "started",
@@ -76,6 +106,8 @@ impl Before<'_> {
             "profile": self.profile,
             "network": network(self.spec.network),
             "layers": layers,
+            "toolchains": toolchains.collect::<Vec<_>>(),
+            "ports": self.ports.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "views": views.collect::<Vec<_>>(),
             "variables": names.collect::<Vec<_>>(),
         })
@@ -112,6 +144,7 @@ fn mode(mode: Mode) -> &'static str {
         Mode::ReadWrite => "read-write",
         Mode::Hidden => "hidden",
         Mode::Private => "private",
+        Mode::Layered => "layered",
     }
 }
 

@@ -41,6 +41,9 @@ fn kind(kind: Kind) -> Map<String, Value> {
     let schema = match kind {
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Choice(words) => json!({ "enum": words }),
+        Kind::ChoiceOrList(words, listed) => json!({
+            "anyOf": [{ "enum": words }, { "type": "array", "items": { "enum": listed } }]
+        }),
         Kind::FlagOr(words) => {
             let values: Vec<Value> =
                 [true.into(), false.into()].into_iter().chain(words.iter().map(|w| json!(w))).collect();
@@ -70,6 +73,9 @@ fn text(meaning: Text) -> Value {
     match meaning {
         Text::Name => json!({ "type": "string", "pattern": "^[A-Za-z0-9_.-]+$" }),
         Text::Variable => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
+        Text::PortIn | Text::PortOut => {
+            json!({ "type": "string", "pattern": "^[1-9][0-9]{0,4}(:[1-9][0-9]{0,4})?$" })
+        }
         Text::Source => json!({ "type": "string", "pattern": "^env:[A-Za-z_][A-Za-z0-9_]*$" }),
         _ => json!({ "type": "string", "minLength": 1 }),
     }

@@ -75,6 +75,24 @@ static JAIL: &[Key] = &[
         "Directories outside the workspace that may be written.",
     ),
     Key::new(
+        "toolchains",
+        Kind::ChoiceOrList(&["auto", "none"], jail::toolchain::NAMES),
+        Narrow::Some,
+        "Which installed toolchains a process sees: programs and caches, never credentials.",
+    ),
+    Key::new(
+        "ports-in",
+        Kind::List(Text::PortIn),
+        Narrow::Within,
+        "Ports of the host's loopback that lead to servers inside, as HOST or HOST:INSIDE.",
+    ),
+    Key::new(
+        "ports-out",
+        Kind::List(Text::PortOut),
+        Narrow::Within,
+        "Ports of the host's loopback that can be reached from inside, as HOST or HOST:INSIDE.",
+    ),
+    Key::new(
         "unprotected",
         Kind::List(Text::ProtectedName),
         Narrow::Within,

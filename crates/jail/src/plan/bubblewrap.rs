@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use policy::Shown;
 
 use super::Plan;
+use super::conflict::Conflict;
 use super::tree::{Kind, Mount, Skeleton, beneath};
 
 /// One argument.
@@ -60,6 +61,13 @@ pub fn arguments(plan: &Plan, cwd: &Path, terminal: bool) -> Vec<Word> {
     words.0
 }
 
+/// Whether bubblewrap can make this plan: not every version knows layers, and none takes them by handle.
+pub fn wrappable(plan: &Plan) -> Result<(), Conflict> {
+    let layered = plan.mounts.iter().find(|mount| matches!(mount.kind, Kind::Layered { .. }));
+    let why = "bubblewrap does not take layers by handle";
+    layered.map_or(Ok(()), |mount| Err(Conflict::NotEnforceable(mount.path.clone(), why)))
+}
+
 const NONE: [&OsStr; 0] = [];
 
 struct Words(Vec<Word>);
@@ -108,6 +116,7 @@ impl Words {
         made.filter(|made| Some(*made) != last).for_each(|(path, thing)| self.make(path, thing));
         self.option("--dev", ["/dev"]);
         plan.mounts.iter().for_each(|mount| self.mount(mount, plan));
+        plan.late.iter().for_each(|(path, thing)| self.make(path, thing));
         if let Some((path, Skeleton::File(text))) = last {
             self.mode(0o644);
             self.handle("--file", Handle::Last(text.clone()));
@@ -144,7 +153,8 @@ impl Words {
                 self.to(path);
             }
             Kind::Bind { write, .. } => self.option(if write { "--bind" } else { "--ro-bind" }, [path, path]),
-            Kind::Device | Kind::Terminals => {}
+            // Refused before, see `wrappable`.
+            Kind::Layered { .. } | Kind::Device | Kind::Terminals => {}
             Kind::Scratch => self.space(path, mode(mount), plan.scratch),
             Kind::Void => self.space(path, 0o555, 4096),
             Kind::Blank => {

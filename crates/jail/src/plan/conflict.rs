@@ -7,7 +7,7 @@ use policy::{Code, Shown};
 use super::host::{Entry, Host};
 use super::system::{self, RESERVED};
 use super::tree::beneath;
-use crate::spec::{Mode, Network, Spec, View};
+use crate::spec::{Kept, Mode, Network, Spec, View};
 
 /// Why a spec means nothing on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +49,16 @@ pub enum Conflict {
     /// A socket of the jail's own network where there is none, or more of them than can be handed over.
     #[error("{0} sockets inside the jail cannot be handed out: {1}")]
     Listen(usize, &'static str),
+    /// A place for changes that is none.
+    #[error("{} cannot keep the changes of {}: {why}", Shown::path(.directory), Shown::path(.path))]
+    Kept {
+        /// The view.
+        path: PathBuf,
+        /// Where its changes should stay.
+        directory: PathBuf,
+        /// Why they cannot.
+        why: &'static str,
+    },
     /// What the provider cannot express.
     #[error("{} cannot be enforced: {}", Shown::path(.0), .1)]
     NotEnforceable(PathBuf, &'static str),
@@ -74,7 +84,10 @@ impl Conflict {
             Self::Reserved(..) => "take it out".to_owned(),
             Self::NotADirectory(..) => "name its directory".to_owned(),
             Self::Special(_) => "name a file or a directory".to_owned(),
-            Self::Listen(..) => "give the jail a network of its own, and at most 16 sockets".to_owned(),
+            Self::Listen(..) => {
+                "give the jail a network of its own, and at most 16 ports to listen on".to_owned()
+            }
+            Self::Kept { .. } => "name a directory of its own that no view shows".to_owned(),
             Self::NotEnforceable(..) => "use another provider, or take it out".to_owned(),
         }
     }
@@ -89,6 +102,7 @@ pub(super) fn check(spec: &Spec, host: &Host) -> Result<(), Conflict> {
     spec.views.iter().try_for_each(|view| below(view, spec))?;
     spec.views.iter().try_for_each(|view| there(view, host))?;
     paths.clone().try_for_each(|path| straight(path, spec, host))?;
+    spec.kept.iter().try_for_each(|kept| keeps(kept, spec, host))?;
     // The private home can be put anywhere but where the host would have to have a directory and has none.
     if is_shown(&spec.home, spec) { directory(&spec.home, host, "the home") } else { Ok(()) }
 }
@@ -105,6 +119,9 @@ fn directory(path: &Path, host: &Host, what: &'static str) -> Result<(), Conflic
 /// On the host's network a socket of ours would be reachable for everybody.
 fn listening(spec: &Spec) -> Result<(), Conflict> {
     match spec.listen.len() {
+        0 if spec.dial && spec.network == Network::Open => {
+            Err(Conflict::Listen(1, "it has the host's network"))
+        }
         0 => Ok(()),
         count if spec.network == Network::Open => Err(Conflict::Listen(count, "it has the host's network")),
         count if count > 16 => Err(Conflict::Listen(count, "they are too many")),
@@ -145,6 +162,7 @@ fn below(view: &View, spec: &Spec) -> Result<(), Conflict> {
         Mode::ReadWrite => "writable",
         Mode::Hidden => "hidden",
         Mode::Private => "private",
+        Mode::Layered => "layered",
     };
     Err(Conflict::AboveWorkspace { path: view.path.clone(), workspace: spec.workspace.clone(), mode })
 }
@@ -156,8 +174,26 @@ fn there(view: &View, host: &Host) -> Result<(), Conflict> {
         (Some(Entry::Link(to)), _) => Err(Conflict::Link(path(), behind(&view.path, &view.path, to))),
         (Some(Entry::Other(_)), _) => Err(Conflict::Special(path())),
         (Some(Entry::File(..)), Mode::Private) => Err(Conflict::NotADirectory(path(), "private")),
+        (Some(Entry::File(..)), Mode::Layered) => Err(Conflict::NotADirectory(path(), "layered")),
         (Some(_), _) => Ok(()),
     }
+}
+
+/// Changes that are seen inside beside the view they belong to could be changed behind its back, and would be a way to the host.
+fn keeps(kept: &Kept, spec: &Spec, host: &Host) -> Result<(), Conflict> {
+    let (path, directory) = (kept.path.clone(), kept.directory.clone());
+    plain(&directory)?;
+    let layered = View { path: path.clone(), mode: Mode::Layered };
+    let others = spec.kept.iter().filter(|other| other.path == path || other.directory == directory);
+    let why = match host.entry(&directory) {
+        _ if !spec.views.contains(&layered) => "it is not a layered view",
+        _ if others.count() > 1 => "one of the two is asked for twice",
+        _ if is_shown(&directory, spec) => "it is seen inside",
+        _ if spec.views.iter().any(|view| beneath(&view.path, &directory)) => "it has a view in it",
+        Some(Entry::Directory(..)) => return Ok(()),
+        _ => "it is not a directory",
+    };
+    Err(Conflict::Kept { path, directory, why })
 }
 
 /// The directories on the way to a path that are shown as they are on the host. Whatever is mounted there goes where they lead.

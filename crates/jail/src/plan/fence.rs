@@ -72,6 +72,7 @@ fn expressible(view: &View, spec: &Spec) -> Result<(), Conflict> {
     let shown = || above(Mode::ReadOnly) || above(Mode::ReadWrite) || super::system::shows(&view.path);
     let why = match view.mode {
         Mode::Private => "without namespaces a directory cannot be another one inside",
+        Mode::Layered => "without namespaces there are no layers",
         Mode::Hidden if shown() => "Landlock cannot hide a part of what it shows",
         Mode::ReadOnly if above(Mode::ReadWrite) => "Landlock cannot protect a part of what may be changed",
         _ => return Ok(()),
@@ -114,7 +115,7 @@ fn views(spec: &Spec, host: &Host) -> impl Iterator<Item = Door> {
         let access = match view.mode {
             Mode::ReadOnly => Access::Read,
             Mode::ReadWrite => Access::Write,
-            Mode::Hidden | Mode::Private => return None,
+            Mode::Hidden | Mode::Private | Mode::Layered => return None,
         };
         let id = host.entry(&view.path).and_then(Entry::identity);
         Some(Door { path: view.path.clone(), access, id })

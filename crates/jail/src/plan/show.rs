@@ -25,6 +25,12 @@ impl fmt::Display for Plan {
                 .try_for_each(|(path, thing)| writeln!(f, "  {thing} {}", Shown::path(path)))?;
             writeln!(f, "{} {}", mount.kind, Shown::path(&mount.path))?;
         }
+        for (path, thing) in &self.late {
+            writeln!(f, "{thing} {}", Shown::path(path))?;
+        }
+        for kept in &self.kept {
+            writeln!(f, "changes of {} to {}", Shown::path(&kept.path), Shown::path(&kept.directory))?;
+        }
         self.grants
             .iter()
             .try_for_each(|grant| writeln!(f, "grant {} {}", grant.access, Shown::path(&grant.path)))?;
@@ -47,6 +53,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Bind { write: true, .. } => "writable",
             Self::Bind { write: false, .. } => "read-only",
+            Self::Layered { .. } => "layered",
             Self::Device => "device",
             Self::Scratch => "scratch",
             Self::Void => "void",

@@ -13,7 +13,7 @@ use crate::spec::{Mode, Spec, View};
 /// Something mounted over a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Where, inside. For [`Kind::Bind`] and [`Kind::Device`] also where outside.
+    /// Where, inside. For [`Kind::Bind`], [`Kind::Layered`] and [`Kind::Device`] also where outside.
     pub path: PathBuf,
     /// What.
     pub kind: Kind,
@@ -35,6 +35,11 @@ pub enum Kind {
         /// Which object it was when it was judged: device and inode.
         id: (u64, u64),
     },
+    /// A directory of the host whose changes go to a layer above it. It is shown as the jail's own where root calls.
+    Layered {
+        /// Which object it was when it was judged: device and inode.
+        id: (u64, u64),
+    },
     /// A character device of the host.
     Device,
     /// Private space that can be written.
@@ -47,6 +52,17 @@ pub enum Kind {
     Processes,
     /// The terminals of the jail.
     Terminals,
+}
+
+/// Where the changes of a layered mount stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keeps {
+    /// Where it is mounted.
+    pub path: PathBuf,
+    /// The directory of the host that has them.
+    pub directory: PathBuf,
+    /// Which object that was when it was judged: device and inode.
+    pub id: (u64, u64),
 }
 
 /// Something made in the jail's own file systems.
@@ -84,7 +100,7 @@ pub enum Access {
 
 impl Mount {
     pub(super) fn shows_host(&self) -> bool {
-        matches!(self.kind, Kind::Bind { .. })
+        matches!(self.kind, Kind::Bind { .. } | Kind::Layered { .. })
     }
 }
 
@@ -168,7 +184,17 @@ fn seen(view: &View, host: &Host) -> Option<Kind> {
         Mode::ReadWrite => bind(entry, true, true),
         Mode::Hidden => Some(empty(entry)),
         Mode::Private => Some(Kind::Scratch),
+        Mode::Layered => Some(Kind::Layered { id: entry.identity()? }),
     }
+}
+
+/// Where changes stay.
+pub(super) fn kept(spec: &Spec, host: &Host) -> Vec<Keeps> {
+    let known = spec.kept.iter().filter_map(|kept| {
+        let id = host.entry(&kept.directory)?.identity()?;
+        Some(Keeps { path: kept.path.clone(), directory: kept.directory.clone(), id })
+    });
+    known.collect()
 }
 
 fn bind(entry: &Entry, write: bool, own: bool) -> Option<Kind> {
@@ -232,6 +258,21 @@ pub(super) fn skeleton(
         let above = parents(&path, Path::new("/"));
         made.extend(above.map(|parent| place((parent, Skeleton::Directory(0o755)))));
         made.insert(path.into_os_string(), thing);
+    }
+    made.into_iter().map(|(path, thing)| (PathBuf::from(path), thing)).collect()
+}
+
+/// Links in private space. One that would lie anywhere else is not made: nothing there is the jail's own.
+pub(super) fn late(spec: &Spec, mounts: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
+    let mut made = Places::new();
+    for (path, to) in &spec.links {
+        let around = mounts.iter().rev().find(|mount| beneath(path, &mount.path));
+        let Some(around) = around.filter(|mount| mount.kind == Kind::Scratch && mount.path != *path) else {
+            continue;
+        };
+        let above = parents(path, &around.path);
+        made.extend(above.map(|parent| place((parent, Skeleton::Directory(0o755)))));
+        made.insert(path.clone().into_os_string(), Skeleton::Link(to.clone()));
     }
     made.into_iter().map(|(path, thing)| (PathBuf::from(path), thing)).collect()
 }
@@ -300,7 +341,7 @@ pub(super) fn grants(mounts: &[Mount]) -> Vec<Grant> {
     let written = mounts.iter().filter_map(|mount| {
         let directory = match mount.kind {
             Kind::Bind { write: true, directory, .. } => directory,
-            Kind::Scratch => true,
+            Kind::Scratch | Kind::Layered { .. } => true,
             _ => return None,
         };
         Some(Grant { path: mount.path.clone(), directory, access: Access::Write })

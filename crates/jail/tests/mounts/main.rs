@@ -4,6 +4,7 @@
 
 mod ended;
 mod enforced;
+mod layered;
 mod place;
 mod refused;
 mod shown;

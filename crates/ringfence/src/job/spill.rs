@@ -79,10 +79,8 @@ impl Spills {
 
     /// Refuses a jail that shows the directory.
     pub(super) fn check(&self, spec: &Spec) -> Result<(), SpillError> {
-        match spec.mode_at(&self.path) {
-            Some(Seen::ReadOnly | Seen::ReadWrite) => Err(SpillError::Seen(self.path.clone())),
-            Some(Seen::Hidden | Seen::Private) | None => Ok(()),
-        }
+        let shown = spec.mode_at(&self.path).is_some_and(Seen::shows_host);
+        if shown { Err(SpillError::Seen(self.path.clone())) } else { Ok(()) }
     }
 
     /// A new file without a name.

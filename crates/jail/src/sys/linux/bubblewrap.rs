@@ -30,7 +30,7 @@ use super::supervise::Running;
 use super::wire::{leave, receive};
 use crate::enforcement::{Enforcement, Reached};
 use crate::launch::{Command, JailError, Provider};
-use crate::plan::{Plan, arguments, plan};
+use crate::plan::{Plan, arguments, plan, wrappable};
 use crate::probe::Distrust;
 use crate::seccomp::Sockets;
 use crate::spec::{Network, Spec};
@@ -41,6 +41,7 @@ use wrap::{Wrapping, wrap};
 pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let program = find()?;
     let plan = plan(spec, &with_views(machine(false), spec))?;
+    wrappable(&plan)?;
     let terms =
         Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: false, heard: None };
     let started = begin(spec, command, &terms, |order| start(order, &plan, &program));

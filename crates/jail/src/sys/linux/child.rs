@@ -92,7 +92,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     complete(script, base, &begun, &hands)?;
     join_groups(plot)?;
     let terminal = if script.streams.contains(&None) { Some(open_terminal()?) } else { None };
-    let listeners = listeners(script)?;
+    let (listeners, dialers) = (listeners(script)?, dialers(script)?);
     confine::filter(&script.filter).at(Part::Filter)?;
     let second = Second {
         plot,
@@ -106,7 +106,7 @@ fn build_and_stay(plot: &Plot) -> Tried<Never> {
     // told only then to go on past its last use of it. Signals are blocked since before the first process was made.
     let pid = unsafe { clone_in_our_memory(0, plot.stack, second_main, &second) }.at(Part::Command)?;
     let master = terminal.as_ref().map(|(master, _)| master.as_fd());
-    hand_over(plot, &begun.root, &listeners, master, pid)?;
+    hand_over(plot, &begun.root, [&listeners[..], &dialers[..]], master, pid)?;
     stay(plot, script, &begun.init)
 }
 
@@ -255,6 +255,27 @@ fn listener(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
+/// How many connections into a jail there can be at once, of each version of the protocol.
+const HALF: usize = 32;
+/// How many sockets there are for them.
+pub(super) const DIALERS: usize = 2 * HALF;
+
+/// Sockets that belong to the jail's network wherever they are used, for the supervisor to connect with. Where there is no IPv6
+/// the second half is more of the first.
+fn dialers(script: &Script) -> Tried<[Option<OwnedFd>; DIALERS]> {
+    let mut made = [const { None }; DIALERS];
+    if !script.dial {
+        return Ok(made);
+    }
+    for (number, place) in made.iter_mut().enumerate() {
+        let family = if number < HALF { AddressFamily::INET } else { AddressFamily::INET6 };
+        let socket =
+            |family| rustix::net::socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+        *place = Some(socket(family).or_else(|_| socket(AddressFamily::INET)).at(Part::Listen)?);
+    }
+    Ok(made)
+}
+
 /// A terminal of the jail's own, and the session it belongs to.
 pub(super) fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
     use rustix::pty::OpenptFlags;
@@ -268,17 +289,19 @@ pub(super) fn open_terminal() -> Tried<(OwnedFd, OwnedFd)> {
     Ok((master, slave))
 }
 
-/// Gives the supervisor handles on the command, the root, the sockets that it listens on, and the terminal, in this order.
+/// Gives the supervisor handles on the command, the root, the sockets that it listens on and connects with, and the terminal, in
+/// this order.
 fn hand_over(
     plot: &Plot,
     root: &OwnedFd,
-    listeners: &[Option<OwnedFd>; LISTENERS],
+    sockets: [&[Option<OwnedFd>]; 2],
     master: Option<BorrowedFd<'_>>,
     pid: Pid,
 ) -> Tried<()> {
     let command = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).at(Part::Command)?;
     let all = [Some(command.as_fd()), Some(root.as_fd())].into_iter();
-    let all = all.chain(listeners.iter().map(|listener| listener.as_ref().map(AsFd::as_fd))).chain([master]);
+    let sockets = sockets.into_iter().flatten().map(|socket| socket.as_ref().map(AsFd::as_fd));
+    let all = all.chain(sockets).chain([master]);
     let (mut handles, mut count) = ([command.as_fd(); HANDLES], 0_usize);
     for (place, handle) in handles.iter_mut().zip(all.flatten()) {
         *place = handle;
@@ -289,7 +312,7 @@ fn hand_over(
 }
 
 /// As many as are ever handed over at once.
-pub(super) const HANDLES: usize = LISTENERS + 3;
+pub(super) const HANDLES: usize = LISTENERS + DIALERS + 3;
 
 pub(super) fn send(to: BorrowedFd<'_>, report: Report, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];

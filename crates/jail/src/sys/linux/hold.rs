@@ -1,5 +1,6 @@
 //! Making a jail with one provider, up to the moment before the command starts.
 
+use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
 use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -31,7 +32,7 @@ use crate::launch::{Command, JailError, Provider, Streams};
 use crate::plan::{Conflict, Host, Identity, Plan, plan};
 use crate::resources::reached;
 use crate::seccomp::{self, Abi, Heard, Sockets};
-use crate::spec::{Network, Spec};
+use crate::spec::{Mode, Network, Spec, View};
 
 /// A jail that is made, with a command that has not started.
 pub(crate) struct Held {
@@ -47,7 +48,11 @@ impl Held {
     }
 
     pub(crate) fn listeners(&mut self) -> Vec<TcpListener> {
-        std::mem::take(&mut self.running.listeners)
+        std::mem::take(&mut self.running.sockets.listeners)
+    }
+
+    pub(crate) fn dialers(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.running.sockets.dialers)
     }
 
     pub(crate) fn stop(&mut self) -> Result<Stop, JailError> {
@@ -80,9 +85,9 @@ pub(crate) fn hold(
     command: &Command,
 ) -> Result<Held, JailError> {
     let program = check(spec, command)?;
-    if provider != Provider::Native && !spec.listen.is_empty() {
+    if provider != Provider::Native && (!spec.listen.is_empty() || spec.dial) {
         let why = "only the native provider makes a network that it can reach into";
-        return Err(Conflict::Listen(spec.listen.len(), why).into());
+        return Err(Conflict::Listen(spec.listen.len() + usize::from(spec.dial), why).into());
     }
     match provider {
         Provider::Native => hold_native(early, spec, command, program),
@@ -119,15 +124,21 @@ fn hold_native(
     let own_network = spec.network != Network::Open;
     let mut early = early.filter(|_| own_network);
     let mut soil = Soil { own_network, powerful: true, bare: false };
-    let mut why = None;
+    let mut lessened = Lessened::default();
+    let mut spec = Cow::Borrowed(spec);
     loop {
-        match attempt(early.take(), soil, spec, command, why.clone())? {
+        match attempt(early.take(), soil, &spec, command, &lessened)? {
             // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it
             // says so.
             Err(Broken::Part(Part::Identity, what, errno)) if soil.powerful => {
                 soil.powerful = false;
                 let what = what.unwrap_or_else(|| "run as somebody else".to_owned());
-                why = Some(format!("the kernel cannot {what} ({errno})"));
+                lessened.as_root = Some(format!("the kernel cannot {what} ({errno})"));
+            }
+            // What can be seen and not be changed is less than asked for, and nothing of it is a danger.
+            Err(Broken::Layer(what, errno)) if lessened.layers.is_none() && errno != Errno::STALE => {
+                lessened.layers = Some(format!("the kernel cannot {what} ({errno})"));
+                spec = Cow::Owned(without_own_layers(&spec));
             }
             // A spec that differs from what nearly every jail has.
             Err(Broken::Outgrown) if !soil.bare => soil.bare = true,
@@ -139,20 +150,38 @@ fn hold_native(
     }
 }
 
+/// What could not be had, and why.
+#[derive(Default)]
+struct Lessened {
+    /// A jail that runs as somebody else than root.
+    as_root: Option<String>,
+    /// Layers of the jail's own.
+    layers: Option<String>,
+}
+
+/// The same spec, with views that can only be read where their changes would have gone with the jail.
+fn without_own_layers(spec: &Spec) -> Spec {
+    let mut spec = spec.clone();
+    let own =
+        |view: &&mut View| view.mode == Mode::Layered && spec.kept.iter().all(|kept| kept.path != view.path);
+    spec.views.iter_mut().filter(own).for_each(|view| view.mode = Mode::ReadOnly);
+    spec
+}
+
 /// One attempt; the spec may mean nothing, or the machine may refuse.
 fn attempt(
     early: Option<Early>,
     soil: Soil,
     spec: &Spec,
     command: &Command,
-    as_root: Option<String>,
+    lessened: &Lessened,
 ) -> Result<Result<(Running, Enforcement), Broken>, Conflict> {
     let (seed, machine) = match early.map_or_else(|| Seed::sow(soil), Ok) {
         Ok(early) => early,
         Err(broken) => return Ok(Err(broken)),
     };
     let plan = plan(spec, &with_views(machine, spec))?;
-    Ok(grow(seed, spec, command, &plan, as_root))
+    Ok(grow(seed, spec, command, &plan, lessened))
 }
 
 /// What nearly every jail has is being built; the rest comes on top.
@@ -161,25 +190,25 @@ fn grow(
     spec: &Spec,
     command: &Command,
     plan: &Plan,
-    as_root: Option<String>,
+    lessened: &Lessened,
 ) -> Result<(Running, Enforcement), Broken> {
     let about = About::of(spec, plan, command.observe);
     let heard = about.as_ref().map(|about| Heard { kept: about.keeps(), observed: about.sight.is_some() });
     let terms =
         Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true, heard };
-    let (mut listener, mut root, mut listeners) = (None, None, Vec::new());
+    let (mut listener, mut root, mut sockets) = (None, None, Default::default());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
         root = jail.root.as_ref().map(|root| root.try_clone()).transpose().map_err(|_| no_handle())?;
-        listeners = std::mem::take(&mut jail.listeners);
+        sockets = std::mem::take(&mut jail.sockets);
         Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
-    running.listeners = listeners;
+    running.sockets = sockets;
     if let (Some(listener), Some(root), Some(about)) = (listener, root, about) {
         running.keeper = Some(Keeper::start(listener, root, about));
     }
-    Ok((running, enforcement(plan, spec, as_root, resources)))
+    Ok((running, enforcement(plan, spec, lessened, resources)))
 }
 
 fn no_handle() -> Broken {
@@ -314,11 +343,15 @@ fn programs(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<CStrin
 }
 
 /// What was reached. Everything named here was done: the jail would not be held otherwise.
-fn enforcement(plan: &Plan, spec: &Spec, as_root: Option<String>, resources: Reached) -> Enforcement {
+fn enforcement(plan: &Plan, spec: &Spec, lessened: &Lessened, resources: Reached) -> Enforcement {
     let abi = calls::landlock_abi().unwrap_or(0);
     let files = match abi {
         0 => partial("mount namespace", "the kernel has no Landlock as a second wall"),
         abi => full(format!("mount namespace, Landlock {abi}")),
+    };
+    let files = match &lessened.layers {
+        None => files,
+        Some(why) => Reached { by: format!("{}; layers can only be read: {why}", files.by), ..files },
     };
     let network = match spec.network {
         Network::Open if abi < 6 => {
@@ -327,7 +360,7 @@ fn enforcement(plan: &Plan, spec: &Spec, as_root: Option<String>, resources: Rea
         Network::Open => full("the host's, as asked; abstract sockets by Landlock"),
         Network::None | Network::Broker => full("network namespace"),
     };
-    let processes = processes(&plan.identity, as_root);
+    let processes = processes(&plan.identity, lessened.as_root.clone());
     let syscalls = full("seccomp, no new privileges, no capabilities");
     Enforcement { layers: [files, network, syscalls, processes, resources] }
 }
@@ -361,6 +394,7 @@ pub(super) fn error(provider: Provider, broken: Broken) -> JailError {
         Broken::Silent | Broken::Outgrown => {
             JailError::Unavailable { provider, what: "keep its processes alive".to_owned(), errno: None }
         }
+        Broken::Layer(what, errno) => JailError::Step { what, errno: errno.into() },
         Broken::Part(part, detail, errno) => {
             let what = detail.unwrap_or_else(|| part.words().to_owned());
             if is_about_the_machine(part, errno) {

@@ -1,7 +1,9 @@
 //! Showing the files of one user as another's: how root's jail can run as nobody and still work on root's files.
 
+use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
@@ -27,21 +29,66 @@ pub(super) struct Ready {
 /// Makes them.
 pub(super) fn ready(plan: &Plan) -> Result<Ready, Broken> {
     let Some(shows) = plan.identity.shows else { return Ok(Ready::default()) };
+    layers_are_whole(plan)?;
     let broken = |what: String| move |errno| Broken::Part(Part::Identity, Some(what), errno);
     let mapper = Mapper::start().map_err(broken("make a map of users".to_owned()))?;
     let map = mapper.map(shows, plan.identity.outside);
     let map = map.map_err(broken("make a map of users".to_owned()))?;
-    let own = plan.mounts.iter().filter(|mount| matches!(mount.kind, Kind::Bind { own: true, .. }));
-    let mounts = own.map(|mount| {
-        let what = format!("show {} as its own", policy::Shown::path(&mount.path));
-        view(mount, &map).map(|made| (mount.path.clone(), made)).map_err(broken(what))
+    let kept = plan.kept.iter().map(|kept| (&kept.directory, kept.id, true));
+    let mounts = plan.mounts.iter().filter_map(own).chain(kept).map(|(path, id, write)| {
+        let what = format!("show {} as its own", policy::Shown::path(path));
+        view(path, id, write, &map).map(|made| (path.clone(), made)).map_err(broken(what))
     });
     Ok(Ready { mounts: mounts.collect::<Result<_, _>>()?, _mapper: Some(mapper) })
 }
 
-fn view(mount: &Mount, map: &OwnedFd) -> Result<OwnedFd, Errno> {
-    let Kind::Bind { write, id, .. } = mount.kind else { return Err(Errno::INVAL) };
-    let tree = site::tree(CWD, &text(mount.path.as_os_str()))?;
+/// What is mounted in a directory is not part of a layer over it, and what it covers would be seen. The kernel refuses that to
+/// everybody but root.
+fn layers_are_whole(plan: &Plan) -> Result<(), Broken> {
+    let mut layers = plan.mounts.iter().filter(|mount| matches!(mount.kind, Kind::Layered { .. })).peekable();
+    if layers.peek().is_none() {
+        return Ok(());
+    }
+    let broken = |what: String, errno| Broken::Layer(format!("put a layer over {what}"), errno);
+    let table = std::fs::read("/proc/self/mountinfo");
+    let table = table.map_err(|_| broken("anything without knowing the mounts".to_owned(), Errno::IO))?;
+    let points: Vec<PathBuf> = table.split(|byte| *byte == b'\n').filter_map(point).collect();
+    let within =
+        |mount: &Mount| points.iter().any(|point| *point != mount.path && point.starts_with(&mount.path));
+    match layers.find(|mount| within(mount)) {
+        Some(mount) => {
+            let what = format!("{} with something mounted in it", policy::Shown::path(&mount.path));
+            Err(broken(what, Errno::INVAL))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The mount point of a line of the kernel's table, which writes odd bytes as three octal digits.
+fn point(line: &[u8]) -> Option<PathBuf> {
+    let mut rest = line.split(|byte| *byte == b' ').nth(4)?;
+    let mut path = Vec::with_capacity(rest.len());
+    while let [first, tail @ ..] = rest {
+        let digits =
+            tail.get(..3).filter(|_| *first == b'\\').and_then(|three| std::str::from_utf8(three).ok());
+        let odd = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        path.push(odd.unwrap_or(*first));
+        rest = if odd.is_some() { &tail[3..] } else { tail };
+    }
+    Some(PathBuf::from(OsString::from_vec(path)))
+}
+
+/// What is shown as the jail's own: its path, which object it is, and whether it can be changed.
+fn own(mount: &Mount) -> Option<(&PathBuf, (u64, u64), bool)> {
+    match mount.kind {
+        Kind::Bind { own: true, write, id, .. } => Some((&mount.path, id, write)),
+        Kind::Layered { id } => Some((&mount.path, id, false)),
+        _ => None,
+    }
+}
+
+fn view(path: &Path, id: (u64, u64), write: bool, map: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let tree = site::tree(CWD, &text(path.as_os_str()))?;
     site::same(&tree, id)?;
     let change = MountChange {
         set: attributes(write) | libc::MOUNT_ATTR_IDMAP,
@@ -103,6 +150,19 @@ fn swapped(one: u32, two: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mount_points_are_read_as_the_kernel_writes_them() {
+        let rows = [
+            ("36 35 98:0 /m /mnt/a rw - ext3 /dev/root rw", Some("/mnt/a")),
+            (r"36 35 98:0 /m /a\040b\134c\012 rw - ext3 /dev/root rw", Some("/a b\\c\n")),
+            (r"36 35 98:0 /m /a\04 rw", Some(r"/a\04")),
+            ("36 35 98:0 /m", None),
+        ];
+        for (line, wanted) in rows {
+            assert_eq!(point(line.as_bytes()), wanted.map(PathBuf::from));
+        }
+    }
 
     #[test]
     fn two_ids_change_places() {

@@ -27,10 +27,11 @@ use rustix::io::Errno;
 
 use super::calls::{confine, notify};
 use super::observe::call::{self, Notice};
-use super::observe::denial;
+use super::observe::{denial, uses};
 use crate::launch::Denial;
 use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;
+use crate::uses::Uses;
 use ground::Grounds;
 
 /// Threads that hear the calls of a jail until nobody is left to make one. Dropped, they are waited for: whoever has them
@@ -79,7 +80,10 @@ struct Shared {
     umasks_differ: AtomicBool,
     /// Held where a verdict depends on what lies beside a name, until it is made.
     beside: Mutex<()>,
+    /// Repositories that the command has made, by device and inode.
+    made: Mutex<HashSet<(u64, u64)>>,
     told: Mutex<Told>,
+    seen: Mutex<Uses>,
     /// Where a name was made last.
     place: Mutex<Option<Place>>,
 }
@@ -116,7 +120,9 @@ impl Keeper {
             umask: caller::own_umask(),
             umasks_differ: AtomicBool::new(false),
             beside: Mutex::new(()),
+            made: Mutex::default(),
             told: Mutex::default(),
+            seen: Mutex::default(),
             place: Mutex::default(),
         });
         // One does the next call while the other waits for its caller to take the answer.
@@ -130,11 +136,12 @@ impl Keeper {
         Self { threads, shared }
     }
 
-    /// What was refused, in the order in which it was tried first.
-    pub(super) fn denials(mut self) -> Vec<Denial> {
+    /// What was refused and what was used, each once, in the order in which it was tried first.
+    pub(super) fn told(mut self) -> (Vec<Denial>, Uses) {
         self.join();
         let mut told = self.shared.told.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut told.order)
+        let mut seen = self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut told.order), std::mem::take(&mut seen))
     }
 
     fn join(&mut self) {
@@ -167,8 +174,13 @@ impl Shared {
 
     fn hear(self: &Arc<Self>, notice: &Notice, callers: &mut caller::Callers) -> Done {
         if let Some(sight) = &self.about.sight {
-            let seen = denial(notice, sight).filter(|_| self.is_waiting(notice.id));
-            seen.into_iter().for_each(|denial| self.tell(denial));
+            let (denial, uses) = (denial(notice, sight), uses::of(notice));
+            // Of one that does not wait any more, what was read may be somebody else's.
+            if self.is_waiting(notice.id) {
+                denial.into_iter().for_each(|denial| self.tell(denial));
+                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                uses.into_iter().for_each(|one| seen.add(one));
+            }
         }
         if !self.about.keeps() {
             return Done::Continue;

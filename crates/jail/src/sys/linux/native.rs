@@ -15,10 +15,10 @@ use super::calls::clone::{Stack, end, spawn_in_our_memory};
 use super::calls::confine::{self, Words};
 use super::calls::{self, Used};
 use super::cell::Cell;
-use super::child::{Plot, first};
+use super::child::{DIALERS, Plot, first};
 use super::host::machine;
 use super::report::{Part, Report};
-use super::script::{Base, Numbers, Options, Script, Start, Step, rest, steps, text};
+use super::script::{Base, Numbers, Options, Prepared, Script, Start, Step, made, rest, steps, text};
 use super::site::{Hands, LAST, MORE};
 use super::wire::{Ours, Theirs, pipe, wire};
 use super::{idmap, landlock, namespaces};
@@ -56,6 +56,8 @@ pub(crate) enum Broken {
     Silent,
     /// What was built before the spec was known is not part of it.
     Outgrown,
+    /// The kernel cannot put a layer over something.
+    Layer(String, Errno),
 }
 
 /// What a first process is made for.
@@ -172,9 +174,9 @@ impl Seed {
         self.send(&groups, "be given its cgroups")?;
         let mut heard = self.listen(&script)?;
         let command = heard.command.take().ok_or(Broken::Silent)?;
-        let Heard { root, listeners, terminal, listener, .. } = heard;
+        let Heard { root, sockets, terminal, listener, .. } = heard;
         let Self { first, base } = self;
-        Ok(Jail { first, command, root, listeners, terminal, listener, _shared: (script, base) })
+        Ok(Jail { first, command, root, sockets, terminal, listener, _shared: (script, base) })
     }
 
     /// Sends descriptors, which are leave to go on. Whoever does not take them has ended, and has said why.
@@ -194,7 +196,7 @@ impl Seed {
                 None => return Err(Broken::Silent),
                 Some((Report::Failed(part, errno), _)) => return Err(self.explain(script, part, errno)),
                 Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
-                Some((Report::Handles, handles)) => heard.handles(handles, script.listen.len()),
+                Some((Report::Handles, handles)) => heard.handles(handles, script),
                 Some((Report::Ready, handles)) => {
                     (heard.ready, heard.listener) = (true, handles.into_iter().next());
                 }
@@ -206,7 +208,10 @@ impl Seed {
     fn explain(&self, script: &Script, part: Part, errno: Errno) -> Broken {
         let Part::Tree(index) = part else { return Broken::Part(part, None, errno) };
         let step = self.base.steps.iter().chain(&script.steps).nth(usize::from(index));
-        Broken::Part(part, step.map(ToString::to_string), errno)
+        match step {
+            Some(step @ Step::Layer { .. }) => Broken::Layer(step.to_string(), errno),
+            step => Broken::Part(part, step.map(ToString::to_string), errno),
+        }
     }
 }
 
@@ -216,7 +221,7 @@ fn base(usual: &Usual, bare: bool) -> Base {
         (Vec::new(), Vec::new())
     } else {
         let grants = landlock::rules(&usual.grants, handled.as_ref());
-        (steps(&usual.skeleton, &usual.mounts, &[]), grants)
+        (steps(&usual.skeleton, &usual.mounts, &Prepared::default()), grants)
     };
     let becomes = usual.identity.shows.map(|_| usual.identity.inside);
     Base { becomes, root: options(SCRATCH), steps, init: super::init::image(), handled, grants }
@@ -240,8 +245,8 @@ pub(crate) struct Jail {
     pub(crate) command: OwnedFd,
     /// The root directory, and with it the jail's private space.
     pub(crate) root: Option<OwnedFd>,
-    /// Where the supervisor listens inside the jail's network.
-    pub(crate) listeners: Vec<TcpListener>,
+    /// Where the supervisor listens inside the jail's network, and what it connects with.
+    pub(crate) sockets: Sockets,
     /// The supervisor's side of the jail's terminal.
     pub(crate) terminal: Option<OwnedFd>,
     /// Where the calls come from that are heard of.
@@ -298,7 +303,9 @@ fn script<'a>(
     let mut slots = 0..;
     let streams = order.streams.map(|stream| stream.and_then(|_| slots.next()));
     let ready: Vec<_> = ready.iter().zip(slots).map(|((path, _), slot)| (path.clone(), slot)).collect();
-    let steps = rest(steps(&plan.skeleton, &plan.mounts, &ready), &base.steps)?;
+    let prepared = Prepared { ready, kept: &plan.kept };
+    let mut steps = rest(steps(&plan.skeleton, &plan.mounts, &prepared), &base.steps)?;
+    steps.extend(plan.late.iter().cloned().map(made));
     let root = options(plan.scratch);
     let mut grants = landlock::rules(&plan.grants, base.handled.as_ref());
     grants.retain(|grant| !base.grants.contains(grant));
@@ -307,6 +314,7 @@ fn script<'a>(
         root,
         steps,
         listen: plan.listen.clone(),
+        dial: plan.dial,
         cut_off: plan.own_network,
         init_words: Words::new(vec![text("ringfence".as_ref())]),
         grants,
@@ -378,16 +386,27 @@ struct Heard {
     ready: bool,
     command: Option<OwnedFd>,
     root: Option<OwnedFd>,
-    listeners: Vec<TcpListener>,
+    sockets: Sockets,
     terminal: Option<OwnedFd>,
     listener: Option<OwnedFd>,
 }
 
+/// Sockets in the jail's network that are ours.
+#[derive(Default)]
+pub(crate) struct Sockets {
+    /// Where we listen.
+    pub(crate) listeners: Vec<TcpListener>,
+    /// What we connect with; each of the first half speaks IPv4, each of the second IPv6.
+    pub(crate) dialers: Vec<OwnedFd>,
+}
+
 impl Heard {
-    fn handles(&mut self, handles: Vec<OwnedFd>, listeners: usize) {
+    fn handles(&mut self, handles: Vec<OwnedFd>, script: &Script) {
         let mut handles = handles.into_iter();
         (self.command, self.root) = (handles.next(), handles.next());
-        self.listeners = handles.by_ref().take(listeners).map(TcpListener::from).collect();
+        let dialers = if script.dial { DIALERS } else { 0 };
+        self.sockets.listeners = handles.by_ref().take(script.listen.len()).map(TcpListener::from).collect();
+        self.sockets.dialers = handles.by_ref().take(dialers).collect();
         self.terminal = handles.next();
     }
 }
@@ -441,6 +460,7 @@ impl std::fmt::Display for Step {
             Self::Link { .. } => "make the link",
             Self::File { .. } => "make the file",
             Self::Bind { .. } | Self::Ready { .. } => "show",
+            Self::Layer { .. } => "put a layer over",
             Self::Device { .. } => "show the device",
             Self::Scratch { .. } | Self::Fresh { .. } => "make private space at",
             Self::Empty { .. } => "hide",

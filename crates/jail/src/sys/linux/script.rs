@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::calls::confine::{Handled, Words};
-use crate::plan::{Kind, Mount, Owner, Skeleton};
+use crate::plan::{Keeps, Kind, Mount, Owner, Skeleton};
 use crate::seccomp::Instruction;
 
 /// What the first process of a jail does, and then the second.
@@ -22,6 +22,8 @@ pub(super) struct Script {
     pub(super) steps: Vec<Step>,
     /// Where the supervisor listens inside the jail's network.
     pub(super) listen: Vec<SocketAddr>,
+    /// Whether it connects to servers there.
+    pub(super) dial: bool,
     /// Whether no way may lead out of the jail's network.
     pub(super) cut_off: bool,
     /// The arguments of the process that stays: one, its name.
@@ -113,6 +115,7 @@ pub(super) enum Step {
     File { path: CString, text: Vec<u8> },
     Bind { from: CString, path: CString, attributes: u64, id: (u64, u64) },
     Ready { mount: Slot, path: CString },
+    Layer { lower: Source, changes: Changes, path: CString },
     Device { from: CString, path: CString },
     Scratch { path: CString },
     Fresh { path: CString },
@@ -120,6 +123,24 @@ pub(super) enum Step {
     Processes { path: CString },
     Terminals { path: CString },
     Lock { path: CString },
+}
+
+/// A directory of the host, for a layer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// One that was mounted before.
+    Ready(Slot),
+    /// One that has to be this object still.
+    Named { from: CString, id: (u64, u64) },
+}
+
+/// Where the changes of a layer go.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    /// To a directory of the host.
+    Kept(Source),
+    /// To a directory of this name in the jail's private space, where nothing leads to it.
+    Private(CString),
 }
 
 impl Step {
@@ -130,6 +151,7 @@ impl Step {
             | Self::File { path, .. }
             | Self::Bind { path, .. }
             | Self::Ready { path, .. }
+            | Self::Layer { path, .. }
             | Self::Device { path, .. }
             | Self::Scratch { path }
             | Self::Fresh { path }
@@ -152,18 +174,27 @@ impl Hash for Step {
 pub(super) const BLANK: &str = ".blank";
 pub(super) const VOID: &str = ".void";
 
-/// The steps that make a tree. `ready` has mounts that were made before, with their paths.
+/// What was prepared outside for the steps of a tree.
+#[derive(Default)]
+pub(super) struct Prepared<'a> {
+    /// Mounts that were made before, with their paths.
+    pub(super) ready: Vec<(PathBuf, Slot)>,
+    /// Where the changes of layers stay.
+    pub(super) kept: &'a [Keeps],
+}
+
+/// The steps that make a tree.
 pub(super) fn steps(
     skeleton: &[(PathBuf, Skeleton)],
     mounts: &[Mount],
-    ready: &[(PathBuf, Slot)],
+    prepared: &Prepared<'_>,
 ) -> Vec<Step> {
     let scaffold = [(PathBuf::from("/").join(BLANK), Skeleton::File(Vec::new()))];
     let scaffold = scaffold.into_iter().chain([(PathBuf::from("/").join(VOID), Skeleton::Directory(0o555))]);
     let mut steps: Vec<_> = scaffold.chain(skeleton.iter().cloned()).map(made).collect();
     for mount in mounts {
         steps.extend(mount.makes.iter().cloned().map(made));
-        steps.push(mounted(mount, mounts, ready));
+        steps.push(mounted(mount, mounts, prepared));
     }
     let hollow = mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, mounts));
     steps.extend(hollow.map(|mount| Step::Lock { path: inside(&mount.path) }));
@@ -177,7 +208,7 @@ pub(super) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
     done.is_empty().then_some(rest)
 }
 
-fn made((path, thing): (PathBuf, Skeleton)) -> Step {
+pub(super) fn made((path, thing): (PathBuf, Skeleton)) -> Step {
     let path = inside(&path);
     match thing {
         Skeleton::Directory(mode) => Step::Directory { path, mode },
@@ -186,13 +217,14 @@ fn made((path, thing): (PathBuf, Skeleton)) -> Step {
     }
 }
 
-fn mounted(mount: &Mount, all: &[Mount], ready: &[(PathBuf, Slot)]) -> Step {
+fn mounted(mount: &Mount, all: &[Mount], prepared: &Prepared<'_>) -> Step {
     let (path, from) = (inside(&mount.path), text(mount.path.as_os_str()));
-    if let Some((_, made)) = ready.iter().find(|(ready, _)| *ready == mount.path) {
-        return Step::Ready { mount: *made, path };
-    }
     match mount.kind {
-        Kind::Bind { write, id, .. } => Step::Bind { from, path, attributes: attributes(write), id },
+        Kind::Layered { id } => layered(mount, id, all, prepared),
+        Kind::Bind { write, id, .. } => match prepared.slot(&mount.path) {
+            Some(mount) => Step::Ready { mount, path },
+            None => Step::Bind { from, path, attributes: attributes(write), id },
+        },
         Kind::Device => Step::Device { from, path },
         // Where the root has the directory, it is part of the one private file system and shares its size.
         Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
@@ -202,6 +234,25 @@ fn mounted(mount: &Mount, all: &[Mount], ready: &[(PathBuf, Slot)]) -> Step {
         Kind::Blank => Step::Empty { path, of: text(BLANK.as_ref()) },
         Kind::Processes => Step::Processes { path },
         Kind::Terminals => Step::Terminals { path },
+    }
+}
+
+fn layered(mount: &Mount, id: (u64, u64), all: &[Mount], prepared: &Prepared<'_>) -> Step {
+    let kept = prepared.kept.iter().find(|kept| kept.path == mount.path);
+    let number = all.iter().position(|other| other.path == mount.path).unwrap_or_default();
+    let private = || Changes::Private(text(number.to_string().as_ref()));
+    let changes = kept.map_or_else(private, |kept| Changes::Kept(prepared.source(&kept.directory, kept.id)));
+    Step::Layer { lower: prepared.source(&mount.path, id), changes, path: inside(&mount.path) }
+}
+
+impl Prepared<'_> {
+    fn slot(&self, path: &Path) -> Option<Slot> {
+        self.ready.iter().find(|(ready, _)| ready == path).map(|(_, slot)| *slot)
+    }
+
+    fn source(&self, path: &Path, id: (u64, u64)) -> Source {
+        let named = || Source::Named { from: text(path.as_os_str()), id };
+        self.slot(path).map_or_else(named, Source::Ready)
     }
 }
 

@@ -77,6 +77,7 @@ impl Site<'_> {
                 self.place_as(tree, *attributes, path)
             }
             Step::Ready { mount, path } => self.place(handle(self.hands.number(*mount)?), path),
+            Step::Layer { lower, changes, path } => self.place_owned(self.layer(lower, changes)?, path),
             Step::Device { from, path } => {
                 let device = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
                 self.place_as(tree(rustix::fs::CWD, from)?, device, path)
@@ -124,7 +125,7 @@ impl Site<'_> {
     }
 }
 
-fn directory(root: BorrowedFd<'_>, path: &CStr, mode: u32) -> Result<(), Errno> {
+pub(super) fn directory(root: BorrowedFd<'_>, path: &CStr, mode: u32) -> Result<(), Errno> {
     match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(mode)) {
         Err(Errno::EXIST) => Ok(()),
         other => other,

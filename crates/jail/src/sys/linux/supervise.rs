@@ -1,6 +1,5 @@
 //! Following a command to its end: one thread, one loop.
 
-use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -14,6 +13,7 @@ use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::hold::Connection;
 use super::keeper::Keeper;
+use super::native::Sockets;
 use super::pty::put_terminal_back;
 use super::relay::Stop as Whom;
 use super::resources::{beyond_ours, is_full};
@@ -47,8 +47,8 @@ pub(crate) struct Running {
     terminal: bool,
     /// Whoever started us, where our signals are the command's: its end is a request to end, too.
     parent: Option<OwnedFd>,
-    /// Where somebody here listens inside the jail, until they are asked for.
-    pub(super) listeners: Vec<TcpListener>,
+    /// Where somebody here listens inside the jail, and what it connects with, until they are asked for.
+    pub(super) sockets: Sockets,
     /// Who makes names in the command's place, and watches for refusals.
     pub(super) keeper: Option<Keeper>,
     sweeper: Option<Sweeper>,
@@ -86,7 +86,7 @@ impl Running {
             patience: None,
             status: None,
             terminal: false,
-            listeners: Vec::new(),
+            sockets: Sockets::default(),
             keeper: None,
             sweeper,
         }
@@ -326,7 +326,7 @@ impl Running {
         }
         // It has time to end while the rest is done.
         let sweeper = self.sweeper.map(Sweeper::dismissed);
-        let denials = self.keeper.take().map(Keeper::denials).unwrap_or_default();
+        let (denials, seen) = self.keeper.take().map(Keeper::told).unwrap_or_default();
         let captured = match self.connection {
             Connection::Relay(relay, signals) => {
                 let lost = relay.finish(Instant::now() + LAST_WORDS);
@@ -343,7 +343,7 @@ impl Running {
             (None, Status::Signaled(signal)) => End::Signaled(signal),
         };
         drop(sweeper);
-        Outcome { end, duration, denials, notes, captured }
+        Outcome { end, duration, denials, uses: seen, notes, captured }
     }
 
     fn observed(&self, used: Used) -> Observed {

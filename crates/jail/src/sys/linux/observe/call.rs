@@ -93,9 +93,24 @@ impl Notice {
         None
     }
 
+    /// The number of the call.
+    pub(super) const fn number(&self) -> libc::c_long {
+        self.number
+    }
+
     /// A path as the program would resolve it, by its text alone.
     pub(super) fn absolute(&self, path: &Path) -> Option<PathBuf> {
-        let from = if path.is_absolute() { PathBuf::new() } else { self.directory()? };
+        let directory = matches!(self.number, libc::SYS_openat | libc::SYS_execveat).then_some(0);
+        self.plain(directory, path)
+    }
+
+    /// A path that an argument points at, beneath the directory that another one names.
+    pub(super) fn path_at(&self, directory: Option<usize>, path: usize) -> Option<PathBuf> {
+        self.plain(directory, &self.path(*self.arguments.get(path)?)?)
+    }
+
+    fn plain(&self, directory: Option<usize>, path: &Path) -> Option<PathBuf> {
+        let from = if path.is_absolute() { PathBuf::new() } else { self.directory(directory)? };
         let mut plain = PathBuf::from("/");
         for part in from.join(path).components() {
             match part {
@@ -107,13 +122,15 @@ impl Notice {
         Some(plain)
     }
 
-    /// Where the program is. Paths beneath other directories that it has open are not followed.
-    fn directory(&self) -> Option<PathBuf> {
-        let here = match self.number {
-            libc::SYS_openat | libc::SYS_execveat => int(self.arguments[0]) == libc::AT_FDCWD,
-            _ => true,
+    /// Where the program is, or the directory that it has open and means instead.
+    fn directory(&self, argument: Option<usize>) -> Option<PathBuf> {
+        let opened =
+            argument.map(|argument| int(self.arguments[argument])).filter(|fd| *fd != libc::AT_FDCWD);
+        let link = match opened {
+            Some(fd) => format!("/proc/{}/fd/{fd}", self.pid),
+            None => format!("/proc/{}/cwd", self.pid),
         };
-        here.then(|| std::fs::read_link(format!("/proc/{}/cwd", self.pid)).ok())?
+        std::fs::read_link(link).ok().filter(|path| path.is_absolute())
     }
 
     fn path(&self, address: u64) -> Option<PathBuf> {

@@ -1,0 +1,104 @@
+//! One connection between two loopbacks: what is said on one side is said on the other.
+
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+use rustix::event::PollFlags;
+
+/// As much as is on its way in one direction.
+const SPACE: usize = 32 << 10;
+
+/// A connection that is carried.
+pub(super) struct Connection {
+    /// Who connected, and to whom.
+    ends: [TcpStream; 2],
+    /// What goes from each end to the other.
+    flows: [Flow; 2],
+}
+
+/// What goes in one direction.
+struct Flow {
+    space: Box<[u8]>,
+    /// What of it was read and is not written yet.
+    waiting: std::ops::Range<usize>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The reader has said everything; some of it may wait.
+    Ending,
+    /// The writer was told so.
+    Ended,
+}
+
+impl Connection {
+    pub(super) fn new(caller: TcpStream, callee: TcpStream) -> Self {
+        // Whoever writes decides how much to send at once. Where this is not to be had, it is a matter of speed.
+        let _slower = [&caller, &callee].map(|end| end.set_nodelay(true));
+        let flow = || Flow { space: vec![0; SPACE].into(), waiting: 0..0, state: State::Open };
+        Self { ends: [caller, callee], flows: [flow(), flow()] }
+    }
+
+    /// What to wait for, at each end. An end that nothing is expected of is not waited for.
+    pub(super) fn interest(&self) -> [(BorrowedFd<'_>, PollFlags); 2] {
+        [0, 1].map(|end| {
+            let mut wanted = PollFlags::empty();
+            wanted.set(PollFlags::IN, self.flows[end].wants_more());
+            wanted.set(PollFlags::OUT, !self.flows[1 - end].waiting.is_empty());
+            (self.ends[end].as_fd(), wanted)
+        })
+    }
+
+    /// Carries what can be carried without waiting. `false`: it is over.
+    pub(super) fn carry(&mut self) -> bool {
+        let [caller, callee] = &self.ends;
+        let [there, back] = &mut self.flows;
+        let carried = there.carry(caller, callee).and_then(|()| back.carry(callee, caller));
+        carried.is_ok() && !self.flows.iter().all(|flow| flow.state == State::Ended)
+    }
+
+    /// The end that was called, to be used again.
+    pub(super) fn into_callee(self) -> TcpStream {
+        let [_, callee] = self.ends;
+        callee
+    }
+}
+
+impl Flow {
+    fn wants_more(&self) -> bool {
+        self.state == State::Open && self.waiting.is_empty()
+    }
+
+    fn carry(&mut self, from: &TcpStream, to: &TcpStream) -> io::Result<()> {
+        if self.wants_more() {
+            match without_waiting((&*from).read(&mut self.space))? {
+                None => {}
+                Some(0) => self.state = State::Ending,
+                Some(length) => self.waiting = 0..length,
+            }
+        }
+        while !self.waiting.is_empty() {
+            match without_waiting((&*to).write(&self.space[self.waiting.clone()]))? {
+                None => break,
+                Some(length) => self.waiting.start += length,
+            }
+        }
+        if self.state == State::Ending && self.waiting.is_empty() {
+            to.shutdown(Shutdown::Write)?;
+            self.state = State::Ended;
+        }
+        Ok(())
+    }
+}
+
+/// `None`: not now.
+fn without_waiting(result: io::Result<usize>) -> io::Result<Option<usize>> {
+    match result {
+        Ok(length) => Ok(Some(length)),
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
