@@ -264,7 +264,9 @@ fn a_wish_that_means_nothing_is_refused() {
 #[test]
 fn protected_names_are_left_out_by_the_user_and_within_bounds() {
     use policy::{Act, Ground, Verdict};
-    let rows: &[(&[(Scope, &str)], &[&str], Result<&str, Code>)] = &[
+
+    type Layers<'a> = &'a [(Scope, &'a str)];
+    let rows: &[(Layers<'_>, &[&str], Result<&str, Code>)] = &[
         (&[], &[], Ok("")),
         (&[], &["CLAUDE.md"], Ok("CLAUDE.md")),
         (&[], &[".vscode/", ".idea"], Ok(".vscode .idea")),

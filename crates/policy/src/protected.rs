@@ -3,11 +3,15 @@
 //! A name is judged by its text alone; where that is not enough because it depends on what lies beside it on disk, the verdict
 //! says what to look at. Names are compared without regard to ASCII case: the disk may be shared with a system that has none.
 
+mod link;
+
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
 use crate::tables::names::{ENDS, EXACT, ROWS, STARTS, STORES};
+
+pub use link::{Beside, ProtectedNames};
 
 /// A name with the reason why it is protected.
 #[derive(Debug, PartialEq, Eq, Hash)]
