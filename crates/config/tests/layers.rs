@@ -37,6 +37,11 @@ const WIDENING: &[(&str, &str, &str)] = &[
     ("", "jail.secure-credential-home = false", "`jail.secure-credential-home`"),
     ("", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
     ("", "jail.shared = [\"/opt\"]", "`jail.shared`"),
+    ("", "jail.ports-in = [\"3000\"]", "`jail.ports-in`"),
+    ("jail.ports-out = [\"80\"]", "jail.ports-out = [\"80:81\"]", "`jail.ports-out`"),
+    ("jail.toolchains = \"none\"", "jail.toolchains = \"auto\"", "`jail.toolchains`"),
+    ("jail.toolchains = [\"go\"]", "jail.toolchains = [\"go\", \"rust\"]", "`jail.toolchains`"),
+    ("jail.toolchains = \"none\"", "jail.toolchains = [\"rust\"]", "`jail.toolchains`"),
     ("jail.read-only = [\"/opt/a\"]", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
     ("jail.profile = \"readonly\"", "jail.profile = \"workspace-write\"", "`jail.profile`"),
     (
