@@ -119,11 +119,7 @@ static NODE: &[Dir] = &[
             never("_logs", "command lines of earlier runs"),
         ],
     ),
-    dir(
-        "NPM_CONFIG_USERCONFIG",
-        ".npmrc",
-        &[never("", "the registry, and most often its token")],
-    ),
+    dir("NPM_CONFIG_USERCONFIG", ".npmrc", &[never("", "the registry, and most often its token")]),
     dir("", "/etc/npmrc", &[settings("", "the machine's settings of npm")]),
     dir(
         "NPM_CONFIG_PREFIX",
