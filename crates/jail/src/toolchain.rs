@@ -124,6 +124,8 @@ struct Place {
     inside: PathBuf,
     /// Whether a variable says so.
     named: bool,
+    /// The path itself, where the table has it from the root.
+    fixed: Option<&'static str>,
 }
 
 struct Search<'a> {
@@ -154,11 +156,12 @@ impl Search<'_> {
     fn place(&self, dir: &Dir) -> Option<Place> {
         if let Some(value) = self.value(dir.variable) {
             let (real, _) = plain(Path::new(value)).and_then(|path| self.files.real(path))?;
-            return Some(Place { inside: real.clone(), outside: real, named: true });
+            return Some(Place { inside: real.clone(), outside: real, named: true, fixed: None });
         }
         let outside = self.below_home(dir.path)?;
         self.files.real(&outside)?;
-        Some(Place { outside, inside: self.ask.home.join(dir.path), named: false })
+        let fixed = dir.path.starts_with('/').then_some(dir.path);
+        Some(Place { outside, inside: self.ask.home.join(dir.path), named: false, fixed })
     }
 
     /// Tools look in other places where the caller has its caches and settings elsewhere.
@@ -190,7 +193,7 @@ impl Search<'_> {
             Show::Cache => (Mode::Layered, (!directory).then_some("it is not a directory")),
             Show::Settings => (Mode::ReadOnly, self.telling(&real, directory)),
         };
-        if let Some(why) = refused.or_else(|| self.refused(&real)) {
+        if let Some(why) = refused.or_else(|| self.refused(&real, place.fixed)) {
             self.found.left_out.push((real, why));
             return false;
         }
@@ -216,7 +219,7 @@ impl Search<'_> {
     }
 
     /// Why a path is no part of a toolchain, whatever leads there.
-    fn refused(&self, real: &Path) -> Option<&'static str> {
+    fn refused(&self, real: &Path, fixed: Option<&str>) -> Option<&'static str> {
         let ask = self.ask;
         let around = |path: &Path| path.starts_with(real);
         let closed = |path: &Path| around(path) || real.starts_with(path);
@@ -227,6 +230,8 @@ impl Search<'_> {
             Some("it holds the workspace")
         } else if private || ask.closed.iter().any(|path| closed(path)) {
             Some("it is or holds something that is never shown")
+        } else if fixed.is_some_and(|path| real.starts_with(path)) {
+            None
         } else if SYSTEMS.iter().any(|path| real.starts_with(path)) {
             Some("it belongs to the system")
         } else if real.components().count() <= 2 && !by_system(real) {
@@ -247,7 +252,11 @@ impl Search<'_> {
     fn private(&mut self, dir: &Path) {
         let below_home = dir.starts_with(self.ask.home) && self.ask.home == self.ask.outside;
         let known = self.shown.views.iter().any(|view| view.path == dir);
-        if !below_home && !known && self.refused(dir).is_none() && mode_at(self.ask.views, dir).is_none() {
+        if !below_home
+            && !known
+            && self.refused(dir, None).is_none()
+            && mode_at(self.ask.views, dir).is_none()
+        {
             self.shown.views.push(View { path: dir.to_owned(), mode: Mode::Private });
         }
     }
@@ -297,9 +306,15 @@ impl Shown {
         installed.map(|view| view.path.as_path())
     }
 
+    /// Makes the caller's search path lead to the programs, where links lead there now.
+    pub fn lead(&self, environment: &mut [(OsString, OsString)], files: &dyn Files) {
+        for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
+            *value = self.search(value, files);
+        }
+    }
+
     /// A search path with its entries where they really are, as far as that is what makes them visible.
-    #[must_use]
-    pub fn search(&self, path: &OsStr, files: &dyn Files) -> OsString {
+    fn search(&self, path: &OsStr, files: &dyn Files) -> OsString {
         let visible = |entry: &Path| by_system(entry) || self.programs().any(|dir| entry.starts_with(dir));
         let entries = std::env::split_paths(path).map(|entry| {
             let real = (!visible(&entry)).then(|| files.real(&entry)).flatten();

@@ -43,6 +43,7 @@ codes! {
     OwnPolicyFile = "RF-F006", "the policy's own file";
     MagicLink = "RF-F007", "link that leads out of the file system";
     SharedFile = "RF-F008", "file with other names";
+    ProtectedName = "RF-F009", "protected name";
 
     BadHost = "RF-N001", "not a host name";
     MetadataAddress = "RF-N002", "cloud metadata address";

@@ -3,11 +3,15 @@
 //! A name is judged by its text alone; where that is not enough because it depends on what lies beside it on disk, the verdict
 //! says what to look at. Names are compared without regard to ASCII case: the disk may be shared with a system that has none.
 
+mod link;
+
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
 use crate::tables::names::{ENDS, EXACT, ROWS, STARTS, STORES};
+
+pub use link::{Beside, ProtectedNames};
 
 /// A name with the reason why it is protected.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -154,7 +158,9 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
         let below = &parts[at + 1..];
         return match (below, act) {
             ([], Act::File) => kept(".git", Verdict::Pointer),
-            ([], _) => kept(".git", Verdict::Kept),
+            // An empty one has nothing in it that git would run, and gets nothing.
+            ([], Act::Directory) => Verdict::Free,
+            ([], Act::Placed) => kept(".git", Verdict::Kept),
             (below, act) => in_repository(below, act),
         };
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use audit::{AuditError, Durability, Ledger, Options};
 use guard::{BadPattern, Config, Refuse};
 use jail::environment::{self, Place};
+use jail::toolchain::{Ask, Choose, Disk, Shown, shown};
 use jail::{Choice, Mode, Repository, Spec};
 use policy::finding;
 use policy::floor::NoMetadata;
@@ -48,7 +49,7 @@ pub enum PresetError {
 
 impl Parts {
     /// A sandbox around one directory: nothing outside of it, the usual names forbidden ([`Config::default_in`]), commands in a jail
-    /// without a network, the coding tools, nobody to ask, and a ledger.
+    /// without a network and with the toolchains that the caller has, the coding tools, nobody to ask, and a ledger.
     ///
     /// Ledger and long output go to `state`, which has to lie outside the workspace. `environment` is the caller's; what is in it enters
     /// by allow-list.
@@ -71,7 +72,7 @@ impl Parts {
         let (ledger, _) = Ledger::open(&state.join("ledger.jsonl"), Options::new(Durability::Process))?;
         let environment: Vec<_> = environment.into_iter().collect();
         Ok(Self {
-            spec: spec(&workspace, &environment),
+            spec: spec(&workspace, &state, environment),
             workspace,
             chain,
             provider: Choice::Auto,
@@ -111,13 +112,15 @@ fn in_set(tools: ToolSet) -> impl Fn(&Request<'_>) -> Option<(Effect, Reason)> +
     }
 }
 
-fn spec(workspace: &Path, environment: &[(OsString, OsString)]) -> Spec {
+fn spec(workspace: &Path, state: &Path, mut environment: Vec<(OsString, OsString)>) -> Spec {
     let mut spec = Spec::for_workspace(workspace, Path::new(HOME), limits());
     if let Repository::Outside(path) = jail::repository(workspace) {
         spec = spec.view(&path, Mode::ReadWrite);
         spec.repositories.push(path);
     }
-    let visible: Vec<_> = environment::SYSTEM.iter().map(Path::new).chain([workspace]).collect();
+    spec.toolchains = toolchains(workspace, state, &mut environment);
+    let visible = environment::SYSTEM.iter().map(Path::new).chain([workspace]);
+    let visible: Vec<_> = visible.chain(spec.toolchains.programs()).collect();
     let place = Place {
         home: Path::new(HOME),
         workspace,
@@ -128,8 +131,28 @@ fn spec(workspace: &Path, environment: &[(OsString, OsString)]) -> Spec {
         visible: &visible,
     };
     // Nothing is asked for on top, so nothing can be refused; and what is refused does not enter.
-    spec.environment = environment::inside(environment, &[], &place).unwrap_or_default();
+    spec.environment = environment::inside(&environment, &[], &place).unwrap_or_default();
     spec
+}
+
+/// What the caller's toolchains bring; none where the caller has no home directory. The caller's search path is made to lead there.
+fn toolchains(workspace: &Path, state: &Path, environment: &mut [(OsString, OsString)]) -> Shown {
+    let home = environment.iter().find(|(name, _)| name == "HOME").map(|(_, value)| Path::new(value));
+    let home = home.and_then(|home| std::fs::canonicalize(home).ok()).filter(|home| *home != Path::new("/"));
+    let Some(home) = home else { return Shown::default() };
+    let files = Disk::new(&home, vec![workspace.to_owned()]);
+    let ask = Ask {
+        choose: &Choose::Auto,
+        outside: &home,
+        home: Path::new(HOME),
+        workspace,
+        environment,
+        views: &[],
+        closed: &[state.to_owned()],
+    };
+    let shown = shown(&ask, &files);
+    shown.lead(environment, &files);
+    shown
 }
 
 /// What one command may use up.

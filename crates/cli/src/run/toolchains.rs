@@ -28,8 +28,6 @@ pub(crate) fn toolchains(
         closed: own,
     };
     let shown = shown(&ask, &files);
-    for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH") {
-        *value = shown.search(value, &files);
-    }
+    shown.lead(&mut environment, &files);
     (shown, environment)
 }

@@ -16,7 +16,7 @@ pub struct Toolchain {
 pub struct Dir {
     /// The variable that names another place for it; empty where there is none.
     pub variable: &'static str,
-    /// Where it is below the home directory otherwise; empty where only the variable says it.
+    /// Where it is below the home directory otherwise, or from the root; empty where only the variable says it.
     pub path: &'static str,
     /// What of it is of interest. The rest is not shown: it is a private directory.
     pub parts: &'static [Part],
@@ -119,11 +119,8 @@ static NODE: &[Dir] = &[
             never("_logs", "command lines of earlier runs"),
         ],
     ),
-    dir(
-        "NPM_CONFIG_USERCONFIG",
-        ".npmrc",
-        &[settings("", "the registry and its options; often holds its token")],
-    ),
+    dir("NPM_CONFIG_USERCONFIG", ".npmrc", &[never("", "the registry, and most often its token")]),
+    dir("", "/etc/npmrc", &[settings("", "the machine's settings of npm")]),
     dir(
         "NPM_CONFIG_PREFIX",
         ".npm-global",
@@ -199,6 +196,7 @@ static PYTHON: &[Dir] = &[
         ".config/pip/pip.conf",
         &[settings("", "the index and its options; may hold a password")],
     ),
+    dir("", "/etc/pip.conf", &[settings("", "the machine's settings of pip")]),
     dir("", ".pip/pip.conf", &[settings("", "the same at its old place")]),
     dir("", ".pypirc", &[never("", "passwords and tokens for uploading packages")]),
     dir("UV_CACHE_DIR", ".cache/uv", &[cache("", "packages, and what was built from them")]),
@@ -266,13 +264,25 @@ static GO: &[Dir] = &[
 static JAVA: &[Dir] = &[
     dir("JAVA_HOME", "", &[installed("", "a version of java")]),
     dir("MAVEN_HOME", "", &[installed("", "a version of maven")]),
+    dir("", "/etc/java-8-openjdk", &[installed("", "Debian's Java links its settings to here")]),
+    dir("", "/etc/java-11-openjdk", &[installed("", "Debian's Java links its settings to here")]),
+    dir(
+        "",
+        "/etc/maven",
+        &[
+            installed("m2.conf", "Debian's maven does not start without it"),
+            installed("logging", "how maven writes its messages"),
+            settings("settings.xml", "the machine's mirrors and profiles; may hold passwords"),
+            settings("toolchains.xml", "where versions of java are"),
+        ],
+    ),
     dir(
         "",
         ".m2",
         &[
             cache("repository", "packages of repositories"),
             cache("wrapper", "versions of maven that projects ask for"),
-            settings("settings.xml", "mirrors and profiles; often holds passwords"),
+            never("settings.xml", "mirrors and profiles, and most often passwords"),
             settings("toolchains.xml", "where versions of java are"),
             never("settings-security.xml", "the password that the other passwords are encrypted with"),
         ],
@@ -285,7 +295,7 @@ static JAVA: &[Dir] = &[
             cache("wrapper", "versions of gradle that projects ask for"),
             cache("native", "gradle's own libraries"),
             installed("jdks", "versions of java"),
-            settings("gradle.properties", "options of gradle; often holds passwords"),
+            never("gradle.properties", "options of gradle, and most often passwords"),
         ],
     ),
     dir(
@@ -359,6 +369,7 @@ static RUBY: &[Dir] = &[
         ".local/share/gem",
         &[cache("ruby", "packages"), never("credentials", "keys for uploading packages")],
     ),
+    dir("", "/etc/gemrc", &[settings("", "the machine's settings of gem")]),
     dir("BUNDLE_PATH", "", &[cache("", "packages of a project")]),
     dir(
         "BUNDLE_USER_HOME",
@@ -369,7 +380,8 @@ static RUBY: &[Dir] = &[
 
 static DOTNET: &[Dir] = &[
     dir("NUGET_PACKAGES", ".nuget/packages", &[cache("", "packages of feeds")]),
-    dir("", ".nuget/NuGet/NuGet.Config", &[settings("", "feeds; often holds their passwords")]),
+    dir("", ".nuget/NuGet/NuGet.Config", &[never("", "feeds, and most often their passwords")]),
+    dir("", "/etc/dotnet", &[installed("", "where dotnet is installed")]),
     dir("", ".local/share/NuGet", &[cache("http-cache", "what feeds say of packages")]),
     dir(
         "DOTNET_ROOT",

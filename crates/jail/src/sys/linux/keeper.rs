@@ -80,6 +80,8 @@ struct Shared {
     umasks_differ: AtomicBool,
     /// Held where a verdict depends on what lies beside a name, until it is made.
     beside: Mutex<()>,
+    /// Repositories that the command has made, by device and inode.
+    made: Mutex<HashSet<(u64, u64)>>,
     told: Mutex<Told>,
     seen: Mutex<Uses>,
     /// Where a name was made last.
@@ -118,6 +120,7 @@ impl Keeper {
             umask: caller::own_umask(),
             umasks_differ: AtomicBool::new(false),
             beside: Mutex::new(()),
+            made: Mutex::default(),
             told: Mutex::default(),
             seen: Mutex::default(),
             place: Mutex::default(),

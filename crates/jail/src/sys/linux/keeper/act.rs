@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use super::caller::Callers;
 use super::ground::{Beside, Leave, judge};
 use super::path::{Finder, Found, Spot, kind};
+use super::repository::Age;
 use super::{Done, Shared, refused, repository};
 use crate::sys::linux::observe::call::{Notice, int};
 
@@ -305,7 +306,7 @@ impl<'a> Hand<'a> {
         match judge(self.shared, &new, Act::Placed, &mut beside)? {
             Leave::Free => {}
             Leave::Settings(name) => {
-                let replaced = replace_settings(&old, &new, flags);
+                let replaced = replace_settings(self.shared, &old, &new, flags);
                 return replaced.unwrap_or_else(|| Err(refused(self.shared, new.full(), name)));
             }
             Leave::Written(_) => return Err(Errno::PERM),
@@ -378,18 +379,30 @@ fn written(spot: &Spot, text: &[u8], close: bool) -> Result<Done, Errno> {
 /// Puts new settings in place of old ones, if they make nothing run. `None` if they might, or it cannot be told.
 ///
 /// What was read is what is put there: the file that it was read from may be written on.
-fn replace_settings(old: &Spot, new: &Spot, flags: u32) -> Option<Result<(), Errno>> {
+fn replace_settings(shared: &Shared, old: &Spot, new: &Spot, flags: u32) -> Option<Result<(), Errno>> {
     let after = repository::text(&old.directory, old.name.to_bytes()).ok()?;
-    let before = repository::text(&new.directory, new.name.to_bytes()).ok()?;
-    if flags != 0 || !repository::is_harmless(&before, &after) {
+    let made = rustix::fs::fstat(&new.directory).ok().map(|found| (found.st_dev, found.st_ino))?;
+    let mut known = shared.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (before, age) = match repository::text(&new.directory, new.name.to_bytes()) {
+        Ok(before) if known.contains(&made) => (before, Age::New),
+        Ok(before) => (before, Age::Old),
+        Err(Errno::NOENT) => (Vec::new(), Age::New),
+        Err(_) => return None,
+    };
+    if flags != 0 || !repository::is_harmless(&before, &after, age) {
         return None;
     }
-    Some(replace(old, new, &after))
+    let replaced = replace(old, new, &after);
+    if replaced.is_ok() && age == Age::New {
+        known.insert(made);
+    }
+    Some(replaced)
 }
 
 fn replace(old: &Spot, new: &Spot, text: &[u8]) -> Result<(), Errno> {
     let name = CString::new([new.name.to_bytes(), b".ringfence"].concat()).map_err(|_| Errno::INVAL)?;
-    let mode = rustix::fs::statat(&new.directory, &new.name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode & 0o777;
+    let found = rustix::fs::statat(&new.directory, &new.name, AtFlags::SYMLINK_NOFOLLOW);
+    let mode = found.map_or(0o666, |found| found.st_mode & 0o777);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(&new.directory, &name, flags, Mode::from_raw_mode(mode))?;
     let put = write_all(&file, text)

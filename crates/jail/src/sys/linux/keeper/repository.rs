@@ -63,49 +63,87 @@ pub(super) fn text(directory: &OwnedFd, path: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(text)
 }
 
-/// Whether settings differ from others in nothing that makes git run something: in what branches follow.
-pub(super) fn is_harmless(before: &[u8], after: &[u8]) -> bool {
-    let (before, after) = (sections(before), sections(after));
-    before.is_some() && before == after
+/// How a repository has come into being.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// It was there before.
+    Old,
+    /// It was made by the command.
+    New,
 }
 
-/// The lines of settings without those about branches; `None` if something about them is not plain.
-fn sections(text: &[u8]) -> Option<Vec<&[u8]>> {
-    let mut kept = Vec::new();
-    let mut of_branch = false;
+/// Whether settings differ from others in nothing that makes git run something or go elsewhere: in what branches follow. Those of
+/// a repository that the command has made itself may also say what it is and where it came from.
+pub(super) fn is_harmless(before: &[u8], after: &[u8], age: Age) -> bool {
+    rest(before, age) == rest(after, age)
+}
+
+/// The lines of settings that make a difference, each below the header that it stands under.
+///
+/// What is left out is one whole line without quotes, escapes or comments: it cannot change what others mean.
+fn rest(text: &[u8], age: Age) -> Vec<(&[u8], &[u8])> {
+    let mut header: &[u8] = b"";
+    let mut lines = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {
         let plain = line.trim_ascii();
         if plain.first() == Some(&b'[') {
-            of_branch = header_of_branch(plain);
-        }
-        if !of_branch {
-            kept.push(line);
-        } else if plain.first() != Some(&b'[') && !is_about_following(plain) {
-            return None;
+            header = plain;
+            if section(plain).is_none() {
+                lines.push((header, plain));
+            }
+        } else if !plain.is_empty() && !is_plain(header, plain, age) {
+            lines.push((header, plain));
         }
     }
-    while kept.last().is_some_and(|line| line.is_empty()) {
-        kept.pop();
-    }
-    Some(kept)
+    lines
 }
 
-/// `[branch "name"]` and nothing else on the line.
-fn header_of_branch(line: &[u8]) -> bool {
-    let name = line.strip_prefix(b"[branch \"").and_then(|rest| rest.strip_suffix(b"\"]"));
-    name.is_some_and(|name| !name.iter().any(|byte| matches!(byte, b'"' | b'\\' | b'[' | b']')))
+/// A section, if its header is nothing but that: `[core]`, `[branch "name"]`.
+fn section(header: &[u8]) -> Option<&[u8]> {
+    let inner = header.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_lowercase);
+    let is_name = |name: &[u8]| !name.iter().any(|byte| matches!(byte, b'"' | b'\\' | b'[' | b']'));
+    match inner.iter().position(|byte| *byte == b' ') {
+        None => is_word(inner).then_some(inner),
+        Some(at) => {
+            let name = inner[at + 1..].strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+            (is_word(&inner[..at]) && is_name(name)).then_some(&inner[..at])
+        }
+    }
 }
 
-/// A key that says what a branch follows, with a plain value on the same line.
-fn is_about_following(line: &[u8]) -> bool {
-    if line.is_empty() {
-        return true;
-    }
+/// A line that says nothing that git would run or go to.
+fn is_plain(header: &[u8], line: &[u8], age: Age) -> bool {
+    let Some(section) = section(header) else { return false };
     let Some(at) = line.iter().position(|byte| *byte == b'=') else { return false };
-    let (key, value) = (line[..at].trim_ascii_end(), &line[at + 1..]);
-    let known: [&[u8]; 5] = [b"remote", b"merge", b"rebase", b"pushremote", b"description"];
-    let plain = !value.iter().any(|byte| matches!(byte, b'\\' | b'"' | b';' | b'#' | b'['));
-    plain && known.iter().any(|known| key.eq_ignore_ascii_case(known))
+    let (key, value) = (line[..at].trim_ascii_end().to_ascii_lowercase(), line[at + 1..].trim_ascii());
+    if value.iter().any(|byte| matches!(byte, b'\\' | b'"' | b';' | b'#')) {
+        return false;
+    }
+    let is_name = || value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
+    let is_new = age == Age::New;
+    match (section, key.as_slice()) {
+        // The name of a remote, and not an address.
+        (b"branch", b"remote" | b"pushremote") => is_name(),
+        (b"branch", b"merge") => value.starts_with(b"refs/heads/"),
+        (b"branch", b"rebase" | b"description") => true,
+        (
+            b"core",
+            b"repositoryformatversion"
+            | b"filemode"
+            | b"bare"
+            | b"logallrefupdates"
+            | b"ignorecase"
+            | b"precomposeunicode"
+            | b"symlinks",
+        ) => is_new,
+        (b"remote", b"fetch") => is_new,
+        // `helper::address` starts a helper.
+        (b"remote", b"url") => {
+            is_new && !value.starts_with(b"-") && !value.windows(2).any(|two| two == b"::")
+        }
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -124,13 +162,39 @@ mod tests {
             (format!("{plain}{follows}[core]\n\tfsmonitor = x\n"), false),
             (format!("{plain}[branch \"x\"] remote = a\n"), false),
             (format!("{plain}[branch \"x\"]\n\tremote = a\\\n[core]\n"), false),
+            (format!("{plain}[branch \"x\"]\n\tremote = https://evil.example/x\n"), false),
             (format!("{plain}[branch \"a\\\"]\n[core \"]\n"), false),
             (format!("{plain}[Branch \"x\"]\n\tremote = o\n"), false),
+            (format!("{plain}[remote \"origin\"]\n\turl = https://evil.example/x\n"), false),
+            (format!("{plain}# \n"), false),
             ("[core]\n\tbare = true\n".to_owned(), false),
             (String::new(), false),
         ];
         for (after, expected) in rows {
-            assert_eq!(is_harmless(plain.as_bytes(), after.as_bytes()), expected, "{after}");
+            assert_eq!(is_harmless(plain.as_bytes(), after.as_bytes(), Age::Old), expected, "{after}");
+        }
+    }
+
+    #[test]
+    fn a_new_repository_says_what_it_is_and_where_it_came_from() {
+        let rows = [
+            ("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n", true),
+            (
+                "[remote \"origin\"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+                true,
+            ),
+            ("[remote \"origin\"]\n\turl = ext::sh -c x\n", false),
+            ("[remote \"origin\"]\n\turl = --upload-pack=x\n", false),
+            ("[remote \"origin\"]\n\tuploadpack = x\n", false),
+            ("[core]\n\tfsmonitor = x\n", false),
+            ("[core]\n\tworktree = /\n", false),
+            ("[include]\n\tpath = x\n", false),
+            ("[alias]\n\tst = !x\n", false),
+            ("[core]\n\tbare = false \\\n\tfsmonitor = x\n", false),
+            ("bare = false\n", false),
+        ];
+        for (after, expected) in rows {
+            assert_eq!(is_harmless(b"", after.as_bytes(), Age::New), expected, "{after}");
         }
     }
 }
