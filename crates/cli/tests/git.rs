@@ -154,6 +154,30 @@ fn what_a_person_leaves_out_may_be_changed() {
     assert_eq!(unknown.code, Some(64), "{unknown:?}");
 }
 
+#[test]
+fn a_protected_name_that_changes_meanwhile_is_told_and_recorded() {
+    let Some(stage) = staged() else { return };
+    fs::create_dir(stage.path("ws/deep")).unwrap();
+    let script = "echo > started; while [ ! -e go ]; do sleep 0.05; done; exit 3";
+    let mut child = stage.unseen("", script).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    assert!(stage::within(stage::LONG, || stage.path("ws/started").exists()));
+    // Somebody outside does it: nothing inside can.
+    fs::write(stage.path("ws/deep/.env\u{1b}rc"), "x").unwrap();
+    fs::write(stage.path("ws/deep/.envrc"), "x").unwrap();
+    fs::write(stage.path("ws/go"), "").unwrap();
+    let code = stage::end_of(&mut child).code();
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut told).unwrap();
+    assert_eq!(code, Some(3), "{told}");
+    assert!(
+        told.contains("warning[RF-J013]: ") && told.contains("deep/.envrc has changed while the command ran"),
+        "{told}"
+    );
+    assert_eq!(told.matches("RF-J013").count(), 1, "{told}");
+    let shown = ended(stage.command().args(["audit", "show"]));
+    assert!(shown.out.contains("jail.tripped"), "{shown:?}");
+}
+
 /// Everything a hostile program could try to plant, by the table. Each line is a way to make a name.
 fn plant(names: &[String]) -> String {
     let mut script = String::from(
