@@ -16,7 +16,7 @@ use super::calls::confine;
 use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::{Cgroups, Unavailable};
-use super::native::{Broken, Order, Seed, Soil};
+use super::native::{self, Broken, Order, Seed, Soil};
 use super::observe::Observer;
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
@@ -193,7 +193,7 @@ fn grow(
     lessened: &Lessened,
 ) -> Result<(Running, Enforcement), Broken> {
     let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true };
-    let (mut listener, mut sockets) = (None, Default::default());
+    let (mut listener, mut sockets) = (None, native::Sockets::default());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
