@@ -4,6 +4,7 @@ mod codes;
 mod hosts;
 mod keys;
 mod man;
+mod names;
 mod reference;
 mod rustfmt;
 mod toolchains;
@@ -25,6 +26,8 @@ enum Generated {
 /// Every generator. A new one is one line here.
 const GENERATED: &[Generated] = &[
     Generated::File("crates/policy/src/tables/hosts.rs", hosts::generate),
+    Generated::File("crates/policy/src/tables/names.rs", names::generate),
+    Generated::File("docs/reference/names.md", names::page),
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
     Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),
     Generated::File("docs/reference/policy.md", |_| keys::render()),

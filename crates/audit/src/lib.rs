@@ -48,8 +48,8 @@ pub use redact::{Redactor, UnfitSecret};
 pub use tables::events::Event;
 pub use verify::{Verified, verify, verify_reader};
 pub use word::{
-    Answered, Answerer, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd, Level,
-    Outcome, Scope, SecretUse,
+    Answered, Answerer, Applied, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd,
+    Level, Outcome, Scope, SecretUse,
 };
 
 /// Whatever records events.

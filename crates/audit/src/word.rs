@@ -66,6 +66,16 @@ words! {
         Limited = "limited",
     }
 
+    /// What a change does to a name.
+    Applied {
+        /// Something new gets it.
+        Added = "added",
+        /// Something else gets it.
+        Changed = "changed",
+        /// Nothing has it any more.
+        Removed = "removed",
+    }
+
     /// The state of a question that was just asked.
     Asked {
         /// Nobody has answered yet.

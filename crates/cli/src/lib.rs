@@ -9,6 +9,8 @@ mod doctor;
 mod exit;
 mod explain;
 mod failure;
+mod learn;
+mod overlay;
 mod policy;
 mod report;
 mod run;
@@ -64,6 +66,8 @@ enum OnlyRun {
 enum Command {
     /// Run a command in a jail around this directory
     Run(run::RunArgs),
+    /// Run a command, watch what it uses, and propose the narrowest policy for it
+    Learn(learn::LearnArgs),
     /// Say what the policy decides and why; nothing is done
     Check {
         #[command(subcommand)]
@@ -87,6 +91,12 @@ enum Command {
         #[command(subcommand)]
         command: audit::AuditCommand,
     },
+    /// Show what a command changed in its overlay
+    Review(overlay::ReviewArgs),
+    /// Make the changes of an overlay real
+    Apply(overlay::ApplyArgs),
+    /// Throw the changes of an overlay away
+    Discard(overlay::DiscardArgs),
     /// Say what this machine can enforce, what is lost, what to change
     Doctor(doctor::DoctorArgs),
     /// Print shell completions
@@ -158,6 +168,7 @@ pub fn restore_terminal_on_panic() {
 fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Run(args) => run::run(args, jail::Early::begin(), &arguments.around, terminal),
+        Command::Learn(args) => learn::run(args, &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {
             // Written to memory first: the generator panics where it cannot write.
@@ -172,6 +183,9 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
             check::run(command, *trace, &around, settings, terminal)
         }
         Command::Audit { command } => audit::run(command, &ledger(command, arguments, terminal)?, terminal),
+        Command::Review(args) => overlay::review(args, &Surroundings::find(&arguments.around)?, terminal),
+        Command::Apply(args) => overlay::apply(args, &Surroundings::find(&arguments.around)?, terminal),
+        Command::Discard(args) => overlay::discard(args, &Surroundings::find(&arguments.around)?, terminal),
         Command::Doctor(args) => {
             let around = Surroundings::find(&arguments.around)?;
             doctor::run(args, &doctor_places(&around), terminal)

@@ -344,7 +344,12 @@ fn set(
 
 /// No record, no action: a change that cannot be recorded is not made. The record says what is about to happen, and
 /// its hash what the file then holds; if writing fails after it, the file shows that it did not.
-fn record_change(settings: &Settings, path: &Path, change: &str, text: &str) -> Result<Head, Failure> {
+pub(crate) fn record_change(
+    settings: &Settings,
+    path: &Path,
+    change: &str,
+    text: &str,
+) -> Result<Head, Failure> {
     let place = settings.ledger().ok_or_else(|| Failure::new("it is not known where the ledger is"))?;
     let failed = |error: AuditError| {
         let code = error.code();
@@ -365,7 +370,12 @@ fn record_change(settings: &Settings, path: &Path, change: &str, text: &str) -> 
 }
 
 /// The changed file must still load together with the other layers.
-fn check_layers(scope: Scope, path: &Path, text: &str, around: &Surroundings) -> Result<Settings, Failure> {
+pub(crate) fn check_layers(
+    scope: Scope,
+    path: &Path,
+    text: &str,
+    around: &Surroundings,
+) -> Result<Settings, Failure> {
     let mut files = around.files.clone();
     match scope {
         Scope::Project => files.project = None,

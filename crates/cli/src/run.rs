@@ -4,10 +4,11 @@
 
 mod arguments;
 mod decide;
-mod denied;
+pub(crate) mod denied;
 mod git;
-mod jailed;
-mod record;
+pub(crate) mod jailed;
+mod layered;
+pub(crate) mod record;
 mod spec;
 mod told;
 mod toolchains;
@@ -33,8 +34,9 @@ use crate::report;
 use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::Terminal;
 
-pub(crate) use arguments::RunArgs;
+pub(crate) use arguments::{NetworkArg, RunArgs};
 use jailed::NoJail;
+use layered::Layered;
 use record::{Came, Journal};
 use spec::Sight;
 
@@ -45,24 +47,47 @@ pub(crate) fn run(
     around: &SurroundingsArgs,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    // An exit code of 1 would be taken for the command's own.
-    let nothing_ran = |failure: Failure| match failure.exit {
+    prepare(args, around, str::to_owned)
+        .and_then(|(run, _)| run.go(early, args, terminal))
+        .map_err(nothing_ran)
+}
+
+/// An exit code of 1 would be taken for the command's own.
+pub(crate) fn nothing_ran(failure: Failure) -> Failure {
+    match failure.exit {
         Exit::Failed | Exit::Ok => failure.exit(Exit::NoJail),
         _ => failure,
-    };
-    prepare(args, around).and_then(|run| run.go(early, args, terminal)).map_err(nothing_ran)
+    }
 }
 
 /// Everything that is known before anything is made.
-struct Run {
-    settings: JailSettings,
-    spec: Spec,
-    cwd: PathBuf,
-    line: String,
-    journal: Journal,
+pub(crate) struct Run {
+    pub(crate) settings: JailSettings,
+    pub(crate) spec: Spec,
+    pub(crate) cwd: PathBuf,
+    pub(crate) line: String,
+    pub(crate) journal: Journal,
+    notes: Vec<String>,
+    /// Where its changes go, if not to the real files.
+    overlay: Option<Layered>,
 }
 
-fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
+/// What a run was prepared from.
+pub(crate) struct Origin {
+    pub(crate) around: Surroundings,
+    pub(crate) policy: Settings,
+    /// The real home directory.
+    pub(crate) home: PathBuf,
+    /// What belongs to Ringfence.
+    pub(crate) own: Vec<PathBuf>,
+}
+
+/// Prepares a run; `recorded` is what the ledger calls the profile.
+pub(crate) fn prepare(
+    args: &RunArgs,
+    around: &SurroundingsArgs,
+    recorded: impl FnOnce(&str) -> String,
+) -> Result<(Run, Origin), Failure> {
     let around = Surroundings::find(around)?;
     let policy =
         config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
@@ -79,15 +104,23 @@ fn prepare(args: &RunArgs, around: &SurroundingsArgs) -> Result<Run, Failure> {
     let environment = variables(args, &settings, &around, &place, &outside)?;
     let project = around.files.project.as_deref().filter(|path| is_file(path));
     let workspace = &around.places.workspace;
-    let sight = Sight { workspace, home: &home, git: &git, project, own: &own, environment };
+    let found = jail::repository(workspace);
+    let (repository, note) = git::repository(&found, &policy, &settings);
+    let sight = Sight { workspace, home: &home, git: &git, repository, project, own: &own, environment };
     let mut spec = spec::spec(&settings, sight)?;
     spec.toolchains = toolchains;
-    let journal = Journal::open(&ledger, &settings.profile)?;
+    let notes = note.filter(|_| git::is_worth_saying(&found, args)).into_iter().collect();
+    let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
-    Ok(Run { settings, spec, cwd, line, journal })
+    let state = around.places.state.as_deref();
+    let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
+    let overlay = overlay.transpose()?;
+    overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
+    let run = Run { settings, spec, cwd, line, journal, notes, overlay };
+    Ok((run, Origin { around, policy, home, own }))
 }
 
 /// Decides about the command and records it as it was typed, whatever the answer.
@@ -129,13 +162,13 @@ fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
 }
 
 /// What of the inside variables are made of.
-struct Inside<'a> {
-    home: &'a Path,
-    cwd: &'a Path,
-    toolchains: &'a toolchain::Shown,
+pub(crate) struct Inside<'a> {
+    pub(crate) home: &'a Path,
+    pub(crate) cwd: &'a Path,
+    pub(crate) toolchains: &'a toolchain::Shown,
 }
 
-fn variables(
+pub(crate) fn variables(
     args: &RunArgs,
     settings: &JailSettings,
     around: &Surroundings,
@@ -193,13 +226,35 @@ fn is_file(path: &Path) -> bool {
 }
 
 impl Run {
-    fn go(self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    fn go(mut self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+        for note in &self.notes {
+            writeln!(terminal.err, "note: {}", Shown::text(note))?;
+        }
+        let overlay = self.overlay.take();
+        let without_jail = overlay.is_none();
+        let came = self.tried(early, args, without_jail, terminal);
+        match overlay {
+            Some(overlay) => overlay.ended(came, terminal),
+            None => came,
+        }
+    }
+
+    fn tried(
+        &self,
+        early: Early,
+        args: &RunArgs,
+        without_jail: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Exit, Failure> {
+        if !without_jail && let Jailing::Never(rule) = &self.settings.jailing {
+            return Err(self.refuse(layered::needs_a_jail(rule)));
+        }
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
         }
-        match (jailed::hold(&self, early, args), &self.settings.jailing) {
-            (Ok((held, doors)), _) => jailed::follow(&self, held, doors, args, terminal),
-            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) => {
+        match (jailed::hold(self, early, args), &self.settings.jailing) {
+            (Ok((held, doors)), _) => jailed::follow(self, held, doors, args, terminal),
+            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) if without_jail => {
                 writeln!(terminal.err, "note: {}", Shown::text(&failure.message))?;
                 self.unjailed(args, rule, terminal)
             }
@@ -208,7 +263,7 @@ impl Run {
     }
 
     /// Records that nothing is started, and why.
-    fn refuse(&self, failure: Failure) -> Failure {
+    pub(crate) fn refuse(&self, failure: Failure) -> Failure {
         let recorded = self.journal.refused(&self.settings.provider, &failure.message);
         // Nothing happens either way; both reasons are worth knowing.
         match recorded {
@@ -233,7 +288,7 @@ impl Run {
 }
 
 /// The program as it was typed; its arguments stand in the record of the decision.
-fn program(args: &RunArgs) -> Cow<'_, str> {
+pub(crate) fn program(args: &RunArgs) -> Cow<'_, str> {
     args.command.first().map(|program| program.to_string_lossy()).unwrap_or_default()
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use jail::bridge::{Direction, Port};
 use policy::{
-    Code, CommandPattern, Effect, HostName, HostPattern, PathPattern, Pattern, Shown, ToolEntry, ToolError,
-    group_names, is_finding, least_effect, misleads, tool_names,
+    Code, CommandPattern, Effect, HostName, HostPattern, PathPattern, Pattern, Protected, Shown, ToolEntry,
+    ToolError, group_names, is_finding, least_effect, misleads, tool_names,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -309,6 +309,7 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
         Text::Name | Text::Profile => {
             Err((Code::BadValue, "a name has letters, digits, `-`, `_` and `.`, at most 64".into()))
         }
+        Text::ProtectedName => protected_name(text).map(drop).map_err(|message| (Code::BadValue, message)),
         Text::Path => check_path(text),
         Text::PathPattern if text.starts_with('~') && !text.starts_with("~/") => {
             Err((Code::BadGlob, "only `~/` is understood; write `\\~` for the character itself".into()))
@@ -368,6 +369,19 @@ fn pattern_text(text: &str) -> &str {
 
 fn host_code(text: &str) -> Code {
     if text.starts_with("re:") { Code::BadRegex } else { Code::BadHostPattern }
+}
+
+/// The name of a row of the table, or what is wrong with a text that names none.
+pub(crate) fn protected_name(text: &str) -> Result<&'static str, String> {
+    let names = || Protected::names().map(|row| row.name);
+    let known = names().find(|name| *name == text.trim_end_matches('/'));
+    known.ok_or_else(|| {
+        let lower: Vec<_> = names().map(|name| (name.to_ascii_lowercase(), name)).collect();
+        let near = nearest(text, lower.iter().map(|(lower, _)| lower.as_str()));
+        let meant = lower.iter().find(|(lower, _)| Some(lower.as_str()) == near);
+        let meant = meant.map(|(_, name)| format!("; do you mean `{name}`?"));
+        format!("`{}` is not a protected name{}", Shown::text(text), meant.unwrap_or_default())
+    })
 }
 
 fn check_tool(meaning: Text, text: &str) -> Result<(), Refused> {

@@ -8,11 +8,12 @@ use policy::finding::Mode;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
 use policy::{
     Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, FilesDefault, Findings, Floor,
-    HostPattern, Kind, Kinds, Link, PathPattern, Pattern, Reason, Request, Rule, RuleRef, RuleSet, Subject,
-    ToolSet, Want, not_public, tool_pattern, unprovable,
+    HostPattern, Kind, Kinds, Link, PathPattern, Pattern, ProtectedNames, Reason, Request, Rule, RuleRef,
+    RuleSet, Subject, ToolSet, Want, not_public, tool_pattern, unprovable,
 };
 
 use crate::file::project_file;
+use crate::jailing::protected;
 use crate::place::Places;
 use crate::problem::Problem;
 use crate::rule_string::{self, Refused, RuleString, is_rule_string};
@@ -56,8 +57,15 @@ pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Comp
         let chain = Chain::new(floor).then(Shared(Arc::clone(&wide)));
         (chain.narrowed_by(Shared(set(narrowing).map_err(too_large)?)), wide)
     };
+    let names = ProtectedNames(protected(table));
+    let chain = chain.forbidden_by(names.clone()).narrowed_by(names);
     let chain = command_links(chain, table, mode, &wide, &all);
     Ok(Compiled { chain: links(chain, table, &all, &tools, &roots), rules: all, from_sections, tools, roots })
+}
+
+/// The names that nothing overrules, alone. The table has been compiled before, so nothing in it is wrong.
+pub(crate) fn forbidden(table: &Table, places: &Places) -> Option<Forbidden> {
+    Compiler { table, places, problems: Vec::new(), rules: Vec::new() }.forbidden()
 }
 
 /// The project's file, if a rule comes from it.

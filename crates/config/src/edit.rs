@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use policy::{Code, Shown};
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, TableLike, Value};
 
 use crate::check::check;
 use crate::problem::{Problem, Problems};
@@ -49,6 +49,35 @@ impl Edit {
         Ok(())
     }
 
+    /// Adds texts to the end of a list, given by its dotted path; those that are in it stay once. A list that has one entry
+    /// on a line keeps that form.
+    pub fn extend(&mut self, path: &str, texts: &[String]) -> Result<(), Problem> {
+        let (tables, name) = path.rsplit_once('.').unwrap_or(("", path));
+        let list = self.table(tables)?.entry(name).or_insert(Item::Value(Value::Array(Array::new())));
+        let Some(list) = list.as_array_mut() else {
+            return Err(Problem::new(Code::WrongType, format!("`{}` is not a list", Shown::text(path))));
+        };
+        let new: Vec<_> = texts.iter().filter(|text| !holds(list, text)).collect();
+        // What stands behind the last entry, comments too, stays in front of what is added.
+        let behind = list.trailing().as_str().unwrap_or_default().trim_end().to_owned();
+        let tall =
+            list.len() + new.len() > 2 || list.trailing().as_str().is_some_and(|end| end.contains('\n'));
+        let was_tall = list.iter().any(|value| !is_flat(value));
+        for (index, text) in new.into_iter().enumerate() {
+            let before = if index == 0 { &*behind } else { "" };
+            list.push_formatted(Value::from(text.as_str()).decorated(format!("{before}\n    "), ""));
+        }
+        if tall {
+            let flat = list.iter_mut().filter(|value| !was_tall && is_flat(value));
+            flat.for_each(|value| value.decor_mut().set_prefix("\n    "));
+            list.set_trailing("\n");
+        } else {
+            list.fmt();
+        }
+        list.set_trailing_comma(tall);
+        Ok(())
+    }
+
     /// Adds a rule at the end.
     pub fn add_rule(&mut self, keys: &[(&str, &str)]) -> Result<(), Problem> {
         let rules = self.document.entry("rules").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
@@ -87,6 +116,15 @@ impl Edit {
     }
 }
 
+fn holds(list: &Array, text: &str) -> bool {
+    list.iter().any(|entry| entry.as_str() == Some(text))
+}
+
+/// Whether a value stands on the line of the one before it.
+fn is_flat(value: &Value) -> bool {
+    !value.decor().prefix().and_then(toml_edit::RawString::as_str).unwrap_or_default().contains('\n')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +151,36 @@ mod tests {
         command = "git push"
         action = "ask"
         # the end
+        "#);
+    }
+
+    #[test]
+    fn a_list_grows_and_keeps_its_comments() {
+        let text = "version = 1\njail.read-only = [\n    \"/opt/a\", # mine\n    # more to come\n]\nnetwork.allow = []\n[profiles.x]\nextends = \"readonly\"\nread = [\"~/a\"]\n";
+        let mut edit = Edit::new(text).unwrap();
+        let texts = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        edit.extend("jail.read-only", &texts(&["/opt/b", "/opt/a", "/opt/c"])).unwrap();
+        edit.extend("jail.shared", &texts(&["~/out"])).unwrap();
+        edit.extend("network.allow", &texts(&["a.example:1", "b.example:2", "c\"d"])).unwrap();
+        edit.extend("profiles.x.read", &texts(&["~/b"])).unwrap();
+        assert!(edit.extend("version", &texts(&["x"])).is_err());
+        insta::assert_snapshot!(edit.document, @r#"
+        version = 1
+        jail.read-only = [
+            "/opt/a", # mine
+            # more to come
+            "/opt/b",
+            "/opt/c",
+        ]
+        jail.shared = ["~/out"]
+        network.allow = [
+            "a.example:1",
+            "b.example:2",
+            'c"d',
+        ]
+        [profiles.x]
+        extends = "readonly"
+        read = ["~/a", "~/b"]
         "#);
     }
 

@@ -11,9 +11,9 @@ use jail::bridge::{Direction, Port};
 use jail::toolchain::Choose;
 use jail::{Mode, Network, Require, View};
 use policy::finding::Mode as Judging;
-use policy::{Code, Limits, RuleRef, Shown};
+use policy::{Code, Limits, Protected, RuleRef, Shown};
 
-use crate::check::check;
+use crate::check::{check, protected_name};
 use crate::problem::{Problem, Problems};
 use crate::profile::{Profile, mode_of, profile, rank, unknown};
 use crate::settings::Settings;
@@ -35,6 +35,8 @@ pub struct Wish {
     pub toolchains: Option<Choose>,
     /// Ports, each way as texts.
     pub ports: Vec<(Direction, String)>,
+    /// Protected names that may be changed.
+    pub unprotected: Vec<String>,
     /// Limits, each as a name and a value.
     pub limits: Vec<(String, String)>,
 }
@@ -60,6 +62,8 @@ pub struct JailSettings {
     pub toolchains: Choose,
     /// Which ports are bridged.
     pub ports: Vec<Port>,
+    /// The names that are protected.
+    pub protected: Protected,
     /// The limits.
     pub limits: Limits,
     /// The least enforcement that is accepted.
@@ -91,7 +95,7 @@ impl Settings {
         };
         self.profile_allowed(wish, &chosen, &bounds)?;
         let (network, network_rule) = self.network(wish, &chosen, &bounds)?;
-        self.views_allowed(wish, &bounds)?;
+        self.views_allowed(&wish.views, &bounds)?;
         Ok(JailSettings {
             jailing: self.jailing(),
             provider: self.provider(wish, &bounds)?,
@@ -102,10 +106,17 @@ impl Settings {
             views: self.views(wish, &chosen),
             toolchains: self.toolchains(wish, &bounds)?,
             ports: self.ports(wish, &bounds)?,
+            protected: self.wished_names(wish, &bounds)?,
             limits: self.wished_limits(wish, &bounds)?,
             require: chosen.require,
             commands: judging(&chosen, &bounds),
         })
+    }
+
+    /// Whether the administrator and the project let a view in that nobody wished for by name.
+    #[must_use]
+    pub fn admits(&self, view: &View) -> bool {
+        self.views_allowed(std::slice::from_ref(view), &self.bounds()).is_ok()
     }
 
     /// The layers that the command line can only narrow, each as it was written.
@@ -167,8 +178,8 @@ impl Settings {
     }
 
     /// What a layer lets in is all that may be let in, as far as it says anything.
-    fn views_allowed(&self, wish: &Wish, bounds: &[Table]) -> Result<(), Problem> {
-        for view in &wish.views {
+    fn views_allowed(&self, views: &[View], bounds: &[Table]) -> Result<(), Problem> {
+        for view in views {
             let shown = Shown::path(&view.path).to_string();
             for bound in bounds {
                 if let Some(node) = self.closed_by(bound, view) {
@@ -181,6 +192,17 @@ impl Settings {
             }
         }
         Ok(())
+    }
+
+    /// Where the user's own file says what a jail of this profile shows: the keys for reading and for writing.
+    #[must_use]
+    pub fn view_keys(&self, profile: &str) -> (String, String) {
+        let own = self.get("profiles").and_then(Node::table).and_then(|profiles| profiles.get(profile));
+        let plain = profile.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        match own.filter(|entry| plain && entry.node.source.scope == Scope::User) {
+            Some(_) => (format!("profiles.{profile}.read"), format!("profiles.{profile}.write")),
+            None => ("jail.read-only".to_owned(), "jail.shared".to_owned()),
+        }
     }
 
     /// The setting of a bounding layer that does not let this view in.
@@ -231,6 +253,25 @@ impl Settings {
         }
     }
 
+    /// What the files leave unprotected, and what the command line does on top. A bounding layer that says anything about it has said
+    /// everything.
+    fn wished_names(&self, wish: &Wish, bounds: &[Table]) -> Result<Protected, Problem> {
+        let mut protected = self.protected.clone();
+        for text in &wish.unprotected {
+            let name =
+                protected_name(text).map_err(|message| Problem::new(Code::BadValue, message).hint(NAMES))?;
+            let bound = bounds.iter().filter_map(|bound| find(bound, UNPROTECTED));
+            let closed = |node: &&Node| node.texts().all(|(other, _)| protected_name(other) != Ok(name));
+            if let Some(node) = bound.into_iter().find(closed) {
+                return Err(widens(UNPROTECTED, name, Some(node)));
+            }
+            if !protected.leave_out(name) {
+                return Err(widens(UNPROTECTED, name, None));
+            }
+        }
+        Ok(protected)
+    }
+
     fn wished_limits(&self, wish: &Wish, bounds: &[Table]) -> Result<Limits, Problems> {
         let mut limits = find(&self.table, "limits").and_then(Node::table).cloned().unwrap_or_default();
         for (name, value) in &wish.limits {
@@ -244,6 +285,19 @@ impl Settings {
         Ok(crate::settings::limits(&limits))
     }
 }
+
+/// The names that a table of values leaves protected.
+pub(crate) fn protected(table: &Table) -> Protected {
+    let mut protected = Protected::all();
+    for (text, _) in find(table, UNPROTECTED).into_iter().flat_map(Node::texts) {
+        // A text that names nothing leaves everything protected; it was refused when it was read.
+        let _known = protected.leave_out(text);
+    }
+    protected
+}
+
+const UNPROTECTED: &str = "jail.unprotected";
+const NAMES: &str = "the names are those of the reference, such as CLAUDE.md or .vscode";
 
 /// A profile judges as it says, and no less than a bounding layer wants.
 fn judging(chosen: &Profile<'_>, bounds: &[Table]) -> Judging {

@@ -99,6 +99,8 @@ pub enum Text {
     PortIn,
     /// A port of the host that can be reached from a jail, written alike.
     PortOut,
+    /// The name of a row in the table of protected names.
+    ProtectedName,
     /// An example: a command, a path, a host or a tool.
     Example,
 }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use policy::finding::Mode;
-use policy::floor::Root;
+use policy::floor::{Forbidden, Root};
 use policy::{
-    Answers, BreakerLimit, Chain, Code, Decision, Findings, Limits, Request, RuleSet, ToolSet, Trace, Windows,
+    Answers, BreakerLimit, Chain, Code, Decision, Findings, Limits, Protected, Request, RuleSet, ToolSet,
+    Trace, Windows,
 };
 
 use crate::check::check;
-use crate::compile::{Compiled, compile, findings};
+use crate::compile::{Compiled, compile, findings, forbidden};
 use crate::example::{self, Example};
 use crate::file::read;
+use crate::jailing::protected;
 use crate::merge::apply;
 use crate::place::Places;
 use crate::problem::{Problem, Problems};
@@ -54,6 +56,8 @@ pub struct Settings {
     pub findings: Findings,
     /// The examples of the rules.
     pub examples: Vec<Example>,
+    /// The names that are protected.
+    pub protected: Protected,
     /// What was known about the machine.
     pub places: Places,
 }
@@ -104,7 +108,8 @@ fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places, mode: Mode) -
         return Err(Problems(failing));
     }
     let (findings, places) = (findings(&table, mode), places.clone());
-    Ok(Settings { table, sources, chain, rules, tools, roots, mode, findings, examples, places })
+    let protected = protected(&table);
+    Ok(Settings { table, sources, chain, rules, tools, roots, mode, findings, examples, protected, places })
 }
 
 /// What only shows when a section is complete.
@@ -161,6 +166,13 @@ impl Settings {
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&Node> {
         find(&self.table, path)
+    }
+
+    /// The names that nothing overrules, apart from the rest of the floor. `None` means that nobody can tell, so that
+    /// everything has to count as one of them.
+    #[must_use]
+    pub fn forbidden(&self) -> Option<Forbidden> {
+        forbidden(&self.table, &self.places)
     }
 
     /// The file of the ledger; `None` when neither home nor state directory is known.

@@ -160,6 +160,7 @@ fn the_command_line_says_what_the_user_may_say() {
         toolchains: Some(Choose::Only(vec!["go".into()])),
         ports: vec![(Direction::In, "8080:80".into())],
         limits: vec![("wall-clock".into(), "10m".into()), ("processes".into(), "9".into())],
+        ..Wish::default()
     };
     let jail = settings.jail(&wish).unwrap();
     assert_eq!((jail.profile.as_str(), jail.writable), ("workspace-write", true));
@@ -295,5 +296,57 @@ fn a_wish_that_means_nothing_is_refused() {
     for (wish, code) in rows {
         let problems = settings.jail(&wish).unwrap_err();
         assert_eq!(problems.0[0].code, code, "{problems}");
+    }
+}
+
+#[test]
+fn protected_names_are_left_out_by_the_user_and_within_bounds() {
+    use policy::{Act, Ground, Verdict};
+
+    type Layers<'a> = &'a [(Scope, &'a str)];
+    let rows: &[(Layers<'_>, &[&str], Result<&str, Code>)] = &[
+        (&[], &[], Ok("")),
+        (&[], &["CLAUDE.md"], Ok("CLAUDE.md")),
+        (&[], &[".vscode/", ".idea"], Ok(".vscode .idea")),
+        (&[(Scope::User, "jail.unprotected = [\".envrc\"]")], &["CLAUDE.md"], Ok("CLAUDE.md .envrc")),
+        (&[(Scope::Managed, "jail.unprotected = [\"CLAUDE.md\"]")], &["CLAUDE.md"], Ok("CLAUDE.md")),
+        (&[(Scope::Managed, "jail.unprotected = [\"CLAUDE.md\"]")], &[".envrc"], Err(Code::LayerWidens)),
+        (&[(Scope::Managed, "jail.unprotected = []")], &["CLAUDE.md"], Err(Code::LayerWidens)),
+        (&[(Scope::Project, "jail.unprotected = []")], &["CLAUDE.md"], Err(Code::LayerWidens)),
+        (
+            &[
+                (Scope::User, "jail.unprotected = [\".envrc\", \".idea\"]"),
+                (Scope::Project, "jail.unprotected = [\".idea\"]"),
+            ],
+            &[],
+            Ok(".idea"),
+        ),
+        (&[], &["Makefile"], Err(Code::BadValue)),
+    ];
+    for (layers, unprotected, expected) in rows {
+        let wish =
+            Wish { unprotected: unprotected.iter().map(ToString::to_string).collect(), ..Wish::default() };
+        let said = load(layers).unwrap().jail(&wish);
+        let said = said.map(|jail| {
+            let names = ["CLAUDE.md", ".vscode", ".idea", ".envrc", ".npmrc"];
+            let judged = |name: &str| jail.protected.judge(Ground::Tree, Path::new(name), Act::File);
+            names.into_iter().filter(|name| judged(name) == Verdict::Free).collect::<Vec<_>>().join(" ")
+        });
+        let said = said.map_err(|problems| problems.0[0].code);
+        assert_eq!(said.as_deref().map_err(|code| *code), *expected, "{layers:?} {unprotected:?}");
+    }
+}
+
+#[test]
+fn a_view_that_nobody_wished_for_is_within_bounds_as_well() {
+    let git = view("/srv/repo/.git", Mode::ReadWrite);
+    let rows = [
+        ("", true),
+        ("jail.shared = []", false),
+        ("jail.shared = [\"/srv\"]", true),
+        ("jail.profile = \"readonly\"", false),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(load(&[(Scope::Managed, text)]).unwrap().admits(&git), expected, "{text}");
     }
 }

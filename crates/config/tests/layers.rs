@@ -37,6 +37,8 @@ const WIDENING: &[(&str, &str, &str)] = &[
     ("", "jail.secure-credential-home = false", "`jail.secure-credential-home`"),
     ("", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
     ("", "jail.shared = [\"/opt\"]", "`jail.shared`"),
+    ("", "jail.unprotected = [\"CLAUDE.md\"]", "`jail.unprotected`: `CLAUDE.md`"),
+    ("jail.unprotected = [\".vscode\"]", "jail.unprotected = [\".idea\"]", "`jail.unprotected`: `.idea`"),
     ("", "jail.ports-in = [\"3000\"]", "`jail.ports-in`"),
     ("jail.ports-out = [\"80\"]", "jail.ports-out = [\"80:81\"]", "`jail.ports-out`"),
     ("jail.toolchains = \"none\"", "jail.toolchains = \"auto\"", "`jail.toolchains`"),

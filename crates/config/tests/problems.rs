@@ -79,6 +79,11 @@ fn problems_say_what_and_where() {
             "RF-C013: there is no profile `readnoly` (policy.toml:2:16)",
         ),
         ("version = 1\njail.read-only = [\"opt\"]", "RF-C004"),
+        (
+            "version = 1\njail.unprotected = [\"CLAUD.md\"]",
+            "RF-C004: `jail.unprotected`: `CLAUD.md` is not a protected name; do you mean `CLAUDE.md`?",
+        ),
+        ("version = 1\njail.unprotected = \"CLAUDE.md\"", "RF-C003"),
         ("version = 1\njail.read-only = [\"/a/../b\"]", "RF-C004"),
         ("version = 1\njail.read-only = [\"/a/${X}\"]", "RF-C004"),
         ("version = 1\njail.read-only = [\"/a\", \"/a/\"]", "RF-C009: the same directory is listed twice"),

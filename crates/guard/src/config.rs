@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use policy::floor::{Border, Forbidden, NoAbsolute, outside};
 use policy::{
-    Chain, Code, Effect, FilesDefault, Floor, GlobError, Kinds, Link, PathPattern, Reason, Request, Rule,
-    RuleSet, Subject,
+    Chain, Code, Effect, FilesDefault, Floor, GlobError, Kinds, Link, PathPattern, Protected, ProtectedNames,
+    Reason, Request, Rule, RuleSet, Subject,
 };
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -147,7 +147,12 @@ impl Config {
         if self.jail == Jail::Closed {
             floor.push(Box::new(Border::new(Vec::new(), None)));
         }
-        let chain = Chain::new(floor).then(self.rules()?).otherwise(self.default());
+        let mut chain = Chain::new(floor).then(self.rules()?).otherwise(self.default());
+        // Who opens the border trusts the agent with whatever lies there.
+        if self.jail != Jail::Open {
+            let names = ProtectedNames(Protected::all());
+            chain = chain.forbidden_by(names.clone()).narrowed_by(names);
+        }
         Ok(match self.jail {
             Jail::Ask => chain.then(Link::new("border", |request: &Request<'_>| {
                 let location = request.want.location()?;

@@ -11,6 +11,7 @@ use policy::{
 };
 
 use crate::ask::{Abort, Question, Unanswered};
+use crate::beside::looked;
 use crate::change::{Removable, Writable};
 use crate::directory::{Directory, EntryKind, Looked};
 use crate::grant::{Opened, Permit};
@@ -157,6 +158,7 @@ impl Guard {
         };
         let found = self.session.workspace.find(written(path), last);
         found.is_ok_and(|Found { location, .. }| {
+            let location = if writes { looked(&self.session.workspace, location) } else { location };
             self.allows(if writes { Want::Write(&location) } else { Want::Read(&location) })
         })
     }
@@ -171,7 +173,7 @@ impl Guard {
         let written = if path.as_os_str().is_empty() { Written { path, ..written } } else { written };
         let looked = self.session.workspace.find(written, Last::Follow);
         let (location, kind_found, trouble) = match looked {
-            Ok(found) => (found.location, found.object.kind(), None),
+            Ok(found) => (self.judged(kind, found.location), found.object.kind(), None),
             Err(trouble) => {
                 let spelled = self.session.workspace.spelled(written);
                 let spelled = spelled.map_err(|trouble| Failed { trouble, object: shown(path) })?;
@@ -236,7 +238,9 @@ impl Guard {
     /// whatever is wrong with the path.
     fn found(&self, path: &Path, kind: Kind, last: Last, abort: &Abort) -> Result<Found, Refusal> {
         let trouble = match self.session.workspace.find(written(path), last) {
-            Ok(found) => return Ok(found),
+            Ok(Found { location, object }) => {
+                return Ok(Found { location: self.judged(kind, location), object });
+            }
             Err(trouble) => trouble,
         };
         let spelled = self.session.workspace.spelled(written(path));
@@ -247,6 +251,11 @@ impl Guard {
             _ => self.approve(want, &object, abort)?,
         };
         Err(failed(trouble, path))
+    }
+
+    /// A place as it is judged: what is to be written may depend on what lies beside it.
+    fn judged(&self, kind: Kind, location: Location) -> Location {
+        if kind == Kind::Write { looked(&self.session.workspace, location) } else { location }
     }
 
     /// Decides, asks and records.

@@ -15,6 +15,7 @@
 //! given_away::<jail::Running>();
 //! ```
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
@@ -23,14 +24,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use policy::{Code, Shown};
+use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
-use crate::plan::Conflict;
+use crate::kept::kept;
+use crate::plan::{Conflict, Sight};
 use crate::probe::Errno;
 use crate::resources::Overrun;
 use crate::spec::Spec;
 use crate::sys;
+use crate::uses::Uses;
 
 /// What is started in a jail.
 #[derive(Debug, Clone)]
@@ -41,7 +44,7 @@ pub struct Command {
     pub cwd: PathBuf,
     /// Where its standard streams lead.
     pub streams: Streams,
-    /// Whether refusals are observed and told, see [`Denial`].
+    /// Whether uses and refusals are observed and told, see [`Uses`] and [`Denial`].
     pub observe: bool,
 }
 
@@ -152,6 +155,11 @@ pub fn hold(choice: Choice, spec: &Spec, command: &Command) -> Result<Held, Jail
     Early(None).hold(choice, spec, command)
 }
 
+/// What a jail of this spec would let a program see on this machine. Nothing is made.
+pub fn sight(spec: &Spec) -> Result<Sight, Conflict> {
+    sys::sight(spec)
+}
+
 /// A jail that was begun before its spec was known.
 ///
 /// The kernel takes as long to make namespaces as a policy takes to load. Whoever begins early has both at once:
@@ -193,7 +201,12 @@ fn hold_with(
     command: &Command,
 ) -> Result<Held, JailError> {
     let spec = &spec.toolchains.put_into(spec, provider);
-    let held = sys::hold(provider, early, spec, command)?;
+    let spec = match provider {
+        Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
+        // Landlock cannot protect a part of what may be changed.
+        Provider::Landlock => Cow::Borrowed(spec),
+    };
+    let held = sys::hold(provider, early, &spec, command)?;
     match held.enforcement().below(&spec.require) {
         None => Ok(Held { provider, held }),
         Some(layer) => {
@@ -293,6 +306,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// What it was refused, if that was observed.
     pub denials: Vec<Denial>,
+    /// What it used, if that was observed.
+    pub uses: Uses,
     /// What else there is to say.
     pub notes: Vec<String>,
     /// What it wrote, if that was captured: standard output and standard error.
@@ -349,6 +364,8 @@ pub enum Denial {
     Program(PathBuf),
     /// A connection to somewhere.
     Connection(String),
+    /// A name that tools outside trust, and why. Told whether refusals are observed or not.
+    Protected(PathBuf, &'static ProtectedName),
 }
 
 /// Why there is no jail.

@@ -16,20 +16,25 @@
 pub mod bridge;
 mod enforcement;
 pub mod environment;
+mod kept;
 mod launch;
 pub mod plan;
 pub mod probe;
 mod relay;
+mod repository;
 mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
 pub mod toolchain;
+mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
-    Stop, Stream, Streams, Tee, hold, restore_terminal,
+    Stop, Stream, Streams, Tee, hold, restore_terminal, sight,
 };
+pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
+pub use uses::{Use, Uses};

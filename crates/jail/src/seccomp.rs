@@ -41,13 +41,24 @@ pub fn filter(abi: Abi, sockets: Sockets) -> Vec<Instruction> {
     program::compile(abi, &rows(sockets))
 }
 
-/// A filter that only tells a listener about programs started, files opened and addresses called.
+/// Which calls a listener hears of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heard {
+    /// Those that make a name or open a file for writing: the listener does them itself.
+    pub kept: bool,
+    /// Programs started, files opened, addresses called: to explain what is refused.
+    pub observed: bool,
+}
+
+/// A filter that has calls told to a listener.
 ///
-/// It stands beside [`filter`] and decides nothing: the kernel takes the strictest answer of all filters, so that a refusal stays
+/// It stands beside [`filter`] and softens nothing: the kernel takes the strictest answer of all filters, so that a refusal stays
 /// a refusal, unseen by the listener.
 #[must_use]
-pub fn observe(abi: Abi) -> Vec<Instruction> {
-    program::compile(abi, &table::OBSERVED.iter().collect::<Vec<_>>())
+pub fn listen(abi: Abi, heard: Heard) -> Vec<Instruction> {
+    let parts = [(heard.kept, table::KEPT), (heard.observed, table::OBSERVED)];
+    let rows = parts.into_iter().filter(|(wanted, _)| *wanted).flat_map(|(_, rows)| rows);
+    program::compile(abi, &rows.collect::<Vec<_>>())
 }
 
 /// The rows that make up a filter, in the order in which they are asked.

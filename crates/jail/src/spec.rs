@@ -1,5 +1,6 @@
 //! A jail as data: what a process tree may see and use. Nothing here touches the machine.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -147,6 +148,16 @@ impl Spec {
     #[must_use]
     pub fn mode_at(&self, path: &Path) -> Option<Mode> {
         mode_at(&self.views, path)
+    }
+
+    /// The same with some paths that cannot be changed.
+    pub(crate) fn keeping(&self, kept: Vec<PathBuf>) -> Cow<'_, Self> {
+        if kept.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let kept = kept.into_iter().map(|path| View { path, mode: Mode::ReadOnly });
+        let views = self.views.iter().cloned().chain(kept).collect();
+        Cow::Owned(Self { views, ..self.clone() })
     }
 
     /// Chooses the network.

@@ -43,6 +43,7 @@ codes! {
     OwnPolicyFile = "RF-F006", "the policy's own file";
     MagicLink = "RF-F007", "link that leads out of the file system";
     SharedFile = "RF-F008", "file with other names";
+    ProtectedName = "RF-F009", "protected name";
 
     BadHost = "RF-N001", "not a host name";
     MetadataAddress = "RF-N002", "cloud metadata address";
@@ -135,6 +136,11 @@ codes! {
     JailEnvironment = "RF-J010", "variable that does not enter";
     JailDenied = "RF-J011", "denied inside the jail";
     JailUnjailed = "RF-J012", "without a jail";
+
+    OverlayBusy = "RF-O001", "overlay in use";
+    OverlayConflict = "RF-O002", "changed outside meanwhile";
+    OverlayProtected = "RF-O003", "protected names in an overlay";
+    OverlayUnusable = "RF-O004", "overlay that cannot be used";
 }
 
 impl Code {

@@ -17,6 +17,14 @@ pub struct Location {
     absolute_spelling: bool,
     shared: bool,
     folds_case: bool,
+    around: Around,
+}
+
+/// What lies around a place, as far as somebody has looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Around {
+    Anything,
+    Repository,
 }
 
 /// One path, below the workspace (if it is) and from the root of the file system.
@@ -48,7 +56,14 @@ impl Location {
     /// A place by its real, absolute path; `workspace` is the real path of the workspace.
     pub fn new(workspace: &Path, real: &Path) -> Result<Self, LocationError> {
         let real = Names::new(workspace, real)?;
-        Ok(Self { real, aliases: Vec::new(), absolute_spelling: false, shared: false, folds_case: false })
+        Ok(Self {
+            real,
+            aliases: Vec::new(),
+            absolute_spelling: false,
+            shared: false,
+            folds_case: false,
+            around: Around::Anything,
+        })
     }
 
     /// Adds a name by which the same object was reached. It can only lead to a denial.
@@ -97,6 +112,19 @@ impl Location {
     #[must_use]
     pub fn folds_case(&self) -> bool {
         self.folds_case
+    }
+
+    /// Notes that it is, or would make, a part of a git repository: see [`crate::Beside`].
+    #[must_use]
+    pub fn in_repository(mut self) -> Self {
+        self.around = Around::Repository;
+        self
+    }
+
+    /// Whether it is, or would make, a part of a git repository, as far as somebody has looked.
+    #[must_use]
+    pub fn is_in_repository(&self) -> bool {
+        self.around == Around::Repository
     }
 
     /// Whether the real object lies in the workspace.
@@ -172,7 +200,14 @@ impl Siblings {
         let (length, inside) = (absolute.len(), below.is_some());
         let real = Names { absolute, below: if itself { Some(length) } else { below } };
         let (aliases, folds_case) = (Vec::new(), directory.folds_case);
-        let place = Location { real, aliases, absolute_spelling: false, shared: false, folds_case };
+        let place = Location {
+            real,
+            aliases,
+            absolute_spelling: false,
+            shared: false,
+            folds_case,
+            around: Around::Anything,
+        };
         Self { place, directory: length, inside }
     }
 

@@ -3,17 +3,23 @@
 //! A name is judged by its text alone; where that is not enough because it depends on what lies beside it on disk, the verdict
 //! says what to look at. Names are compared without regard to ASCII case: the disk may be shared with a system that has none.
 
+mod link;
+
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use crate::tables::names::{ROWS, STORES};
+use crate::tables::names::{ENDS, EXACT, ROWS, STARTS, STORES};
+
+pub use link::{Beside, ProtectedNames};
 
 /// A name with the reason why it is protected.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct ProtectedName {
-    /// One or more components; a component may end in `*`. What lies below belongs to it.
+    /// One or more components; a component may begin or end with `*`. What lies below belongs to it.
     pub name: &'static str,
+    /// The components.
+    pub(crate) parts: &'static [&'static str],
     /// What a change needs.
     pub standing: Standing,
     /// Whether it also counts in directories into which package managers unpack what others publish.
@@ -23,7 +29,7 @@ pub struct ProtectedName {
 }
 
 /// What changing a protected name needs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// A setting that says so beforehand.
     Never,
@@ -111,6 +117,14 @@ impl Protected {
         ROWS.iter().filter(|row| !is_of_git(row) && self.holds(row))
     }
 
+    /// The names that are protected in the directory of a repository whatever becomes of them, by their paths in it. Settings are
+    /// not among them: git changes them itself.
+    pub fn in_repository(&self) -> impl Iterator<Item = &'static str> + use<'_> {
+        let held = ROWS.iter().filter(|row| self.holds(row));
+        held.filter_map(|row| row.name.strip_prefix(".git/"))
+            .filter(|name| !["config", "modules"].contains(name))
+    }
+
     /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn judge(&self, ground: Ground, path: &Path, act: Act) -> Verdict {
@@ -144,37 +158,73 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
         let below = &parts[at + 1..];
         return match (below, act) {
             ([], Act::File) => kept(".git", Verdict::Pointer),
-            ([], _) => kept(".git", Verdict::Kept),
+            // An empty one has nothing in it that git would run, and gets nothing.
+            ([], Act::Directory) => Verdict::Free,
+            ([], Act::Placed) => kept(".git", Verdict::Kept),
             (below, act) => in_repository(below, act),
         };
     }
     let store = parts.iter().position(|part| STORES.iter().any(|store| same(part, store.as_bytes())));
     let outside = &parts[..store.unwrap_or(parts.len())];
-    let mut named = ROWS.iter().filter(|row| !is_of_git(row));
-    let found = named.find(|row| covers(row, if row.in_stores { parts } else { outside }, act));
-    found.map_or_else(|| bare(parts), Verdict::Kept)
+    let named = (0..outside.len()).find_map(|at| from(&outside[at..], act));
+    named.map_or_else(|| bare(parts), Verdict::Kept)
 }
 
 fn is_of_git(row: &ProtectedName) -> bool {
-    row.name == ".git" || row.name.starts_with(".git/")
+    row.in_stores
 }
 
-/// Whether a path is a name of the table or lies below it; or, if something made elsewhere is put there, lies above it.
-fn covers(row: &ProtectedName, parts: &[&[u8]], act: Act) -> bool {
-    let names: Vec<&str> = row.name.split('/').collect();
-    let below = parts.windows(names.len()).any(|run| fits(&names, run));
-    let above = || {
-        (1..names.len().min(parts.len() + 1))
-            .any(|count| fits(&names[..count], &parts[parts.len() - count..]))
+/// The row whose name a path begins with; or, if something made elsewhere is put there, a row whose name begins with the path.
+fn from(parts: &[&[u8]], act: Act) -> Option<&'static ProtectedName> {
+    let first = *parts.first()?;
+    let fitting = |row: &&ProtectedName| {
+        let whole = parts.len() >= row.parts.len();
+        (whole || act == Act::Placed) && fits(row.parts, parts)
     };
-    below || act == Act::Placed && above()
+    let ends = ENDS.iter().filter(|(end, _)| {
+        first.len() >= end.len() && same(&first[first.len() - end.len()..], end.as_bytes())
+    });
+    let by_end = || ends.map(|(_, row)| &ROWS[*row]).find(fitting);
+    if !BEGINS[usize::from(*first.first()?)] {
+        return by_end();
+    }
+    let folded = |name: &str| name.bytes().cmp(first.iter().map(u8::to_ascii_lowercase));
+    let exact = EXACT.binary_search_by(|(name, _)| folded(name)).ok().map_or([].as_slice(), |at| EXACT[at].1);
+    let starts = STARTS.iter().filter(|(start, _)| begins(first, start)).map(|(_, row)| row);
+    exact.iter().chain(starts).map(|row| &ROWS[*row]).find(fitting).or_else(by_end)
 }
 
+/// Which bytes a row begins with: nearly every name is told by its first one.
+const BEGINS: [bool; 256] = {
+    let mut begins = [false; 256];
+    let mut at = 0;
+    while at < EXACT.len() {
+        let byte = EXACT[at].0.as_bytes()[0];
+        begins[byte as usize] = true;
+        begins[byte.to_ascii_uppercase() as usize] = true;
+        at += 1;
+    }
+    at = 0;
+    while at < STARTS.len() {
+        let byte = STARTS[at].0.as_bytes()[0];
+        begins[byte as usize] = true;
+        begins[byte.to_ascii_uppercase() as usize] = true;
+        at += 1;
+    }
+    begins
+};
+
+/// Whether components fit names, as far as there are both.
 fn fits(names: &[&str], parts: &[&[u8]]) -> bool {
-    names.iter().zip(parts).all(|(name, part)| match name.strip_suffix('*') {
-        Some(start) => part.len() >= start.len() && same(&part[..start.len()], start.as_bytes()),
-        None => same(part, name.as_bytes()),
+    names.iter().zip(parts).all(|(name, part)| match (name.strip_suffix('*'), name.strip_prefix('*')) {
+        (Some(start), _) => begins(part, start),
+        (_, Some(end)) => part.len() >= end.len() && same(&part[part.len() - end.len()..], end.as_bytes()),
+        _ => same(part, name.as_bytes()),
     })
+}
+
+fn begins(part: &[u8], start: &str) -> bool {
+    part.len() >= start.len() && same(&part[..start.len()], start.as_bytes())
 }
 
 fn same(part: &[u8], name: &[u8]) -> bool {
@@ -265,10 +315,14 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
 
 /// What of a repository makes git run or read something, by the path below its top.
 fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
-    let rows = ROWS.iter().filter_map(|row| row.name.strip_prefix(".git/").map(|name| (row, name)));
-    rows.filter(|(_, name)| *name != "modules").find_map(|(row, name)| {
-        let names: Vec<&str> = name.split('/').collect();
-        (parts.len() >= names.len() && fits(&names, parts)).then_some(row)
+    let first = parts.first()?.first()?;
+    if !matches!(first, b'h' | b'H' | b'c' | b'C' | b'i' | b'I' | b'o' | b'O') {
+        return None;
+    }
+    let rows = ROWS.iter().take_while(|row| is_of_git(row)).filter(|row| row.parts.len() > 1);
+    rows.filter(|row| row.name != ".git/modules").find(|row| {
+        let names = &row.parts[1..];
+        parts.len() >= names.len() && fits(names, parts)
     })
 }
 

@@ -11,8 +11,8 @@ use audit::{AuditError, Durability, Ledger, Options};
 use guard::{BadPattern, Config, Refuse};
 use jail::environment::{self, Place};
 use jail::toolchain::{Ask, Choose, Disk, Shown, shown};
-use jail::{Choice, Spec};
-use policy::finding::Mode;
+use jail::{Choice, Mode, Repository, Spec};
+use policy::finding;
 use policy::floor::NoMetadata;
 use policy::{
     Chain, Code, Cover, Destructive, Effect, Findings, Limits, Link, Reason, Request, ToolProfile, ToolSet,
@@ -90,7 +90,7 @@ fn chain(workspace: &Path, tools: &ToolSet) -> Result<Chain, PresetError> {
     Ok(chain
         .forbidden_by(Destructive)
         .forbidden_by(NoMetadata)
-        .narrowed_by(Findings::new(Mode::Standard, None))
+        .narrowed_by(Findings::new(finding::Mode::Standard, None))
         .then(Link::new("tools", in_set(tools.clone())))
         .otherwise(Link::new("commands default", |request: &Request<'_>| {
             let Want::Exec(invocation) = request.want else { return None };
@@ -114,6 +114,10 @@ fn in_set(tools: ToolSet) -> impl Fn(&Request<'_>) -> Option<(Effect, Reason)> +
 
 fn spec(workspace: &Path, state: &Path, mut environment: Vec<(OsString, OsString)>) -> Spec {
     let mut spec = Spec::for_workspace(workspace, Path::new(HOME), limits());
+    if let Repository::Outside(path) = jail::repository(workspace) {
+        spec = spec.view(&path, Mode::ReadWrite);
+        spec.repositories.push(path);
+    }
     spec.toolchains = toolchains(workspace, state, &mut environment);
     let visible = environment::SYSTEM.iter().map(Path::new).chain([workspace]);
     let visible: Vec<_> = visible.chain(spec.toolchains.programs()).collect();

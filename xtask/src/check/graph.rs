@@ -12,6 +12,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("audit", &["policy"]),
     ("guard", &["policy", "audit"]),
     ("jail", &["policy"]),
+    ("overlay", &["policy"]),
     ("config", &["policy", "shell", "jail"]),
     ("broker", &["policy", "audit"]),
     ("ringfence", &["policy", "shell", "skill", "source", "audit", "guard", "jail"]),

@@ -6,8 +6,8 @@ use crate::event::{By, Class, EventShape, FieldShape, Severity, events};
 use crate::field::{Arguments, Body, Field, FilePath, Name, Names, Text};
 use crate::record::Digest;
 use crate::word::{
-    Answered, Answerer, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd, Level,
-    Outcome, Scope, SecretUse,
+    Answered, Answerer, Applied, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd,
+    Level, Outcome, Scope, SecretUse,
 };
 
 events! {
@@ -486,6 +486,36 @@ events! {
         program: Text<'a>,
         /// The setting that says so, as `file:line`.
         rule: &'a RuleRef,
+    }
+
+    /// A command is about to run whose changes are kept apart, in an overlay.
+    OverlayBegun = "overlay.begun", File/99, Informational {
+        /// The overlay.
+        overlay: Name<'a>,
+        /// A directory whose changes go there.
+        path: FilePath<'a>,
+    }
+    /// A change of an overlay is about to be made in the real directory.
+    OverlayApplied = "overlay.applied", File/99, Informational {
+        /// The overlay.
+        overlay: Name<'a>,
+        /// What is changed.
+        path: FilePath<'a>,
+        /// How.
+        change: Applied,
+        /// Whether the name is protected, and a person wanted it all the same.
+        protected: bool,
+        /// Whether it was changed outside, too, and a person wanted the overlay's all the same.
+        forced: bool,
+    }
+    /// An overlay is about to be removed.
+    OverlayDiscarded = "overlay.discarded", File/99, Informational {
+        /// The overlay.
+        overlay: Name<'a>,
+        /// The directory that it was made for.
+        path: FilePath<'a>,
+        /// How many changes are lost.
+        changes: u64,
     }
 
     /// A limit was reached.

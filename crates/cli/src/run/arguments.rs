@@ -27,6 +27,9 @@ pub(crate) struct RunArgs {
     /// Show nothing at a path; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) hide: Vec<PathBuf>,
+    /// Let a protected name be changed, such as CLAUDE.md; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) unprotect: Vec<String>,
     /// Let a variable in, or set it; may be repeated
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) env: Vec<OsString>,
@@ -48,6 +51,10 @@ pub(crate) struct RunArgs {
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
+    /// Keep what the command changes apart, for `review`, `apply` and `discard`; in the newest overlay of this
+    /// directory, in a new one, or in one by its id
+    #[arg(long, value_name = "new|ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) overlay: Option<String>,
     /// Say what the jail refused, and which setting would allow it
     #[arg(long)]
     pub(crate) explain_denials: bool,
@@ -113,6 +120,7 @@ impl RunArgs {
             }),
             provider: self.provider.map(|provider| provider.word().to_owned()),
             views: views.map(|(path, mode)| View { path: real(cwd, path), mode }).collect(),
+            unprotected: self.unprotect.clone(),
             limits: self.limits.iter().map(|text| pair(text)).collect::<Result<_, _>>()?,
         })
     }

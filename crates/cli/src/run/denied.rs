@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use jail::Denial;
-use policy::{Code, Kind, Shown};
+use jail::{Denial, Mode, Spec};
+use policy::{Act, Code, Ground, Kind, Shown, Verdict};
 use serde_json::{Value, json};
 
 /// One refusal in words. Everything that comes from the command is escaped.
@@ -19,7 +19,17 @@ pub(crate) struct Denied {
 }
 
 impl Denied {
-    pub(crate) fn new(denial: &Denial, profile: &str) -> Self {
+    /// What a run was refused. A protected name that exists already is refused by a view of its own: what counts is that it is
+    /// protected.
+    pub(crate) fn of(denial: &Denial, spec: &Spec, profile: &str) -> Self {
+        let protected = match denial {
+            Denial::ReadOnly(path) => protected(path, spec),
+            _ => None,
+        };
+        Self::new(protected.as_ref().unwrap_or(denial), profile)
+    }
+
+    fn new(denial: &Denial, profile: &str) -> Self {
         let shown = |path: &Path| Shown::path(path).to_string();
         let profile = Shown::text(profile);
         let unseen = format!("no view of profile `{profile}` shows it");
@@ -38,6 +48,10 @@ impl Denied {
             Denial::Hidden(path) => {
                 let by = format!("profile `{profile}` or the jail itself hides it");
                 (Kind::Read, shown(path), by, "take it out of `hide`, if it is there".to_owned())
+            }
+            Denial::Protected(path, name) => {
+                let by = format!("`{}` is protected: {}", name.name, name.because);
+                (Kind::Write, shown(path), by, format!("--unprotect {}, or jail.unprotected", name.name))
             }
             Denial::Connection(to) => {
                 let by = format!("profile `{profile}` has no network");
@@ -64,6 +78,19 @@ impl Denied {
             "by": self.by,
             "allow": self.allow,
         })
+    }
+}
+
+fn protected(path: &Path, spec: &Spec) -> Option<Denial> {
+    let views = spec.views.iter().filter(|view| view.mode == Mode::ReadWrite);
+    let below = views
+        .filter_map(|view| path.strip_prefix(&view.path).ok())
+        .max_by_key(|below| below.as_os_str().len())?;
+    match spec.protected.judge(Ground::Tree, below, Act::File) {
+        Verdict::Kept(name) | Verdict::Pointer(name) if spec.mode_at(path) == Some(Mode::ReadWrite) => {
+            Some(Denial::Protected(path.to_owned(), name))
+        }
+        _ => None,
     }
 }
 

@@ -1,13 +1,42 @@
-//! Git's own settings, shown so that a commit has an author; never its credentials.
+//! What git needs inside: the repository, wherever it lies, and its own settings, so that a commit has an author; never its
+//! credentials.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+
+use config::{JailSettings, Settings};
+use jail::{Mode, Repository, View};
+use policy::Shown;
+
+use super::RunArgs;
 
 /// Where git looks in a home directory.
 const FILES: &[&str] = &[".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"];
 /// Nobody's settings are longer; what is longer is not looked at, so it is not shown.
 const LONGEST: u64 = 1 << 20;
+
+/// The repository of the workspace, if it lies elsewhere and the policy lets it in; and what a person should know about it.
+pub(crate) fn repository<'a>(
+    found: &'a Repository,
+    policy: &Settings,
+    settings: &JailSettings,
+) -> (Option<&'a Path>, Option<String>) {
+    let Repository::Outside(path) = found else { return (None, found.note()) };
+    let mode = if settings.writable { Mode::ReadWrite } else { Mode::ReadOnly };
+    if policy.admits(&View { path: path.clone(), mode }) {
+        return (Some(path), None);
+    }
+    let shown = Shown::path(path);
+    (None, Some(format!("the git repository {shown} is not shown: the policy keeps it out")))
+}
+
+/// That there is a repository further up matters only to git, and to whoever wants to know everything.
+pub(crate) fn is_worth_saying(found: &Repository, args: &RunArgs) -> bool {
+    let program = args.command.first().and_then(|program| Path::new(program).file_name());
+    !matches!(found, Repository::Above(_)) || args.verbose || program == Some(OsStr::new("git"))
+}
 
 /// The files of a home directory that can be shown. A link is left out: the jail shows a path where it is, and what the
 /// link leads to would have to be shown elsewhere.

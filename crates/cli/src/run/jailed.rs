@@ -61,34 +61,20 @@ fn choice(word: &str) -> Result<Choice, Failure> {
 /// Records what is enforced, lets the command go, and follows it to its end.
 pub(crate) fn follow(
     run: &Run,
-    mut held: Held,
+    held: Held,
     doors: Doors,
     args: &RunArgs,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    // Not recorded is not released: dropping what is held ends it.
-    run.journal.started(&Started {
-        provider: held.provider().word(),
-        program: &super::program(args),
-        reached: held.enforcement(),
-        toolchains: &run.spec.toolchains,
-        ports: &run.settings.ports,
-    })?;
+    start(run, &held, args)?;
     let told = args.verbose || terminal.format == Format::Json;
     if told {
         before(run, &held, terminal)?;
     }
-    close_memory()
-        .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
-    let bridges = doors.bridge(held.listeners(), held.sockets());
-    let bridges =
-        bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
-    let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
-    let mut outcome = running.wait().map_err(|error| lost(run, &error))?;
-    outcome.notes.extend(turned_away(bridges.end()));
+    let outcome = let_go(run, held, doors)?;
     let came = came(outcome.end);
     let denials: Vec<_> =
-        outcome.denials.iter().map(|denial| Denied::new(denial, &run.settings.profile)).collect();
+        outcome.denials.iter().map(|denial| Denied::of(denial, &run.spec, &run.settings.profile)).collect();
     if let Err(unrecorded) = recorded(&run.journal, &outcome, &denials, came) {
         // The command has run, and its exit code is the answer; that its end is not in the ledger is told.
         write!(terminal.err, "{unrecorded}")?;
@@ -98,6 +84,37 @@ pub(crate) fn follow(
         ended(run, came, &outcome, terminal)?;
     }
     Ok(super::exit(came))
+}
+
+/// Records what is enforced, lets the command go, and follows it to its end, for whoever wants to know what it used.
+pub(crate) fn observed(run: &Run, (held, doors): (Held, Doors), args: &RunArgs) -> Result<Outcome, Failure> {
+    start(run, &held, args)?;
+    let outcome = let_go(run, held, doors)?;
+    recorded(&run.journal, &outcome, &[], came(outcome.end))?;
+    Ok(outcome)
+}
+
+/// Not recorded is not released: dropping what is held ends it.
+fn start(run: &Run, held: &Held, args: &RunArgs) -> Result<(), Failure> {
+    run.journal.started(&Started {
+        provider: held.provider().word(),
+        program: &super::program(args),
+        reached: held.enforcement(),
+        toolchains: &run.spec.toolchains,
+        ports: &run.settings.ports,
+    })
+}
+
+fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<Outcome, Failure> {
+    close_memory()
+        .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
+    let bridges = doors.bridge(held.listeners(), held.sockets());
+    let bridges =
+        bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
+    let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
+    let mut outcome = running.wait().map_err(|error| lost(run, &error))?;
+    outcome.notes.extend(turned_away(bridges.end()));
+    Ok(outcome)
 }
 
 fn turned_away(count: u64) -> Option<String> {
@@ -200,7 +217,7 @@ fn after(outcome: &Outcome, denials: &[Denied], terminal: &mut Terminal<'_>) -> 
     Ok(())
 }
 
-fn limited(overrun: &Overrun) -> Failure {
+pub(crate) fn limited(overrun: &Overrun) -> Failure {
     Failure::coded(Code::JailLimit, overrun.message()).hint(overrun.hint()).exit(Exit::Limit)
 }
 

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use audit::{
-    AuditError, By, Durability, Event, Head, Ledger, Level, Name, Names, Options, Outcome, Sink as _, Text,
+    AuditError, By, Durability, Event, FilePath, Head, Ledger, Level, Name, Names, Options, Outcome,
+    Sink as _, Text,
 };
 use jail::bridge::Port;
 use jail::toolchain::Shown;
@@ -100,6 +101,12 @@ impl Journal {
             toolchains: (!toolchains.is_empty()).then_some(Names(&toolchains)),
             ports: (!ports.is_empty()).then_some(Names(&ports)),
         })
+    }
+
+    /// Changes of a directory go to an overlay.
+    pub(crate) fn overlaid(&self, overlay: &str, path: &Path) -> Result<(), Failure> {
+        let (overlay, path) = (Name(overlay), FilePath(path));
+        self.record(&Event::OverlayBegun { by: self.by(), overlay, path })
     }
 
     /// No jail could be made.

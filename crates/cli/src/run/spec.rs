@@ -17,6 +17,8 @@ pub(crate) struct Sight<'a> {
     pub(crate) home: &'a Path,
     /// Git's settings that can be shown.
     pub(crate) git: &'a [PathBuf],
+    /// The repository of the workspace, if it lies elsewhere and may be seen.
+    pub(crate) repository: Option<&'a Path>,
     /// The project's policy file, if there is one.
     pub(crate) project: Option<&'a Path>,
     /// Ringfence's own files and directories, as far as they are there.
@@ -31,7 +33,11 @@ pub(crate) fn spec(settings: &JailSettings, sight: Sight<'_>) -> Result<Spec, Fa
     by_profile(settings, sight.workspace)?;
     let mut spec = Spec::for_workspace(sight.workspace, sight.home, settings.limits.clone());
     spec.views = views(settings, &sight);
+    let changed =
+        |path: &&Path| spec.views.contains(&View { path: (*path).to_owned(), mode: Mode::ReadWrite });
+    spec.repositories = sight.repository.filter(changed).map(Path::to_owned).into_iter().collect();
     out_of_reach(&spec.views, sight.own)?;
+    spec.protected = settings.protected.clone();
     spec.network = network(settings)?;
     spec.require = settings.require;
     spec.environment = sight.environment;
@@ -69,6 +75,10 @@ fn views(settings: &JailSettings, sight: &Sight<'_>) -> Vec<View> {
     let mut views = settings.views.clone();
     if views.iter().all(|view| view.path != sight.workspace) {
         views.insert(0, view(sight.workspace, workspace_mode(settings)));
+    }
+    // What somebody said about it counts.
+    if let Some(repository) = sight.repository.filter(|path| mode_at(&views, path).is_none()) {
+        views.push(view(repository, workspace_mode(settings)));
     }
     let covered = |views: &[View], path: &Path| views.iter().any(|view| path.starts_with(&view.path));
     let git: Vec<_> = sight.git.iter().filter(|path| !covered(&views, path)).collect();
@@ -132,7 +142,15 @@ mod tests {
 
     fn sight<'a>(workspace: &'a Path, git: &'a [PathBuf], own: &'a [PathBuf]) -> Sight<'a> {
         let project = Some(Path::new("/home/me/ws/ringfence.toml"));
-        Sight { workspace, home: Path::new("/home/me"), git, project, own, environment: vec![] }
+        Sight {
+            workspace,
+            home: Path::new("/home/me"),
+            git,
+            repository: None,
+            project,
+            own,
+            environment: vec![],
+        }
     }
 
     fn own() -> Vec<PathBuf> {
@@ -182,6 +200,25 @@ mod tests {
         ReadOnly /home/me/.config/git/config
         network None
         ");
+    }
+
+    #[test]
+    fn a_repository_elsewhere_is_seen_as_the_workspace_is() {
+        let repository = Path::new("/srv/repo/.git");
+        let rows = [
+            ("workspace-write", None, Some(Mode::ReadWrite)),
+            ("readonly", None, Some(Mode::ReadOnly)),
+            ("workspace-write", Some(("/srv/repo/.git", Mode::ReadOnly)), Some(Mode::ReadOnly)),
+            ("workspace-write", Some(("/srv", Mode::Hidden)), Some(Mode::Hidden)),
+            ("readonly", Some(("/srv/repo/.git", Mode::ReadWrite)), Some(Mode::ReadWrite)),
+        ];
+        for (profile, asked, expected) in rows {
+            let settings = settings(&format!("jail.profile = \"{profile}\""), &wish(asked.as_slice()));
+            let sight = Sight { repository: Some(repository), ..sight(Path::new("/home/me/ws"), &[], &[]) };
+            let spec = spec(&settings, sight).unwrap();
+            assert_eq!(spec.mode_at(repository), expected, "{profile} {asked:?}");
+            assert_eq!(!spec.repositories.is_empty(), expected == Some(Mode::ReadWrite), "{profile}");
+        }
     }
 
     #[test]

@@ -93,6 +93,12 @@ static JAIL: &[Key] = &[
         "Ports of the host's loopback that can be reached from inside, as HOST or HOST:INSIDE.",
     ),
     Key::new(
+        "unprotected",
+        Kind::List(Text::ProtectedName),
+        Narrow::Within,
+        "Protected names that may be changed all the same, as the reference of names writes them.",
+    ),
+    Key::new(
         "secure-credential-home",
         Kind::Flag,
         Narrow::Order(&["false", "true"]),

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 use super::program::{Instruction, compile};
 use super::row::{Answer, Call, Errno, Half, Is, Row, Test, call, none_of, one_of};
-use super::{Abi, Sockets, filter, observe, rows, table};
+use super::{Abi, Heard, Sockets, filter, listen, rows, table};
 use interpreter::{Input, check, run};
 use vectors::{Vector, vectors};
 
@@ -122,7 +122,7 @@ fn with(row: &Row, calls: &'static [Call], when: &'static [Test]) -> &'static Ro
 fn the_kernel_takes_the_programs() {
     for abi in Abi::ALL {
         let filters = PROFILES.map(|sockets| filter(abi, sockets));
-        for program in filters.iter().chain([&observe(abi)]) {
+        for program in filters.iter().chain([&listen(abi, Heard { kept: false, observed: true })]) {
             println!("{abi:?}: {} instructions", program.len());
             assert_eq!(check(program), Ok(()));
         }
@@ -165,7 +165,11 @@ fn the_observer_tells_and_never_decides() {
         for (name, arguments, answer) in expected {
             let call = rows.iter().flat_map(|row| row.calls).find(|call| call.name == name).unwrap();
             let input = Input::new(abi, call.number(abi).unwrap(), arguments);
-            assert_eq!(run(&observe(abi), &input), answer.value(), "{abi:?} {name}");
+            assert_eq!(
+                run(&listen(abi, Heard { kept: false, observed: true }), &input),
+                answer.value(),
+                "{abi:?} {name}"
+            );
         }
     }
 }
@@ -265,7 +269,7 @@ proptest! {
         prop_assume!(word != abi.word());
         let input = Input { abi: word, ..Input::new(abi, number, arguments) };
         prop_assert_eq!(run(compiled(abi, Sockets::Namespaced), &input), Answer::Kill.value());
-        prop_assert_eq!(run(&observe(abi), &input), Answer::Kill.value());
+        prop_assert_eq!(run(&listen(abi, Heard { kept: false, observed: true }), &input), Answer::Kill.value());
     }
 
     /// A filter that compares what the kernel throws away can be walked around: CVE-2019-10063.

@@ -68,6 +68,7 @@ const NOT_THERE: Errno = Errno::UNKNOWN;
 
 use crate::enforcement::Enforcement;
 use crate::launch::{Command, JailError, Outcome, Provider};
+use crate::plan::{Conflict, Sight};
 use crate::spec::Spec;
 
 /// There is no jail here, so there is no value of this type.
@@ -119,6 +120,10 @@ pub(crate) enum Early {}
 
 pub(crate) fn early() -> Option<Early> {
     None
+}
+
+pub(crate) fn sight(spec: &Spec) -> Result<Sight, Conflict> {
+    Err(Conflict::Missing(spec.workspace.clone()))
 }
 
 pub(crate) fn hold(provider: Provider, _: Option<Early>, _: &Spec, _: &Command) -> Result<Held, JailError> {

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::{mem, thread};
 
-use jail::seccomp::{Sockets, filter, observe};
+use jail::seccomp::{self, Heard, Sockets, filter};
 
 use crate::confined::{abi, install, listen, made};
 
@@ -12,7 +12,8 @@ fn opens_are_told_and_refusals_are_not() {
     let (give, take) = mpsc::channel();
     let observed = thread::spawn(move || {
         install(&filter(abi(), Sockets::Namespaced));
-        give.send(listen(&observe(abi()))).unwrap();
+        let heard = Heard { kept: false, observed: true };
+        give.send(listen(&seccomp::listen(abi(), heard))).unwrap();
         let here = libc::AT_FDCWD.cast_unsigned().into();
         let create = libc::O_CREAT.cast_unsigned().into();
         let open = |flags, mode| {

@@ -30,12 +30,30 @@ fn names_in_a_tree() {
         (".cargo/config.toml", "KKK"),
         (".cargo/bin", "---"),
         ("node_modules/a/.vscode/settings.json", "---"),
-        ("node_modules/a/.git", "PKK"),
+        ("node_modules/a/.git", "P-K"),
         (".vscode/node_modules/x", "KKK"),
         (".yarnrc.yml", "KKK"),
+        ("a/My.Code-Workspace", "KKK"),
+        (".code-workspac", "---"),
+        (".hg", "--K"),
+        (".hg/hgrc-not-shared", "KKK"),
+        (".hg/store/data", "---"),
+        ("tools/bazel", "KKK"),
+        ("tools/bazel.sh", "---"),
+        ("lefthook.yml", "KKK"),
+        ("lefthook", "---"),
+        (".aider.chat.history.md", "---"),
+        (".husky/_/pre-commit", "KKK"),
+        ("claude.md", "KKK"),
+        (".claude.json", "---"),
+        ("vendor/x/.github/workflows/ci.yml", "---"),
+        (".yarn", "--K"),
+        (".yarn/cache/x.zip", "---"),
+        (".pnp.cjs", "---"),
+        (".config/app/settings.json", "---"),
         ("Makefile", "---"),
-        (".git", "PKK"),
-        ("sub/.git", "PKK"),
+        (".git", "P-K"),
+        ("sub/.git", "P-K"),
         (".git/HEAD", "---"),
         (".git/index.lock", "---"),
         (".git/config", "SSS"),
@@ -92,5 +110,55 @@ fn every_row_has_a_reason_and_stands_once() {
     let mut seen = BTreeSet::new();
     for row in ROWS {
         assert!(row.because.len() > 10 && seen.insert(row.name), "{}", row.name);
+    }
+}
+
+/// The look-up by the first component finds what trying every row finds.
+mod law {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn plainly(parts: &[&[u8]], act: Act) -> bool {
+        let rows = || ROWS.iter().filter(|row| !is_of_git(row));
+        let below = |row: &ProtectedName| parts.windows(row.parts.len()).any(|run| fits(row.parts, run));
+        let above = |row: &ProtectedName| {
+            let counts = 1..row.parts.len().min(parts.len() + 1);
+            act == Act::Placed
+                && counts.into_iter().any(|count| fits(&row.parts[..count], &parts[parts.len() - count..]))
+        };
+        rows().any(|row| below(row) || above(row))
+    }
+
+    fn part() -> impl Strategy<Value = String> {
+        let known: Vec<String> =
+            ROWS.iter().flat_map(|row| row.parts).map(|part| part.replace('*', "x")).collect();
+        prop_oneof![
+            proptest::sample::select(known.clone()),
+            proptest::sample::select(known).prop_map(|name| name.to_uppercase()),
+            "[.a-z]{1,8}"
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_counts(path in proptest::collection::vec(part(), 1..5), placed: bool) {
+            let act = if placed { Act::Placed } else { Act::File };
+            let parts: Vec<&[u8]> = path.iter().map(String::as_bytes).collect();
+            let found = (0..parts.len()).any(|at| from(&parts[at..], act).is_some());
+            prop_assert_eq!(found, plainly(&parts, act), "{:?}", path);
+        }
+
+        #[test]
+        fn any_path_is_judged(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let path = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(&bytes);
+            for ground in [Ground::Tree, Ground::Repository] {
+                for act in [Act::File, Act::Directory, Act::Placed] {
+                    prop_assert_eq!(
+                        Protected::all().judge(ground, Path::new(path), act),
+                        Protected::all().judge(ground, Path::new(path), act)
+                    );
+                }
+            }
+        }
     }
 }

@@ -42,7 +42,8 @@ pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforceme
     let program = find()?;
     let plan = plan(spec, &with_views(machine(false), spec))?;
     wrappable(&plan)?;
-    let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: false };
+    let terms =
+        Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: false, heard: None };
     let started = begin(spec, command, &terms, |order| start(order, &plan, &program));
     let (running, resources) = started.map_err(|broken| error(Provider::Bubblewrap, broken))?;
     Ok((running, enforcement(spec, resources)))

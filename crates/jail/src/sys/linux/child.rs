@@ -384,7 +384,7 @@ fn confine_and_wait(second: &Second<'_>) -> Tried<()> {
     confine::drop_capabilities().at(Part::Capabilities)?;
     second.ruleset.map_or(Ok(()), confine::landlock_enter).at(Part::Landlock)?;
     check(script)?;
-    let listener = observe(script)?;
+    let listener = hear(script)?;
     let handles = listener.as_ref().map(AsFd::as_fd);
     send(handle(plot.ends.report), Report::Ready, handles.as_slice()).at(Part::Report)?;
     drop(listener);
@@ -437,9 +437,9 @@ fn reaches_out() -> Result<bool, Errno> {
     }
 }
 
-fn observe(script: &Script) -> Tried<Option<OwnedFd>> {
-    let Some(program) = &script.observe else { return Ok(None) };
-    confine::filter_with_listener(program).map(Some).at(Part::Observe)
+fn hear(script: &Script) -> Tried<Option<OwnedFd>> {
+    let Some(program) = &script.heard else { return Ok(None) };
+    confine::filter_with_listener(program).map(Some).at(Part::Listener)
 }
 
 /// Until the first process has left the supervisor's memory: from then on there is nothing of it to be seen inside.

@@ -65,7 +65,7 @@ fn attempt(
     let environment = moved(&spec.environment, &scratch.home(), &scratch.tmp());
     let (ruleset, doors) = ruleset(fence, &scratch, abi)?;
     let sockets = if spec.network == Network::Open { Sockets::Internet } else { Sockets::Refused };
-    let terms = Terms { environment: &environment, sockets, own_users: false };
+    let terms = Terms { environment: &environment, sockets, own_users: false, heard: None };
     let ground = Ground {
         terminal: landlock::rights(Access::Device, false) & landlock::handled(abi).files,
         unreadable: fence.unreadable.iter().map(|path| text(path.as_os_str())).collect(),

@@ -16,8 +16,8 @@ use super::calls::confine;
 use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::{Cgroups, Unavailable};
+use super::keeper::{About, Keeper};
 use super::native::{self, Broken, Order, Seed, Soil};
-use super::observe::Observer;
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
 use super::resources::prepared_rlimits;
@@ -29,9 +29,9 @@ use super::watchdog::Watchdog;
 use super::{bubblewrap, calls, fenced, host::with_views};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
-use crate::plan::{Conflict, Host, Identity, Plan, Sight, plan};
+use crate::plan::{Conflict, Host, Identity, Plan, plan};
 use crate::resources::reached;
-use crate::seccomp::{self, Abi, Sockets};
+use crate::seccomp::{self, Abi, Heard, Sockets};
 use crate::spec::{Mode, Network, Spec, View};
 
 /// A jail that is made, with a command that has not started.
@@ -192,17 +192,27 @@ fn grow(
     plan: &Plan,
     lessened: &Lessened,
 ) -> Result<(Running, Enforcement), Broken> {
-    let terms = Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true };
-    let (mut listener, mut sockets) = (None, native::Sockets::default());
+    let about = About::of(spec, plan, command.observe);
+    let heard = about.as_ref().map(|about| Heard { kept: about.keeps(), observed: about.sight.is_some() });
+    let terms =
+        Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true, heard };
+    let (mut listener, mut root, mut sockets) = (None, None, native::Sockets::default());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
+        root = jail.root.as_ref().map(|root| root.try_clone()).transpose().map_err(|_| no_handle())?;
         sockets = std::mem::take(&mut jail.sockets);
         Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
     running.sockets = sockets;
-    running.observer = listener.map(|listener| Observer::start(listener, Sight::of(plan)));
+    if let (Some(listener), Some(root), Some(about)) = (listener, root, about) {
+        running.keeper = Some(Keeper::start(listener, root, about));
+    }
     Ok((running, enforcement(plan, spec, lessened, resources)))
+}
+
+fn no_handle() -> Broken {
+    Broken::Part(Part::Report, None, Errno::MFILE)
 }
 
 /// What a provider decides about how a command is started.
@@ -213,6 +223,8 @@ pub(super) struct Terms<'a> {
     pub(super) sockets: Sockets,
     /// Whether its users are its own, and are counted apart.
     pub(super) own_users: bool,
+    /// Which of its calls are heard of.
+    pub(super) heard: Option<Heard>,
 }
 
 /// What a provider has made.
@@ -241,7 +253,7 @@ pub(super) fn begin(
         environment: terms.environment,
         limits: prepared_rlimits(&spec.limits, terms.own_users),
         filter: seccomp::filter(abi, terms.sockets),
-        observe: command.observe.then(|| seccomp::observe(abi)),
+        heard: terms.heard.map(|heard| seccomp::listen(abi, heard)),
         argv: command.argv.iter().map(|argument| text(argument)).collect(),
         programs: programs(&command.argv[0], terms.environment),
         cwd: &command.cwd,

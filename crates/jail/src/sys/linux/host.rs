@@ -4,8 +4,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
-use crate::plan::{Entry, Host, Owner, copied, questions, questions_about};
+use crate::plan::{Conflict, Entry, Host, Owner, Sight, copied, plan, questions, questions_about};
 use crate::spec::Spec;
+
+/// What a jail of this spec would let a program see.
+pub(crate) fn sight(spec: &Spec) -> Result<Sight, Conflict> {
+    plan(spec, &with_views(machine(true), spec)).map(|plan| Sight::of(&plan))
+}
 
 /// Looks at what every plan for this machine has to know. `powerful` root runs as somebody else.
 pub(super) fn machine(powerful: bool) -> Host {

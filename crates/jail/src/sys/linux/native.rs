@@ -30,7 +30,7 @@ pub(crate) struct Order<'a> {
     pub(crate) environment: &'a [(OsString, OsString)],
     pub(crate) limits: Vec<(u32, u64, u64)>,
     pub(crate) filter: Vec<Instruction>,
-    pub(crate) observe: Option<Vec<Instruction>>,
+    pub(crate) heard: Option<Vec<Instruction>>,
     pub(crate) argv: Vec<CString>,
     pub(crate) programs: Vec<CString>,
     pub(crate) cwd: &'a Path,
@@ -249,7 +249,7 @@ pub(crate) struct Jail {
     pub(crate) sockets: Sockets,
     /// The supervisor's side of the jail's terminal.
     pub(crate) terminal: Option<OwnedFd>,
-    /// Where observed calls come from.
+    /// Where the calls come from that are heard of.
     pub(crate) listener: Option<OwnedFd>,
     /// What the processes share with us until they execute something. Dropped after `first`, which ends them.
     _shared: (Box<Script>, Box<Base>),
@@ -321,7 +321,7 @@ fn script<'a>(
         limits: order.limits,
         absent: plan.absent.iter().map(|path| text(path.as_os_str())).collect(),
         filter: order.filter,
-        observe: order.observe,
+        heard: order.heard,
         cwd: text(order.cwd.as_os_str()),
         start: Start {
             programs: order.programs,

@@ -1,64 +1,23 @@
-//! Watching what a jailed program tries, to tell afterwards what it was refused.
+//! Watching what a jailed program tries, to tell afterwards what it used and what it was refused.
 //!
-//! **Invariant.** This observes and never decides: every call goes on as the program made it, and the kernel decides by its
-//! own rules. What is read here of the program's memory may be something else by then; at worst an explanation is wrong.
+//! **Invariant.** This observes and never decides. What is read here of the program's memory may be something else by then; at
+//! worst an explanation is wrong.
 
-mod call;
+pub(super) mod call;
+pub(super) mod uses;
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 
 use call::{Call, Notice};
 
 use crate::launch::Denial;
 use crate::plan::{Refusal, Sight};
 
-/// A thread that watches until nobody is left to be watched. Dropped, it is waited for: whoever has it ends the jail first.
-pub(super) struct Observer(Option<JoinHandle<Vec<Denial>>>);
-
-impl Observer {
-    /// Starts watching.
-    pub(super) fn start(listener: OwnedFd, sight: Sight) -> Self {
-        Self(Some(std::thread::spawn(move || watch(&listener, &sight))))
-    }
-
-    /// What was refused, each once, in the order in which it was tried first.
-    pub(super) fn denials(mut self) -> Vec<Denial> {
-        self.0.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
-    }
-}
-
-impl Drop for Observer {
-    fn drop(&mut self) {
-        // One that has panicked has seen nothing.
-        self.0.take().and_then(|thread| thread.join().ok());
-    }
-}
-
-/// A program that is refused something new every time is told about this often.
-const MOST: usize = 200;
-
-fn watch(listener: &OwnedFd, sight: &Sight) -> Vec<Denial> {
-    let (mut found, mut known) = (Vec::new(), HashSet::new());
-    while let Some(notice) = call::next(listener) {
-        let denial = denial(&notice, sight).filter(|_| call::is_waiting(listener, &notice));
-        // Fails only when the program has ended meanwhile.
-        let _ended = call::go_on(listener, &notice);
-        if let Some(denial) =
-            denial.filter(|_| found.len() < MOST).filter(|denial| known.insert(denial.clone()))
-        {
-            found.push(denial);
-        }
-    }
-    found
-}
-
-fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
+/// What a call will be refused, as far as it can be told.
+pub(super) fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
     match notice.call()? {
         Call::Execute(path) => {
             let path = notice.absolute(&path)?;
@@ -83,19 +42,34 @@ fn refusal(path: &Path, writes: bool, sight: &Sight) -> Option<Refusal> {
     (there(path) || writes && path.parent().is_some_and(there)).then_some(refusal)
 }
 
-fn connection(address: &[u8], sight: &Sight) -> Option<Denial> {
-    let family = i32::from(u16::from_ne_bytes(address.get(..2)?.try_into().ok()?));
-    if family == libc::AF_UNIX {
-        let path = address.get(2..)?.split(|byte| *byte == 0).next()?;
-        let path = PathBuf::from(OsStr::from_bytes(path));
-        return refusal(&path, false, sight).map(|_| Denial::File(path));
+fn connection(bytes: &[u8], sight: &Sight) -> Option<Denial> {
+    match address(bytes)? {
+        Address::Socket(path) => refusal(&path, false, sight).map(|_| Denial::File(path)),
+        Address::Internet(address) => {
+            let host = address.ip();
+            let outside = sight.is_cut_off() && !host.is_loopback() && !host.is_unspecified();
+            outside.then(|| Denial::Connection(address.to_string()))
+        }
     }
-    let port = u16::from_be_bytes(address.get(2..4)?.try_into().ok()?);
+}
+
+/// Who is called.
+enum Address {
+    Socket(PathBuf),
+    Internet(SocketAddr),
+}
+
+fn address(bytes: &[u8]) -> Option<Address> {
+    let family = i32::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
+    if family == libc::AF_UNIX {
+        let path = bytes.get(2..)?.split(|byte| *byte == 0).next().filter(|path| !path.is_empty())?;
+        return Some(Address::Socket(PathBuf::from(OsStr::from_bytes(path))));
+    }
+    let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
     let host: IpAddr = match family {
-        libc::AF_INET => Ipv4Addr::from(<[u8; 4]>::try_from(address.get(4..8)?).ok()?).into(),
-        libc::AF_INET6 => Ipv6Addr::from(<[u8; 16]>::try_from(address.get(8..24)?).ok()?).into(),
+        libc::AF_INET => Ipv4Addr::from(<[u8; 4]>::try_from(bytes.get(4..8)?).ok()?).into(),
+        libc::AF_INET6 => Ipv6Addr::from(<[u8; 16]>::try_from(bytes.get(8..24)?).ok()?).into(),
         _ => return None,
     };
-    let outside = sight.is_cut_off() && !host.is_loopback() && !host.is_unspecified();
-    outside.then(|| Denial::Connection(SocketAddr::new(host, port).to_string()))
+    Some(Address::Internet(SocketAddr::new(host, port)))
 }

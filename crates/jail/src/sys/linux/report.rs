@@ -33,7 +33,7 @@ pub(crate) enum Part {
     Capabilities,
     HostVisible,
     NetworkAlive,
-    Observe,
+    Listener,
     Filter,
     Seal,
 }
@@ -66,7 +66,7 @@ const PARTS: &[(Part, &str)] = &[
     (Part::Capabilities, "give up its capabilities"),
     (Part::HostVisible, "hide the host's files"),
     (Part::NetworkAlive, "cut off the network"),
-    (Part::Observe, "observe system calls"),
+    (Part::Listener, "hear of system calls"),
     (Part::Filter, "filter system calls"),
     (Part::Seal, "leave the launcher's memory"),
 ];

@@ -36,8 +36,8 @@ pub(super) struct Script {
     pub(super) absent: Vec<CString>,
     /// The filter of system calls.
     pub(super) filter: Vec<Instruction>,
-    /// The filter that tells about calls and decides nothing.
-    pub(super) observe: Option<Vec<Instruction>>,
+    /// The filter that has calls heard of.
+    pub(super) heard: Option<Vec<Instruction>>,
     /// Where the command starts.
     pub(super) cwd: CString,
     /// What is executed there.

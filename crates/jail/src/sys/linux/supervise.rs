@@ -12,8 +12,8 @@ use super::calls::{self, Used};
 use super::cell::Cell;
 use super::cgroups::Cgroups;
 use super::hold::Connection;
+use super::keeper::Keeper;
 use super::native::Sockets;
-use super::observe::Observer;
 use super::pty::put_terminal_back;
 use super::relay::Stop as Whom;
 use super::resources::{beyond_ours, is_full};
@@ -49,8 +49,8 @@ pub(crate) struct Running {
     parent: Option<OwnedFd>,
     /// Where somebody here listens inside the jail, and what it connects with, until they are asked for.
     pub(super) sockets: Sockets,
-    /// Who watches for refusals.
-    pub(super) observer: Option<Observer>,
+    /// Who makes names in the command's place, and watches for refusals.
+    pub(super) keeper: Option<Keeper>,
     sweeper: Option<Sweeper>,
 }
 
@@ -87,7 +87,7 @@ impl Running {
             status: None,
             terminal: false,
             sockets: Sockets::default(),
-            observer: None,
+            keeper: None,
             sweeper,
         }
     }
@@ -326,7 +326,7 @@ impl Running {
         }
         // It has time to end while the rest is done.
         let sweeper = self.sweeper.map(Sweeper::dismissed);
-        let denials = self.observer.take().map(Observer::denials).unwrap_or_default();
+        let (denials, seen) = self.keeper.take().map(Keeper::told).unwrap_or_default();
         let captured = match self.connection {
             Connection::Relay(relay, signals) => {
                 let lost = relay.finish(Instant::now() + LAST_WORDS);
@@ -343,7 +343,7 @@ impl Running {
             (None, Status::Signaled(signal)) => End::Signaled(signal),
         };
         drop(sweeper);
-        Outcome { end, duration, denials, notes, captured }
+        Outcome { end, duration, denials, uses: seen, notes, captured }
     }
 
     fn observed(&self, used: Used) -> Observed {

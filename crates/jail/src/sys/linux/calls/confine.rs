@@ -57,7 +57,15 @@ pub(in crate::sys::linux) fn filter(program: &[Instruction]) -> Result<(), Errno
 /// Installs a filter whose questions come out of the handle.
 pub(in crate::sys::linux) fn filter_with_listener(program: &[Instruction]) -> Result<OwnedFd, Errno> {
     const NEW_LISTENER: usize = 1 << 3;
-    install(program, NEW_LISTENER).map(owned)
+    // A signal that is handled would break a call off that was heard and have it made again, when it is done already.
+    const WAIT_KILLABLE: usize = 1 << 5;
+    let installed = install(program, NEW_LISTENER | WAIT_KILLABLE);
+    // Kernels before 5.19 do not know it.
+    let installed = installed.or_else(|errno| match errno {
+        Errno::INVAL => install(program, NEW_LISTENER),
+        other => Err(other),
+    });
+    installed.map(owned)
 }
 
 fn install(program: &[Instruction], flags: usize) -> Result<usize, Errno> {
@@ -68,6 +76,28 @@ fn install(program: &[Instruction], flags: usize) -> Result<usize, Errno> {
     let arguments = [libc::SECCOMP_SET_MODE_FILTER as usize, flags, &raw const program as usize, 0, 0, 0];
     // SAFETY: the kernel reads one `sock_fprog` and as many `sock_filter` as it says; `Instruction` has that layout.
     unsafe { raw::call(libc::SYS_seccomp, arguments) }
+}
+
+/// Has this thread alone use files as somebody else without any powers, and have its own umask. It keeps who it is towards
+/// processes: that is what lets it look at those of a jail that it has made.
+pub(in crate::sys::linux) fn use_files_as(uid: u32, gid: u32) -> Result<(), Errno> {
+    super::unshare_namespaces(rustix::thread::UnshareFlags::FS)?;
+    if rustix::process::geteuid().is_root() {
+        // The kernel takes a process whose thread changes for one with secrets of its own; it is what it was before.
+        let dumpable = rustix::process::dumpable_behavior()?;
+        // SAFETY: no groups, so nothing is read; the C library would do this to every thread.
+        unsafe { raw::call(libc::SYS_setgroups, [0; 6]) }?;
+        // SAFETY: no pointers. They answer with the old number, whatever happened; what counts is tried below.
+        unsafe { raw::call(libc::SYS_setfsgid, [gid as usize, 0, 0, 0, 0, 0]) }?;
+        // SAFETY: as above.
+        unsafe { raw::call(libc::SYS_setfsuid, [uid as usize, 0, 0, 0, 0, 0]) }?;
+        drop_capabilities()?;
+        // SAFETY: as above. An id that nobody can have changes nothing and tells the one that holds.
+        let now = unsafe { raw::call(libc::SYS_setfsuid, [u32::MAX as usize, 0, 0, 0, 0, 0]) }?;
+        rustix::process::set_dumpable_behavior(dumpable)?;
+        return if now == uid as usize { Ok(()) } else { Err(Errno::PERM) };
+    }
+    Ok(())
 }
 
 /// Leaves the session keyring that was inherited for an empty one.

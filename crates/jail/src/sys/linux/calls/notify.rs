@@ -27,10 +27,7 @@ pub(in crate::sys::linux) fn receive(listener: BorrowedFd<'_>) -> Result<libc::s
 
 /// Lets a call go on as it was made.
 pub(in crate::sys::linux) fn go_on(listener: BorrowedFd<'_>, id: u64) -> Result<(), Errno> {
-    let mut answer = libc::seccomp_notif_resp { id, val: 0, error: 0, flags: CONTINUE };
-    // SAFETY: this request reads one `seccomp_notif_resp`, borrowed for the call.
-    let rc = unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw mut answer) };
-    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+    send(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags: CONTINUE })
 }
 
 /// Whether whoever made a call still waits for it: what was read under its number was its own.
@@ -52,3 +49,59 @@ const BOTH_WAYS: u32 = 3;
 const fn request(way: u32, size: usize, number: u32) -> libc::Ioctl {
     (way << 30 | (size as u32) << 16 | (b'!' as u32) << 8 | number) as libc::Ioctl
 }
+
+/// Answers a call in the kernel's place.
+pub(in crate::sys::linux) fn answer(
+    listener: BorrowedFd<'_>,
+    id: u64,
+    result: Result<(), Errno>,
+) -> Result<(), Errno> {
+    let error = result.err().map_or(0, |errno| -errno.raw_os_error());
+    send(listener, libc::seccomp_notif_resp { id, val: 0, error, flags: 0 })
+}
+
+/// Answers a call with a descriptor, which the caller gets.
+pub(in crate::sys::linux) fn give(
+    listener: BorrowedFd<'_>,
+    id: u64,
+    descriptor: BorrowedFd<'_>,
+    close_on_exec: bool,
+) -> Result<(), Errno> {
+    let newfd_flags = if close_on_exec { libc::O_CLOEXEC.cast_unsigned() } else { 0 };
+    let srcfd = descriptor.as_raw_fd().cast_unsigned();
+    let gift = libc::seccomp_notif_addfd { id, flags: AND_SEND, srcfd, newfd: 0, newfd_flags };
+    // SAFETY: this request reads one `seccomp_notif_addfd`, borrowed for the call.
+    let rc = unsafe { libc::ioctl(listener.as_raw_fd(), ADD, &raw const gift) };
+    if rc >= 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// Has whoever listens run where the call was made, which then has nothing to do but wait. A kernel that cannot does without.
+pub(in crate::sys::linux) fn listen_on_the_spot(listener: BorrowedFd<'_>) {
+    const SYNC_WAKE_UP: libc::c_ulong = 1;
+    // SAFETY: this request reads its argument as a number.
+    unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
+}
+
+/// Reads the memory of another process; less than asked for at the end of what it has.
+pub(in crate::sys::linux) fn read_memory(pid: u32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| Errno::SRCH)?;
+    let address = usize::try_from(address).map_err(|_| Errno::FAULT)?;
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: into.len() };
+    // SAFETY: the kernel writes at most the length of `into`, borrowed exclusively for the call; the other address is one of
+    // the other process and only looked up there.
+    let count = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(count).map_err(|_| last_errno())
+}
+
+fn send(listener: BorrowedFd<'_>, mut answer: libc::seccomp_notif_resp) -> Result<(), Errno> {
+    // SAFETY: this request reads one `seccomp_notif_resp`, borrowed for the call.
+    let rc = unsafe { libc::ioctl(listener.as_raw_fd(), SEND, &raw mut answer) };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// `SECCOMP_ADDFD_FLAG_SEND`
+const AND_SEND: u32 = 2;
+/// `SECCOMP_IOCTL_NOTIF_ADDFD` and `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: one way.
+const ADD: libc::Ioctl = request(1, size_of::<libc::seccomp_notif_addfd>(), 3);
+const SET_FLAGS: libc::Ioctl = request(1, size_of::<u64>(), 4);

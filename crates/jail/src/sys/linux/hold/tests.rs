@@ -114,7 +114,8 @@ fn start(
     let mut plan = plan(spec, &with_views(machine, spec)).unwrap();
     plan.own_network = on == On::Network;
     let environment = plan.environment.clone();
-    let terms = Terms { environment: &environment, sockets: Sockets::Namespaced, own_users: true };
+    let terms =
+        Terms { environment: &environment, sockets: Sockets::Namespaced, own_users: true, heard: None };
     let (running, _) = begin(spec, command, &terms, |mut order| {
         on.apply(&mut order, &mut plan);
         change(&mut order, &mut plan);

@@ -1,22 +1,21 @@
 //! A system call that a listener is told of, as the program made it.
 
-use std::ffi::OsStr;
-use std::fs::File;
+use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use rustix::io::Errno;
 
 use crate::sys::linux::calls::notify;
 
 /// A call that waits for leave to go on.
-pub(super) struct Notice {
-    id: u64,
-    pid: u32,
-    number: libc::c_long,
-    arguments: [u64; 6],
+pub(in crate::sys::linux) struct Notice {
+    pub(in crate::sys::linux) id: u64,
+    pub(in crate::sys::linux) pid: u32,
+    pub(in crate::sys::linux) number: libc::c_long,
+    pub(in crate::sys::linux) arguments: [u64; 6],
 }
 
 /// What a call is about.
@@ -27,9 +26,9 @@ pub(super) enum Call {
 }
 
 /// The next call; `None` when everybody who could make one has ended.
-pub(super) fn next(listener: &OwnedFd) -> Option<Notice> {
+pub(in crate::sys::linux) fn next(listener: &OwnedFd) -> Option<Notice> {
     loop {
-        if notify::has_ended(listener.as_fd()) {
+        if !ends_by_itself() && notify::has_ended(listener.as_fd()) {
             return None;
         }
         match notify::receive(listener.as_fd()) {
@@ -41,21 +40,24 @@ pub(super) fn next(listener: &OwnedFd) -> Option<Notice> {
                     arguments: told.data.args,
                 });
             }
-            // Whoever made it has ended meanwhile.
-            Err(Errno::INTR | Errno::NOENT) => {}
+            Err(Errno::INTR) => {}
+            // Whoever made it has ended meanwhile, or everybody has.
+            Err(Errno::NOENT) if !notify::has_ended(listener.as_fd()) => {}
             Err(_) => return None,
         }
     }
 }
 
-/// Whether whoever made the call still waits. If not, its number may be somebody else's, and so what was read.
-pub(super) fn is_waiting(listener: &OwnedFd, notice: &Notice) -> bool {
-    notify::is_waiting(listener.as_fd(), notice.id)
-}
-
-/// Lets the call go on as the program made it.
-pub(super) fn go_on(listener: &OwnedFd, notice: &Notice) -> Result<(), Errno> {
-    notify::go_on(listener.as_fd(), notice.id)
+/// Whether the kernel ends the wait for the next call when nobody is left to make one. Else one thread at most may wait, and
+/// it has to look first.
+pub(in crate::sys::linux) fn ends_by_itself() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let system = rustix::system::uname();
+        let release = system.release().to_string_lossy();
+        let mut numbers = release.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 11)
+    })
 }
 
 impl Notice {
@@ -91,9 +93,24 @@ impl Notice {
         None
     }
 
+    /// The number of the call.
+    pub(super) const fn number(&self) -> libc::c_long {
+        self.number
+    }
+
     /// A path as the program would resolve it, by its text alone.
     pub(super) fn absolute(&self, path: &Path) -> Option<PathBuf> {
-        let from = if path.is_absolute() { PathBuf::new() } else { self.directory()? };
+        let directory = matches!(self.number, libc::SYS_openat | libc::SYS_execveat).then_some(0);
+        self.plain(directory, path)
+    }
+
+    /// A path that an argument points at, beneath the directory that another one names.
+    pub(super) fn path_at(&self, directory: Option<usize>, path: usize) -> Option<PathBuf> {
+        self.plain(directory, &self.path(*self.arguments.get(path)?)?)
+    }
+
+    fn plain(&self, directory: Option<usize>, path: &Path) -> Option<PathBuf> {
+        let from = if path.is_absolute() { PathBuf::new() } else { self.directory(directory)? };
         let mut plain = PathBuf::from("/");
         for part in from.join(path).components() {
             match part {
@@ -105,26 +122,50 @@ impl Notice {
         Some(plain)
     }
 
-    /// Where the program is. Paths beneath other directories that it has open are not followed.
-    fn directory(&self) -> Option<PathBuf> {
-        let here = match self.number {
-            libc::SYS_openat | libc::SYS_execveat => int(self.arguments[0]) == libc::AT_FDCWD,
-            _ => true,
+    /// Where the program is, or the directory that it has open and means instead.
+    fn directory(&self, argument: Option<usize>) -> Option<PathBuf> {
+        let opened =
+            argument.map(|argument| int(self.arguments[argument])).filter(|fd| *fd != libc::AT_FDCWD);
+        let link = match opened {
+            Some(fd) => format!("/proc/{}/fd/{fd}", self.pid),
+            None => format!("/proc/{}/cwd", self.pid),
         };
-        here.then(|| std::fs::read_link(format!("/proc/{}/cwd", self.pid)).ok())?
+        std::fs::read_link(link).ok().filter(|path| path.is_absolute())
     }
 
     fn path(&self, address: u64) -> Option<PathBuf> {
-        let bytes = self.memory(address, libc::PATH_MAX.cast_unsigned() as usize)?;
-        let text = bytes.split(|byte| *byte == 0).next().filter(|text| text.len() < bytes.len())?;
-        (!text.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(text)))
+        let text = self.text(address).ok().filter(|text| !text.is_empty())?;
+        Some(PathBuf::from(OsString::from_vec(text)))
+    }
+
+    /// A text that an argument points to. It is read once, a piece at a time: most are short.
+    pub(in crate::sys::linux) fn text(&self, address: u64) -> Result<Vec<u8>, Errno> {
+        const LONGEST: usize = libc::PATH_MAX.cast_unsigned() as usize;
+        const PAGE: u64 = 4096;
+        let mut text = Vec::with_capacity(PIECE);
+        while text.len() < LONGEST {
+            let from = address.checked_add(text.len() as u64).ok_or(Errno::FAULT)?;
+            // What follows on the next page need not be there.
+            let left = usize::try_from(PAGE - from % PAGE).unwrap_or(PIECE);
+            let start = text.len();
+            text.resize(start + left.min(PIECE), 0);
+            let count = notify::read_memory(self.pid, from, &mut text[start..])?;
+            text.truncate(start + count);
+            if let Some(end) = text[start..].iter().position(|byte| *byte == 0) {
+                text.truncate(start + end);
+                return Ok(text);
+            }
+            if count == 0 {
+                return Err(Errno::FAULT);
+            }
+        }
+        Err(Errno::NAMETOOLONG)
     }
 
     /// Up to so much of the program's memory; less at the end of what it has.
     fn memory(&self, address: u64, length: usize) -> Option<Vec<u8>> {
-        let memory = File::open(format!("/proc/{}/mem", self.pid)).ok()?;
         let mut bytes = vec![0; length];
-        let count = memory.read_at(&mut bytes, address).ok().filter(|count| *count > 0)?;
+        let count = notify::read_memory(self.pid, address, &mut bytes).ok().filter(|count| *count > 0)?;
         bytes.truncate(count);
         Some(bytes)
     }
@@ -132,9 +173,12 @@ impl Notice {
 
 /// An argument that is an int: the kernel looks at no more of the word.
 #[expect(clippy::cast_possible_truncation, reason = "as the kernel does it")]
-const fn int(argument: u64) -> libc::c_int {
+pub(in crate::sys::linux) const fn int(argument: u64) -> libc::c_int {
     argument as libc::c_int
 }
+
+/// As much of a text as is read at once.
+const PIECE: usize = 256;
 
 /// The longest address of a socket.
 const ADDRESS: usize = 128;

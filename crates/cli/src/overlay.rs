@@ -1,0 +1,118 @@
+//! `ringfence review`, `apply` and `discard`: what becomes of the changes that `run --overlay` kept apart.
+
+mod applied;
+mod diff;
+mod discarded;
+mod reviewed;
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use ::audit::{AuditError, Durability, Event, Ledger, Options, Sink as _};
+use ::overlay::{Change, Overlay, OverlayError, Store};
+use policy::{Code, Shown};
+
+use crate::failure::Failure;
+use crate::report;
+use crate::surroundings::Surroundings;
+use crate::terminal::Terminal;
+
+pub(crate) use applied::{ApplyArgs, run as apply};
+pub(crate) use discarded::{DiscardArgs, run as discard};
+pub(crate) use reviewed::{ReviewArgs, run as review};
+
+/// What went wrong with an overlay.
+pub(crate) fn failure(error: &OverlayError) -> Failure {
+    let failure = Failure { code: error.code(), ..Failure::new(error.to_string()) };
+    let failure = match std::error::Error::source(error) {
+        Some(cause) => failure.because(cause),
+        None => failure,
+    };
+    match error {
+        OverlayError::Unknown(_) | OverlayError::Ambiguous(_) => {
+            failure.hint("`ringfence review --list` lists them")
+        }
+        OverlayError::Busy(_) => failure.hint("wait for it, or take another one with --overlay=new"),
+        _ => failure,
+    }
+}
+
+fn store(around: &Surroundings) -> Result<Store, Failure> {
+    let state = around.places.state.as_ref().ok_or_else(|| {
+        Failure::new("it is not known where overlays are kept").hint("set HOME or XDG_STATE_HOME")
+    })?;
+    Ok(Store::at(&state.join("ringfence")))
+}
+
+/// The overlay that was named, or the newest of the workspace.
+fn chosen(store: &Store, around: &Surroundings, id: Option<&str>) -> Result<Overlay, Failure> {
+    let found = match id {
+        Some(id) => store.find(id).map(Some),
+        None => store.newest(&around.places.workspace),
+    };
+    found.map_err(|error| failure(&error))?.ok_or_else(|| {
+        let message = format!("{} has no overlay", Shown::path(&around.places.workspace));
+        Failure::new(message).hint("`ringfence run --overlay` makes one, `ringfence review --list` lists all")
+    })
+}
+
+/// Where a change is, outside.
+fn place(overlay: &Overlay, change: &Change) -> PathBuf {
+    let view = &overlay.manifest.views[change.view].path;
+    if change.path.as_os_str().is_empty() { view.clone() } else { view.join(&change.path) }
+}
+
+/// Where a change is, for people: from the workspace, if it is in there.
+fn shown(overlay: &Overlay, change: &Change) -> String {
+    let place = place(overlay, change);
+    let short = place.strip_prefix(&overlay.manifest.workspace).unwrap_or(&place);
+    let short = if short.as_os_str().is_empty() { Path::new(".") } else { short };
+    Shown::path(short).to_string()
+}
+
+/// The ledger. No record, no action.
+struct Journal(Ledger);
+
+impl Journal {
+    fn open(around: &Surroundings) -> Result<Self, Failure> {
+        let policy =
+            config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
+        let path = policy.ledger().ok_or_else(|| {
+            Failure::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
+        })?;
+        let opened = Ledger::open(&path, Options::new(Durability::Process));
+        opened.map(|(ledger, _)| Self(ledger)).map_err(|error| unrecorded(&error))
+    }
+
+    fn record(&self, event: &Event<'_>) -> Result<(), Failure> {
+        self.0.record(event).map_err(|error| unrecorded(&error))
+    }
+}
+
+fn unrecorded(error: &AuditError) -> Failure {
+    Failure::coded(error.code(), "this cannot be recorded, so it does not happen").because(error)
+}
+
+/// Asks a person. `None`: there is nobody to ask.
+fn ask(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<bool>> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Ok(None);
+    }
+    terminal.out.flush()?;
+    write!(terminal.err, "{question} [y/N] ")?;
+    terminal.err.flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
+}
+
+/// `RF-O002` and `RF-O003` list places, but not more than fit on a screen.
+fn listed(code: Code, message: String, places: &[String]) -> Failure {
+    const MOST: usize = 20;
+    let mut failure = Failure::coded(code, message);
+    failure.causes.extend(places.iter().take(MOST).cloned());
+    if places.len() > MOST {
+        failure.causes.push(format!("and {} more", places.len() - MOST));
+    }
+    failure
+}

@@ -1,0 +1,301 @@
+//! Protected names that exist already, as far as they lie at the top of what can be changed.
+//!
+//! They are mounted read-only where there are mounts: a second wall beside whoever watches over names, and what keeps them from
+//! being removed. Nothing is walked, so that a launch costs the same in a large tree as in a small one.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use policy::{Act, GitSetting, Ground, Protected, Verdict, git_settings};
+use rustix::fs::{FileType, Mode as Bits, OFlags};
+
+use crate::repository::{small, stat};
+use crate::spec::{Mode, Spec};
+
+/// The protected names that exist at the top of every view that can be changed, in the repositories there, and what the
+/// settings of these name. What has a view of its own is left out: somebody said how it is seen.
+pub(crate) fn kept(spec: &Spec) -> Vec<PathBuf> {
+    let mut found = Found { spec, paths: BTreeSet::new() };
+    for view in spec.views.iter().filter(|view| view.mode == Mode::ReadWrite) {
+        if spec.repositories.contains(&view.path) {
+            found.repository(&view.path, &spec.workspace);
+        } else {
+            found.tree(&view.path);
+        }
+    }
+    let mut paths: Vec<_> = found.paths.into_iter().collect();
+    // What lies in another one is kept with it, unless something between the two can be changed.
+    paths.dedup_by(|path, before| {
+        path.starts_with(&*before) && spec.views.iter().all(|view| !view.path.starts_with(&*before))
+    });
+    paths
+}
+
+struct Found<'a> {
+    spec: &'a Spec,
+    paths: BTreeSet<PathBuf>,
+}
+
+impl Found<'_> {
+    fn tree(&mut self, top: &Path) {
+        for name in names(top, &self.spec.protected) {
+            self.add(top.join(name));
+        }
+        let git = top.join(".git");
+        match stat(&git).map(|found| FileType::from_raw_mode(found.st_mode)) {
+            Some(FileType::Directory) => self.repository(&git, top),
+            Some(FileType::RegularFile) => self.add(git),
+            _ => {}
+        }
+    }
+
+    /// The names of a repository, and what its settings name. Its own settings stay as they are: git changes them itself, and whether
+    /// it may is looked at line by line.
+    fn repository(&mut self, git: &Path, tree: &Path) {
+        let names: Vec<_> = self.spec.protected.in_repository().collect();
+        for name in names {
+            self.add(git.join(name));
+        }
+        let by_settings = named(git, tree).into_iter().take(MOST_NAMED);
+        for path in by_settings.filter_map(|path| std::fs::canonicalize(path).ok()) {
+            self.add(path);
+        }
+    }
+
+    /// Adds what is at a path, or what a link there leads to, if the jail could change it.
+    fn add(&mut self, path: PathBuf) {
+        let Some(found) = stat(&path) else { return };
+        let path = match FileType::from_raw_mode(found.st_mode) {
+            FileType::RegularFile | FileType::Directory => path,
+            // A link cannot be mounted on.
+            FileType::Symlink => match std::fs::canonicalize(&path) {
+                Ok(real) if real.is_file() || real.is_dir() => real,
+                _ => return,
+            },
+            _ => return,
+        };
+        let has_view = self.spec.views.iter().any(|view| view.path.starts_with(&path));
+        if !has_view && self.spec.mode_at(&path) == Some(Mode::ReadWrite) {
+            self.paths.insert(path);
+        }
+    }
+}
+
+/// The protected names at the top of a tree, from one look at it. In a large one, only those that are written as in the table.
+fn names(top: &Path, protected: &Protected) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(top) else { return Vec::new() };
+    let entries: Vec<_> =
+        entries.take(MOST_ENTRIES).filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+    if entries.len() == MOST_ENTRIES {
+        return protected.in_tree().map(|row| PathBuf::from(row.name)).collect();
+    }
+    let mut names = Vec::new();
+    for entry in entries.iter().filter(|entry| *entry != ".git") {
+        let judged = |act| protected.judge(Ground::Tree, Path::new(entry), act);
+        match (judged(Act::File), judged(Act::Placed)) {
+            (Verdict::Kept(_), _) => names.push(PathBuf::from(entry)),
+            (_, Verdict::Kept(_)) => names.extend(below(entry, protected)),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// The rest of the names that begin with a directory which is not protected itself.
+fn below(entry: &OsStr, protected: &Protected) -> impl Iterator<Item = PathBuf> {
+    protected.in_tree().filter_map(move |row| {
+        let (first, rest) = row.name.split_once('/')?;
+        first.as_bytes().eq_ignore_ascii_case(entry.as_bytes()).then(|| Path::new(entry).join(rest))
+    })
+}
+
+/// The paths that the settings of a repository name, as far as git would run or read what lies there.
+fn named(git: &Path, tree: &Path) -> Vec<PathBuf> {
+    let (mut paths, mut files) =
+        (Vec::new(), vec![(git.join("config"), 0), (git.join("config.worktree"), 0)]);
+    while let Some((file, depth)) = files.pop() {
+        for setting in settings(&file) {
+            let Some(value) = setting.value.as_deref() else { continue };
+            if setting.is("include.path") || setting.is("includeif.*.path") {
+                let path = file.with_file_name(OsStr::from_bytes(value));
+                paths.push(path.clone());
+                files.extend((depth == 0 && files.len() < MOST_INCLUDED).then_some((path, 1)));
+            } else if setting.is("core.hookspath") || setting.is("core.attributesfile") {
+                paths.push(tree.join(OsStr::from_bytes(value)));
+            } else if RUN.iter().any(|name| setting.is(name))
+                && (setting.section != "alias" || value.starts_with(b"!"))
+            {
+                paths.extend(words(value).map(|word| tree.join(word)).filter(|path| path.is_file()));
+            }
+        }
+    }
+    paths
+}
+
+fn settings(file: &Path) -> Vec<GitSetting> {
+    let read = || {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(file.parent()?, flags, Bits::empty()).ok()?;
+        git_settings(&small(&directory, Path::new(file.file_name()?))?).ok()
+    };
+    // Git does nothing either with what cannot be read.
+    read().unwrap_or_default()
+}
+
+/// The words of a command, without regard to what quotes mean: each could be a path.
+fn words(value: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let between = |byte: &u8| byte.is_ascii_whitespace() || b"\"'!;&|()<>=`$".contains(byte);
+    let words = value.split(between).filter(|word| !word.is_empty() && word.len() < 4096);
+    words.take(MOST_NAMED).map(|word| std::ffi::OsString::from_vec(word.to_vec()).into())
+}
+
+/// Settings with commands in them.
+const RUN: &[&str] = &[
+    "core.fsmonitor",
+    "core.sshcommand",
+    "core.editor",
+    "core.pager",
+    "core.askpass",
+    "core.gitproxy",
+    "core.alternaterefscommand",
+    "sequence.editor",
+    "gpg.program",
+    "gpg.*.program",
+    "gpg.ssh.defaultkeycommand",
+    "credential.helper",
+    "credential.*.helper",
+    "filter.*.clean",
+    "filter.*.smudge",
+    "filter.*.process",
+    "diff.external",
+    "diff.*.command",
+    "diff.*.textconv",
+    "merge.*.driver",
+    "mergetool.*.cmd",
+    "difftool.*.cmd",
+    "interactive.difffilter",
+    "pager.*",
+    "alias.*",
+    "remote.*.uploadpack",
+    "remote.*.receivepack",
+    "submodule.*.update",
+    "trailer.*.command",
+    "trailer.*.cmd",
+    "uploadpack.packobjectshook",
+    "web.browser",
+    "browser.*.cmd",
+    "man.*.cmd",
+];
+
+/// Nobody's settings name more.
+const MOST_NAMED: usize = 64;
+const MOST_INCLUDED: usize = 16;
+/// A directory with more is not looked through.
+const MOST_ENTRIES: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::View;
+    use policy::Limits;
+    use std::fs;
+
+    /// What is kept of a tree of these files, where `->` makes a link.
+    fn kept_of(files: &[(&str, &str)], views: &[(&str, Mode)]) -> String {
+        let stage = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(stage.path()).unwrap();
+        for (path, text) in files {
+            let path = top.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match text.strip_prefix("->") {
+                Some(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+                None => fs::write(path, text).unwrap(),
+            }
+        }
+        let mut spec = Spec::for_workspace(&top.join("ws"), Path::new("/home/me"), Limits::none());
+        spec.views.extend(views.iter().map(|(path, mode)| View { path: top.join(path), mode: *mode }));
+        if views.iter().any(|(path, _)| *path == "git") {
+            spec.repositories.push(top.join("git"));
+        }
+        let shown = |path: PathBuf| path.strip_prefix(&top).unwrap().display().to_string();
+        kept(&spec).into_iter().map(shown).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn names_at_the_top_are_kept() {
+        let files = [
+            ("ws/.ENVRC", ""),
+            ("ws/.vscode/a", ""),
+            ("ws/.cargo/config.toml", ""),
+            ("ws/.cargo/x", ""),
+            ("ws/.github/workflows/a.yml", ""),
+            ("ws/.yarnrc.yml", ""),
+            ("ws/src/.envrc", ""),
+            ("ws/Makefile", ""),
+        ];
+        assert_eq!(
+            kept_of(&files, &[]),
+            "ws/.ENVRC ws/.cargo/config.toml ws/.github/workflows ws/.vscode ws/.yarnrc.yml"
+        );
+        let views = [("ws/.vscode", Mode::ReadWrite), ("ws/.github/workflows/a.yml", Mode::ReadWrite)];
+        assert_eq!(kept_of(&files, &views), "ws/.ENVRC ws/.cargo/config.toml ws/.yarnrc.yml");
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_kept_in_its_place() {
+        let files = [
+            ("ws/env", ""),
+            ("ws/.envrc", "->env"),
+            ("ws/.vscode", "->/etc"),
+            ("ws/.idea", "->nowhere"),
+            ("ws/.npmrc", "->../other"),
+            ("other", ""),
+        ];
+        assert_eq!(kept_of(&files, &[]), "ws/env");
+    }
+
+    #[test]
+    fn names_of_repositories_are_kept() {
+        let files = [
+            ("ws/.git/hooks/a", ""),
+            ("ws/.git/config", ""),
+            ("ws/.git/info/attributes", ""),
+            ("ws/.git/info/exclude", ""),
+            ("ws/.git/modules/a/config", ""),
+            ("ws/.git/HEAD", ""),
+        ];
+        assert_eq!(kept_of(&files, &[]), "ws/.git/hooks ws/.git/info/attributes");
+        let files =
+            [("ws/.git", "gitdir: ../git"), ("git/hooks/a", ""), ("git/config", ""), ("git/HEAD", "")];
+        assert_eq!(kept_of(&files, &[("git", Mode::ReadWrite)]), "git/hooks ws/.git");
+    }
+
+    #[test]
+    fn what_the_settings_name_is_kept() {
+        let config = "[core]\nhooksPath = tools/hooks\nfsmonitor = ./tools/watch -v\neditor = vi\n\
+            [filter \"x\"]\nclean = \"python tools/clean.py %f\"\n[alias]\na = log tools/no\nb = !sh tools/b\n\
+            [include]\npath = ../tools/more\npath = /etc/passwd\n[merge \"m\"]\ndriver = src %A\n";
+        let files = [
+            ("ws/.git/config", config),
+            ("ws/tools/hooks/x", ""),
+            ("ws/tools/watch", ""),
+            ("ws/tools/clean.py", ""),
+            ("ws/tools/no", ""),
+            ("ws/tools/b", ""),
+            ("ws/tools/more", "[diff \"d\"]\ntextconv = tools/deep\n[include]\npath = again\n"),
+            ("ws/tools/again", "[diff \"d\"]\ntextconv = tools/deeper\n"),
+            ("ws/tools/deep", ""),
+            ("ws/tools/deeper", ""),
+            ("ws/src/main.rs", ""),
+        ];
+        assert_eq!(
+            kept_of(&files, &[]),
+            "ws/tools/again ws/tools/b ws/tools/clean.py ws/tools/deep ws/tools/hooks ws/tools/more ws/tools/watch"
+        );
+        // Nothing takes the whole workspace away.
+        let files = [("ws/.git/config", "[core]\nhooksPath = .\nattributesFile = ../ws\n"), ("ws/a", "")];
+        assert_eq!(kept_of(&files, &[]), "");
+    }
+}

@@ -1,0 +1,291 @@
+//! Makes names in a command's place.
+//!
+//! Whatever makes a name, gives one away or opens a file for writing is not done by the kernel as the command asks for it, but
+//! here: the path is read once, looked up once by handle, judged, and done with that handle. The command gets the result.
+//!
+//! **Invariant.** A call with a path is never continued: the command could change the path after it was judged.
+//! **Invariant.** Everything is done on a mount of the jail, as the jail's user, without powers: never more than the command
+//! could have done itself.
+
+mod act;
+mod caller;
+mod ground;
+mod path;
+mod repository;
+
+use std::collections::HashSet;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use policy::Protected;
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
+use rustix::io::Errno;
+
+use super::calls::{confine, notify};
+use super::observe::call::{self, Notice};
+use super::observe::{denial, uses};
+use crate::launch::Denial;
+use crate::plan::{Owner, Plan, Sight};
+use crate::spec::Spec;
+use crate::uses::Uses;
+use ground::Grounds;
+
+/// Threads that hear the calls of a jail until nobody is left to make one. Dropped, they are waited for: whoever has them
+/// ends the jail first.
+pub(super) struct Keeper {
+    threads: Vec<JoinHandle<()>>,
+    shared: Arc<Shared>,
+}
+
+/// What a keeper is told about its jail.
+pub(super) struct About {
+    /// What is protected, and where.
+    pub(super) grounds: Grounds,
+    /// As whom files are used.
+    pub(super) user: Owner,
+    /// What the jail shows, where refusals are to be explained.
+    pub(super) sight: Option<Sight>,
+}
+
+impl About {
+    /// What there is to know of a jail; `None` if nothing of the host can be changed in it and nothing is to be explained.
+    pub(super) fn of(spec: &Spec, plan: &Plan, explain: bool) -> Option<Self> {
+        let grounds = Grounds::of(spec, plan);
+        let user = plan.identity.outside;
+        let sight = explain.then(|| Sight::of(plan));
+        (sight.is_some() || !grounds.is_empty()).then_some(Self { grounds, user, sight })
+    }
+
+    /// Whether names are made here.
+    pub(super) fn keeps(&self) -> bool {
+        !self.grounds.is_empty()
+    }
+}
+
+/// What all threads of a keeper know.
+struct Shared {
+    listener: OwnedFd,
+    /// The root directory of the jail.
+    root: OwnedFd,
+    about: About,
+    /// The mounts of the jail; known when the first call comes.
+    mounts: OnceLock<Vec<u64>>,
+    /// The umask that everybody started with.
+    umask: Mode,
+    /// Whether somebody has another one.
+    umasks_differ: AtomicBool,
+    /// Held where a verdict depends on what lies beside a name, until it is made.
+    beside: Mutex<()>,
+    /// Repositories that the command has made, by device and inode.
+    made: Mutex<HashSet<(u64, u64)>>,
+    told: Mutex<Told>,
+    seen: Mutex<Uses>,
+    /// Where a name was made last.
+    place: Mutex<Option<Place>>,
+}
+
+/// A directory and where it was a moment ago.
+struct Place {
+    identity: (u64, u64),
+    since: Instant,
+    path: PathBuf,
+}
+
+/// How long a directory is believed to stay where it is: somebody outside may move it.
+const MOMENT: Duration = Duration::from_millis(20);
+
+/// What was refused, each once.
+#[derive(Default)]
+struct Told {
+    order: Vec<Denial>,
+    known: HashSet<Denial>,
+}
+
+/// A program that is refused something new every time is told about this often.
+const MOST: usize = 200;
+
+impl Keeper {
+    /// Starts listening. `root` is the root directory of the jail.
+    pub(super) fn start(listener: OwnedFd, root: OwnedFd, about: About) -> Self {
+        notify::listen_on_the_spot(listener.as_fd());
+        let shared = Arc::new(Shared {
+            listener,
+            root,
+            about,
+            mounts: OnceLock::new(),
+            umask: caller::own_umask(),
+            umasks_differ: AtomicBool::new(false),
+            beside: Mutex::new(()),
+            made: Mutex::default(),
+            told: Mutex::default(),
+            seen: Mutex::default(),
+            place: Mutex::default(),
+        });
+        // One does the next call while the other waits for its caller to take the answer.
+        let count = if call::ends_by_itself() { 2 } else { 1 };
+        let threads = (0..count)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                std::thread::spawn(move || shared.listen())
+            })
+            .collect();
+        Self { threads, shared }
+    }
+
+    /// What was refused and what was used, each once, in the order in which it was tried first.
+    pub(super) fn told(mut self) -> (Vec<Denial>, Uses) {
+        self.join();
+        let mut told = self.shared.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (std::mem::take(&mut told.order), std::mem::take(&mut seen))
+    }
+
+    fn join(&mut self) {
+        for thread in self.threads.drain(..) {
+            // One that has panicked hears nothing more; the calls that it left are never answered.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.join();
+    }
+}
+
+impl Shared {
+    fn listen(self: &Arc<Self>) {
+        let user = self.about.user;
+        let ready = confine::use_files_as(user.uid, user.gid);
+        let mut callers = caller::Callers::default();
+        while let Some(notice) = call::next(&self.listener) {
+            let done = match ready {
+                Ok(()) => self.hear(&notice, &mut callers),
+                Err(errno) => Done::Answered(Err(errno)),
+            };
+            self.reply(notice.id, done);
+        }
+    }
+
+    fn hear(self: &Arc<Self>, notice: &Notice, callers: &mut caller::Callers) -> Done {
+        if let Some(sight) = &self.about.sight {
+            let (denial, uses) = (denial(notice, sight), uses::of(notice));
+            // Of one that does not wait any more, what was read may be somebody else's.
+            if self.is_waiting(notice.id) {
+                denial.into_iter().for_each(|denial| self.tell(denial));
+                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                uses.into_iter().for_each(|one| seen.add(one));
+            }
+        }
+        if !self.about.keeps() {
+            return Done::Continue;
+        }
+        act::perform(self, notice, callers)
+    }
+
+    fn is_waiting(&self, id: u64) -> bool {
+        notify::is_waiting(self.listener.as_fd(), id)
+    }
+
+    fn reply(&self, id: u64, done: Done) {
+        let listener = self.listener.as_fd();
+        // Fails only when whoever made the call has ended meanwhile, but for one that has too many descriptors.
+        let _ended = match done {
+            Done::Continue => notify::go_on(listener, id),
+            Done::Answered(result) => notify::answer(listener, id, result),
+            Done::Opened(file, close_on_exec) => notify::give(listener, id, file.as_fd(), close_on_exec)
+                .or_else(|errno| notify::answer(listener, id, Err(errno))),
+            // Somebody else answers.
+            Done::Later => Ok(()),
+        };
+    }
+
+    fn tell(&self, denial: Denial) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.order.len() < MOST && told.known.insert(denial.clone()) {
+            told.order.push(denial);
+        }
+    }
+
+    /// Whether a handle is on a mount of the jail.
+    fn is_inside(&self, handle: &OwnedFd, pid: u32) -> Result<(), Errno> {
+        self.identity(handle, pid).map(drop)
+    }
+
+    /// The mount and the number of something on a mount of the jail.
+    fn identity(&self, handle: &OwnedFd, pid: u32) -> Result<(u64, u64), Errno> {
+        let mounts = self.mounts.get_or_init(|| caller::mounts(pid));
+        let wanted = StatxFlags::MNT_ID | StatxFlags::INO;
+        let found = rustix::fs::statx(handle, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, wanted)?;
+        let inside = mounts.binary_search(&found.stx_mnt_id).is_ok();
+        if inside { Ok((found.stx_mnt_id, found.stx_ino)) } else { Err(Errno::ACCESS) }
+    }
+
+    /// The path of a directory on a mount of the jail. Files are made many at a time in one: it is remembered for a moment, and
+    /// only until a directory is made or moved.
+    fn place(&self, directory: &OwnedFd, pid: u32) -> Result<PathBuf, Errno> {
+        let identity = self.identity(directory, pid)?;
+        let mut known = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some(place) if place.identity == identity && place.since.elapsed() < MOMENT => {
+                Ok(place.path.clone())
+            }
+            _ => {
+                let path = path::place(directory)?;
+                *known = Some(Place { identity, since: Instant::now(), path: path.clone() });
+                Ok(path)
+            }
+        }
+    }
+
+    fn forget_places(&self) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// A directory of the jail by its path.
+    fn directory(&self, path: &std::path::Path) -> Result<OwnedFd, Errno> {
+        let path = path.strip_prefix("/").unwrap_or(path);
+        let path = if path.as_os_str().is_empty() { std::path::Path::new(".") } else { path };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat2(&self.root, path, flags, Mode::empty(), path::STRAIGHT)
+    }
+
+    const fn protected(&self) -> &Protected {
+        self.about.grounds.protected()
+    }
+
+    fn start_differing(&self, umask: u32) {
+        if Mode::from_raw_mode(umask & 0o777) != self.umask {
+            self.umasks_differ.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// What became of a call.
+enum Done {
+    /// It has no path in it, or nothing is kept.
+    Continue,
+    /// It was done, or refused.
+    Answered(Result<(), Errno>),
+    /// A file was opened. Whether it is closed when something is executed.
+    Opened(OwnedFd, bool),
+    /// It takes long, and is answered by somebody else.
+    Later,
+}
+
+impl From<Result<(), Errno>> for Done {
+    fn from(result: Result<(), Errno>) -> Self {
+        Self::Answered(result)
+    }
+}
+
+/// Where something was refused because of its name.
+fn refused(shared: &Shared, path: PathBuf, name: &'static policy::ProtectedName) -> Errno {
+    shared.tell(Denial::Protected(path, name));
+    Errno::PERM
+}

@@ -1,0 +1,130 @@
+//! Who makes a call: where it is, what it has open, with which umask it makes files.
+
+use std::ffi::CString;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// The callers that a thread has met, the latest first: mostly it is the same again.
+#[derive(Default)]
+pub(super) struct Callers {
+    known: Vec<Caller>,
+    /// The umask that this thread has now.
+    umask: Option<Mode>,
+}
+
+/// A thread of the jail.
+pub(super) struct Caller {
+    pid: u32,
+    /// Its directory of `/proc`, which leads nowhere once it has ended.
+    handle: OwnedFd,
+}
+
+/// As many as make files at once.
+const MOST: usize = 8;
+
+impl Callers {
+    /// The thread behind a number. One that has ended meanwhile is found out before anything is done.
+    pub(super) fn find(&mut self, pid: u32) -> Result<&Caller, Errno> {
+        if let Some(at) = self.known.iter().position(|caller| caller.pid == pid) {
+            self.known.swap(0, at);
+            return self.known.first().ok_or(Errno::SRCH);
+        }
+        let path = format!("/proc/{pid}");
+        let handle =
+            rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        self.known.truncate(MOST - 1);
+        self.known.insert(0, Caller { pid, handle });
+        self.known.first().ok_or(Errno::SRCH)
+    }
+
+    /// Forgets one whose number may be somebody else's.
+    pub(super) fn forget(&mut self, pid: u32) {
+        self.known.retain(|caller| caller.pid != pid);
+    }
+
+    /// Makes files from now on with a umask.
+    pub(super) fn take_on(&mut self, umask: Mode) {
+        if self.umask != Some(umask) {
+            rustix::process::umask(umask);
+            self.umask = Some(umask);
+        }
+    }
+}
+
+impl Caller {
+    /// Where it is.
+    pub(super) fn cwd(&self) -> Result<OwnedFd, Errno> {
+        self.link(c"cwd")
+    }
+
+    /// What it has open under a number.
+    pub(super) fn descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
+        let path = CString::new(format!("fd/{number}")).map_err(|_| Errno::BADF)?;
+        self.link(&path).map_err(|errno| if errno == Errno::NOENT { Errno::BADF } else { errno })
+    }
+
+    fn link(&self, name: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
+        rustix::fs::openat(self.handle.as_fd(), name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    /// Its umask.
+    pub(super) fn umask(&self) -> Result<Mode, Errno> {
+        status(self.handle.as_fd()).and_then(|text| umask_of(&text).ok_or(Errno::IO))
+    }
+
+    /// The number of its process as the jail sees it.
+    pub(super) fn process_inside(&self) -> Result<String, Errno> {
+        let text = status(self.handle.as_fd())?;
+        let number = field(&text, "NStgid:").and_then(|numbers| numbers.split_whitespace().last());
+        number.map(str::to_owned).ok_or(Errno::IO)
+    }
+
+    /// The number of its controlling terminal, if it has one.
+    pub(super) fn terminal(&self) -> Option<u32> {
+        let text = text(self.handle.as_fd(), c"stat").ok()?;
+        let after = text.rsplit_once(')')?.1;
+        let device: u32 = after.split_whitespace().nth(4)?.parse::<i64>().ok()?.try_into().ok()?;
+        let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00));
+        (136..144).contains(&major).then(|| (major - 136) * 256 + minor)
+    }
+}
+
+fn status(of: BorrowedFd<'_>) -> Result<String, Errno> {
+    text(of, c"status")
+}
+
+fn text(of: BorrowedFd<'_>, name: &std::ffi::CStr) -> Result<String, Errno> {
+    let file = rustix::fs::openat(of, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut text = Vec::new();
+    let read = File::from(file).take(1 << 16).read_to_end(&mut text);
+    read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(name))
+}
+
+fn umask_of(text: &str) -> Option<Mode> {
+    u32::from_str_radix(field(text, "Umask:")?.trim(), 8).ok().map(Mode::from_raw_mode)
+}
+
+/// The umask of this process: what the command starts with.
+pub(super) fn own_umask() -> Mode {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    umask_of(&text).unwrap_or(Mode::from_raw_mode(0o022))
+}
+
+/// The numbers of the mounts that a process sees, in order. Nobody in a jail can change them.
+pub(super) fn mounts(pid: u32) -> Vec<u64> {
+    let text = std::fs::read(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
+    let first =
+        |line: &[u8]| std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?.parse().ok();
+    let mut numbers: Vec<u64> = text.split(|byte| *byte == b'\n').filter_map(first).collect();
+    numbers.sort_unstable();
+    numbers
+}

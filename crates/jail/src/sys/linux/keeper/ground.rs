@@ -1,0 +1,146 @@
+//! Where names are protected, and whether one is.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
+
+use policy::{Act, Ground, Protected, ProtectedName, Verdict};
+use rustix::fs::{Access, AtFlags};
+use rustix::io::Errno;
+
+use super::path::Spot;
+use super::{Shared, refused, repository};
+use crate::plan::{Kind, Plan};
+use crate::spec::Spec;
+
+/// Where names are protected.
+pub(in crate::sys::linux) struct Grounds {
+    protected: Protected,
+    /// Every mount by its path, and whether it shows something of the host that can be changed.
+    mounts: Vec<(PathBuf, bool)>,
+    repositories: Vec<PathBuf>,
+}
+
+/// What may be done with a name.
+pub(super) enum Leave {
+    /// Whatever was asked for.
+    Free,
+    /// A file with this text is made, and whatever is written goes nowhere.
+    Written(Vec<u8>),
+    /// It may be replaced, if what replaces it makes nothing run.
+    Settings(&'static ProtectedName),
+}
+
+impl Grounds {
+    pub(super) fn of(spec: &Spec, plan: &Plan) -> Self {
+        let of_host = |kind: Kind| matches!(kind, Kind::Bind { write: true, .. });
+        let mounts = plan.mounts.iter().map(|mount| (mount.path.clone(), of_host(mount.kind))).collect();
+        Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone() }
+    }
+
+    /// Whether nothing of the host can be changed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.mounts.iter().all(|(_, of_host)| !of_host)
+    }
+
+    pub(super) const fn protected(&self) -> &Protected {
+        &self.protected
+    }
+
+    /// The outermost directory of the host that can be changed and holds a path; `None` if the path lies in something private.
+    fn around(&self, path: &Path) -> Option<(&Path, Ground)> {
+        // The mounts are in order: the last one that holds it is the deepest.
+        let (_, of_host) = self.mounts.iter().rev().find(|(mount, _)| path.starts_with(mount))?;
+        let (top, _) = self.mounts.iter().find(|(mount, own)| *own && path.starts_with(mount))?;
+        let ground = if self.repositories.contains(top) { Ground::Repository } else { Ground::Tree };
+        of_host.then_some((top.as_path(), ground))
+    }
+
+    /// Whether something is mounted at a path or below it: it would come off if the path went away.
+    pub(super) fn holds_mounts(&self, path: &Path) -> bool {
+        self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
+    }
+
+    /// Every directory of a repository that is known or has the usual name, around a path.
+    pub(super) fn repositories_around<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+        let top = self.around(path).map(|(top, _)| top.to_owned());
+        let above =
+            path.ancestors().take_while(move |dir| top.as_ref().is_some_and(|top| dir.starts_with(top)));
+        above.map(|dir| dir.join(".git")).chain(self.repositories.iter().cloned())
+    }
+}
+
+/// Held where a verdict depends on what lies beside a name, until the name is made: nobody else makes one meanwhile.
+#[derive(Default)]
+pub(super) struct Beside<'a>(Option<MutexGuard<'a, ()>>);
+
+impl<'a> Beside<'a> {
+    fn hold(&mut self, shared: &'a Shared) {
+        self.0.get_or_insert_with(|| shared.beside.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Judges what is about to happen to a name.
+pub(super) fn judge<'a>(
+    shared: &'a Shared,
+    spot: &Spot,
+    act: Act,
+    beside: &mut Beside<'a>,
+) -> Result<Leave, Errno> {
+    let grounds = &shared.about.grounds;
+    let full = spot.full();
+    let Some((top, ground)) = grounds.around(&full) else { return Ok(Leave::Free) };
+    let below = full.strip_prefix(top).map_err(|_| Errno::ACCESS)?;
+    let no = |name| Err(refused(shared, full.clone(), name));
+    match shared.protected().judge(ground, below, act) {
+        Verdict::Free => Ok(Leave::Free),
+        Verdict::Kept(name) => no(name),
+        Verdict::KeptInRepository { depth, name } => {
+            let above: PathBuf = top.components().chain(below.components().take(depth)).collect();
+            beside.hold(shared);
+            if is_repository(&shared.directory(&above)?) { no(name) } else { Ok(Leave::Free) }
+        }
+        Verdict::KeptIfComplete(name) => {
+            beside.hold(shared);
+            if completes(spot) { no(name) } else { Ok(Leave::Free) }
+        }
+        Verdict::Pointer(name) => {
+            repository::pointer(shared, spot).map_or_else(|| no(name), |text| Ok(Leave::Written(text)))
+        }
+        Verdict::Common(name) if act == Act::File => {
+            if super::path::kind(&spot.directory, &spot.name).is_some() {
+                no(name)
+            } else {
+                Ok(Leave::Written(b"../..\n".to_vec()))
+            }
+        }
+        Verdict::Settings(name) if act == Act::Placed => Ok(Leave::Settings(name)),
+        Verdict::Common(name) | Verdict::Settings(name) => no(name),
+    }
+}
+
+fn has(directory: BorrowedFd<'_>, name: &CStr) -> bool {
+    // Whatever cannot be looked at may be there.
+    !matches!(
+        rustix::fs::accessat(directory, name, Access::EXISTS, AtFlags::SYMLINK_NOFOLLOW),
+        Err(Errno::NOENT)
+    )
+}
+
+/// Whether git would take a directory for one of a repository.
+pub(super) fn is_repository(directory: &OwnedFd) -> bool {
+    let has = |name| has(directory.as_fd(), name);
+    has(c"HEAD") && (has(c"commondir") || has(c"objects") && has(c"refs"))
+}
+
+/// Whether a directory that is not one of a repository would be one with this name in it.
+fn completes(spot: &Spot) -> bool {
+    if is_repository(&spot.directory) {
+        return false;
+    }
+    let name = spot.name.to_bytes();
+    let has =
+        |wanted: &CStr| name.eq_ignore_ascii_case(wanted.to_bytes()) || has(spot.directory.as_fd(), wanted);
+    has(c"HEAD") && (has(c"commondir") || has(c"objects") && has(c"refs"))
+}

@@ -1,0 +1,200 @@
+//! What git itself writes where nothing else may: the pointers of a working tree, and settings that make nothing run.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{Dir, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::Shared;
+use super::path::{STRAIGHT, Spot, kind};
+
+/// What belongs into the `.git` of a new working tree: where the repository that expects it there has its part. `None` if
+/// there is something already, or no repository expects it.
+pub(super) fn pointer(shared: &Shared, spot: &Spot) -> Option<Vec<u8>> {
+    if kind(&spot.directory, &spot.name).is_some() {
+        return None;
+    }
+    let full = spot.full();
+    let repositories: Vec<_> = shared.about.grounds.repositories_around(&full).collect();
+    repositories.iter().find_map(|repository| {
+        let trees = shared.directory(&repository.join("worktrees")).ok()?;
+        let id = expecting(&trees, &full)?;
+        let place = repository.join("worktrees").join(OsStr::from_bytes(&id));
+        Some([b"gitdir: ", place.as_os_str().as_bytes(), b"\n"].concat())
+    })
+}
+
+/// Which working tree of a repository is said to be at a path.
+fn expecting(trees: &OwnedFd, full: &Path) -> Option<Vec<u8>> {
+    let listed =
+        rustix::fs::openat(trees, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    for entry in Dir::new(listed.ok()?).ok()?.take(MOST_TREES) {
+        let entry = entry.ok()?;
+        let id = entry.file_name().to_bytes();
+        let said = (!id.starts_with(b".")).then(|| text(trees, &[id, b"/gitdir"].concat()).ok()).flatten();
+        if said.is_some_and(|said| said.trim_ascii_end() == full.as_os_str().as_bytes()) {
+            return Some(id.to_vec());
+        }
+    }
+    None
+}
+
+const MOST_TREES: usize = 1000;
+/// Nobody's settings are longer.
+const LONGEST: u64 = 1 << 20;
+
+/// The text of a small plain file below a directory.
+pub(super) fn text(directory: &OwnedFd, path: &[u8]) -> Result<Vec<u8>, Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    let file = rustix::fs::openat2(directory, OsStr::from_bytes(path), flags, Mode::empty(), STRAIGHT)?;
+    let found = rustix::fs::fstat(&file)?;
+    let plain = rustix::fs::FileType::from_raw_mode(found.st_mode) == rustix::fs::FileType::RegularFile;
+    if !plain || u64::try_from(found.st_size).unwrap_or(u64::MAX) > LONGEST {
+        return Err(Errno::PERM);
+    }
+    let mut text = Vec::new();
+    let read = File::from(file).take(LONGEST).read_to_end(&mut text);
+    read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    Ok(text)
+}
+
+/// How a repository has come into being.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// It was there before.
+    Old,
+    /// It was made by the command.
+    New,
+}
+
+/// Whether settings differ from others in nothing that makes git run something or go elsewhere: in what branches follow. Those of
+/// a repository that the command has made itself may also say what it is and where it came from.
+pub(super) fn is_harmless(before: &[u8], after: &[u8], age: Age) -> bool {
+    rest(before, age) == rest(after, age)
+}
+
+/// The lines of settings that make a difference, each below the header that it stands under.
+///
+/// What is left out is one whole line without quotes, escapes or comments: it cannot change what others mean.
+fn rest(text: &[u8], age: Age) -> Vec<(&[u8], &[u8])> {
+    let mut header: &[u8] = b"";
+    let mut lines = Vec::new();
+    for line in text.split(|byte| *byte == b'\n') {
+        let plain = line.trim_ascii();
+        if plain.first() == Some(&b'[') {
+            header = plain;
+            if section(plain).is_none() {
+                lines.push((header, plain));
+            }
+        } else if !plain.is_empty() && !is_plain(header, plain, age) {
+            lines.push((header, plain));
+        }
+    }
+    lines
+}
+
+/// A section, if its header is nothing but that: `[core]`, `[branch "name"]`.
+fn section(header: &[u8]) -> Option<&[u8]> {
+    let inner = header.strip_prefix(b"[")?.strip_suffix(b"]")?;
+    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_lowercase);
+    let is_name = |name: &[u8]| !name.iter().any(|byte| matches!(byte, b'"' | b'\\' | b'[' | b']'));
+    match inner.iter().position(|byte| *byte == b' ') {
+        None => is_word(inner).then_some(inner),
+        Some(at) => {
+            let name = inner[at + 1..].strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+            (is_word(&inner[..at]) && is_name(name)).then_some(&inner[..at])
+        }
+    }
+}
+
+/// A line that says nothing that git would run or go to.
+fn is_plain(header: &[u8], line: &[u8], age: Age) -> bool {
+    let Some(section) = section(header) else { return false };
+    let Some(at) = line.iter().position(|byte| *byte == b'=') else { return false };
+    let (key, value) = (line[..at].trim_ascii_end().to_ascii_lowercase(), line[at + 1..].trim_ascii());
+    if value.iter().any(|byte| matches!(byte, b'\\' | b'"' | b';' | b'#')) {
+        return false;
+    }
+    let is_name = || value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte));
+    let is_new = age == Age::New;
+    match (section, key.as_slice()) {
+        // The name of a remote, and not an address.
+        (b"branch", b"remote" | b"pushremote") => is_name(),
+        (b"branch", b"merge") => value.starts_with(b"refs/heads/"),
+        (b"branch", b"rebase" | b"description") => true,
+        (
+            b"core",
+            b"repositoryformatversion"
+            | b"filemode"
+            | b"bare"
+            | b"logallrefupdates"
+            | b"ignorecase"
+            | b"precomposeunicode"
+            | b"symlinks",
+        ) => is_new,
+        (b"remote", b"fetch") => is_new,
+        // `helper::address` starts a helper.
+        (b"remote", b"url") => {
+            is_new && !value.starts_with(b"-") && !value.windows(2).any(|two| two == b"::")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_may_change_in_what_branches_follow_and_in_nothing_else() {
+        let plain = "[core]\n\tbare = false\n";
+        let follows = "[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+        let rows = [
+            (plain.to_owned(), true),
+            (format!("{plain}{follows}"), true),
+            (format!("{follows}{plain}"), true),
+            (format!("{plain}{follows}\tx = 1\n"), false),
+            (format!("{plain}{follows}[core]\n\tfsmonitor = x\n"), false),
+            (format!("{plain}[branch \"x\"] remote = a\n"), false),
+            (format!("{plain}[branch \"x\"]\n\tremote = a\\\n[core]\n"), false),
+            (format!("{plain}[branch \"x\"]\n\tremote = https://evil.example/x\n"), false),
+            (format!("{plain}[branch \"a\\\"]\n[core \"]\n"), false),
+            (format!("{plain}[Branch \"x\"]\n\tremote = o\n"), false),
+            (format!("{plain}[remote \"origin\"]\n\turl = https://evil.example/x\n"), false),
+            (format!("{plain}# \n"), false),
+            ("[core]\n\tbare = true\n".to_owned(), false),
+            (String::new(), false),
+        ];
+        for (after, expected) in rows {
+            assert_eq!(is_harmless(plain.as_bytes(), after.as_bytes(), Age::Old), expected, "{after}");
+        }
+    }
+
+    #[test]
+    fn a_new_repository_says_what_it_is_and_where_it_came_from() {
+        let rows = [
+            ("[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n", true),
+            (
+                "[remote \"origin\"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
+                true,
+            ),
+            ("[remote \"origin\"]\n\turl = ext::sh -c x\n", false),
+            ("[remote \"origin\"]\n\turl = --upload-pack=x\n", false),
+            ("[remote \"origin\"]\n\tuploadpack = x\n", false),
+            ("[core]\n\tfsmonitor = x\n", false),
+            ("[core]\n\tworktree = /\n", false),
+            ("[include]\n\tpath = x\n", false),
+            ("[alias]\n\tst = !x\n", false),
+            ("[core]\n\tbare = false \\\n\tfsmonitor = x\n", false),
+            ("bare = false\n", false),
+        ];
+        for (after, expected) in rows {
+            assert_eq!(is_harmless(b"", after.as_bytes(), Age::New), expected, "{after}");
+        }
+    }
+}

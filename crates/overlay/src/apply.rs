@@ -1,0 +1,322 @@
+//! Changes made real.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
+use rustix::io::Errno;
+
+use crate::change::{Change, Kind, Node, Seen};
+use crate::directory::{Directory, Look, raw};
+use crate::error::{At as _, OverlayError};
+use crate::store::{Lock, Overlay};
+use crate::tidy::{tidy, unfold};
+
+/// What became of changes that were to be applied.
+#[derive(Debug)]
+pub struct Applied {
+    /// How many are real now.
+    pub count: usize,
+    /// Those that are not.
+    pub left: Vec<Left>,
+    /// Whether nothing is left of the overlay, so that it was removed.
+    pub whole: bool,
+}
+
+/// A change that was not applied.
+#[derive(Debug)]
+pub struct Left {
+    /// In which view.
+    pub view: usize,
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub why: String,
+}
+
+impl Overlay {
+    /// Makes changes real, each whole or not at all. `record` is asked before each; where it refuses, nothing more happens.
+    ///
+    /// What stands at a name by now is left alone unless it is what was looked at. An overlay of which nothing is left is removed.
+    pub fn apply<E: From<OverlayError>>(
+        mut self,
+        lock: Lock,
+        changes: &[&Change],
+        mut record: impl FnMut(&Change) -> Result<(), E>,
+    ) -> Result<Applied, E> {
+        let (mut count, mut left, mut empty) = (0, Vec::new(), true);
+        for view in 0..self.manifest.views.len() {
+            let (upper, lower) = (self.upper(view)?, self.lower(view)?);
+            let mut work = Work {
+                upper: &upper,
+                lower: &lower,
+                owner: lower.own().at(APPLY, Path::new(""))?,
+                linked: HashMap::new(),
+            };
+            let here = Path::new("");
+            unfold(here, &upper, Some(&lower), 0)?;
+            let own: Vec<_> = changes.iter().filter(|change| change.view == view).copied().collect();
+            let mut done = Vec::new();
+            for change in in_order(&own) {
+                record(change)?;
+                match work.perform(change) {
+                    Ok(()) => {
+                        count += 1;
+                        done.push(&change.path);
+                    }
+                    Err(why) => left.push(Left { view, path: change.path.clone(), why: why.to_string() }),
+                }
+            }
+            work.settle_modes(&own).at(APPLY, here)?;
+            // Not before it is on the disk is it taken from the overlay.
+            self.remember(view, &lower, &done);
+            sync(&lower).at("cannot write", &self.manifest.views[view].path)?;
+            empty &= tidy(here, &upper, Some(&lower), 0)?;
+        }
+        let whole = empty && left.is_empty();
+        if whole {
+            self.discard(lock)?;
+        } else {
+            self.write()?;
+        }
+        Ok(Applied { count, left, whole })
+    }
+
+    /// Remembers that it was us who changed something, and the directories that it is in.
+    fn remember(&mut self, view: usize, lower: &Directory, done: &[&PathBuf]) {
+        let touched = |path: &Path| {
+            let look = if path.as_os_str().is_empty() {
+                lower.own().ok()
+            } else {
+                lower.holding(path).and_then(|(parent, name)| parent.look(name)).ok().flatten()
+            };
+            look.map(|look| look.touched())
+        };
+        let parents = done.iter().filter_map(|path| path.parent());
+        for path in done.iter().map(|path| path.as_path()).chain(parents) {
+            match touched(path) {
+                Some(moment) => self.manifest.own.insert((view, path.to_owned()), moment),
+                None => self.manifest.own.remove(&(view, path.to_owned())),
+            };
+        }
+    }
+}
+
+const APPLY: &str = "cannot apply changes to";
+
+#[cfg(target_os = "linux")]
+fn sync(directory: &Directory) -> Result<(), Errno> {
+    rustix::fs::syncfs(directory)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync(directory: &Directory) -> Result<(), Errno> {
+    rustix::fs::fsync(directory)
+}
+
+/// What goes first, the deepest before what it lies in; then what comes, the other way round.
+fn in_order<'a>(changes: &[&'a Change]) -> impl Iterator<Item = &'a Change> {
+    let goes = |change: &&&Change| change.after.is_none();
+    let mut first: Vec<_> = changes.iter().filter(goes).copied().collect();
+    let mut then: Vec<_> = changes.iter().filter(|change| !goes(change)).copied().collect();
+    first.sort_by(|one, other| other.path.cmp(&one.path));
+    then.sort_by(|one, other| one.path.cmp(&other.path));
+    first.into_iter().chain(then)
+}
+
+/// Why a change was not applied.
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error("it was changed outside meanwhile")]
+    Outside,
+    #[error("{0}")]
+    Cannot(&'static str),
+    #[error("{0}")]
+    System(#[from] Errno),
+}
+
+/// Applying the changes of one view.
+struct Work<'a> {
+    upper: &'a Directory,
+    lower: &'a Directory,
+    /// The view itself: whose it is.
+    owner: Look,
+    /// Files with more than one name in the overlay, and the first that each has got outside.
+    linked: HashMap<(u64, u64), (PathBuf, (u64, u64))>,
+}
+
+/// Where a change goes.
+struct Place<'a> {
+    parent: Directory,
+    name: &'a OsStr,
+}
+
+impl Work<'_> {
+    fn perform(&mut self, change: &Change) -> Result<(), Why> {
+        if let Some(why) = change.cannot {
+            return Err(Why::Cannot(why));
+        }
+        if change.path.as_os_str().is_empty() {
+            // The directory itself only has a mode, which comes last.
+            return Ok(());
+        }
+        let (parent, name) = self.lower.holding(&change.path)?;
+        let place = Place { parent, name };
+        let now = place.parent.look(name)?;
+        if now.map(|look| Seen::of(&look)) != change.seen {
+            return Err(Why::Outside);
+        }
+        let is_directory = now.is_some_and(|look| look.is_directory());
+        match &change.after {
+            None => place.clear(is_directory),
+            Some(Node { kind: Kind::Directory, .. }) => self.directory(&place, now),
+            Some(Node { kind: Kind::Link(target), .. }) => self.link(&place, target, is_directory),
+            Some(Node { kind: Kind::File, .. }) => self.file(&place, change, is_directory),
+            Some(Node { kind: Kind::Special, .. }) => {
+                Err(Why::Cannot("it is neither file, directory nor link"))
+            }
+        }
+    }
+
+    fn directory(&self, place: &Place<'_>, now: Option<Look>) -> Result<(), Why> {
+        if now.is_some_and(|look| look.is_directory()) {
+            return Ok(());
+        }
+        if now.is_some() {
+            place.clear(false)?;
+        }
+        // Its own mode comes when everything is in it.
+        rustix::fs::mkdirat(&place.parent, place.name, Mode::from_raw_mode(raw(0o700)))?;
+        crate::store::give(&place.parent.enter(place.name)?, &self.owner)?;
+        Ok(())
+    }
+
+    fn link(&self, place: &Place<'_>, target: &Path, over_directory: bool) -> Result<(), Why> {
+        let new = fresh();
+        rustix::fs::symlinkat(target, &place.parent, &new)?;
+        let given = self.give(&place.parent, &new);
+        place.take(&new, over_directory, given)
+    }
+
+    fn file(&mut self, place: &Place<'_>, change: &Change, over_directory: bool) -> Result<(), Why> {
+        if !change.content && change.before.is_some() {
+            let file = place.parent.file(place.name)?;
+            let mode = change.after.as_ref().map_or(0, |node| node.mode);
+            return Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(raw(mode)))?);
+        }
+        let (parent, name) = self.upper.holding(&change.path)?;
+        let source = parent.file(name)?;
+        let look = Look(rustix::fs::fstat(&source)?);
+        let new = fresh();
+        let made = match self.first_name(&look) {
+            Some((first, name)) => {
+                let linked = rustix::fs::linkat(&first, &name, &place.parent, &new, AtFlags::empty());
+                linked.or_else(|_| self.copy(source, &look, place, &new))
+            }
+            None => self.copy(source, &look, place, &new),
+        };
+        place.take(&new, over_directory, made)?;
+        if look.names() > 1
+            && let Some(put) = place.parent.look(place.name)?
+        {
+            self.linked.insert(look.id(), (change.path.clone(), put.id()));
+        }
+        Ok(())
+    }
+
+    /// Where a file with several names has got its first one, if that is still the same file.
+    fn first_name(&self, look: &Look) -> Option<(Directory, OsString)> {
+        let (path, id) = self.linked.get(&look.id())?;
+        let (parent, name) = self.lower.holding(path).ok()?;
+        let same = parent.look(name).ok()??.id() == *id;
+        same.then(|| (parent, name.to_owned()))
+    }
+
+    fn copy(&self, source: File, look: &Look, place: &Place<'_>, new: &OsStr) -> Result<(), Errno> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = rustix::fs::openat(&place.parent, new, flags, Mode::from_raw_mode(raw(0o600)))?;
+        let made = File::from(made);
+        fill(&made, source, look.size())?;
+        self.give(&place.parent, new)?;
+        rustix::fs::fchmod(&made, Mode::from_raw_mode(raw(look.mode())))?;
+        let modified = look.modified();
+        let modified = Timespec { tv_sec: modified.seconds, tv_nsec: modified.nanoseconds.into() };
+        rustix::fs::futimens(&made, &Timestamps { last_access: modified, last_modification: modified })
+    }
+
+    /// Gives a new name to the owner of the view, if it is root who made it.
+    fn give(&self, parent: &Directory, name: &OsStr) -> Result<(), Errno> {
+        if !rustix::process::geteuid().is_root() {
+            return Ok(());
+        }
+        let (uid, gid) = (Uid::from_raw(self.owner.0.st_uid), Gid::from_raw(self.owner.0.st_gid));
+        rustix::fs::chownat(parent, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Directories get their modes last, the deepest first: one that cannot be written could not have been filled.
+    fn settle_modes(&self, changes: &[&Change]) -> Result<(), Errno> {
+        for change in changes.iter().rev() {
+            let Some(Node { kind: Kind::Directory, mode, .. }) = &change.after else { continue };
+            let Ok(directory) = self.lower.along(&change.path) else { continue };
+            let own = directory.own()?;
+            let mode = own.0.st_mode & 0o7000 | raw(*mode);
+            rustix::fs::fchmod(&directory, Mode::from_raw_mode(mode))?;
+        }
+        Ok(())
+    }
+}
+
+impl Place<'_> {
+    fn clear(&self, is_directory: bool) -> Result<(), Why> {
+        let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        match rustix::fs::unlinkat(&self.parent, self.name, flags) {
+            Err(Errno::NOTEMPTY) => Err(Why::Cannot("something is still in it")),
+            other => Ok(other?),
+        }
+    }
+
+    /// Puts what was made under another name in its place.
+    fn take(&self, new: &OsStr, over_directory: bool, made: Result<(), Errno>) -> Result<(), Why> {
+        let put = || {
+            made?;
+            if over_directory {
+                self.clear(true)?;
+            }
+            Ok(rustix::fs::renameat(&self.parent, new, &self.parent, self.name)?)
+        };
+        put().inspect_err(|_: &Why| {
+            // The first error is the one to tell; a file that is left over says so itself.
+            let _left = rustix::fs::unlinkat(&self.parent, new, AtFlags::empty());
+        })
+    }
+}
+
+/// Copies what is in a file. What it only seems to have takes no space in the copy either.
+fn fill(mut to: &File, mut from: File, length: u64) -> Result<(), Errno> {
+    use rustix::fs::SeekFrom::{Data, Hole, Start};
+    let broken = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    let mut at = 0;
+    while at < length {
+        let begin = match rustix::fs::seek(&from, Data(at)) {
+            Err(Errno::NXIO) => break,
+            other => other?,
+        };
+        let end = rustix::fs::seek(&from, Hole(begin))?;
+        rustix::fs::seek(&from, Start(begin))?;
+        rustix::fs::seek(to, Start(begin))?;
+        io::copy(&mut from.by_ref().take(end.saturating_sub(begin)), &mut to).map_err(broken)?;
+        at = end;
+    }
+    rustix::fs::ftruncate(to, length)
+}
+
+/// A name that nobody has.
+fn fresh() -> OsString {
+    let number = RandomState::new().hash_one(std::process::id());
+    OsStr::from_bytes(format!(".ringfence-{number:016x}").as_bytes()).to_owned()
+}

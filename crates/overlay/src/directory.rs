@@ -1,0 +1,166 @@
+//! Directories by handle. Nothing here follows a link.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::manifest::Moment;
+
+/// A directory that is held.
+#[derive(Debug)]
+pub(crate) struct Directory(OwnedFd);
+
+/// What is known of an entry without opening it.
+#[derive(Clone, Copy)]
+pub(crate) struct Look(pub(crate) Stat);
+
+const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+impl Directory {
+    /// Opens one by its path. Links on the way are the caller's own; one at the end is an error.
+    pub(crate) fn open(path: &Path) -> Result<Self, Errno> {
+        rustix::fs::openat(CWD, path, FLAGS, Mode::empty()).map(Self)
+    }
+
+    /// Goes into one of its directories.
+    pub(crate) fn enter(&self, name: &OsStr) -> Result<Self, Errno> {
+        rustix::fs::openat(&self.0, name, FLAGS, Mode::empty()).map(Self)
+    }
+
+    /// Goes along a relative path.
+    pub(crate) fn along(&self, path: &Path) -> Result<Self, Errno> {
+        let mut here = Self(rustix::io::fcntl_dupfd_cloexec(&self.0, 0)?);
+        for part in path.components() {
+            let Component::Normal(name) = part else { return Err(Errno::INVAL) };
+            here = here.enter(name)?;
+        }
+        Ok(here)
+    }
+
+    /// The directory that a relative path ends in, and the name there.
+    pub(crate) fn holding<'a>(&self, path: &'a Path) -> Result<(Self, &'a OsStr), Errno> {
+        let name = path.file_name().ok_or(Errno::INVAL)?;
+        Ok((self.along(path.parent().unwrap_or(Path::new("")))?, name))
+    }
+
+    /// The names in it, sorted.
+    pub(crate) fn names(&self) -> Result<Vec<OsString>, Errno> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.0)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(OsString::from_vec(name));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// What a name leads to, if it leads to anything.
+    pub(crate) fn look(&self, name: &OsStr) -> Result<Option<Look>, Errno> {
+        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Look(stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// What is known of itself.
+    pub(crate) fn own(&self) -> Result<Look, Errno> {
+        rustix::fs::fstat(&self.0).map(Look)
+    }
+
+    /// What a link says.
+    pub(crate) fn target(&self, name: &OsStr) -> Result<PathBuf, Errno> {
+        let target = rustix::fs::readlinkat(&self.0, name, Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
+    }
+
+    /// Opens a file for reading. Whatever has become something else meanwhile is refused, and nothing waits.
+    pub(crate) fn file(&self, name: &OsStr) -> Result<File, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let opened = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
+        let plain = Look(rustix::fs::fstat(&opened)?).kind() == FileType::RegularFile;
+        if plain { Ok(File::from(opened)) } else { Err(Errno::INVAL) }
+    }
+
+    /// Makes a directory, and says whether it was not there.
+    pub(crate) fn make(&self, name: &str, mode: u32) -> Result<bool, Errno> {
+        match rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(raw(mode))) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+}
+
+impl AsFd for Directory {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_lossless,
+    clippy::cast_sign_loss,
+    reason = "types differ between systems"
+)]
+impl Look {
+    pub(crate) fn kind(&self) -> FileType {
+        FileType::from_raw_mode(self.0.st_mode)
+    }
+
+    pub(crate) fn is_directory(&self) -> bool {
+        self.kind() == FileType::Directory
+    }
+
+    /// The bits that are compared and applied: never those that let a file run as somebody else.
+    pub(crate) fn mode(&self) -> u32 {
+        (self.0.st_mode & 0o777) as u32
+    }
+
+    /// What the kernel writes for something that was removed.
+    pub(crate) fn is_whiteout(&self) -> bool {
+        self.kind() == FileType::CharacterDevice && self.0.st_rdev as u64 == 0
+    }
+
+    pub(crate) fn id(&self) -> (u64, u64) {
+        (self.0.st_dev as u64, self.0.st_ino as u64)
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        u64::try_from(self.0.st_size).unwrap_or(0)
+    }
+
+    /// When it was last changed in any way, also in its mode or its name.
+    pub(crate) fn touched(&self) -> Moment {
+        Moment {
+            seconds: self.0.st_ctime as i64,
+            nanoseconds: u32::try_from(self.0.st_ctime_nsec).unwrap_or(0),
+        }
+    }
+
+    pub(crate) fn modified(&self) -> Moment {
+        Moment {
+            seconds: self.0.st_mtime as i64,
+            nanoseconds: u32::try_from(self.0.st_mtime_nsec).unwrap_or(0),
+        }
+    }
+
+    /// How many names it has.
+    pub(crate) fn names(&self) -> u64 {
+        self.0.st_nlink as u64
+    }
+}
+
+/// A mode as this system writes it.
+#[allow(clippy::unnecessary_cast, clippy::cast_possible_truncation, reason = "types differ between systems")]
+pub(crate) const fn raw(mode: u32) -> rustix::fs::RawMode {
+    mode as rustix::fs::RawMode
+}

@@ -1,0 +1,34 @@
+//! What a command changed, kept apart from the directory it worked in until a person has looked at it.
+//!
+//! A [`Store`] has overlays, an [`Overlay`] has one directory of changes for each view, in the form that the kernel writes:
+//! what was added or changed lies at its path, a mark stands for what was removed. [`Overlay::changes`] holds it against the real
+//! directory, [`Overlay::apply`] makes it real, [`Overlay::discard`] removes it.
+//!
+//! **Invariant.** Whatever lies in an overlay was put there by a command that nobody trusts. Directories are entered by handle,
+//! one name at a time; no link is followed, no device or pipe is opened, and the bits that let a file run as somebody else are
+//! never applied.
+//!
+//! **Invariant.** Looking changes nothing. Applying is repeatable: what was applied equals what is there, and is no change
+//! any more, so whoever was interrupted starts over.
+//!
+//! **Absent on purpose.** Extended attributes and owners are not applied. Nothing is merged: what was changed on both sides is
+//! told, and a person chooses.
+
+mod apply;
+mod change;
+mod compare;
+mod directory;
+mod error;
+mod manifest;
+mod marks;
+mod protection;
+mod remove;
+mod store;
+mod tidy;
+mod walk;
+
+pub use apply::{Applied, Left};
+pub use change::{Change, Kind, Node, Verb};
+pub use error::OverlayError;
+pub use manifest::{Manifest, Moment, State, View};
+pub use store::{Kept, Lock, Overlay, Store, Wanted};
