@@ -231,7 +231,9 @@ fn no_name_of_the_table_can_be_planted() {
     assert!(ended.out.ends_with("over\n"), "{ended:?}");
     let all = policy::Protected::all();
     for path in listing(&stage.path("ws")) {
-        let verdict = all.judge(policy::Ground::Tree, &path, policy::Act::File);
+        let is_directory = stage.path("ws").join(&path).is_dir();
+        let act = if is_directory { policy::Act::Directory } else { policy::Act::File };
+        let verdict = all.judge(policy::Ground::Tree, &path, act);
         // Directories on the way are free, and so is what would be one in a repository.
         let planted = matches!(
             verdict,
