@@ -7,6 +7,7 @@ mod man;
 mod names;
 mod reference;
 mod rustfmt;
+mod toolchains;
 
 use std::fs;
 use std::io;
@@ -30,6 +31,7 @@ const GENERATED: &[Generated] = &[
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
     Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),
     Generated::File("docs/reference/policy.md", |_| keys::render()),
+    Generated::File("docs/reference/toolchains.md", |_| Ok(toolchains::render())),
     Generated::File("docs/reference/policy.schema.json", |_| Ok(config::schema::json())),
     Generated::Directory("docs/man", || man::render(cli::command())),
 ];

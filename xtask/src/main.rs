@@ -1,10 +1,11 @@
-//! What developers run: `cargo xtask test`, `check` and `generate`.
+//! What developers run: `cargo xtask test`, `check`, `generate` and `projects`.
 
 mod check;
 mod command;
 mod generate;
 mod offence;
 mod packages;
+mod projects;
 mod source;
 mod step;
 mod table;
@@ -25,6 +26,7 @@ Commands:
   test      install what the tests need, run every test, then check
   check     hold the code against budgets, directions, lints and tables
   generate  write the generated files
+  projects  build and try real software inside a jail and outside: [--rounds N] [--in DIR] [NAME…]
 ";
 
 /// The command line was wrong.
@@ -41,6 +43,10 @@ fn run(words: &[&str], out: &mut dyn Write) -> io::Result<ExitCode> {
     match words {
         ["test"] => test::run_all(root, out).map(verdict),
         ["check"] => check::run_all(root, out).map(verdict),
+        ["projects", words @ ..] => match projects::Wanted::parse(words) {
+            Some(wanted) => projects::run_all(root, &wanted, out).map(verdict),
+            None => Ok(complain(USAGE, WRONG_USAGE)),
+        },
         ["generate"] => run_generate(root, out),
         ["-h" | "--help" | "help"] => out.write_all(USAGE.as_bytes()).map(|()| ExitCode::SUCCESS),
         _ => Ok(complain(USAGE, WRONG_USAGE)),

@@ -112,8 +112,10 @@ fn warm_cargo(stage: &Stage) -> Option<()> {
     let package =
         package.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("memchr-2")).max()?;
     let registry = cache.file_name()?.to_str()?;
-    let copy =
-        |from: &Path, to: &str| Some(stage.put(&format!("home/.cargo/registry/{to}"), fs::read(from).ok()?));
+    let copy = |from: &Path, to: &str| {
+        stage.put(&format!("home/.cargo/registry/{to}"), fs::read(from).ok()?);
+        Some(())
+    };
     copy(&package, &format!("cache/{registry}/{}", package.file_name()?.to_str()?))?;
     copy(&index.join("config.json"), &format!("index/{registry}/config.json"))?;
     copy(&index.join(".cache/me/mc/memchr"), &format!("index/{registry}/.cache/me/mc/memchr"))?;
@@ -240,14 +242,14 @@ fn make_and_a_compiler_work() {
 fn what_was_shown_is_told_and_recorded() {
     let Some(stage) = Stage::new(&[]) else { return };
     stage.put("home/.cargo/registry/x", "");
-    stage.put("home/.npmrc", "//registry.npmjs.org/:_authToken=hush\n");
+    stage.put("home/.yarnrc.yml", "npmAuthToken: hush\n");
     let told = text(&stage.jailed(&["-v", "--toolchain", "rust", "--toolchain", "node"], "true").stderr);
     let home = stage.at("home").display().to_string();
     for line in [
         &format!("view       layered    {home}/.cargo/registry\n"),
         &format!("toolchain  rust       {home}/.cargo\n"),
         "toolchain  node\n",
-        &format!("without {home}/.npmrc: it looks as if it held a secret\n"),
+        &format!("without {home}/.yarnrc.yml: it looks as if it held a secret\n"),
     ] {
         assert!(told.contains(line), "{line}\n{told}");
     }

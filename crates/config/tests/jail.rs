@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use config::{Jailing, Places, Problems, Scope, Settings, Source, Wish, from_sources};
+use jail::bridge::Direction;
+use jail::toolchain::Choose;
 use jail::{Layer, Level, Mode, Network, View};
 use policy::Code;
 
@@ -44,6 +46,31 @@ fn views(views: &[View]) -> Wish {
 
 fn limit(name: &str, value: &str) -> Wish {
     Wish { limits: vec![(name.into(), value.into())], ..Wish::default() }
+}
+
+fn toolchains(names: &[&str]) -> Wish {
+    let names = names.iter().map(ToString::to_string).collect();
+    Wish { toolchains: Some(Choose::Only(names)), ..Wish::default() }
+}
+
+fn port(way: Direction, text: &str) -> Wish {
+    Wish { ports: vec![(way, text.into())], ..Wish::default() }
+}
+
+#[test]
+fn toolchains_and_ports_come_from_the_files() {
+    let rows = [("", Choose::Auto), ("jail.toolchains = \"none\"", Choose::NONE)];
+    for (text, expected) in rows {
+        assert_eq!(user(text).jail(&Wish::default()).unwrap().toolchains, expected, "{text}");
+    }
+    let settings = user("jail.ports-in = [\"3000\"]\njail.ports-out = [\"5432:1\", \"80\"]");
+    let jail = settings.jail(&port(Direction::In, "3000:3000")).unwrap();
+    let drawn: Vec<_> = jail.ports.iter().map(ToString::to_string).collect();
+    assert_eq!(drawn, ["in 3000:3000", "out 80:80", "out 5432:1"]);
+    let many: Vec<_> = (1..=17).map(|number| format!("\"{number}\"")).collect();
+    assert!(user(&format!("jail.ports-out = [{}]", many.join(", "))).jail(&Wish::default()).is_err());
+    let unknown = user("").jail(&toolchains(&["pyhton"])).unwrap_err();
+    assert_eq!(unknown.0[0].hints, ["did you mean `python`?"]);
 }
 
 #[test]
@@ -130,7 +157,8 @@ fn the_command_line_says_what_the_user_may_say() {
         network: Some(Network::Open),
         provider: Some("landlock".into()),
         views: vec![view("/opt", Mode::ReadWrite), view("/srv", Mode::ReadOnly)],
-        unprotected: vec![],
+        toolchains: Some(Choose::Only(vec!["go".into()])),
+        ports: vec![(Direction::In, "8080:80".into())],
         limits: vec![("wall-clock".into(), "10m".into()), ("processes".into(), "9".into())],
         ..Wish::default()
     };
@@ -138,6 +166,8 @@ fn the_command_line_says_what_the_user_may_say() {
     assert_eq!((jail.profile.as_str(), jail.writable), ("workspace-write", true));
     assert_eq!((jail.network, jail.provider.as_str()), (Network::Open, "landlock"));
     assert_eq!(jail.views, wish.views);
+    assert_eq!(Some(jail.toolchains), wish.toolchains);
+    assert_eq!(jail.ports.iter().map(ToString::to_string).collect::<Vec<_>>(), ["in 8080:80"]);
     assert_eq!(jail.limits.wall_clock, Some(Duration::from_secs(600)));
     assert_eq!((jail.limits.processes, jail.limits.tmp), (Some(9), settings.limits().tmp));
 }
@@ -164,6 +194,14 @@ fn the_command_line_stays_within_what_others_set() {
         ("jail.read-only = []", views(&[view("/srv", Hidden)]), true),
         ("jail.shared = []", views(&[view("/srv", ReadWrite)]), false),
         ("jail.shared = []", views(&[view("/srv", ReadOnly)]), true),
+        ("jail.toolchains = \"none\"", toolchains(&[]), true),
+        ("jail.toolchains = \"none\"", toolchains(&["go"]), false),
+        ("jail.toolchains = [\"go\", \"node\"]", toolchains(&["go"]), true),
+        ("jail.toolchains = [\"go\", \"node\"]", toolchains(&["go", "rust"]), false),
+        ("jail.toolchains = [\"go\"]", Wish { toolchains: Some(Choose::Auto), ..Wish::default() }, false),
+        ("jail.ports-in = []", port(Direction::Out, "3000"), true),
+        ("jail.ports-in = []", port(Direction::In, "3000"), false),
+        ("jail.ports-out = []", port(Direction::Out, "3000"), false),
         ("limits.processes = 10", limit("processes", "10"), true),
         ("limits.processes = 10", limit("processes", "11"), false),
         ("limits.wall-clock = \"1m\"", limit("wall-clock", "61s"), false),

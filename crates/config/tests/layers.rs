@@ -39,6 +39,11 @@ const WIDENING: &[(&str, &str, &str)] = &[
     ("", "jail.shared = [\"/opt\"]", "`jail.shared`"),
     ("", "jail.unprotected = [\"CLAUDE.md\"]", "`jail.unprotected`: `CLAUDE.md`"),
     ("jail.unprotected = [\".vscode\"]", "jail.unprotected = [\".idea\"]", "`jail.unprotected`: `.idea`"),
+    ("", "jail.ports-in = [\"3000\"]", "`jail.ports-in`"),
+    ("jail.ports-out = [\"80\"]", "jail.ports-out = [\"80:81\"]", "`jail.ports-out`"),
+    ("jail.toolchains = \"none\"", "jail.toolchains = \"auto\"", "`jail.toolchains`"),
+    ("jail.toolchains = [\"go\"]", "jail.toolchains = [\"go\", \"rust\"]", "`jail.toolchains`"),
+    ("jail.toolchains = \"none\"", "jail.toolchains = [\"rust\"]", "`jail.toolchains`"),
     ("jail.read-only = [\"/opt/a\"]", "jail.read-only = [\"/opt\"]", "`jail.read-only`: `/opt`"),
     ("jail.profile = \"readonly\"", "jail.profile = \"workspace-write\"", "`jail.profile`"),
     (

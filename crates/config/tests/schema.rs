@@ -11,6 +11,7 @@ fn valid(schema: &Value, value: &Value) -> bool {
     schema.as_object().unwrap().iter().all(|(keyword, rule)| match keyword.as_str() {
         "description" | "title" | "$schema" => true,
         "type" => has_type(rule.as_str().unwrap(), value),
+        "anyOf" => rule.as_array().unwrap().iter().any(|one| valid(one, value)),
         "enum" => rule.as_array().unwrap().contains(value),
         "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
         "maximum" => value.as_f64().is_none_or(|number| number <= rule.as_f64().unwrap()),

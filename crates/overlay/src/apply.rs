@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ impl Overlay {
     ///
     /// What stands at a name by now is left alone unless it is what was looked at. An overlay of which nothing is left is removed.
     pub fn apply<E: From<OverlayError>>(
-        self,
+        mut self,
         lock: Lock,
         changes: &[&Change],
         mut record: impl FnMut(&Change) -> Result<(), E>,
@@ -61,23 +61,49 @@ impl Overlay {
             let here = Path::new("");
             unfold(here, &upper, Some(&lower), 0)?;
             let own: Vec<_> = changes.iter().filter(|change| change.view == view).copied().collect();
+            let mut done = Vec::new();
             for change in in_order(&own) {
                 record(change)?;
                 match work.perform(change) {
-                    Ok(()) => count += 1,
+                    Ok(()) => {
+                        count += 1;
+                        done.push(&change.path);
+                    }
                     Err(why) => left.push(Left { view, path: change.path.clone(), why: why.to_string() }),
                 }
             }
             work.settle_modes(&own).at(APPLY, here)?;
             // Not before it is on the disk is it taken from the overlay.
+            self.remember(view, &lower, &done);
             sync(&lower).at("cannot write", &self.manifest.views[view].path)?;
             empty &= tidy(here, &upper, Some(&lower), 0)?;
         }
         let whole = empty && left.is_empty();
         if whole {
             self.discard(lock)?;
+        } else {
+            self.write()?;
         }
         Ok(Applied { count, left, whole })
+    }
+
+    /// Remembers that it was us who changed something, and the directories that it is in.
+    fn remember(&mut self, view: usize, lower: &Directory, done: &[&PathBuf]) {
+        let touched = |path: &Path| {
+            let look = if path.as_os_str().is_empty() {
+                lower.own().ok()
+            } else {
+                lower.holding(path).and_then(|(parent, name)| parent.look(name)).ok().flatten()
+            };
+            look.map(|look| look.touched())
+        };
+        let parents = done.iter().filter_map(|path| path.parent());
+        for path in done.iter().map(|path| path.as_path()).chain(parents) {
+            match touched(path) {
+                Some(moment) => self.manifest.own.insert((view, path.to_owned()), moment),
+                None => self.manifest.own.remove(&(view, path.to_owned())),
+            };
+        }
     }
 }
 
@@ -178,6 +204,11 @@ impl Work<'_> {
     }
 
     fn file(&mut self, place: &Place<'_>, change: &Change, over_directory: bool) -> Result<(), Why> {
+        if !change.content && change.before.is_some() {
+            let file = place.parent.file(place.name)?;
+            let mode = change.after.as_ref().map_or(0, |node| node.mode);
+            return Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(raw(mode)))?);
+        }
         let (parent, name) = self.upper.holding(&change.path)?;
         let source = parent.file(name)?;
         let look = Look(rustix::fs::fstat(&source)?);
@@ -206,12 +237,11 @@ impl Work<'_> {
         same.then(|| (parent, name.to_owned()))
     }
 
-    fn copy(&self, mut source: File, look: &Look, place: &Place<'_>, new: &OsStr) -> Result<(), Errno> {
+    fn copy(&self, source: File, look: &Look, place: &Place<'_>, new: &OsStr) -> Result<(), Errno> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let made = rustix::fs::openat(&place.parent, new, flags, Mode::from_raw_mode(raw(0o600)))?;
-        let mut made = File::from(made);
-        io::copy(&mut source, &mut made)
-            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        let made = File::from(made);
+        fill(&made, source, look.size())?;
         self.give(&place.parent, new)?;
         rustix::fs::fchmod(&made, Mode::from_raw_mode(raw(look.mode())))?;
         let modified = look.modified();
@@ -264,6 +294,25 @@ impl Place<'_> {
             let _left = rustix::fs::unlinkat(&self.parent, new, AtFlags::empty());
         })
     }
+}
+
+/// Copies what is in a file. What it only seems to have takes no space in the copy either.
+fn fill(mut to: &File, mut from: File, length: u64) -> Result<(), Errno> {
+    use rustix::fs::SeekFrom::{Data, Hole, Start};
+    let broken = |error: io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    let mut at = 0;
+    while at < length {
+        let begin = match rustix::fs::seek(&from, Data(at)) {
+            Err(Errno::NXIO) => break,
+            other => other?,
+        };
+        let end = rustix::fs::seek(&from, Hole(begin))?;
+        rustix::fs::seek(&from, Start(begin))?;
+        rustix::fs::seek(to, Start(begin))?;
+        io::copy(&mut from.by_ref().take(end.saturating_sub(begin)), &mut to).map_err(broken)?;
+        at = end;
+    }
+    rustix::fs::ftruncate(to, length)
 }
 
 /// A name that nobody has.

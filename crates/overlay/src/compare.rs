@@ -2,7 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io;
+use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -46,7 +47,8 @@ impl<'a> Entry<'a> {
             FileType::RegularFile if self.look.size() != other.look.size() => Ok(false),
             FileType::RegularFile => {
                 let files = (self.parent.file(self.name)?, other.parent.file(other.name)?);
-                same(files.0, files.1).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+                same(&files.0, &files.1, self.look.size())
+                    .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
             }
             _ => Ok(false),
         }
@@ -59,19 +61,32 @@ impl<'a> Entry<'a> {
     }
 }
 
-fn same(one: File, other: File) -> io::Result<bool> {
-    let (mut one, mut other) =
-        (BufReader::with_capacity(1 << 16, one), BufReader::with_capacity(1 << 16, other));
-    loop {
-        let (left, right) = (one.fill_buf()?, other.fill_buf()?);
-        let length = left.len().min(right.len());
-        if left[..length] != right[..length] {
+/// Whether two files of one length have the same bytes. Where both have nothing but holes there is nothing to read.
+fn same(one: &File, other: &File, length: u64) -> io::Result<bool> {
+    let (mut left, mut right) = (vec![0; PIECE], vec![0; PIECE]);
+    let mut at = 0;
+    while at < length {
+        let Some(next) = content_after(one, at)?.into_iter().chain(content_after(other, at)?).min() else {
+            return Ok(true);
+        };
+        at = next;
+        let piece = usize::try_from(length.saturating_sub(at)).unwrap_or(PIECE).min(PIECE);
+        one.read_exact_at(&mut left[..piece], at)?;
+        other.read_exact_at(&mut right[..piece], at)?;
+        if left[..piece] != right[..piece] {
             return Ok(false);
         }
-        if length == 0 {
-            return Ok(left.len() == right.len());
-        }
-        one.consume(length);
-        other.consume(length);
+        at += PIECE as u64;
+    }
+    Ok(true)
+}
+
+const PIECE: usize = 1 << 16;
+
+/// Where the next bytes are that are not a hole.
+fn content_after(file: &File, at: u64) -> io::Result<Option<u64>> {
+    match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
+        Err(Errno::NXIO) => Ok(None),
+        other => Ok(Some(other?)),
     }
 }

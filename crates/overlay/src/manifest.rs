@@ -1,5 +1,6 @@
 //! What is written down about an overlay.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub struct Manifest {
     pub state: State,
     /// The directories whose changes it has.
     pub views: Vec<View>,
+    /// What we have applied ourselves, by view and path, and when that was: it was not changed by somebody else.
+    pub(crate) own: BTreeMap<(usize, PathBuf), Moment>,
 }
 
 /// A directory whose changes are kept.
@@ -56,6 +59,9 @@ impl Manifest {
             let (device, inode) = view.id;
             json!({ "path": path(&view.path), "device": device, "inode": inode, "repository": view.repository })
         });
+        let own = self.own.iter().map(|((view, at), moment)| {
+            json!({ "view": view, "path": path(at), "at": [moment.seconds, moment.nanoseconds] })
+        });
         let state = match self.state {
             State::Running => "running",
             State::Ended => "ended",
@@ -67,6 +73,7 @@ impl Manifest {
             "command": self.command,
             "state": state,
             "views": views.collect::<Vec<_>>(),
+            "own": own.collect::<Vec<_>>(),
         });
         format!("{text:#}\n")
     }
@@ -81,10 +88,13 @@ impl Manifest {
             let id = (value["device"].as_u64()?, value["inode"].as_u64()?);
             Some(View { path: read_path(&value["path"])?, id, repository: value["repository"].as_bool()? })
         };
-        let nanoseconds = u32::try_from(value["began"][1].as_u64()?).ok()?;
+        let own = |value: &Value| {
+            let view = usize::try_from(value["view"].as_u64()?).ok()?;
+            Some(((view, read_any_path(&value["path"])?), read_moment(&value["at"])?))
+        };
         Some(Self {
             workspace: read_path(&value["workspace"])?,
-            began: Moment { seconds: value["began"][0].as_i64()?, nanoseconds },
+            began: read_moment(&value["began"])?,
             command: value["command"].as_str()?.to_owned(),
             state: match value["state"].as_str()? {
                 "running" => State::Running,
@@ -92,6 +102,7 @@ impl Manifest {
                 _ => return None,
             },
             views: value["views"].as_array()?.iter().map(view).collect::<Option<_>>()?,
+            own: value["own"].as_array()?.iter().map(own).collect::<Option<_>>()?,
         })
     }
 }
@@ -102,15 +113,23 @@ fn path(path: &Path) -> Value {
 }
 
 fn read_path(value: &Value) -> Option<PathBuf> {
-    let path = match value {
-        Value::String(text) => PathBuf::from(text),
+    read_any_path(value).filter(|path| path.is_absolute())
+}
+
+fn read_any_path(value: &Value) -> Option<PathBuf> {
+    match value {
+        Value::String(text) => Some(PathBuf::from(text)),
         Value::Array(bytes) => {
             let bytes = bytes.iter().map(|byte| u8::try_from(byte.as_u64()?).ok());
-            PathBuf::from(OsString::from_vec(bytes.collect::<Option<_>>()?))
+            Some(PathBuf::from(OsString::from_vec(bytes.collect::<Option<_>>()?)))
         }
-        _ => return None,
-    };
-    path.is_absolute().then_some(path)
+        _ => None,
+    }
+}
+
+fn read_moment(value: &Value) -> Option<Moment> {
+    let nanoseconds = u32::try_from(value[1].as_u64()?).ok()?;
+    Some(Moment { seconds: value[0].as_i64()?, nanoseconds })
 }
 
 #[cfg(test)]
@@ -126,14 +145,15 @@ mod tests {
             began: Moment { seconds: 1_800_000_000, nanoseconds: 999_999_999 },
             command: "sh -c 'echo \"\u{1b}[31m\"'".to_owned(),
             state: State::Running,
-            views: vec![View { path: odd, id: (u64::MAX, 7), repository: true }],
+            views: vec![View { path: odd.clone(), id: (u64::MAX, 7), repository: true }],
+            own: BTreeMap::from([((3, odd), Moment { seconds: -1, nanoseconds: 0 })]),
         };
         assert_eq!(Manifest::read(manifest.text().as_bytes()), Some(manifest));
     }
 
     #[test]
     fn what_is_not_ours_is_not_read() {
-        let fine = r#"{"version":1,"workspace":"/w","began":[1,2],"command":"","state":"ended","views":[]}"#;
+        let fine = r#"{"version":1,"workspace":"/w","began":[1,2],"command":"","state":"ended","views":[],"own":[]}"#;
         assert!(Manifest::read(fine.as_bytes()).is_some());
         for (from, to) in [
             ("\"version\":1", "\"version\":2"),
@@ -141,6 +161,7 @@ mod tests {
             ("[1,2]", "[1]"),
             ("ended", "other"),
             ("\"views\":[]", "\"views\":[{}]"),
+            ("\"own\":[]", "\"own\":[{}]"),
             ("{\"version\"", "{{\"version\""),
         ] {
             assert_eq!(Manifest::read(fine.replace(from, to).as_bytes()), None, "{to}");

@@ -3,9 +3,10 @@
 
 use std::ffi::OsStr;
 
-use rustix::fs::{Mode, OFlags, XattrFlags};
+use rustix::fs::{FileType, Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
 
+use crate::compare::Entry;
 use crate::directory::Directory;
 
 const OPAQUE: &str = "user.overlay.opaque";
@@ -46,12 +47,16 @@ pub(crate) fn is_copied(parent: &Directory, name: &OsStr) -> Result<bool, Errno>
 }
 
 /// A mark on an entry that must not be there.
-pub(crate) fn foreign(parent: &Directory, name: &OsStr) -> Result<Option<&'static str>, Errno> {
+pub(crate) fn foreign(entry: &Entry<'_>) -> Result<Option<&'static str>, Errno> {
+    if !matches!(entry.look.kind(), FileType::RegularFile | FileType::Directory) {
+        return Ok(None);
+    }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     // What cannot be opened cannot be applied either.
-    let Ok(entry) = rustix::fs::openat(parent, name, flags, Mode::empty()) else { return Ok(None) };
+    let opened = rustix::fs::openat(entry.parent, entry.name, flags, Mode::empty());
+    let Ok(opened) = opened else { return Ok(None) };
     for mark in FOREIGN {
-        match rustix::fs::fgetxattr(&entry, *mark, &mut [0_u8; 1]) {
+        match rustix::fs::fgetxattr(&opened, *mark, &mut [0_u8; 1]) {
             Ok(_) | Err(Errno::RANGE) => return Ok(Some(mark)),
             Err(errno) => absent(errno).map(drop)?,
         }
@@ -70,7 +75,6 @@ pub(crate) fn can_be_kept(directory: &Directory) -> bool {
 /// Makes the mark for something that was removed.
 #[cfg(target_os = "linux")]
 pub(crate) fn set_removed(parent: &Directory, name: &OsStr) -> Result<(), Errno> {
-    use rustix::fs::FileType;
     match rustix::fs::mknodat(parent, name, FileType::CharacterDevice, Mode::empty(), 0) {
         Err(Errno::EXIST) => Ok(()),
         other => other,

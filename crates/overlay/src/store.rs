@@ -1,5 +1,6 @@
 //! Where overlays are, and who uses them.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher as _, RandomState};
@@ -132,21 +133,20 @@ impl Store {
             Wanted::New => None,
             Wanted::Id(id) => Some(self.find(id)?),
         };
-        let (mut overlay, lock) = match old {
-            Some(overlay) => {
-                let lock = overlay.hold()?;
-                (overlay, lock)
-            }
-            None => self.make(workspace)?,
+        let Some(overlay) = old else {
+            let (overlay, lock) = self.make(workspace)?;
+            let id = overlay.id.clone();
+            return match overlay.go_on(command, views) {
+                Ok((overlay, kept)) => Ok((overlay, lock, kept)),
+                // It holds nothing, and nobody knows of it.
+                Err(error) => remove_at(&self.path, &id, lock).and(Err(error)),
+            };
         };
         if overlay.manifest.workspace != workspace {
-            return Err(OverlayError::Moved(overlay.manifest.workspace));
+            return Err(OverlayError::Unknown(overlay.id));
         }
-        let kept = views.iter().map(|(path, repository)| overlay.keep(path, *repository));
-        let kept = kept.collect::<Result<_, _>>()?;
-        command.clone_into(&mut overlay.manifest.command);
-        overlay.manifest.state = State::Running;
-        overlay.write()?;
+        let lock = overlay.hold()?;
+        let (overlay, kept) = overlay.go_on(command, views)?;
         Ok((overlay, lock, kept))
     }
 
@@ -165,8 +165,9 @@ impl Store {
         let path = self.path.join(&id);
         let lock = Lock::take(&path, &id)?;
         let began = lock.moment().at("cannot write", &path)?;
-        let (workspace, views) = (workspace.to_owned(), Vec::new());
-        let manifest = Manifest { workspace, began, command: String::new(), state: State::Running, views };
+        let (workspace, views, own) = (workspace.to_owned(), Vec::new(), BTreeMap::new());
+        let manifest =
+            Manifest { workspace, began, command: String::new(), state: State::Running, views, own };
         Ok((Overlay { id, manifest, path }, lock))
     }
 }
@@ -202,8 +203,7 @@ impl Overlay {
             let ground = if at.repository { Ground::Repository } else { Ground::Tree };
             let names = Protected::all();
             let protection = Protection { names, ground, lower: &lower, upper: &upper };
-            let began = self.manifest.began;
-            let walk = Walk { id: &self.id, view, began, protection, changes: Vec::new() };
+            let walk = Walk { id: &self.id, view, manifest: &self.manifest, protection, changes: Vec::new() };
             all.extend(walk.whole()?);
         }
         all.sort_by(|one, other| (one.view, &one.path).cmp(&(other.view, &other.path)));
@@ -254,6 +254,16 @@ impl Overlay {
         Directory::open(&path).at("cannot open", &path)
     }
 
+    /// Gets ready for the next command.
+    fn go_on(mut self, command: &str, views: &[(PathBuf, bool)]) -> Result<(Self, Vec<Kept>), OverlayError> {
+        let kept = views.iter().map(|(path, repository)| self.keep(path, *repository));
+        let kept = kept.collect::<Result<_, _>>()?;
+        command.clone_into(&mut self.manifest.command);
+        self.manifest.state = State::Running;
+        self.write()?;
+        Ok((self, kept))
+    }
+
     /// Where the changes of a directory go, which is made if there is no such place yet.
     fn keep(&mut self, path: &Path, repository: bool) -> Result<Kept, OverlayError> {
         let found = Directory::open(path).and_then(|directory| directory.own()).at("cannot open", path)?;
@@ -292,7 +302,7 @@ impl Overlay {
     }
 
     /// Writes the manifest, the old one or the new one, whatever happens.
-    fn write(&self) -> Result<(), OverlayError> {
+    pub(crate) fn write(&self) -> Result<(), OverlayError> {
         let (path, new) = (self.path.join(MANIFEST), self.path.join(".manifest.new"));
         let written = fs::File::create(&new).and_then(|mut file| {
             file.write_all(self.manifest.text().as_bytes())?;

@@ -8,9 +8,9 @@ use rustix::io::Errno;
 
 use crate::change::{Change, Seen};
 use crate::compare::Entry;
-use crate::directory::Directory;
+use crate::directory::{Directory, Look};
 use crate::error::{At as _, OverlayError};
-use crate::manifest::Moment;
+use crate::manifest::{Manifest, Moment};
 use crate::marks;
 use crate::protection::Protection;
 
@@ -24,7 +24,7 @@ const MOST: usize = 500_000;
 pub(crate) struct Walk<'a> {
     pub(crate) id: &'a str,
     pub(crate) view: usize,
-    pub(crate) began: Moment,
+    pub(crate) manifest: &'a Manifest,
     pub(crate) protection: Protection<'a>,
     pub(crate) changes: Vec<Change>,
 }
@@ -80,7 +80,7 @@ impl Walk<'_> {
             let lower = level.lower.filter(|_| below.is_some());
             return lower.map_or(Ok(()), |lower| self.removed(&path, lower, name, level.depth));
         }
-        if let Some(mark) = marks::foreign(level.upper, name).at(READ, &path)? {
+        if let Some(mark) = marks::foreign(&above).at(READ, &path)? {
             let why = format!("{} has the mark {mark}", policy::Shown::path(&path));
             return Err(OverlayError::Damaged { id: self.id.to_owned(), why });
         }
@@ -148,7 +148,7 @@ impl Walk<'_> {
         let after = above.node().at(READ, path)?;
         let before = below.map(|below| below.node()).transpose().at(READ, path)?;
         let outside = match below {
-            Some(below) => !below.look.is_directory() && below.look.touched() >= self.began,
+            Some(below) => self.touched_outside(path, &below.look),
             None => self.went_outside(level, &above).at(READ, path)?,
         };
         let special = after.kind == crate::change::Kind::Special;
@@ -167,7 +167,18 @@ impl Walk<'_> {
         let Some(lower) = level.lower.filter(|_| above.look.kind() == FileType::RegularFile) else {
             return Ok(false);
         };
-        Ok(lower.own()?.touched() >= self.began && marks::is_copied(above.parent, above.name)?)
+        let touched = self.is_later(level.path, lower.own()?.touched());
+        Ok(touched && marks::is_copied(above.parent, above.name)?)
+    }
+
+    /// Whether somebody else than us has changed something since the command began. Of directories only what is in them counts.
+    fn touched_outside(&self, path: &Path, look: &Look) -> bool {
+        !look.is_directory() && self.is_later(path, look.touched())
+    }
+
+    fn is_later(&self, path: &Path, touched: Moment) -> bool {
+        touched >= self.manifest.began
+            && self.manifest.own.get(&(self.view, path.to_owned())) != Some(&touched)
     }
 
     /// Something that is not there any more, with everything in it.
@@ -185,7 +196,7 @@ impl Walk<'_> {
         }
         let before = below.node().at(READ, path)?;
         let change = self.change(path, Some(before), None);
-        let outside = !directory && below.look.touched() >= self.began;
+        let outside = self.touched_outside(path, &below.look);
         self.push(Change { outside, seen: Some(Seen::of(&below.look)), ..change })
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use audit::{By, Event, Level, Name, Outcome, Sink, Text};
+use audit::{By, Event, Level, Name, Names, Outcome, Sink, Text};
 use guard::{Abort, Failed, Guard, Refusal, Trouble};
 use jail::environment::{self, Refused, Wanted};
 use jail::{Amount, End, Enforcement, JailError, Layer, Provider, Spec};
@@ -144,8 +144,8 @@ const KEEP: usize = 50_000;
 fn add_variables(spec: &mut Spec, wanted: &[(String, String)], cwd: &Path) -> Result<(), NotStarted> {
     let mut inside = std::mem::take(&mut spec.environment);
     let shown = spec.views.iter().filter(|view| view.mode.shows_host());
-    let visible: Vec<_> =
-        environment::SYSTEM.iter().map(Path::new).chain(shown.map(|view| view.path.as_path())).collect();
+    let shown = shown.map(|view| view.path.as_path()).chain(spec.toolchains.programs());
+    let visible: Vec<_> = environment::SYSTEM.iter().map(Path::new).chain(shown).collect();
     let place = environment::Place {
         home: &spec.home,
         workspace: &spec.workspace,
@@ -183,6 +183,7 @@ struct Records {
     agent: String,
     id: String,
     program: String,
+    toolchains: Vec<&'static str>,
 }
 
 impl Records {
@@ -195,6 +196,7 @@ impl Records {
             agent: text(by.agent),
             id: id.to_owned(),
             program: order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
+            toolchains: session.parts().spec.toolchains.found.iter().map(|found| found.name).collect(),
         }
     }
 
@@ -227,7 +229,7 @@ impl Journal for Records {
             syscalls: level(Layer::Syscalls),
             processes: level(Layer::Processes),
             resources: level(Layer::Resources),
-            toolchains: None,
+            toolchains: (!self.toolchains.is_empty()).then_some(Names(&self.toolchains)),
             ports: None,
         })
     }

@@ -7,6 +7,7 @@ mod skip;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -63,6 +64,36 @@ fn run(session: &Session, line: &str) -> Option<Result<Ran, NotStarted>> {
         }
         other => Some(other),
     }
+}
+
+/// The caller's home is another one inside, and programs still find their directories.
+#[test]
+fn the_callers_toolchains_are_there() {
+    let place = Place::new();
+    let home = place.dir.path().canonicalize().unwrap().join("home");
+    for (path, text) in [
+        ("dotfiles/cargo/bin/hello", "#!/bin/sh\ncat ~/.cargo/registry/x\n"),
+        (".cargo/registry/x", "cached\n"),
+        (".cargo/credentials.toml", "hush\n"),
+    ] {
+        fs::create_dir_all(home.join(path).parent().unwrap()).unwrap();
+        fs::write(home.join(path), text).unwrap();
+    }
+    fs::set_permissions(home.join("dotfiles/cargo/bin/hello"), fs::Permissions::from_mode(0o755)).unwrap();
+    symlink(home.join("dotfiles/cargo/bin"), home.join(".cargo/bin")).unwrap();
+    let path = format!("{}/.cargo/bin:/usr/bin:/bin", home.display());
+    let variables = [("PATH", path.into()), ("HOME", home.clone().into_os_string())];
+    let variables = variables.map(|(name, value)| (OsString::from(name), value));
+    let parts = Parts::for_workspace(&place.ws(), &place.state(), variables).unwrap();
+    let line = "hello && echo more >>~/.cargo/registry/x && hello && ls -A ~ ~/.cargo";
+    let Some(ran) = in_sandbox(parts, "tester", |session| run(session, line)).unwrap() else { return };
+    let ran = ran.unwrap();
+    let expected = "cached\ncached\nmore\n/home/agent:\n.cargo\n\n/home/agent/.cargo:\nbin\nregistry\n";
+    assert_eq!((ran.code, ran.output.as_str()), (0, expected), "{ran:?}");
+    assert_eq!(fs::read_to_string(home.join(".cargo/registry/x")).unwrap(), "cached\n");
+    assert!(
+        fs::read_to_string(place.state().join("ledger.jsonl")).unwrap().contains(r#""toolchains":["rust""#)
+    );
 }
 
 #[test]

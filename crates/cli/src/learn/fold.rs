@@ -155,9 +155,9 @@ mod tests {
                 &[],
             ),
             (
-                &["/home/me/", "/opt/", "/home/me/app/", "/home/me/.ssh/id", "/"],
+                &["/home/me/", "/opt/", "/home/me/app/", "/home/me/.ssh/id"],
                 &[],
-                &["/", "/home/me", "/home/me/.ssh/id", "/home/me/app", "/opt"],
+                &["/home/me", "/home/me/.ssh/id", "/home/me/app", "/opt"],
             ),
         ];
         for (paths, entries, left) in rows {

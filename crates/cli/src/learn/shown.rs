@@ -124,3 +124,76 @@ fn section(out: &mut String, title: &str, lines: &[String]) {
         out.extend(["  ", line, "\n"]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::proposal::Refused;
+    use super::*;
+
+    fn report() -> Report {
+        let texts = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let refused = Refused {
+            want: "read",
+            object: "/home/me/.ssh/id_rsa".to_owned(),
+            because: "keys that open other machines".to_owned(),
+        };
+        let notes = (0..MOST + 2).map(|number| format!("note {number}")).collect();
+        Report {
+            file: "/home/me/.config/ringfence/policy.toml".into(),
+            old: "# mine\nversion = 1\n".to_owned(),
+            text: Some("# mine\nversion = 1\njail.shared = [\"~/a\u{202e}b\"]\n".to_owned()),
+            added: vec![("jail.shared".to_owned(), texts(&["~/a\u{202e}b"]))],
+            proposal: Proposal {
+                refused: vec![refused],
+                notes,
+                hosts: texts(&["192.0.2.1:443"]),
+                ..Proposal::default()
+            },
+            ended: "ended with 1".to_owned(),
+            exit: 1,
+            own_network: false,
+        }
+    }
+
+    #[test]
+    fn a_person_sees_the_change_and_what_else_there_is() {
+        insta::assert_snapshot!(report().diff(false), @r#"
+        --- /home/me/.config/ringfence/policy.toml
+        +++ /home/me/.config/ringfence/policy.toml
+        @@ -1,2 +1,3 @@
+         # mine
+         version = 1
+        +jail.shared = ["~/a\u{202e}b"]
+        "#);
+        let said = report().said();
+        let (said, cut) = said.split_once("  note 2\n").unwrap();
+        let cut = cut.split_once("note 29\n").unwrap().1;
+        insta::assert_snapshot!(format!("{said}  …\n{cut}"), @r"
+        the command ended with 1: what it would have used after that is not known
+        refused, and stays refused:
+          read /home/me/.ssh/id_rsa: keys that open other machines
+        to know:
+          note 0
+          note 1
+          …
+          and 2 more
+        addresses are what was called, names are not seen: put names in their place where you know them
+        ");
+        insta::assert_snapshot!(report().change(), @r#"learned: jail.shared += ["~/a\u{202e}b"]"#);
+        let nothing = Report {
+            text: None,
+            added: Vec::new(),
+            proposal: Proposal::default(),
+            own_network: true,
+            exit: 0,
+            ended: "ended with 0".to_owned(),
+            ..report()
+        };
+        insta::assert_snapshot!(nothing.said(), @r"
+        the command ended with 0
+        there was no network: `--network open` finds out which addresses are called
+        nothing to add: the policy allows what was used, but for what is listed here
+        ");
+        assert!(nothing.diff(true).is_empty() && report().diff(true).contains("\u{1b}[32m+jail.shared"));
+    }
+}

@@ -248,3 +248,27 @@ fn is_everybodys(metadata: &Metadata) -> bool {
     let wanted = if metadata.is_dir() { 0o5 } else { 0o4 };
     metadata.mode() & wanted == wanted
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Too many holes become fewer, and everything that was in one still is.
+    #[test]
+    fn holes_grow_where_they_are_too_many() {
+        let top = Path::new("/t");
+        for count in [1, HOLES, HOLES + 1, 10 * HOLES] {
+            let paths: Vec<_> =
+                (0..count).map(|number| top.join(format!("{}/{number}/x", number % 7))).collect();
+            let mut holes = paths.iter().map(|path| (path.clone(), FORBIDDEN)).collect();
+            fewer(&mut holes, top);
+            assert!(holes.len() <= HOLES, "{count}: {}", holes.len());
+            let covered = |path: &PathBuf| path.ancestors().any(|above| holes.contains_key(above));
+            assert!(paths.iter().all(covered), "{count}");
+            assert_eq!(holes.contains_key(&paths[0]), count <= HOLES, "{count}");
+        }
+        let mut holes = (0..10 * HOLES).map(|number| (top.join(number.to_string()), UNSEEN)).collect();
+        fewer(&mut holes, top);
+        assert_eq!(holes.into_keys().collect::<Vec<_>>(), [top]);
+    }
+}

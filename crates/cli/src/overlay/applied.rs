@@ -17,9 +17,8 @@ use crate::terminal::{Format, Terminal};
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Exit codes: 0 applied, 1 not everything that was asked for; what is left is listed.")]
 pub(crate) struct ApplyArgs {
-    /// The overlay, by the beginning of its id [default: the newest of this directory], and the paths to apply
-    /// [default: all]
-    #[arg(value_name = "[ID] [PATH]")]
+    /// The overlay [default: the newest of this directory], then the paths [default: all]
+    #[arg(value_name = "ID|PATH")]
     words: Vec<PathBuf>,
     /// Also apply a protected name; may be repeated
     #[arg(long, value_name = "PATH")]

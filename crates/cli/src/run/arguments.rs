@@ -36,13 +36,13 @@ pub(crate) struct RunArgs {
     /// Which network the command sees
     #[arg(long, value_enum, value_name = "NETWORK")]
     pub(crate) network: Option<NetworkArg>,
-    /// Show this toolchain and no others, auto for all that are installed, or none; may be repeated
+    /// Show this toolchain and no other, or none; may be repeated
     #[arg(long = "toolchain", value_name = "NAME")]
     pub(crate) toolchains: Vec<String>,
-    /// Let a port of the host's loopback lead to a server inside; may be repeated
+    /// Let a port of the host lead to a server inside; may be repeated
     #[arg(long, value_name = "HOST[:INSIDE]")]
     pub(crate) port_in: Vec<String>,
-    /// Let a port inside lead to a server on the host's loopback; may be repeated
+    /// Let a port inside lead to a server of the host; may be repeated
     #[arg(long, value_name = "HOST[:INSIDE]")]
     pub(crate) port_out: Vec<String>,
     /// What makes the jail
@@ -51,8 +51,7 @@ pub(crate) struct RunArgs {
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
-    /// Keep what the command changes apart, for `review`, `apply` and `discard`; in the newest overlay of this
-    /// directory, in a new one, or in one by its id
+    /// Keep what the command changes apart, for `review` and `apply`
     #[arg(long, value_name = "new|ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) overlay: Option<String>,
     /// Say what the jail refused, and which setting would allow it

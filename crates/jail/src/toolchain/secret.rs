@@ -27,7 +27,7 @@ const WORDS: &[&str] = &[
     "signing_key",
 ];
 /// A row of letters and digits as long as this is a key or a hash, and both are none of a jail's business.
-const LONGEST_WORD: usize = 32;
+const LONGEST_WORD: usize = 20;
 
 /// Whether a text looks as if it held a secret.
 pub(super) fn in_text(text: &str) -> bool {

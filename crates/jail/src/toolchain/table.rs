@@ -119,11 +119,7 @@ static NODE: &[Dir] = &[
             never("_logs", "command lines of earlier runs"),
         ],
     ),
-    dir(
-        "NPM_CONFIG_USERCONFIG",
-        ".npmrc",
-        &[settings("", "the registry and its options; often holds its token")],
-    ),
+    dir("NPM_CONFIG_USERCONFIG", ".npmrc", &[never("", "the registry, and most often its token")]),
     dir("", "/etc/npmrc", &[settings("", "the machine's settings of npm")]),
     dir(
         "NPM_CONFIG_PREFIX",
@@ -286,7 +282,7 @@ static JAVA: &[Dir] = &[
         &[
             cache("repository", "packages of repositories"),
             cache("wrapper", "versions of maven that projects ask for"),
-            settings("settings.xml", "mirrors and profiles; often holds passwords"),
+            never("settings.xml", "mirrors and profiles, and most often passwords"),
             settings("toolchains.xml", "where versions of java are"),
             never("settings-security.xml", "the password that the other passwords are encrypted with"),
         ],
@@ -299,7 +295,7 @@ static JAVA: &[Dir] = &[
             cache("wrapper", "versions of gradle that projects ask for"),
             cache("native", "gradle's own libraries"),
             installed("jdks", "versions of java"),
-            settings("gradle.properties", "options of gradle; often holds passwords"),
+            never("gradle.properties", "options of gradle, and most often passwords"),
         ],
     ),
     dir(
@@ -384,7 +380,7 @@ static RUBY: &[Dir] = &[
 
 static DOTNET: &[Dir] = &[
     dir("NUGET_PACKAGES", ".nuget/packages", &[cache("", "packages of feeds")]),
-    dir("", ".nuget/NuGet/NuGet.Config", &[settings("", "feeds; often holds their passwords")]),
+    dir("", ".nuget/NuGet/NuGet.Config", &[never("", "feeds, and most often their passwords")]),
     dir("", "/etc/dotnet", &[installed("", "where dotnet is installed")]),
     dir("", ".local/share/NuGet", &[cache("http-cache", "what feeds say of packages")]),
     dir(

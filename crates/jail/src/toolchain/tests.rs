@@ -97,7 +97,9 @@ fn programs_and_caches_are_shown_and_the_rest_is_not() {
     stage.put("home/.npm/_cacache/", "");
     stage.put("home/.npmrc", "//registry.npmjs.org/:_authToken=x\n");
     stage.put("home/.m2/repository/", "");
-    stage.put("home/.m2/settings.xml", "<password>x</password>");
+    stage.put("home/.m2/settings.xml", "<settings/>");
+    stage.put("home/.m2/toolchains.xml", "<toolchains/>");
+    stage.put("home/.config/pip/pip.conf", "index-url = https://me:x@pypi.example/simple");
     insta::assert_snapshot!(stage.drawn(&[], &[]), @r"
     ReadOnly home/.cargo/bin
     Layered home/.cargo/registry
@@ -105,8 +107,8 @@ fn programs_and_caches_are_shown_and_the_rest_is_not() {
     ReadOnly home/.rustup/toolchains
     Layered home/.npm/_cacache
     Layered home/.m2/repository
-    without home/.npmrc: it looks as if it held a secret
-    without home/.m2/settings.xml: it looks as if it held a secret
+    ReadOnly home/.m2/toolchains.xml
+    without home/.config/pip/pip.conf: it looks as if it held a secret
     ");
 }
 
@@ -171,7 +173,8 @@ fn no_variable_and_no_link_shows_what_is_not_a_toolchain() {
         stage.put("home/.local/state/ringfence/ledger", "");
         symlink(Path::new(&stage.here(value)), stage.path("home/.cache/pip")).unwrap();
         let shown = stage.shown(&Choose::Auto, &[], &[]);
-        assert!(!shown.found.iter().any(|found| found.name == "python" && !found.by.is_empty()), "{value}");
+        let by = shown.found.iter().flat_map(|found| &found.by);
+        assert_eq!(by.filter(|path| path.starts_with(stage.path(""))).count(), 0, "{value}");
     }
 }
 
