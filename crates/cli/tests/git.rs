@@ -178,24 +178,21 @@ fn a_protected_name_that_changes_meanwhile_is_told_and_recorded() {
     assert!(shown.out.contains("jail.tripped"), "{shown:?}");
 }
 
-/// Everything a hostile program could try to plant, by the table. Each line is a way to make a name.
+/// Everything a hostile program could try to plant, by the table: every way to make a name, at the top and further down.
 fn plant(names: &[String]) -> String {
-    let mut script = String::from(
-        "cd \"$PWD\"; echo '#!/bin/sh\ntouch CANARY' > evil; chmod +x evil; mkdir -p evildir; cp evil evildir/pre-commit\n",
-    );
-    for name in names {
-        let parent = Path::new(name).parent().unwrap().display().to_string();
-        let parent = if parent.is_empty() { ".".to_owned() } else { parent };
-        for (to, up) in
-            [(name.clone(), parent.clone()), (format!("deep/er/{name}"), format!("deep/er/{parent}"))]
-        {
-            script.push_str(&format!(
-                "mkdir -p {up}; cp evil {to}; mkdir {to}; cp evil {to}/x; cp evil tmp1; mv -T tmp1 {to}; ln -s evil {to}; ln evil {to}; \
-                 cp -r evildir tmp2; mv -T tmp2 {to}; rm -rf tmp1 tmp2\n"
-            ));
-        }
-    }
-    script
+    let ways = |name: &String| {
+        let parent = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty());
+        let up = parent.map_or(".".to_owned(), |parent| parent.display().to_string());
+        ["", "deep/er/"].map(|top| {
+            let (to, up) = (format!("{top}{name}"), format!("{top}{up}"));
+            format!(
+                "mkdir -p {up}; cp evil {to}; mkdir {to}; cp evil {to}/x; cp evil tmp1; mv -T tmp1 {to}; ln -s evil {to}; \
+                 ln evil {to}; cp -r evildir tmp2; mv -T tmp2 {to}; rm -rf tmp1 tmp2\n"
+            )
+        })
+    };
+    let begin = "echo '#!/bin/sh\ntouch CANARY' > evil; chmod +x evil; mkdir -p evildir; cp evil evildir/pre-commit\n";
+    std::iter::once(begin.to_owned()).chain(names.iter().flat_map(ways)).collect()
 }
 
 /// The names of the table as paths that could be made. Those of a repository are tried in one of its own.
@@ -231,14 +228,15 @@ fn no_name_of_the_table_can_be_planted() {
     assert!(ended.out.ends_with("over\n"), "{ended:?}");
     let all = policy::Protected::all();
     for path in listing(&stage.path("ws")) {
-        let is_directory = stage.path("ws").join(&path).is_dir();
-        let act = if is_directory { policy::Act::Directory } else { policy::Act::File };
-        let verdict = all.judge(policy::Ground::Tree, &path, act);
-        // Directories on the way are free, and so is what would be one in a repository.
-        let planted = matches!(
-            verdict,
-            policy::Verdict::Kept(_) | policy::Verdict::Pointer(_) | policy::Verdict::Settings(_)
-        );
+        let verdict = all.judge(policy::Ground::Tree, &path, policy::Act::File);
+        // Directories on the way are free, and so are those of a repository without anything in it that git would run.
+        let planted = match verdict {
+            policy::Verdict::Kept(_) => true,
+            policy::Verdict::Pointer(_) | policy::Verdict::Settings(_) => {
+                !stage.path("ws").join(&path).is_dir()
+            }
+            _ => false,
+        };
         assert!(!planted, "{} was planted", path.display());
     }
 }
