@@ -169,7 +169,8 @@ impl Walk<'_> {
         }
         let say = |row: &ProtectedName| Some(format!("`{}` is protected: {}", row.name, row.because));
         match verdict {
-            Verdict::Kept(row) => say(row),
+            // A directory that may be made is not what a tool would run; what lies in it is looked at by itself.
+            Verdict::Kept(row) if !self.is_free_directory(&path, below, ground) => say(row),
             Verdict::Settings(row) if self.wire.settings_differ(&path) => say(row),
             Verdict::Pointer(row) if !path.is_dir() && !is_claimed(&path) => say(row),
             Verdict::Common(row) if text(&path).is_none_or(|text| text.trim_ascii_end() != b"../..") => {
@@ -184,6 +185,11 @@ impl Walk<'_> {
             }
             _ => None,
         }
+    }
+
+    fn is_free_directory(&self, path: &Path, below: &Path, ground: Ground) -> bool {
+        let free = self.wire.protected.judge(ground, below, Act::Directory) == Verdict::Free;
+        free && path.symlink_metadata().is_ok_and(|found| found.is_dir())
     }
 }
 
