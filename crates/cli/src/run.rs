@@ -12,6 +12,7 @@ pub(crate) mod record;
 mod spec;
 mod told;
 mod toolchains;
+mod tripwire;
 mod unjailed;
 
 use std::borrow::Cow;

@@ -1,9 +1,9 @@
 //! Where output goes and in which shape.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
-use policy::Effect;
+use policy::{Code, Effect};
 
 /// The shape of what goes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -36,6 +36,13 @@ impl Terminal<'_> {
     #[must_use]
     pub fn is_unread(error: &io::Error) -> bool {
         error.kind() == io::ErrorKind::BrokenPipe
+    }
+
+    /// What a warning begins with, in red for a person who looks at it.
+    #[must_use]
+    pub fn warning(&self, code: Code) -> String {
+        let red = self.color && io::stderr().is_terminal();
+        if red { format!("\x1b[1;31mwarning[{code}]\x1b[0m") } else { format!("warning[{code}]") }
     }
 
     /// The word for an effect, in its colour.

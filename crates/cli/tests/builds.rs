@@ -18,12 +18,12 @@ const ROWS: &[(&str, &str, &str)] = &[
     (
         "shared memory and semaphores by name",
         "python3",
-        r#"python3 -c '
+        r"python3 -c '
 from multiprocessing import shared_memory, Semaphore
 a = shared_memory.SharedMemory(create=True, size=4096); a.buf[0] = 7
 b = shared_memory.SharedMemory(name=a.name); assert b.buf[0] == 7
 b.close(); a.close(); a.unlink()
-assert Semaphore(1).acquire()'"#,
+assert Semaphore(1).acquire()'",
     ),
     (
         "a pool of processes",
@@ -161,11 +161,11 @@ for place in [".", "/tmp", "/dev/shm", home, home + "/.cargo/registry"]:
     (
         "many threads at once",
         "python3",
-        r#"python3 -c '
+        r"python3 -c '
 import threading
 gate = threading.Barrier(101)
 for _ in range(100): threading.Thread(target=gate.wait).start()
-gate.wait()'"#,
+gate.wait()'",
     ),
 ];
 

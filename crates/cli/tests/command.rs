@@ -146,15 +146,17 @@ fn a_denial_teaches() {
       own file             pass
       metadata services    pass
       border               pass
+      protected names      pass
       session              pass
       rules                deny   /stage/home/.config/ringfence/policy.toml:3
       tools                pass
       private addresses    pass
+      protected names      pass
       findings             pass
       files of commands    pass
       files with other names pass
       commands default     pass
-      files default        allow  built-in:48
+      files default        allow  built-in:49
       network default      pass
     ");
     insta::assert_snapshot!(stage.run("check host 10.0.0.1:80").out, @r"
@@ -177,7 +179,7 @@ fn a_path_is_shown_with_what_it_leads_to() {
     insta::assert_snapshot!(stage.run("check path code").out, @r"
     allow read src
       RF-F005 no pattern of `files.read` names this file, and its default is allow
-      by built-in:48
+      by built-in:49
       object: directory, /stage/ws/src
       names judged: src  /stage/ws/src  code  /stage/ws/code
     ");
@@ -191,7 +193,7 @@ fn a_path_is_shown_with_what_it_leads_to() {
     insta::assert_snapshot!(stage.run("check path --write dangling").out, @r"
     deny write /nowhere/at/all
       RF-F001 the file is outside the workspace
-      by built-in:28
+      by built-in:29
       to allow it: add its directory to `jail.read-only` or `jail.shared` in your own policy file
       object: nothing yet, /nowhere/at/all
       names judged: /nowhere/at/all  dangling  /stage/ws/dangling
@@ -541,6 +543,9 @@ fn help_fits_a_screen() {
         "check command -h",
         "policy -h",
         "policy set -h",
+        "review -h",
+        "apply -h",
+        "discard -h",
         "doctor -h",
         "explain -h",
         "audit -h",

@@ -154,24 +154,45 @@ fn what_a_person_leaves_out_may_be_changed() {
     assert_eq!(unknown.code, Some(64), "{unknown:?}");
 }
 
-/// Everything a hostile program could try to plant, by the table. Each line is a way to make a name.
-fn plant(names: &[String]) -> String {
-    let mut script = String::from(
-        "cd \"$PWD\"; echo '#!/bin/sh\ntouch CANARY' > evil; chmod +x evil; mkdir -p evildir; cp evil evildir/pre-commit\n",
+#[test]
+fn a_protected_name_that_changes_meanwhile_is_told_and_recorded() {
+    let Some(stage) = staged() else { return };
+    fs::create_dir(stage.path("ws/deep")).unwrap();
+    let script = "echo > started; while [ ! -e go ]; do sleep 0.05; done; exit 3";
+    let mut child = stage.unseen("", script).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    assert!(stage::within(stage::LONG, || stage.path("ws/started").exists()));
+    // Somebody outside does it: nothing inside can.
+    fs::write(stage.path("ws/deep/.env\u{1b}rc"), "x").unwrap();
+    fs::write(stage.path("ws/deep/.envrc"), "x").unwrap();
+    fs::write(stage.path("ws/go"), "").unwrap();
+    let code = stage::end_of(&mut child).code();
+    let mut told = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut told).unwrap();
+    assert_eq!(code, Some(3), "{told}");
+    assert!(
+        told.contains("warning[RF-J013]: ") && told.contains("deep/.envrc has changed while the command ran"),
+        "{told}"
     );
-    for name in names {
-        let parent = Path::new(name).parent().unwrap().display().to_string();
-        let parent = if parent.is_empty() { ".".to_owned() } else { parent };
-        for (to, up) in
-            [(name.clone(), parent.clone()), (format!("deep/er/{name}"), format!("deep/er/{parent}"))]
-        {
-            script.push_str(&format!(
-                "mkdir -p {up}; cp evil {to}; mkdir {to}; cp evil {to}/x; cp evil tmp1; mv -T tmp1 {to}; ln -s evil {to}; ln evil {to}; \
-                 cp -r evildir tmp2; mv -T tmp2 {to}; rm -rf tmp1 tmp2\n"
-            ));
-        }
-    }
-    script
+    assert_eq!(told.matches("RF-J013").count(), 1, "{told}");
+    let shown = ended(stage.command().args(["audit", "show"]));
+    assert!(shown.out.contains("jail.tripped"), "{shown:?}");
+}
+
+/// Everything a hostile program could try to plant, by the table: every way to make a name, at the top and further down.
+fn plant(names: &[String]) -> String {
+    let ways = |name: &String| {
+        let parent = Path::new(name).parent().filter(|parent| !parent.as_os_str().is_empty());
+        let up = parent.map_or(".".to_owned(), |parent| parent.display().to_string());
+        ["", "deep/er/"].map(|top| {
+            let (to, up) = (format!("{top}{name}"), format!("{top}{up}"));
+            format!(
+                "mkdir -p {up}; cp evil {to}; mkdir {to}; cp evil {to}/x; cp evil tmp1; mv -T tmp1 {to}; ln -s evil {to}; \
+                 ln evil {to}; cp -r evildir tmp2; mv -T tmp2 {to}; rm -rf tmp1 tmp2\n"
+            )
+        })
+    };
+    let begin = "echo '#!/bin/sh\ntouch CANARY' > evil; chmod +x evil; mkdir -p evildir; cp evil evildir/pre-commit\n";
+    std::iter::once(begin.to_owned()).chain(names.iter().flat_map(ways)).collect()
 }
 
 /// The names of the table as paths that could be made. Those of a repository are tried in one of its own.
@@ -208,11 +229,14 @@ fn no_name_of_the_table_can_be_planted() {
     let all = policy::Protected::all();
     for path in listing(&stage.path("ws")) {
         let verdict = all.judge(policy::Ground::Tree, &path, policy::Act::File);
-        // Directories on the way are free, and so is what would be one in a repository.
-        let planted = matches!(
-            verdict,
-            policy::Verdict::Kept(_) | policy::Verdict::Pointer(_) | policy::Verdict::Settings(_)
-        );
+        // Directories on the way are free, and so are those of a repository without anything in it that git would run.
+        let planted = match verdict {
+            policy::Verdict::Kept(_) => true,
+            policy::Verdict::Pointer(_) | policy::Verdict::Settings(_) => {
+                !stage.path("ws").join(&path).is_dir()
+            }
+            _ => false,
+        };
         assert!(!planted, "{} was planted", path.display());
     }
 }

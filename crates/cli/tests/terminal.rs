@@ -291,3 +291,32 @@ fn in_the_background_it_goes_on_and_leaves_the_keyboard_alone() {
     person.sees("code=130");
     person.waits();
 }
+
+/// Protected names are asked about one by one, and nobody throws changes away by accident.
+#[test]
+fn a_person_is_asked_about_overlays() {
+    let Some((stage, mut person)) = begin() else { return };
+    let script = "mkdir .vscode; echo a >.vscode/tasks.json; echo b >.vscode/settings.json; echo c >plain";
+    person.starts(&stage, &[PROGRAM, "run", "--overlay", "--", "sh", "-c", script]);
+    person.sees("changes are in the overlay");
+    let (ended, _) = person.waits();
+    assert_eq!(ended.code(), Some(0));
+    let mut rows = vec![
+        (vec!["apply"], vec!["n\r", "\r"], 1),
+        (vec!["apply"], vec!["n\r", "y\r"], 1),
+        (vec!["discard"], vec!["no\r"], 1),
+        (vec!["discard"], vec!["y\r"], 0),
+    ];
+    for (words, answers, code) in rows.drain(..) {
+        let Some(mut person) = Person::sits_down() else { return };
+        let line: Vec<&str> = [PROGRAM].into_iter().chain(words.iter().copied()).collect();
+        person.starts(&stage, &line);
+        for answer in answers {
+            person.sees("[y/N] ");
+            person.types(answer);
+        }
+        assert_eq!(person.waits().0.code(), Some(code), "{words:?}");
+    }
+    let there = |name: &str| stage.path("ws").join(name).exists();
+    assert_eq!(["plain", ".vscode/settings.json", ".vscode/tasks.json"].map(there), [true, false, true]);
+}

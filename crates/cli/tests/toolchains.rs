@@ -112,8 +112,10 @@ fn warm_cargo(stage: &Stage) -> Option<()> {
     let package =
         package.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("memchr-2")).max()?;
     let registry = cache.file_name()?.to_str()?;
-    let copy =
-        |from: &Path, to: &str| Some(stage.put(&format!("home/.cargo/registry/{to}"), fs::read(from).ok()?));
+    let copy = |from: &Path, to: &str| {
+        stage.put(&format!("home/.cargo/registry/{to}"), fs::read(from).ok()?);
+        Some(())
+    };
     copy(&package, &format!("cache/{registry}/{}", package.file_name()?.to_str()?))?;
     copy(&index.join("config.json"), &format!("index/{registry}/config.json"))?;
     copy(&index.join(".cache/me/mc/memchr"), &format!("index/{registry}/.cache/me/mc/memchr"))?;

@@ -127,12 +127,10 @@ impl Checker<'_> {
         let span = value.span();
         let checked = match (kind, value.get_ref()) {
             (Kind::Flag | Kind::FlagOr(_), DeValue::Boolean(flag)) => Value::Flag(*flag),
-            (Kind::Choice(words) | Kind::FlagOr(words), DeValue::String(text)) => {
-                self.choice(kind, words, text, &span, path)?
-            }
-            (Kind::ChoiceOrList(words, _), DeValue::String(text)) => {
-                self.choice(kind, words, text, &span, path)?
-            }
+            (
+                Kind::Choice(words) | Kind::FlagOr(words) | Kind::ChoiceOrList(words, _),
+                DeValue::String(text),
+            ) => self.choice(kind, words, text, &span, path)?,
             (Kind::ChoiceOrList(_, listed), DeValue::Array(items)) => {
                 self.list(Kind::Choice(listed), items.iter(), path)
             }

@@ -10,6 +10,7 @@ use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 
 use carry::{Carrier, Way};
@@ -130,10 +131,10 @@ impl Doors {
         if all.is_empty() {
             return Ok(Bridges(None));
         }
-        let (told, end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
-        let carrier = Carrier::new(all, sockets, told)?;
+        let (told, end) = UnixStream::pair()?;
+        let carrier = Carrier::new(all, sockets, told.into())?;
         let named = std::thread::Builder::new().name("ports".to_owned());
-        Ok(Bridges(Some((named.spawn(move || carrier.carry())?, end))))
+        Ok(Bridges(Some((named.spawn(move || carrier.carry())?, end.into()))))
     }
 
     fn out(&self) -> impl Iterator<Item = &Port> {
@@ -147,6 +148,7 @@ pub struct Bridges(Option<(JoinHandle<u64>, OwnedFd)>);
 
 impl Bridges {
     /// Ends all connections. Says how many were turned away because there were too many at once.
+    #[must_use]
     pub fn end(mut self) -> u64 {
         self.close()
     }

@@ -192,7 +192,7 @@ fn identifier(name: &OsStr) -> Option<&str> {
 }
 
 /// What the sandbox sets, whatever the caller has.
-fn own(search: OsString, place: &Place<'_>) -> [(OsString, OsString); 10] {
+fn own(search: OsString, place: &Place<'_>) -> [(OsString, OsString); 9] {
     let owned = |name: &str, value: &OsStr| (name.into(), value.to_owned());
     [
         owned("HOME", place.home.as_os_str()),
@@ -204,8 +204,6 @@ fn own(search: OsString, place: &Place<'_>) -> [(OsString, OsString); 10] {
         // A bash without it and with a socket as standard input takes itself for a remote shell and reads `.bashrc`.
         owned("SHLVL", OsStr::new("1")),
         owned("TMPDIR", place.tmp.as_os_str()),
-        // A new repository gets no hooks, which could not be made anyway.
-        owned("GIT_TEMPLATE_DIR", OsStr::new("")),
         owned("USER", place.user),
     ]
 }

@@ -124,9 +124,7 @@ fn named(git: &Path, tree: &Path) -> Vec<PathBuf> {
                 files.extend((depth == 0 && files.len() < MOST_INCLUDED).then_some((path, 1)));
             } else if setting.is("core.hookspath") || setting.is("core.attributesfile") {
                 paths.push(tree.join(OsStr::from_bytes(value)));
-            } else if RUN.iter().any(|name| setting.is(name))
-                && (setting.section != "alias" || value.starts_with(b"!"))
-            {
+            } else if setting.is_command() {
                 paths.extend(words(value).map(|word| tree.join(word)).filter(|path| path.is_file()));
             }
         }
@@ -150,44 +148,6 @@ fn words(value: &[u8]) -> impl Iterator<Item = PathBuf> {
     let words = value.split(between).filter(|word| !word.is_empty() && word.len() < 4096);
     words.take(MOST_NAMED).map(|word| std::ffi::OsString::from_vec(word.to_vec()).into())
 }
-
-/// Settings with commands in them.
-const RUN: &[&str] = &[
-    "core.fsmonitor",
-    "core.sshcommand",
-    "core.editor",
-    "core.pager",
-    "core.askpass",
-    "core.gitproxy",
-    "core.alternaterefscommand",
-    "sequence.editor",
-    "gpg.program",
-    "gpg.*.program",
-    "gpg.ssh.defaultkeycommand",
-    "credential.helper",
-    "credential.*.helper",
-    "filter.*.clean",
-    "filter.*.smudge",
-    "filter.*.process",
-    "diff.external",
-    "diff.*.command",
-    "diff.*.textconv",
-    "merge.*.driver",
-    "mergetool.*.cmd",
-    "difftool.*.cmd",
-    "interactive.difffilter",
-    "pager.*",
-    "alias.*",
-    "remote.*.uploadpack",
-    "remote.*.receivepack",
-    "submodule.*.update",
-    "trailer.*.command",
-    "trailer.*.cmd",
-    "uploadpack.packobjectshook",
-    "web.browser",
-    "browser.*.cmd",
-    "man.*.cmd",
-];
 
 /// Nobody's settings name more.
 const MOST_NAMED: usize = 64;

@@ -110,7 +110,6 @@ fn an_ordinary_environment_becomes_this() {
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"), @"
     COLORTERM=truecolor
     DEBUG=app:*
-    GIT_TEMPLATE_DIR=
     HOME=/home/ann
     LANG=de_DE.UTF-8
     LC_TIME=en_DK.UTF-8

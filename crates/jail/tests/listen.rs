@@ -16,6 +16,12 @@ fn spec(workspace: &Path, listen: &[&str]) -> Spec {
     spec
 }
 
+fn dialing(workspace: &Path) -> Spec {
+    let mut spec = spec(workspace, &[]);
+    spec.dial = true;
+    spec
+}
+
 fn command(workspace: &Path, line: &str) -> Command {
     Command {
         argv: ["bash", "-c", line].map(Into::into).to_vec(),
@@ -36,10 +42,11 @@ fn who_connects_inside_is_accepted_outside() {
     let line = format!(
         "for to in 127.0.0.1/53 ::1/53 127.0.0.1/{port}; do exec 9<>/dev/tcp/$to; echo ask >&9; cat <&9; done; ls /proc/self/fd | wc -l"
     );
-    let spec = spec(&workspace, &listen);
+    let mut spec = spec(&workspace, &listen);
+    spec.dial = true;
     let mut held = hold(Choice::Only(Provider::Native), &spec, &command(&workspace, &line)).unwrap();
     let listeners = held.listeners();
-    assert_eq!(listeners.len(), listen.len());
+    assert_eq!((listeners.len(), held.sockets().len()), (listen.len(), 64));
     let serving = std::thread::spawn(move || {
         for (number, listener) in listeners.iter().enumerate() {
             let (mut inside, _) = listener.accept().unwrap();
@@ -69,6 +76,8 @@ fn where_there_is_no_own_network_nobody_listens() {
         (spec(&workspace, &many), Provider::Native),
         (spec(&workspace, &one), Provider::Landlock),
         (spec(&workspace, &one), Provider::Bubblewrap),
+        (dialing(&workspace).network(Network::Open), Provider::Native),
+        (dialing(&workspace), Provider::Landlock),
     ];
     for (spec, provider) in rows {
         let refused = hold(Choice::Only(provider), &spec, &command(&workspace, "true")).err().unwrap();

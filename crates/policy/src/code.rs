@@ -136,6 +136,7 @@ codes! {
     JailEnvironment = "RF-J010", "variable that does not enter";
     JailDenied = "RF-J011", "denied inside the jail";
     JailUnjailed = "RF-J012", "without a jail";
+    JailTripped = "RF-J013", "a protected name has changed";
 
     OverlayBusy = "RF-O001", "overlay in use";
     OverlayConflict = "RF-O002", "changed outside meanwhile";

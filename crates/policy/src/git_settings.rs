@@ -56,6 +56,13 @@ impl GitSetting {
         self.section == section && self.subsection.is_some() == any && (key == "*" || self.key == key)
     }
 
+    /// Whether its value is a command, or has one in it, which git runs.
+    #[must_use]
+    pub fn is_command(&self) -> bool {
+        let shell = || self.value.as_ref().is_some_and(|value| value.starts_with(b"!"));
+        COMMANDS.iter().any(|name| self.is(name)) && (self.section != "alias" || shell())
+    }
+
     /// Whether its value is true as git reads it.
     #[must_use]
     pub fn is_true(&self) -> bool {
@@ -65,6 +72,44 @@ impl GitSetting {
         words.iter().any(|word| value.eq_ignore_ascii_case(word)) || number.is_some_and(|number| number != 0)
     }
 }
+
+/// Settings with commands in them.
+const COMMANDS: &[&str] = &[
+    "core.fsmonitor",
+    "core.sshcommand",
+    "core.editor",
+    "core.pager",
+    "core.askpass",
+    "core.gitproxy",
+    "core.alternaterefscommand",
+    "sequence.editor",
+    "gpg.program",
+    "gpg.*.program",
+    "gpg.ssh.defaultkeycommand",
+    "credential.helper",
+    "credential.*.helper",
+    "filter.*.clean",
+    "filter.*.smudge",
+    "filter.*.process",
+    "diff.external",
+    "diff.*.command",
+    "diff.*.textconv",
+    "merge.*.driver",
+    "mergetool.*.cmd",
+    "difftool.*.cmd",
+    "interactive.difffilter",
+    "pager.*",
+    "alias.*",
+    "remote.*.uploadpack",
+    "remote.*.receivepack",
+    "submodule.*.update",
+    "trailer.*.command",
+    "trailer.*.cmd",
+    "uploadpack.packobjectshook",
+    "web.browser",
+    "browser.*.cmd",
+    "man.*.cmd",
+];
 
 struct Reader<'a> {
     text: &'a [u8],
@@ -247,6 +292,21 @@ mod tests {
         ];
         for (text, expected) in rows {
             assert_eq!(read(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn settings_that_make_git_run_something_are_known() {
+        let rows = [
+            ("[core]\nfsmonitor = x", true),
+            ("[core]\nbare = x", false),
+            ("[filter \"a\"]\nclean = x", true),
+            ("[alias]\na = log", false),
+            ("[alias]\na = !log", true),
+            ("[branch \"a\"]\nremote = x", false),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(git_settings(text.as_bytes()).unwrap()[0].is_command(), expected, "{text}");
         }
     }
 

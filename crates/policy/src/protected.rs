@@ -264,6 +264,9 @@ fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
         [first, second] if act == Act::Placed && is(first, &["objects"]) && is(second, &["info"]) => {
             kept(".git/objects/info/alternates", Verdict::Kept)
         }
+        // What git puts into a new repository, and runs never.
+        [top] if act == Act::Directory && is(top, &["hooks"]) => Verdict::Free,
+        [top, name] if act == Act::File && is(top, &["hooks"]) && name.ends_with(b".sample") => Verdict::Free,
         // What every repository has at its top.
         [top] if is(top, &["HEAD", "objects", "refs"]) => Verdict::Free,
         parts => of_repository(parts).map_or_else(|| inner(parts), Verdict::Kept),

@@ -25,6 +25,7 @@ const PACKAGES: &[&str] = &[
     "crates/config",
     "crates/guard",
     "crates/jail",
+    "crates/overlay",
     "crates/ringfence",
     "crates/tools",
 ];

@@ -480,6 +480,13 @@ events! {
         /// Why.
         reason: Text<'a>,
     }
+    /// A protected name was made or changed while a confined process ran.
+    JailTripped = "jail.tripped", File/99, High {
+        /// The file.
+        path: FilePath<'a>,
+        /// What it could do.
+        reason: Text<'a>,
+    }
     /// A process was started without a jail, because the user's own policy says so.
     JailSkipped = "jail.skipped", Process/1, High {
         /// The program.

@@ -1,5 +1,6 @@
 //! `ringfence apply`: changes made real, all or some.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use ::audit::{Applied as Word, By, Event, FilePath, Name};
@@ -17,9 +18,8 @@ use crate::terminal::{Format, Terminal};
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Exit codes: 0 applied, 1 not everything that was asked for; what is left is listed.")]
 pub(crate) struct ApplyArgs {
-    /// The overlay, by the beginning of its id [default: the newest of this directory], and the paths to apply
-    /// [default: all]
-    #[arg(value_name = "[ID] [PATH]")]
+    /// The overlay [default: the newest of this directory], then the paths [default: all]
+    #[arg(value_name = "ID|PATH")]
     words: Vec<PathBuf>,
     /// Also apply a protected name; may be repeated
     #[arg(long, value_name = "PATH")]
@@ -105,12 +105,15 @@ impl<'a> Selection<'a> {
         terminal: &mut Terminal<'_>,
     ) -> Result<(Changes<'a>, Changes<'a>), Failure> {
         let (mut taken, mut left) = (Vec::new(), Vec::new());
-        for change in self.changes {
+        // New directories come with what is in them, and are not asked about for themselves.
+        let (ways, things): (Changes<'a>, Changes<'a>) =
+            self.changes.iter().partition(|change| change.carries() && self.holds_more(change));
+        for change in things {
             let named = protected.iter().any(|path| self.is_in(change, path));
             let is_wanted = wanted.is_empty() || wanted.iter().any(|path| self.is_in(change, path));
             match change.protected {
                 _ if named => taken.push(change),
-                None if is_wanted || self.carries_one(change, wanted, protected) => taken.push(change),
+                None if is_wanted => taken.push(change),
                 Some(name) if is_wanted => {
                     let path = shown(self.overlay, change);
                     let verb = change.verb().word();
@@ -121,13 +124,19 @@ impl<'a> Selection<'a> {
                 _ => {}
             }
         }
+        let above: HashSet<(usize, &Path)> = taken
+            .iter()
+            .flat_map(|change| change.path.ancestors().skip(1).map(|above| (change.view, above)))
+            .collect();
+        taken.extend(ways.into_iter().filter(|way| above.contains(&(way.view, way.path.as_path()))));
         Ok((taken, left))
     }
 
-    /// Whether something that was named lies in a directory that is new.
-    fn carries_one(&self, change: &Change, wanted: &[PathBuf], protected: &[PathBuf]) -> bool {
-        let here = place(self.overlay, change);
-        change.carries() && wanted.iter().chain(protected).any(|path| path.starts_with(&here))
+    /// Whether other changes lie in a directory.
+    fn holds_more(&self, way: &Change) -> bool {
+        let after = |other: &Change| (other.view, &other.path) <= (way.view, &way.path);
+        let next = self.changes.get(self.changes.partition_point(after));
+        next.is_some_and(|next| next.view == way.view && next.is_beneath(&way.path))
     }
 
     /// All or nothing: what was changed on both sides is for a person to choose.

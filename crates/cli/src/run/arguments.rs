@@ -51,8 +51,7 @@ pub(crate) struct RunArgs {
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
-    /// Keep what the command changes apart, for `review`, `apply` and `discard`; in the newest overlay of this
-    /// directory, in a new one, or in one by its id
+    /// Keep what the command changes apart, for `review` and `apply`
     #[arg(long, value_name = "new|ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) overlay: Option<String>,
     /// Say what the jail refused, and which setting would allow it

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use super::denied::Denied;
 use super::record::{Came, Journal, Started};
 use super::told::{self, Before};
+use super::tripwire::Tripwire;
 use super::{Run, RunArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -71,7 +72,9 @@ pub(crate) fn follow(
     if told {
         before(run, &held, terminal)?;
     }
+    let wire = Tripwire::set(&run.spec);
     let outcome = let_go(run, held, doors)?;
+    let sprung = wire.sprung(outcome.duration);
     let came = came(outcome.end);
     let denials: Vec<_> =
         outcome.denials.iter().map(|denial| Denied::of(denial, &run.spec, &run.settings.profile)).collect();
@@ -80,6 +83,7 @@ pub(crate) fn follow(
         write!(terminal.err, "{unrecorded}")?;
     }
     after(&outcome, &denials, terminal)?;
+    sprung.tell(&run.journal, told, terminal)?;
     if told {
         ended(run, came, &outcome, terminal)?;
     }

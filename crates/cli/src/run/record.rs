@@ -151,6 +151,11 @@ impl Journal {
         })
     }
 
+    /// A protected name has changed.
+    pub(crate) fn tripped(&self, path: &Path, reason: &str) -> Result<(), Failure> {
+        self.afterwards(&Event::JailTripped { by: self.by(), path: FilePath(path), reason: Text(reason) })
+    }
+
     /// A limit was reached.
     pub(crate) fn limit(&self, limit: &str, allowed: u64, used: u64) -> Result<(), Failure> {
         let limit = Name(limit);

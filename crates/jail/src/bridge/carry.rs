@@ -40,7 +40,7 @@ pub(super) struct Carrier {
 /// A connection that is being made.
 struct Call {
     caller: TcpStream,
-    callee: TcpStream,
+    server: TcpStream,
     way: Way,
     /// Where to try next.
     next: Option<IpAddr>,
@@ -77,7 +77,7 @@ impl Carrier {
         let mut fds = vec![PollFd::new(&self.told, PollFlags::IN)];
         let listeners = if self.tired { &[][..] } else { &self.listeners[..] };
         fds.extend(listeners.iter().map(|(listener, _)| PollFd::new(listener, PollFlags::IN)));
-        fds.extend(self.calls.iter().map(|call| PollFd::new(&call.callee, PollFlags::OUT)));
+        fds.extend(self.calls.iter().map(|call| PollFd::new(&call.server, PollFlags::OUT)));
         let first = fds.len();
         let mut owners = Vec::new();
         for (index, (connection, _)) in self.connections.iter().enumerate() {
@@ -106,7 +106,7 @@ impl Carrier {
         for &index in ready.iter().rev() {
             if !self.connections[index].0.carry() {
                 let (connection, way) = self.connections.swap_remove(index);
-                self.pool.give_back(connection.into_callee(), way);
+                self.pool.give_back(connection.into_server(), way);
             }
         }
     }
@@ -114,8 +114,8 @@ impl Carrier {
     fn answered(&mut self, ready: &[usize]) {
         for &index in ready.iter().rev() {
             let call = self.calls.swap_remove(index);
-            match call.callee.take_error() {
-                Ok(None) => self.connections.push((Connection::new(call.caller, call.callee), call.way)),
+            match call.server.take_error() {
+                Ok(None) => self.connections.push((Connection::new(call.caller, call.server), call.way)),
                 _ => self.again(call),
             }
         }
@@ -123,7 +123,7 @@ impl Carrier {
 
     /// Nobody answers there: the other address, or nobody at all, which the caller sees as a closed connection.
     fn again(&mut self, call: Call) {
-        self.pool.give_back(call.callee, call.way);
+        self.pool.give_back(call.server, call.way);
         if let Some(address) = call.next {
             self.call(call.caller, call.way, address, None);
         }
@@ -150,18 +150,18 @@ impl Carrier {
     }
 
     fn call(&mut self, caller: TcpStream, way: Way, address: IpAddr, next: Option<IpAddr>) {
-        let Some(callee) = self.pool.take(way, address.is_ipv4()) else {
+        let Some(server) = self.pool.take(way, address.is_ipv4()) else {
             self.turned_away += 1;
             return;
         };
         let (Way::ToJail(port) | Way::ToHost(port)) = way;
-        let called = caller
+        let tried = caller
             .set_nonblocking(true)
             .map_err(|_| Errno::IO)
-            .and_then(|()| rustix::net::connect(&callee, &SocketAddr::new(address, port)));
-        match called {
-            Ok(()) | Err(Errno::INPROGRESS) => self.calls.push(Call { caller, callee, way, next }),
-            Err(_) => self.again(Call { caller, callee, way, next }),
+            .and_then(|()| rustix::net::connect(&server, &SocketAddr::new(address, port)));
+        match tried {
+            Ok(()) | Err(Errno::INPROGRESS) => self.calls.push(Call { caller, server, way, next }),
+            Err(_) => self.again(Call { caller, server, way, next }),
         }
     }
 }

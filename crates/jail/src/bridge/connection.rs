@@ -35,11 +35,11 @@ enum State {
 }
 
 impl Connection {
-    pub(super) fn new(caller: TcpStream, callee: TcpStream) -> Self {
+    pub(super) fn new(caller: TcpStream, server: TcpStream) -> Self {
         // Whoever writes decides how much to send at once. Where this is not to be had, it is a matter of speed.
-        let _slower = [&caller, &callee].map(|end| end.set_nodelay(true));
+        let _slower = [&caller, &server].map(|end| end.set_nodelay(true));
         let flow = || Flow { space: vec![0; SPACE].into(), waiting: 0..0, state: State::Open };
-        Self { ends: [caller, callee], flows: [flow(), flow()] }
+        Self { ends: [caller, server], flows: [flow(), flow()] }
     }
 
     /// What to wait for, at each end. An end that nothing is expected of is not waited for.
@@ -54,16 +54,16 @@ impl Connection {
 
     /// Carries what can be carried without waiting. `false`: it is over.
     pub(super) fn carry(&mut self) -> bool {
-        let [caller, callee] = &self.ends;
+        let [caller, server] = &self.ends;
         let [there, back] = &mut self.flows;
-        let carried = there.carry(caller, callee).and_then(|()| back.carry(callee, caller));
+        let carried = there.carry(caller, server).and_then(|()| back.carry(server, caller));
         carried.is_ok() && !self.flows.iter().all(|flow| flow.state == State::Ended)
     }
 
     /// The end that was called, to be used again.
-    pub(super) fn into_callee(self) -> TcpStream {
-        let [_, callee] = self.ends;
-        callee
+    pub(super) fn into_server(self) -> TcpStream {
+        let [_, server] = self.ends;
+        server
     }
 }
 

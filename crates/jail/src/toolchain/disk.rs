@@ -61,7 +61,7 @@ impl Files for Disk {
                 continue;
             }
             directory = found.is_dir();
-            if !directory && !(found.is_file() && rest.is_empty()) {
+            if !(directory || found.is_file() && rest.is_empty()) {
                 return None;
             }
             real = next;

@@ -54,6 +54,12 @@ fn kept(place: &Place, name: &str) -> PathBuf {
     directory
 }
 
+/// The kernel leaves a directory there that is closed even to its owner.
+fn open_up(changes: &Path) {
+    let work = changes.join(Kept::WORK).join("work");
+    fs::set_permissions(work, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
 /// Changes of every kind, and how they look from inside.
 const CHANGES: &str = "
     echo after >>changed; chmod 755 changed; rm removed; echo new >added
@@ -109,6 +115,7 @@ fn changes_are_kept_where_the_spec_says() {
     assert_eq!(said(&spec, "ls; echo again >>changed"), AFTER);
     assert_eq!(fs::read_to_string(upper.join("changed")).unwrap(), "before\nafter\nagain\n");
     assert_eq!(tree(&root), before);
+    open_up(&changes);
 }
 
 /// A directory of the lower one that is moved has to be copied: programs know that from other file systems.
@@ -143,6 +150,7 @@ fn views_in_a_layer_hold() {
     let script = "! echo x 2>/dev/null >>twin; ls deep; ! rm -rf deep 2>/dev/null; ! mv twin away 2>/dev/null; ls /.layer 2>/dev/null || ls -A /proc/1 >/dev/null; ls -A / | grep layer || echo none";
     assert_eq!(said(&spec, script), b"none\n");
     assert!(root.join("deep/er/file").exists());
+    open_up(&changes);
 }
 
 #[test]
@@ -165,6 +173,33 @@ fn two_at_once_do_not_see_each_other() {
         }
     });
     assert_eq!(tree(&root), before);
+}
+
+/// Whatever is killed in the middle: of a private layer nothing is left, and of a kept one what was written.
+#[test]
+fn nothing_is_left_of_a_private_layer() {
+    if !works("the end of layers") {
+        return;
+    }
+    let place = Place::new();
+    let (cache, root) = (full(&place, "cache"), full(&place, "work"));
+    let changes = kept(&place, "kept");
+    let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let before = (tree(&cache), tree(&root), mounts());
+    let spec = place.spec(&[(&cache, Mode::Layered)]).keep(&root, &changes);
+    let script =
+        format!("rm -r {0}/deep; echo x >{0}/x; echo written >x; mkdir done; sleep 1000", cache.display());
+    let running = hold(NATIVE, &spec, &command(&["sh", "-c", &script], &root)).unwrap().release().unwrap();
+    let upper = changes.join(Kept::UPPER);
+    let written = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        upper.join("done").exists()
+    });
+    assert!(written);
+    drop(running);
+    assert_eq!((tree(&cache), tree(&root), mounts()), before);
+    assert_eq!(fs::read_to_string(upper.join("x")).unwrap(), "written\n");
+    open_up(&changes);
 }
 
 /// The private space has one size, and what goes to a layer counts.

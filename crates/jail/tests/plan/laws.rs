@@ -38,7 +38,7 @@ fn workspace() -> impl Strategy<Value = PathBuf> {
 }
 
 fn mode() -> impl Strategy<Value = Mode> {
-    prop::sample::select(vec![Mode::ReadOnly, Mode::ReadWrite, Mode::Hidden, Mode::Private])
+    prop::sample::select(vec![Mode::ReadOnly, Mode::ReadWrite, Mode::Hidden, Mode::Private, Mode::Layered])
 }
 
 /// What a path is on a machine, seldom something that cannot be shown.
@@ -138,10 +138,10 @@ proptest! {
             for (path, _) in &mount.makes {
                 prop_assert!(made.contains(path.parent().unwrap()), "no parent: {:?}\n{}", path, plan);
                 prop_assert!(path.ancestors().all(|above| !links.contains(above)), "through {path:?}\n{plan}");
-                prop_assert!(!matches!(around(&plan, path).map(|mount| mount.kind), Some(Kind::Bind { .. })), "made on the host: {path:?}\n{plan}");
+                prop_assert!(!matches!(around(&plan, path).map(|mount| mount.kind), Some(Kind::Bind { .. } | Kind::Layered { .. })), "made on the host: {path:?}\n{plan}");
                 made.insert(path.clone());
             }
-            let on_host = matches!(around(&plan, &mount.path).map(|mount| mount.kind), Some(Kind::Bind { .. }));
+            let on_host = matches!(around(&plan, &mount.path).map(|mount| mount.kind), Some(Kind::Bind { .. } | Kind::Layered { .. }));
             let there = if on_host { host.entries.contains_key(&mount.path) } else { made.contains(&mount.path) };
             prop_assert!(there || mount.path.starts_with("/proc/"), "no mount point: {:?}\n{}", mount.path, plan);
             made.insert(mount.path.clone());
@@ -154,7 +154,7 @@ proptest! {
         prop_assume!(plan(&spec, &host).is_ok());
         let plan = plan(&spec, &host).unwrap();
         for mount in &plan.mounts {
-            let Some(holder) = around(&plan, &mount.path).filter(|holder| matches!(holder.kind, Kind::Bind { .. })) else { continue };
+            let Some(holder) = around(&plan, &mount.path).filter(|holder| matches!(holder.kind, Kind::Bind { .. } | Kind::Layered { .. })) else { continue };
             let between = mount.path.ancestors().take_while(|above| *above != holder.path);
             for above in between {
                 prop_assert!(!matches!(host.entries.get(above), Some(Entry::Link(_))), "{:?} through {:?}\n{}", mount.path, above, plan);
@@ -191,6 +191,7 @@ proptest! {
             let right = match (view.mode, &mounts[..]) {
                 (Mode::ReadOnly, [Kind::Bind { write, .. }]) => !write,
                 (Mode::ReadWrite, [Kind::Bind { write, .. }]) => *write,
+                (Mode::Layered, [Kind::Layered { id }]) => matches!(host.entries.get(&view.path), Some(Entry::Directory(_, it)) if it == id),
                 (Mode::Hidden, [Kind::Void | Kind::Blank]) | (Mode::Private, [Kind::Scratch]) => true,
                 _ => false,
             };
@@ -206,7 +207,7 @@ proptest! {
         for grant in plan.grants.iter().filter(|grant| grant.access == Access::Write) {
             let view = spec.views.iter().find(|view| view.path == grant.path);
             let private = own.contains(&grant.path.as_path()) || grant.path == spec.home;
-            let may = view.map_or(private, |view| matches!(view.mode, Mode::ReadWrite | Mode::Private));
+            let may = view.map_or(private, |view| matches!(view.mode, Mode::ReadWrite | Mode::Private | Mode::Layered));
             prop_assert!(may, "{:?}\n{}", grant, plan);
         }
         let devices = plan.grants.iter().filter(|grant| grant.access == Access::Device);

@@ -131,3 +131,12 @@ fn the_hosts_network_and_a_terminal_are_the_only_differences() {
     assert_eq!(gone, ["--unshare-net", "--new-session"]);
     assert_eq!(full.lines().count(), less.lines().count() + 2);
 }
+
+#[test]
+fn layers_are_for_others() {
+    let plan = |spec: &Spec| plan(spec, &host()).unwrap();
+    assert_eq!(wrappable(&plan(&spec())), Ok(()));
+    let layered = plan(&spec().view(Path::new("/w"), Mode::Layered));
+    let why = "bubblewrap does not take layers by handle";
+    assert_eq!(wrappable(&layered), Err(Conflict::NotEnforceable("/w".into(), why)));
+}

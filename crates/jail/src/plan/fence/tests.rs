@@ -60,7 +60,7 @@ fn reads_well() {
 
 #[test]
 fn what_cannot_be_expressed_is_refused() {
-    use Mode::{Hidden, Private, ReadOnly, ReadWrite};
+    use Mode::{Hidden, Layered, Private, ReadOnly, ReadWrite};
     let part_protected = "Landlock cannot protect a part of what may be changed";
     let part_hidden = "Landlock cannot hide a part of what it shows";
     let elsewhere = "without namespaces a directory cannot be another one inside";
@@ -68,6 +68,8 @@ fn what_cannot_be_expressed_is_refused() {
         (&[("/w/.git", ReadOnly)], Some(("/w/.git", part_protected))),
         (&[("/w/.git", Hidden)], Some(("/w/.git", part_hidden))),
         (&[("/w/.git", Private)], Some(("/w/.git", elsewhere))),
+        (&[("/w/.git", Layered)], Some(("/w/.git", "without namespaces there are no layers"))),
+        (&[("/w", Layered)], Some(("/w", "without namespaces there are no layers"))),
         (&[("/usr/secret", Hidden)], Some(("/usr/secret", part_hidden))),
         (&[("/data", ReadOnly), ("/data/keys", Hidden)], Some(("/data/keys", part_hidden))),
         (

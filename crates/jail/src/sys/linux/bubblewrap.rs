@@ -266,8 +266,10 @@ const NOT_FOUND: i32 = 127 << 8;
 
 /// What was reached, as far as it is known from outside.
 fn enforcement(spec: &Spec, resources: Reached) -> Enforcement {
-    let files =
-        partial("mount namespace by bubblewrap", "no Landlock as a second wall, and not tried from inside");
+    let files = partial(
+        "mount namespace by bubblewrap",
+        "no Landlock as a second wall, not tried from inside, and protected names that do not exist can be made",
+    );
     let network = match spec.network {
         Network::Open => partial("the host's, as asked", "abstract sockets of the host can be reached"),
         Network::None | Network::Broker => full("network namespace by bubblewrap"),

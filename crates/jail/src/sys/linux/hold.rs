@@ -17,7 +17,7 @@ use super::capture::Collectors;
 use super::cell::Cell;
 use super::cgroups::{Cgroups, Unavailable};
 use super::keeper::{About, Keeper};
-use super::native::{Broken, Order, Seed, Soil};
+use super::native::{self, Broken, Order, Seed, Soil};
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
 use super::resources::prepared_rlimits;
@@ -196,7 +196,7 @@ fn grow(
     let heard = about.as_ref().map(|about| Heard { kept: about.keeps(), observed: about.sight.is_some() });
     let terms =
         Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true, heard };
-    let (mut listener, mut root, mut sockets) = (None, None, Default::default());
+    let (mut listener, mut root, mut sockets) = (None, None, native::Sockets::default());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();

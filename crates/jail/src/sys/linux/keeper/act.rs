@@ -140,6 +140,14 @@ impl<'a> Hand<'a> {
         }
     }
 
+    /// A place where something new can be that is no directory.
+    fn new_file(&self, place: (i32, u64)) -> Result<Spot, Errno> {
+        let spot = self.new_place(place)?;
+        let nothing =
+            || if kind(&spot.directory, &spot.name).is_some() { Errno::EXIST } else { Errno::NOENT };
+        if spot.slash { Err(nothing()) } else { Ok(spot) }
+    }
+
     /// A place, or where the link at it leads.
     fn followed(&self, place: (i32, u64)) -> Result<Found, Errno> {
         match self.find(place)? {
@@ -158,6 +166,9 @@ impl<'a> Hand<'a> {
         match found {
             Found::Object(object) => self.open_object(&object, how),
             Found::Spot(spot) if spot.slash && how.flags.contains(OFlags::CREATE) => Err(Errno::ISDIR),
+            Found::Spot(spot) if spot.slash => {
+                self.open_spot(&spot, Opening { flags: how.flags | OFlags::DIRECTORY, ..how }, followed)
+            }
             Found::Spot(spot) => self.open_spot(&spot, how, followed),
         }
     }
@@ -253,20 +264,20 @@ impl<'a> Hand<'a> {
             _ if mode & libc::S_IFMT == 0 => FileType::RegularFile,
             _ => return Err(Errno::PERM),
         };
-        let spot = self.new_place((at, path))?;
+        let spot = self.new_file((at, path))?;
         let _beside = self.free(&spot, Act::File)?;
         rustix::fs::mknodat(&spot.directory, &spot.name, kind, Mode::from_raw_mode(mode & 0o7777), 0)
     }
 
     fn symlink(&self, to: u64, at: i32, path: u64) -> Result<(), Errno> {
         let to = CString::new(self.notice.text(to)?).map_err(|_| Errno::INVAL)?;
-        let spot = self.new_place((at, path))?;
+        let spot = self.new_file((at, path))?;
         let _beside = self.free(&spot, Act::Placed)?;
         rustix::fs::symlinkat(&to, &spot.directory, &spot.name)
     }
 
     fn link(&self, from: (i32, u64), to: (i32, u64), flags: i32) -> Result<(), Errno> {
-        let spot = self.new_place(to)?;
+        let spot = self.new_file(to)?;
         let source = self.source(from, flags)?;
         let mut beside = self.free(&spot, Act::Placed)?;
         match source {

@@ -1,0 +1,364 @@
+//! A look afterwards: has a protected name changed while the command ran?
+//!
+//! It decides nothing. The jail keeps these names; this is how a person learns of it if it ever does not.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jail::{Mode, Repository, Spec, repository};
+use policy::{Act, Code, GitSetting, Ground, Protected, ProtectedName, Shown, Verdict, git_settings};
+use rustix::fs::OFlags;
+use rustix::time::ClockId;
+use serde_json::json;
+
+use super::record::Journal;
+use crate::terminal::{Format, Terminal};
+
+/// What is known before the command runs.
+pub(crate) struct Tripwire {
+    /// Where the command may change something of the host.
+    tops: Vec<(PathBuf, Ground)>,
+    protected: Protected,
+    /// A moment before it starts.
+    start: (i64, i64),
+    /// Protected names at the top, and their states.
+    known: HashMap<PathBuf, State>,
+    /// The settings of the repositories at the top.
+    settings: Vec<(PathBuf, Option<Vec<GitSetting>>)>,
+}
+
+/// Which object it is, and when it changed last.
+type State = (u64, i64, i64);
+
+fn state(found: &fs::Metadata) -> State {
+    (found.ino(), found.ctime(), found.ctime_nsec())
+}
+
+/// The protected names right at the top, of a directory that is not too large.
+fn at_top(top: &Path, ground: Ground, protected: &Protected) -> Vec<(PathBuf, State)> {
+    let entries = fs::read_dir(top).into_iter().flatten().take(4096).filter_map(Result::ok);
+    let judged = |name: &Path| protected.judge(ground, name, Act::File) != Verdict::Free;
+    let kept = entries.filter(|entry| judged(Path::new(&entry.file_name()))).map(|entry| entry.path());
+    kept.filter_map(|path| Some((path.clone(), state(&path.symlink_metadata().ok()?)))).collect()
+}
+
+/// What is found afterwards.
+#[derive(Debug, Default)]
+pub(crate) struct Sprung {
+    hits: Vec<(PathBuf, String)>,
+    /// Whether there was more than was looked at.
+    cut: bool,
+}
+
+impl Tripwire {
+    /// Remembers what has to be known.
+    pub(crate) fn set(spec: &Spec) -> Self {
+        let writable = spec.views.iter().filter(|view| view.mode == Mode::ReadWrite);
+        let ground = |path: &PathBuf| {
+            if spec.repositories.contains(path) { Ground::Repository } else { Ground::Tree }
+        };
+        let tops: Vec<_> = writable.map(|view| (view.path.clone(), ground(&view.path))).collect();
+        let config = |(top, ground): &(PathBuf, Ground)| match ground {
+            Ground::Repository => top.join("config"),
+            Ground::Tree => top.join(".git/config"),
+        };
+        let settings = tops.iter().map(config).map(|path| (path.clone(), settings(&path))).collect();
+        let protected = spec.protected.clone();
+        let known = tops.iter().flat_map(|(top, ground)| at_top(top, *ground, &protected)).collect();
+        Self { tops, protected, start: lately(), known, settings }
+    }
+
+    /// Looks. It takes a tenth of the time that the command took, and never long.
+    pub(crate) fn sprung(&self, ran: Duration) -> Sprung {
+        let time = if ran < SHORT { LEAST } else { (ran / 10).clamp(SHORT / 10, MOST) };
+        let mut walk =
+            Walk { wire: self, found: Sprung::default(), until: Instant::now() + time, entries: 0 };
+        for (top, ground) in &self.tops {
+            walk.top(top, *ground);
+        }
+        walk.found
+    }
+
+    fn is_new(&self, path: &Path) -> bool {
+        let changed = |found: fs::Metadata| {
+            (found.ctime(), found.ctime_nsec()) >= self.start && self.known.get(path) != Some(&state(&found))
+        };
+        path.symlink_metadata().is_ok_and(changed)
+    }
+
+    /// What is wrong with settings: something else than what branches follow has changed, or, where they were not known, something
+    /// in them runs.
+    fn settings_differ(&self, path: &Path) -> bool {
+        let now = settings(path);
+        match self.settings.iter().find(|(known, before)| known == path && before.is_some()) {
+            Some((_, before)) => !same_but_for_branches(before.as_deref(), now.as_deref()),
+            None => now.is_none_or(|now| now.iter().any(runs)),
+        }
+    }
+}
+
+/// A moment that no later change is before: file systems take their times from a clock that moves in steps, or from a finer one.
+fn lately() -> (i64, i64) {
+    let now = rustix::time::clock_gettime(CLOCK);
+    (now.tv_sec, now.tv_nsec)
+}
+
+#[cfg(target_os = "linux")]
+const CLOCK: ClockId = ClockId::RealtimeCoarse;
+#[cfg(not(target_os = "linux"))]
+const CLOCK: ClockId = ClockId::Realtime;
+
+/// Below this, a command is not made to wait.
+const SHORT: Duration = Duration::from_millis(20);
+const LEAST: Duration = Duration::from_micros(300);
+const MOST: Duration = Duration::from_millis(300);
+const MOST_ENTRIES: usize = 50_000;
+/// One is enough to be alarmed.
+const MOST_HITS: usize = 20;
+
+struct Walk<'a> {
+    wire: &'a Tripwire,
+    found: Sprung,
+    until: Instant,
+    entries: usize,
+}
+
+impl Walk<'_> {
+    /// What lies further up is looked at first.
+    fn top(&mut self, top: &Path, ground: Ground) {
+        let mut left = VecDeque::from([PathBuf::new()]);
+        while let Some(directory) = left.pop_front() {
+            let Ok(entries) = fs::read_dir(top.join(&directory)) else { continue };
+            for entry in entries.filter_map(Result::ok) {
+                self.entries += 1;
+                if self.is_over() {
+                    self.found.cut = true;
+                    return;
+                }
+                let below = directory.join(entry.file_name());
+                let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                match self.hit(top, &below, ground) {
+                    Some(why) => self.found.hits.push((top.join(&below), why)),
+                    None if is_directory && !is_objects(&below, ground) => left.push_back(below),
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.entries > MOST_ENTRIES
+            || self.found.hits.len() >= MOST_HITS
+            || self.entries.is_multiple_of(64) && Instant::now() > self.until
+    }
+
+    /// Why somebody should look at a path.
+    fn hit(&self, top: &Path, below: &Path, ground: Ground) -> Option<String> {
+        let verdict = self.wire.protected.judge(ground, below, Act::File);
+        if verdict == Verdict::Free {
+            return None;
+        }
+        let path = top.join(below);
+        if !self.wire.is_new(&path) {
+            return None;
+        }
+        let say = |row: &ProtectedName| Some(format!("`{}` is protected: {}", row.name, row.because));
+        match verdict {
+            // A directory that may be made is not what a tool would run; what lies in it is looked at by itself.
+            Verdict::Kept(row) if !self.is_free_directory(&path, below, ground) => say(row),
+            Verdict::Settings(row) if self.wire.settings_differ(&path) => say(row),
+            Verdict::Pointer(row) if !path.is_dir() && !is_claimed(&path) => say(row),
+            Verdict::Common(row) if text(&path).is_none_or(|text| text.trim_ascii_end() != b"../..") => {
+                say(row)
+            }
+            Verdict::KeptInRepository { depth, name } => {
+                let directory: PathBuf = below.components().take(depth).collect();
+                is_repository(&top.join(directory)).then(|| say(name)).flatten()
+            }
+            Verdict::KeptIfComplete(name) => {
+                path.parent().filter(|path| is_repository(path)).and_then(|_| say(name))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_free_directory(&self, path: &Path, below: &Path, ground: Ground) -> bool {
+        let free = self.wire.protected.judge(ground, below, Act::Directory) == Verdict::Free;
+        free && path.symlink_metadata().is_ok_and(|found| found.is_dir())
+    }
+}
+
+/// Git keeps contents there, very many of them, under names that are their hashes.
+fn is_objects(below: &Path, ground: Ground) -> bool {
+    let of_git = below.parent().is_some_and(|parent| parent.file_name() == Some(OsStr::new(".git")));
+    let is = below.file_name() == Some(OsStr::new("objects"));
+    is && (of_git || ground == Ground::Repository && below.components().count() == 1)
+}
+
+fn is_repository(directory: &Path) -> bool {
+    let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+}
+
+/// Whether the repository that a pointer leads to knows its working tree.
+fn is_claimed(pointer: &Path) -> bool {
+    let found = pointer.parent().map(repository);
+    match found {
+        Some(Repository::Outside(_)) => true,
+        Some(Repository::Inside(path)) => {
+            path.ancestors().any(|path| path.file_name() == Some(OsStr::new(".git")))
+        }
+        _ => false,
+    }
+}
+
+/// The text of a plain file that is not too long. Nothing is followed or waited for.
+fn text(path: &Path) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = fs::File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty()).ok()?);
+    let plain = file.metadata().is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
+    let mut text = Vec::new();
+    (plain && file.take(LONGEST).read_to_end(&mut text).is_ok()).then_some(text)
+}
+
+const LONGEST: u64 = 1 << 20;
+
+/// The settings of a file.
+fn settings(path: &Path) -> Option<Vec<GitSetting>> {
+    git_settings(&text(path)?).ok()
+}
+
+fn same_but_for_branches(before: Option<&[GitSetting]>, now: Option<&[GitSetting]>) -> bool {
+    let rest = |settings: &[GitSetting]| {
+        let mut rest: Vec<_> =
+            settings.iter().filter(|setting| setting.section != "branch").cloned().collect();
+        rest.sort_by(|a, b| (&a.section, &a.subsection, &a.key).cmp(&(&b.section, &b.subsection, &b.key)));
+        rest
+    };
+    before.map(rest) == now.map(rest)
+}
+
+fn runs(setting: &GitSetting) -> bool {
+    let names = ["core.hookspath", "core.attributesfile", "core.worktree"];
+    setting.is_command()
+        || setting.section.starts_with("include")
+        || names.iter().any(|name| setting.is(name))
+}
+
+impl Sprung {
+    /// Warns and records. The command has run; nothing else fails because of it.
+    pub(crate) fn tell(
+        &self,
+        journal: &Journal,
+        verbose: bool,
+        terminal: &mut Terminal<'_>,
+    ) -> io::Result<()> {
+        for (path, why) in &self.hits {
+            if let Err(unrecorded) = journal.tripped(path, why) {
+                write!(terminal.err, "{unrecorded}")?;
+            }
+            let shown = Shown::path(path);
+            match terminal.format {
+                Format::Text => writeln!(
+                    terminal.err,
+                    "{}: {shown} has changed while the command ran: {}",
+                    terminal.warning(Code::JailTripped),
+                    Shown::text(why)
+                )?,
+                Format::Json => writeln!(
+                    terminal.err,
+                    "{}",
+                    json!({ "version": 1, "event": "tripped", "code": Code::JailTripped.to_string(), "path": shown.to_string(), "reason": why })
+                )?,
+            }
+        }
+        if self.cut && verbose && terminal.format == Format::Text {
+            writeln!(terminal.err, "note: the tree is large, and not all of it was looked at afterwards")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policy::Limits;
+
+    /// A workspace with a wire, what is done to it, and what is found.
+    fn sprung(before: &[(&str, &str)], after: &[(&str, &str)]) -> String {
+        let stage = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(stage.path()).unwrap();
+        let put = |files: &[(&str, &str)]| {
+            for (path, text) in files {
+                let path = top.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+        };
+        put(before);
+        let spec = Spec::for_workspace(&top, Path::new("/home/me"), Limits::none());
+        tick();
+        let wire = Tripwire::set(&spec);
+        put(after);
+        let found = wire.sprung(Duration::from_secs(60));
+        let mut paths: Vec<_> = found
+            .hits
+            .iter()
+            .map(|(path, _)| path.strip_prefix(&top).unwrap().display().to_string())
+            .collect();
+        paths.sort();
+        paths.join(" ")
+    }
+
+    /// Waits until what was made before is older than what is made now.
+    fn tick() {
+        let clock = || rustix::time::clock_gettime(ClockId::Realtime);
+        let before = clock();
+        let now = (before.tv_sec, before.tv_nsec);
+        // A step later.
+        while lately() <= now {
+            std::thread::yield_now();
+        }
+    }
+
+    const CONFIG: &str = "[core]\n\tbare = false\n";
+
+    #[test]
+    fn changes_to_protected_names_are_found() {
+        let before = [(".envrc", "a"), ("src/.vscode/x", "a"), (".git/config", CONFIG), (".git/hooks/a", "")];
+        let follows = format!("{CONFIG}[branch \"x\"]\n\tremote = origin\n");
+        let elsewhere = format!("{CONFIG}[remote \"origin\"]\n\turl = https://example.org/\n");
+        let rows: &[(&[(&str, &str)], &str)] = &[
+            (&[("src/main.rs", "x"), ("target/debug/run", "x")], ""),
+            (&[(".envrc", "b")], ".envrc"),
+            (&[("a/b/c/.envrc", "b")], "a/b/c/.envrc"),
+            (&[("src/.vscode/x", "b")], "src/.vscode/x"),
+            (&[(".git/hooks/a", "b")], ".git/hooks/a"),
+            (&[(".git/config", &follows)], ""),
+            (&[(".git/config", &elsewhere)], ".git/config"),
+            (&[("new/.git/config", CONFIG)], ""),
+            (&[("new/.git/config", "[core]\nfsmonitor = x\n")], "new/.git/config"),
+            (&[("x/HEAD", ""), ("x/config", "")], ""),
+            (
+                &[("x/HEAD", ""), ("x/objects/a", ""), ("x/refs/a", ""), ("x/config", "")],
+                "x/HEAD x/config x/objects x/refs",
+            ),
+            (&[("tree/.git", "gitdir: ../x\n")], "tree/.git"),
+        ];
+        for (after, expected) in rows {
+            assert_eq!(sprung(&before, after), *expected, "{after:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_there_before_is_not_found() {
+        let before =
+            [(".envrc", "a"), ("x/HEAD", ""), ("x/objects/a", ""), ("x/refs/a", ""), ("x/config", "")];
+        assert_eq!(sprung(&before, &[("a", "b")]), "");
+    }
+}
