@@ -160,9 +160,9 @@ fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide, layered: b
         mode_at(&shown, path).is_some() && run.spec.mode_at(path).is_none() && can_be_hidden(path)
     });
     let hidden: Vec<_> = hidden.map(|path| View { path: path.clone(), mode: Mode::Hidden }).collect();
-    let seen = |view: View| match layered && view.path.starts_with(&origin.home) && view.path.is_dir() {
-        true => View { mode: Mode::Layered, ..view },
-        false => view,
+    let seen = |view: View| {
+        let writes = layered && view.path.starts_with(&origin.home) && view.path.is_dir();
+        View { mode: if writes { Mode::Layered } else { view.mode }, ..view }
     };
     let shown: Vec<_> = shown.into_iter().map(seen).collect();
     run.settings.views.extend(shown.iter().cloned());
