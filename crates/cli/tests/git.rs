@@ -231,9 +231,9 @@ fn no_name_of_the_table_can_be_planted() {
         let verdict = all.judge(policy::Ground::Tree, &path, policy::Act::File);
         // Directories on the way are free, and so are those of a repository without anything in it that git would run.
         let planted = match verdict {
-            policy::Verdict::Kept(_) => true,
-            policy::Verdict::Pointer(_) | policy::Verdict::Settings(_) => {
-                !stage.path("ws").join(&path).is_dir()
+            policy::Verdict::Kept(_) | policy::Verdict::Pointer(_) | policy::Verdict::Settings(_) => {
+                let may = all.judge(policy::Ground::Tree, &path, policy::Act::Directory);
+                may != policy::Verdict::Free || !stage.path("ws").join(&path).is_dir()
             }
             _ => false,
         };
@@ -251,6 +251,10 @@ const TRICKS: &[(&str, &str)] = &[
     (
         "settings by git",
         "git config core.fsmonitor $PWD/evil; git config core.pager $PWD/evil; git config alias.status \"!$PWD/evil\"",
+    ),
+    (
+        "settings of a repository whose own are gone",
+        "rm -f .git/config; git config remote.origin.url https://evil.example/x; git config core.fsmonitor $PWD/evil; git init -q",
     ),
     ("settings by hand", "printf '[core]\\nfsmonitor = %s\\n' \"$PWD/evil\" >> .git/config"),
     (

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use policy::Act;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
@@ -255,7 +255,13 @@ impl<'a> Hand<'a> {
         let spot = self.new_place((at, path))?;
         let _beside = self.free(&spot, Act::Directory)?;
         self.shared.forget_places();
-        rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))
+        rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
+        if spot.name.to_bytes().eq_ignore_ascii_case(b".git") {
+            let found = rustix::fs::statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let mut made = self.shared.made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.insert((found.st_dev, found.st_ino));
+        }
+        Ok(())
     }
 
     fn node(&self, at: i32, path: u64, mode: u32) -> Result<(), Errno> {
@@ -393,21 +399,14 @@ fn written(spot: &Spot, text: &[u8], close: bool) -> Result<Done, Errno> {
 fn replace_settings(shared: &Shared, old: &Spot, new: &Spot, flags: u32) -> Option<Result<(), Errno>> {
     let after = repository::text(&old.directory, old.name.to_bytes()).ok()?;
     let made = rustix::fs::fstat(&new.directory).ok().map(|found| (found.st_dev, found.st_ino))?;
-    let mut known = shared.made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let is_new = shared.made.lock().unwrap_or_else(PoisonError::into_inner).contains(&made);
     let (before, age) = match repository::text(&new.directory, new.name.to_bytes()) {
-        Ok(before) if known.contains(&made) => (before, Age::New),
-        Ok(before) => (before, Age::Old),
-        Err(Errno::NOENT) => (Vec::new(), Age::New),
+        Ok(before) => (before, if is_new { Age::New } else { Age::Old }),
+        // Settings that are gone are not new ones: somebody may have removed them.
+        Err(Errno::NOENT) if is_new => (Vec::new(), Age::New),
         Err(_) => return None,
     };
-    if flags != 0 || !repository::is_harmless(&before, &after, age) {
-        return None;
-    }
-    let replaced = replace(old, new, &after);
-    if replaced.is_ok() && age == Age::New {
-        known.insert(made);
-    }
-    Some(replaced)
+    (flags == 0 && repository::is_harmless(&before, &after, age)).then(|| replace(old, new, &after))
 }
 
 fn replace(old: &Spot, new: &Spot, text: &[u8]) -> Result<(), Errno> {

@@ -57,6 +57,13 @@ impl Grounds {
         of_host.then_some((top.as_path(), ground))
     }
 
+    /// Whether a path lies in a view of its own that can be changed, at a protected name: somebody wants exactly that changed.
+    fn is_given(&self, path: &Path, top: &Path, ground: Ground) -> bool {
+        let own = self.mounts.iter().filter(|(mount, own)| *own && mount != top && path.starts_with(mount));
+        let mut below = own.filter_map(|(mount, _)| mount.strip_prefix(top).ok());
+        below.any(|view| matches!(self.protected.judge(ground, view, Act::File), Verdict::Kept(_)))
+    }
+
     /// Whether something is mounted at a path or below it: it would come off if the path went away.
     pub(super) fn holds_mounts(&self, path: &Path) -> bool {
         self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
@@ -95,6 +102,7 @@ pub(super) fn judge<'a>(
     let no = |name| Err(refused(shared, full.clone(), name));
     match shared.protected().judge(ground, below, act) {
         Verdict::Free => Ok(Leave::Free),
+        Verdict::Kept(_) if grounds.is_given(&full, top, ground) => Ok(Leave::Free),
         Verdict::Kept(name) => no(name),
         Verdict::KeptInRepository { depth, name } => {
             let above: PathBuf = top.components().chain(below.components().take(depth)).collect();
