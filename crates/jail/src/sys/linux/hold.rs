@@ -200,7 +200,7 @@ fn grow(
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
-        root = jail.root.as_ref().map(|root| root.try_clone()).transpose().map_err(|_| no_handle())?;
+        root = jail.root.as_ref().map(OwnedFd::try_clone).transpose().map_err(|_| no_handle())?;
         sockets = std::mem::take(&mut jail.sockets);
         Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;

@@ -31,7 +31,7 @@ use super::observe::{denial, uses};
 use crate::launch::Denial;
 use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;
-use crate::uses::Uses;
+use crate::uses::{Use, Uses};
 use ground::Grounds;
 
 /// Threads that hear the calls of a jail until nobody is left to make one. Dropped, they are waited for: whoever has them
@@ -177,9 +177,10 @@ impl Shared {
             let (denial, uses) = (denial(notice, sight), uses::of(notice));
             // Of one that does not wait any more, what was read may be somebody else's.
             if self.is_waiting(notice.id) {
-                denial.into_iter().for_each(|denial| self.tell(denial));
-                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                uses.into_iter().for_each(|one| seen.add(one));
+                if let Some(denial) = denial {
+                    self.tell(denial);
+                }
+                self.note(uses);
             }
         }
         if !self.about.keeps() {
@@ -203,6 +204,13 @@ impl Shared {
             // Somebody else answers.
             Done::Later => Ok(()),
         };
+    }
+
+    fn note(&self, uses: Vec<Use>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        for used in uses {
+            seen.add(used);
+        }
     }
 
     fn tell(&self, denial: Denial) {

@@ -49,37 +49,39 @@ pub(super) fn perform(shared: &Arc<Shared>, notice: &Notice, callers: &mut Calle
 /// What is wanted; `None` for a call that is only watched.
 fn wanted(notice: &Notice) -> Option<Wanted> {
     const HERE: i32 = libc::AT_FDCWD;
-    let [a, b, c, d, e, _] = notice.arguments;
+    let [one, two, three, four, five, _] = notice.arguments;
     let word = |argument: u64| int(argument).cast_unsigned();
     Some(match notice.number {
-        libc::SYS_openat => Wanted::Open { at: int(a), path: b, flags: int(c), mode: word(d) },
-        libc::SYS_mkdirat => Wanted::Directory { at: int(a), path: b, mode: word(c) },
-        libc::SYS_mknodat => Wanted::Node { at: int(a), path: b, mode: word(c) },
-        libc::SYS_symlinkat => Wanted::Symlink { to: a, at: int(b), path: c },
-        libc::SYS_linkat => Wanted::Link { from: (int(a), b), to: (int(c), d), flags: int(e) },
-        libc::SYS_renameat2 => Wanted::Rename { from: (int(a), b), to: (int(c), d), flags: word(e) },
-        libc::SYS_truncate => Wanted::Truncate { path: a, length: b },
-        libc::SYS_umask => Wanted::Umask(word(a)),
-        libc::SYS_renameat => Wanted::Rename { from: (int(a), b), to: (int(c), d), flags: 0 },
+        libc::SYS_openat => Wanted::Open { at: int(one), path: two, flags: int(three), mode: word(four) },
+        libc::SYS_mkdirat => Wanted::Directory { at: int(one), path: two, mode: word(three) },
+        libc::SYS_mknodat => Wanted::Node { at: int(one), path: two, mode: word(three) },
+        libc::SYS_symlinkat => Wanted::Symlink { to: one, at: int(two), path: three },
+        libc::SYS_linkat => Wanted::Link { from: (int(one), two), to: (int(three), four), flags: int(five) },
+        libc::SYS_renameat2 => {
+            Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: word(five) }
+        }
+        libc::SYS_truncate => Wanted::Truncate { path: one, length: two },
+        libc::SYS_umask => Wanted::Umask(word(one)),
+        libc::SYS_renameat => Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: 0 },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_open => Wanted::Open { at: HERE, path: a, flags: int(b), mode: word(c) },
+        libc::SYS_open => Wanted::Open { at: HERE, path: one, flags: int(two), mode: word(three) },
         #[cfg(target_arch = "x86_64")]
         libc::SYS_creat => Wanted::Open {
             at: HERE,
-            path: a,
+            path: one,
             flags: libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC,
-            mode: word(b),
+            mode: word(two),
         },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_mkdir => Wanted::Directory { at: HERE, path: a, mode: word(b) },
+        libc::SYS_mkdir => Wanted::Directory { at: HERE, path: one, mode: word(two) },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_mknod => Wanted::Node { at: HERE, path: a, mode: word(b) },
+        libc::SYS_mknod => Wanted::Node { at: HERE, path: one, mode: word(two) },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_symlink => Wanted::Symlink { to: a, at: HERE, path: b },
+        libc::SYS_symlink => Wanted::Symlink { to: one, at: HERE, path: two },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_link => Wanted::Link { from: (HERE, a), to: (HERE, b), flags: 0 },
+        libc::SYS_link => Wanted::Link { from: (HERE, one), to: (HERE, two), flags: 0 },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_rename => Wanted::Rename { from: (HERE, a), to: (HERE, b), flags: 0 },
+        libc::SYS_rename => Wanted::Rename { from: (HERE, one), to: (HERE, two), flags: 0 },
         _ => return None,
     })
     .filter(|wanted| !matches!(wanted, Wanted::Open { flags, .. } if !writes(*flags)))
@@ -258,8 +260,8 @@ impl<'a> Hand<'a> {
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
         if spot.name.to_bytes().eq_ignore_ascii_case(b".git") {
             let found = rustix::fs::statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW)?;
-            let mut made = self.shared.made.lock().unwrap_or_else(PoisonError::into_inner);
-            made.insert((found.st_dev, found.st_ino));
+            let mut repositories = self.shared.made.lock().unwrap_or_else(PoisonError::into_inner);
+            repositories.insert((found.st_dev, found.st_ino));
         }
         Ok(())
     }
@@ -315,9 +317,8 @@ impl<'a> Hand<'a> {
     }
 
     fn rename(&self, from: (i32, u64), to: (i32, u64), flags: u32) -> Result<(), Errno> {
-        let (old, new) = match (self.find(from)?, self.find(to)?) {
-            (Found::Spot(old), Found::Spot(new)) => (old, new),
-            _ => return Err(Errno::BUSY),
+        let (Found::Spot(old), Found::Spot(new)) = (self.find(from)?, self.find(to)?) else {
+            return Err(Errno::BUSY);
         };
         let mut beside = self.free(&old, Act::Placed)?;
         match judge(self.shared, &new, Act::Placed, &mut beside)? {
