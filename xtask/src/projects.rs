@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tempfile::TempDir;
 
@@ -86,10 +86,12 @@ fn tried(project: &Project, root: &Path, jail: &Path, wanted: &Wanted<'_>) -> io
         if let Some(difference) = difference(&outside, &inside) {
             return Ok(Outcome::Failed(difference));
         }
-        rounds.push([outside.time, inside.time]);
+        rounds.push([outside, inside]);
     }
     directory.close()?;
-    Ok(Outcome::Ok(vec![ratio(&rounds)]))
+    let by = |measure: fn(&Tried) -> f64| rounds.iter().map(|round| round.each_ref().map(measure)).collect();
+    let (time, work): (Vec<_>, Vec<_>) = (by(|tried| tried.time), by(|tried| tried.work));
+    Ok(Outcome::Ok(vec![format!("time {}", ratio(&time)), format!("work {}", ratio(&work))]))
 }
 
 fn is_there(program: &str) -> bool {
@@ -110,14 +112,17 @@ enum Side {
 }
 
 /// How a project came out on one side.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Tried {
     success: bool,
     /// What has to be the same on both sides.
     result: String,
     /// The last of what it complained about.
     complaint: String,
-    time: Duration,
+    /// How long the build took.
+    time: f64,
+    /// How much of the processors it took, with everything it started.
+    work: f64,
 }
 
 impl Stage {
@@ -147,30 +152,27 @@ impl Stage {
         // What copying left to be written is no cost of the build.
         command::works(&mut Command::new("sync"));
         let start = Instant::now();
-        let built = self.on(side, &workspace, "build.sh").output()?;
-        let time = start.elapsed();
-        let asked = self.on(side, &workspace, "result.sh").output()?;
+        let built = self.on(side, project, "build.sh").output()?;
+        let time = start.elapsed().as_secs_f64();
+        let asked = self.on(side, project, "result.sh").output()?;
         Ok(Tried {
             success: built.status.success() && asked.status.success(),
             result: String::from_utf8_lossy(&asked.stdout).into_owned(),
             complaint: format!("{}\n{}", last_lines(&built.stderr, 15), last_lines(&asked.stderr, 5)),
             time,
+            work: worked(&built.stderr).unwrap_or(time),
         })
     }
 
-    fn on(&self, side: Side, workspace: &Path, script: &str) -> Command {
-        match side {
-            Side::Outside => {
-                let mut command = self.command("sh", workspace);
-                command.arg(script);
-                command
-            }
-            Side::Inside => {
-                let mut command = self.command(&self.jail.to_string_lossy(), workspace);
-                command.args(["run", "--", "sh", script]);
-                command
-            }
+    fn on(&self, side: Side, project: &Project, script: &str) -> Command {
+        let workspace = &self.path.join("ws");
+        let mut command = self.command("bash", workspace);
+        command.args(["-c", "TIMEFORMAT='worked %U %S'; time \"$@\"", "bash"]);
+        if side == Side::Inside {
+            command.arg(&self.jail).arg("run").args(project.options).arg("--");
         }
+        command.args(["sh", script]);
+        command
     }
 
     /// A command with little of our environment, and with policies and ledgers of its own.
@@ -185,6 +187,13 @@ impl Stage {
         command.current_dir(directory).stdin(Stdio::null());
         command
     }
+}
+
+/// Processor time by what the shell said last.
+fn worked(err: &[u8]) -> Option<f64> {
+    let last = last_lines(err, 1);
+    let (own, kernel) = last.strip_prefix("worked ")?.split_once(' ')?;
+    Some(own.parse::<f64>().ok()? + kernel.parse::<f64>().ok()?)
 }
 
 fn last_lines(bytes: &[u8], count: usize) -> String {
@@ -207,16 +216,15 @@ fn difference(outside: &Tried, inside: &Tried) -> Option<Vec<String>> {
     Some(std::iter::once(wrong).chain(all.lines()).map(str::to_owned).collect())
 }
 
-/// Times of both sides, outside and inside of each round.
-fn ratio(rounds: &[[Duration; 2]]) -> String {
+/// A measure of both sides, outside and inside of each round, in seconds.
+fn ratio(rounds: &[[f64; 2]]) -> String {
     let median = |mut all: Vec<f64>| {
         all.sort_by(f64::total_cmp);
         let middle = all.len() / 2;
         if all.len() % 2 == 1 { all[middle] } else { f64::midpoint(all[middle - 1], all[middle]) }
     };
-    let side = |side: usize| median(rounds.iter().map(|round| round[side].as_secs_f64()).collect());
-    let ratios: Vec<_> =
-        rounds.iter().map(|[outside, inside]| inside.as_secs_f64() / outside.as_secs_f64()).collect();
+    let side = |side: usize| median(rounds.iter().map(|round| round[side]).collect());
+    let ratios: Vec<_> = rounds.iter().map(|[outside, inside]| inside / outside).collect();
     let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
     let most = ratios.iter().copied().fold(0.0, f64::max);
     format!(
@@ -247,9 +255,14 @@ mod tests {
 
     #[test]
     fn a_ratio_says_its_spread() {
-        let round = |outside, inside| [outside, inside].map(Duration::from_millis);
-        let said = ratio(&[round(1000, 1100), round(1000, 1500), round(2000, 2000)]);
+        let said = ratio(&[[1.0, 1.1], [1.0, 1.5], [2.0, 2.0]]);
         assert_eq!(said, "1.10 x outside (median of 3 rounds, 1.00 to 1.50): 1.50 s inside, 1.00 s outside");
+    }
+
+    #[test]
+    fn work_is_what_the_shell_said_last() {
+        assert_eq!(worked(b"noise\nworked 1.5 0.25\n"), Some(1.75));
+        assert!(worked(b"worked 1\n").is_none() && worked(b"").is_none());
     }
 
     #[test]
@@ -258,7 +271,8 @@ mod tests {
             success,
             result: result.to_owned(),
             complaint: String::new(),
-            time: Duration::ZERO,
+            time: 0.0,
+            work: 0.0,
         };
         let rows = [
             (tried(true, "a"), tried(true, "a"), None),

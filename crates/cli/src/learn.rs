@@ -148,8 +148,9 @@ fn read(file: &Path, origin: &Origin) -> Result<Option<Source>, Failure> {
     config::read(Scope::User, file, workspace).map_err(|problem| report::failure(&problem.into()))
 }
 
-/// Shows the rest of the machine, as far as the files of others let it be shown.
-fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide) -> Result<(), Failure> {
+/// Shows the rest of the machine, as far as the files of others let it be shown. In the home directory, a command that
+/// writes goes on with a layer of its own where there can be layers.
+fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide, layered: bool) -> Result<(), Failure> {
     let shown = wide.shown.iter().map(|path| View { path: path.clone(), mode: Mode::ReadOnly });
     let fresh = |spec: &Spec, path: &Path| spec.views.iter().all(|view| view.path != path);
     let shown: Vec<_> =
@@ -159,6 +160,11 @@ fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide) -> Result<
         mode_at(&shown, path).is_some() && run.spec.mode_at(path).is_none() && can_be_hidden(path)
     });
     let hidden: Vec<_> = hidden.map(|path| View { path: path.clone(), mode: Mode::Hidden }).collect();
+    let seen = |view: View| {
+        let writes = layered && view.path.starts_with(&origin.home) && view.path.is_dir();
+        View { mode: if writes { Mode::Layered } else { view.mode }, ..view }
+    };
+    let shown: Vec<_> = shown.into_iter().map(seen).collect();
     run.settings.views.extend(shown.iter().cloned());
     run.spec.views.extend(shown.into_iter().chain(hidden));
     let place = Inside { home: &origin.home, cwd: &run.cwd, toolchains: &run.spec.toolchains };
@@ -197,12 +203,12 @@ fn held(
     machine: &Machine<'_>,
 ) -> Result<(Wide, (Held, Doors)), Failure> {
     let narrow = (run.spec.views.clone(), run.settings.views.clone());
-    let mut attempts = 0;
+    let (mut attempts, mut layered) = (0, true);
     loop {
         attempts += 1;
         (run.spec.views, run.settings.views) = narrow.clone();
         let wide = machine.look();
-        widen(run, args, origin, &wide)?;
+        widen(run, args, origin, &wide, layered)?;
         match jailed::hold(run, Early::begin(), args) {
             Ok(held) if held.0.provider() == Provider::Native => return Ok((wide, held)),
             Ok(held) => {
@@ -211,6 +217,7 @@ fn held(
                 return Err(run.refuse(Failure::coded(Code::JailUnavailable, message)));
             }
             Err(NoJail::Refused(failure)) if attempts < ATTEMPTS && has_moved(&failure) => {}
+            Err(_) if layered => layered = false,
             Err(NoJail::Unavailable(failure) | NoJail::Refused(failure)) => return Err(run.refuse(failure)),
         }
     }

@@ -7,6 +7,8 @@ pub(super) struct Project {
     pub(super) needs: &'static [&'static str],
     /// Brings everything that the rest needs, with a network, outside. `$ROOT` is this repository.
     pub(super) prepare: &'static str,
+    /// Options of `run` without which it does not work, each with its reason beside it.
+    pub(super) options: &'static [&'static str],
     /// What is timed, without a network.
     pub(super) build: &'static str,
     /// Prints what has to be the same on both sides.
@@ -21,6 +23,7 @@ pub(super) const PROJECTS: &[Project] = &[
 git -C "$ROOT" archive HEAD | tar x
 cargo fetch --locked
 "#,
+        options: &[],
         build: "cargo build --locked --offline -p ringfence-policy -p ringfence-shell",
         result: r"
 cargo test --locked --offline -p ringfence-policy --lib 2>/dev/null | grep '^test result' | sed 's/; finished.*//'
@@ -61,6 +64,7 @@ rm -rf node_modules
 # The headers come with node itself, or nothing can be compiled here without a network.
 test -e /usr/include/node/node_api.h
 "#,
+        options: &[],
         build: r#"
 npm ci --offline --no-audit --no-fund --ignore-scripts
 node "$(npm root -g)/npm/node_modules/node-gyp/bin/node-gyp.js" --nodedir=/usr configure build
@@ -76,6 +80,7 @@ python3 -m pip download -q -d wheels numpy pytest pytest-xdist setuptools flit-c
 python3 -m pip download -q --no-deps --no-binary :all: -d source 'more-itertools==10.7.0'
 tar xf source/more_itertools-*.tar.gz --strip-components 1
 ",
+        options: &[],
         build: r"
 python3 -m venv .venv
 .venv/bin/python -m pip install -q --disable-pip-version-check --no-index --find-links wheels numpy pytest pytest-xdist flit-core
@@ -123,6 +128,7 @@ int main(int count, char **words) {
 }
 END
 "#,
+        options: &[],
         build: r#"
 python3 -m venv .venv
 .venv/bin/python -m pip install -q --disable-pip-version-check --no-index --find-links wheels cmake ninja
@@ -142,6 +148,8 @@ cat > page.html <<'END'
 <script>let c = document.getElementById("c").getContext("2d"); c.fillStyle = "red"; c.fillRect(20, 20, 100, 100);</script>
 END
 "#,
+        // It reserves more private memory than it uses, and the bound on one process counts what is reserved.
+        options: &["--limit", "memory=4GiB"],
         // Its own sandbox needs namespaces, and a jail does not let its programs make any.
         build: r#"
 chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=300,300 --screenshot=shot.png "file://$PWD/page.html" 2> log
@@ -160,6 +168,7 @@ done
   for n in $(seq 60); do echo 's += C'$n'.sum();'; done
   echo 'System.out.println(s); } }'; } > src/x/Main.java
 ",
+        options: &[],
         build: "javac -d classes src/x/*.java && jar --create --file x.jar --main-class x.Main -C classes .",
         result: "java -jar x.jar",
     },
@@ -183,6 +192,7 @@ echo 'package x; import org.junit.jupiter.api.Test; class ATest { @Test void two
 mvn -q -B -Dmaven.repo.local="$PWD/.repo" test
 rm -rf target
 "#,
+        options: &[],
         build: r#"mvn -q -B -o -Dmaven.repo.local="$PWD/.repo" test"#,
         result: "ls target/surefire-reports/*.txt && grep -h 'Tests run' target/surefire-reports/*.txt | sed 's/, Time.*//'",
     },
@@ -194,6 +204,7 @@ git init -q .
 for d in $(seq 100); do mkdir -p tree/$d; for f in $(seq 100); do echo $d $f > tree/$d/$f; done; done
 git add . && git -c user.name=a -c user.email=a@b commit -qm files
 ",
+        options: &[],
         build: "for n in 1 2 3 4 5 6 7 8 9 10; do git status --porcelain > /dev/null; done",
         result: "git status --porcelain | grep -v build.sh | wc -l; git ls-files | wc -l",
     },
@@ -209,6 +220,7 @@ for d in range(100):
         with open(f"d{d}/{f}", "w") as file: file.write("small")
 END
 "#,
+        options: &[],
         build: "python3 make.py",
         result: "find d* -type f | wc -l; cat d7/* | wc -c",
     },

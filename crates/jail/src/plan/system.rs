@@ -47,6 +47,11 @@ pub(super) static SYSTEM: &[Row] = &[
     row("/etc/ld.so.cache", Show::AsIs, "what the dynamic loader looks up; without it programs start slowly"),
     row("/etc/ld.so.conf.d", Show::AsIs, "where libraries are"),
     row("/etc/fonts", Show::AsIs, "which fonts there are"),
+    row(
+        "/etc/chromium.d",
+        Show::AsIs,
+        "Debian's chromium reads its options here, and does not start without",
+    ),
     row("/etc/java-17-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
     row("/etc/java-21-openjdk", Show::AsIs, "Debian's Java links its settings to here"),
     row("/etc/java-25-openjdk", Show::AsIs, "Debian's Java links its settings to here"),

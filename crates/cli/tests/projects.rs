@@ -1,0 +1,75 @@
+//! This repository in its own jail: a part of it is built and tested inside and outside, without a network, with the same result.
+//!
+//! `cargo xtask projects` does the same with more and larger software, and says what the jail costs.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+#[path = "../../../tests/skip.rs"]
+mod skip;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A copy of what the package needs of this repository, in a workspace of its own.
+fn copied(to: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let package = "crates/policy";
+    fs::create_dir_all(to.join("crates")).unwrap();
+    for name in [package, "tables", "Cargo.lock"] {
+        assert!(
+            Command::new("cp").arg("-r").arg(root.join(name)).arg(to.join(name)).status().unwrap().success()
+        );
+    }
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let members = manifest.replace("members = [\"crates/*\", \"xtask\"]", "members = [\"crates/policy\"]");
+    let members = members.replace("default-members = [\"crates/cli\"]", "");
+    assert_ne!(members, manifest);
+    fs::write(to.join("Cargo.toml"), members).unwrap();
+}
+
+/// What the tests came to, without how long they took.
+fn tested(stage: &Path, inside: bool) -> (bool, String, String) {
+    let workspace = stage.join(if inside { "inside" } else { "outside" });
+    fs::create_dir(&workspace).unwrap();
+    copied(&workspace);
+    let script = "cargo test --offline -p ringfence-policy --lib";
+    let mut command = Command::new(if inside { env!("CARGO_BIN_EXE_ringfence") } else { "/bin/sh" });
+    command.args(if inside { &["run", "--", "/bin/sh", "-c", script][..] } else { &["-c", script][..] });
+    let kept = ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+    command.env_clear().envs(kept.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    command.env("XDG_CONFIG_HOME", stage.join("config")).env("XDG_STATE_HOME", stage.join("state"));
+    let output = command.current_dir(&workspace).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let results = said.lines().filter(|line| line.starts_with("test result"));
+    let results = results.map(|line| line.split("; finished").next().unwrap().to_owned());
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.success(), results.collect::<Vec<_>>().join("\n"), complaint)
+}
+
+#[test]
+fn a_part_of_this_repository_builds_and_passes_its_tests_inside() {
+    let directory = tempfile::tempdir().unwrap();
+    let stage: PathBuf = directory.path().canonicalize().unwrap();
+    let empty = stage.join("empty");
+    fs::create_dir(&empty).unwrap();
+    let works = Command::new(env!("CARGO_BIN_EXE_ringfence"))
+        .args(["run", "--", "cargo", "--version"])
+        .env("XDG_STATE_HOME", stage.join("state"))
+        .current_dir(&empty)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    if !works.status.success() {
+        return skip::skipped("this repository in a jail", &String::from_utf8_lossy(&works.stderr));
+    }
+    let (success, outside, complaint) = tested(&stage, false);
+    if !success {
+        return skip::skipped(
+            "this repository in a jail",
+            &format!("it does not build outside: {complaint}"),
+        );
+    }
+    let (success, inside, complaint) = tested(&stage, true);
+    assert!(success, "{complaint}");
+    assert!(inside.contains("0 failed") && inside == outside, "{inside}\n{outside}");
+}
