@@ -60,9 +60,9 @@ fn built(root: &Path) -> io::Result<PathBuf> {
     let output = build.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
     programs
-        .last()
+        .next_back()
         .filter(|_| output.status.success())
         .ok_or_else(|| io::Error::other("ringfence does not build"))
 }

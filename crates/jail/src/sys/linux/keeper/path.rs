@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn a_path_is_split_before_its_last_name() {
-        let rows: [(&str, (&str, Option<&str>, bool)); 9] = [
+        type Split = (&'static str, Option<&'static str>, bool);
+        let rows: [(&str, Split); 9] = [
             ("a", ("", Some("a"), false)),
             ("a/", ("", Some("a"), true)),
             ("/a", ("/", Some("a"), false)),
