@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use policy::Protected;
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use super::calls::{confine, notify};
 use super::observe::call::{self, Notice};
@@ -71,6 +72,8 @@ struct Shared {
     listener: OwnedFd,
     /// The root directory of the jail.
     root: OwnedFd,
+    /// Its first process, which is there as long as the jail is.
+    first: Pid,
     about: About,
     /// The mounts of the jail; known when the first call comes.
     mounts: OnceLock<Vec<u64>>,
@@ -109,12 +112,13 @@ struct Told {
 const MOST: usize = 200;
 
 impl Keeper {
-    /// Starts listening. `root` is the root directory of the jail.
-    pub(super) fn start(listener: OwnedFd, root: OwnedFd, about: About) -> Self {
+    /// Starts listening. `root` is the root directory of the jail, and `first` its first process.
+    pub(super) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Self {
         notify::listen_on_the_spot(listener.as_fd());
         let shared = Arc::new(Shared {
             listener,
             root,
+            first,
             about,
             mounts: OnceLock::new(),
             umask: caller::own_umask(),
@@ -221,13 +225,13 @@ impl Shared {
     }
 
     /// Whether a handle is on a mount of the jail.
-    fn is_inside(&self, handle: &OwnedFd, pid: u32) -> Result<(), Errno> {
-        self.identity(handle, pid).map(drop)
+    fn is_inside(&self, handle: &OwnedFd) -> Result<(), Errno> {
+        self.identity(handle).map(drop)
     }
 
     /// The mount and the number of something on a mount of the jail.
-    fn identity(&self, handle: &OwnedFd, pid: u32) -> Result<(u64, u64), Errno> {
-        let mounts = self.mounts.get_or_init(|| caller::mounts(pid));
+    fn identity(&self, handle: &OwnedFd) -> Result<(u64, u64), Errno> {
+        let mounts = self.mounts.get_or_init(|| caller::mounts(self.first));
         let wanted = StatxFlags::MNT_ID | StatxFlags::INO;
         let found = rustix::fs::statx(handle, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, wanted)?;
         let inside = mounts.binary_search(&found.stx_mnt_id).is_ok();
@@ -236,8 +240,8 @@ impl Shared {
 
     /// The path of a directory on a mount of the jail. Files are made many at a time in one: it is remembered for a moment, and
     /// only until a directory is made or moved.
-    fn place(&self, directory: &OwnedFd, pid: u32) -> Result<PathBuf, Errno> {
-        let identity = self.identity(directory, pid)?;
+    fn place(&self, directory: &OwnedFd) -> Result<PathBuf, Errno> {
+        let identity = self.identity(directory)?;
         let mut known = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
             Some(place) if place.identity == identity && place.since.elapsed() < MOMENT => {

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, PoisonError};
 
 use policy::Act;
@@ -108,7 +109,7 @@ impl<'a> Hand<'a> {
         };
         callers.take_on(umask);
         let caller = callers.find(notice.pid)?;
-        Ok(Self { shared, notice, finder: Finder { shared, caller, pid: notice.pid } })
+        Ok(Self { shared, notice, finder: Finder { shared, caller } })
     }
 
     fn act(&self, wanted: &Wanted) -> Result<Done, Errno> {
@@ -166,7 +167,10 @@ impl<'a> Hand<'a> {
 
     fn open_found(&self, found: Found, how: Opening, followed: bool) -> Result<Done, Errno> {
         match found {
-            Found::Object(object) => self.open_object(&object, how),
+            Found::Object(object) => {
+                self.free_object(&object)?;
+                self.open_object(&object, how)
+            }
             Found::Spot(spot) if spot.slash && how.flags.contains(OFlags::CREATE) => Err(Errno::ISDIR),
             Found::Spot(spot) if spot.slash => {
                 self.open_spot(&spot, Opening { flags: how.flags | OFlags::DIRECTORY, ..how }, followed)
@@ -293,8 +297,8 @@ impl<'a> Hand<'a> {
                 self.free_beside(&old, Act::File, &mut beside)?;
                 rustix::fs::linkat(&old.directory, &old.name, &spot.directory, &spot.name, AtFlags::empty())
             }
-            // A file that has no name yet.
             Found::Object(file) => {
+                self.free_object(&file)?;
                 let link = format!("/proc/self/fd/{}", file.as_raw_fd());
                 rustix::fs::linkat(
                     rustix::fs::CWD,
@@ -310,7 +314,7 @@ impl<'a> Hand<'a> {
     fn source(&self, from: (i32, u64), flags: i32) -> Result<Found, Errno> {
         if flags & libc::AT_EMPTY_PATH != 0 && self.notice.text(from.1)?.is_empty() {
             let object = self.finder.caller.descriptor(from.0)?;
-            self.shared.is_inside(&object, self.notice.pid)?;
+            self.shared.is_inside(&object)?;
             return Ok(Found::Object(object));
         }
         if flags & libc::AT_SYMLINK_FOLLOW != 0 { self.followed(from) } else { self.find(from) }
@@ -344,7 +348,10 @@ impl<'a> Hand<'a> {
 
     fn truncate(&self, path: u64, length: u64) -> Result<(), Errno> {
         let object = match self.followed((libc::AT_FDCWD, path))? {
-            Found::Object(object) => object,
+            Found::Object(object) => {
+                self.free_object(&object)?;
+                object
+            }
             Found::Spot(spot) => {
                 self.free(&spot, Act::File)?;
                 let path_only = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -358,6 +365,22 @@ impl<'a> Hand<'a> {
         let link = format!("/proc/self/fd/{}", object.as_raw_fd());
         let file = rustix::fs::open(link, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
         rustix::fs::ftruncate(&file, length)
+    }
+
+    /// Leave to change something that is open already, by the name that it was opened by. What has none is nobody's.
+    fn free_object(&self, object: &OwnedFd) -> Result<(), Errno> {
+        let found = rustix::fs::fstat(object)?;
+        let named =
+            matches!(FileType::from_raw_mode(found.st_mode), FileType::RegularFile | FileType::Directory);
+        if !named || found.st_nlink == 0 {
+            return Ok(());
+        }
+        let full = super::path::place(object)?;
+        let (Some(above), Some(name)) = (full.parent(), full.file_name()) else { return Ok(()) };
+        let directory = self.shared.directory(above).map_err(|_| Errno::ACCESS)?;
+        let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
+        let spot = Spot { directory, path: above.to_owned(), name, slash: false };
+        self.free(&spot, Act::File).map(drop)
     }
 
     /// Leave to do whatever was asked for with a name.
