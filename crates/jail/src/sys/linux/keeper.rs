@@ -38,7 +38,7 @@ use ground::Grounds;
 /// Threads that hear the calls of a jail until nobody is left to make one. Dropped, they are waited for: whoever has them
 /// ends the jail first.
 pub(super) struct Keeper {
-    threads: Vec<JoinHandle<()>>,
+    thread: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
 }
 
@@ -77,8 +77,8 @@ struct Shared {
     about: About,
     /// The mounts of the jail; known when the first call comes.
     mounts: OnceLock<Vec<u64>>,
-    /// The umask that everybody started with.
-    umask: Mode,
+    /// The umask that everybody started with; looked up when the first call comes.
+    umask: OnceLock<Mode>,
     /// Whether somebody has another one.
     umasks_differ: AtomicBool,
     /// Held where a verdict depends on what lies beside a name, until it is made.
@@ -121,7 +121,7 @@ impl Keeper {
             first,
             about,
             mounts: OnceLock::new(),
-            umask: caller::own_umask(),
+            umask: OnceLock::new(),
             umasks_differ: AtomicBool::new(false),
             beside: Mutex::new(()),
             made: Mutex::default(),
@@ -129,15 +129,8 @@ impl Keeper {
             seen: Mutex::default(),
             place: Mutex::default(),
         });
-        // One does the next call while the other waits for its caller to take the answer.
-        let count = if call::ends_by_itself() { 2 } else { 1 };
-        let threads = (0..count)
-            .map(|_| {
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || shared.listen())
-            })
-            .collect();
-        Self { threads, shared }
+        let listening = Arc::clone(&shared);
+        Self { thread: Some(std::thread::spawn(move || listening.listen_together())), shared }
     }
 
     /// What was refused and what was used, each once, in the order in which it was tried first.
@@ -149,10 +142,8 @@ impl Keeper {
     }
 
     fn join(&mut self) {
-        for thread in self.threads.drain(..) {
-            // One that has panicked hears nothing more; the calls that it left are never answered.
-            drop(thread.join());
-        }
+        // One that has panicked hears nothing more; the calls that it left are never answered.
+        drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
@@ -163,16 +154,32 @@ impl Drop for Keeper {
 }
 
 impl Shared {
-    fn listen(self: &Arc<Self>) {
+    /// Waits for the first call alone: many commands make none.
+    ///
+    /// Others then do the next calls while one waits for its caller to take the answer.
+    fn listen_together(self: &Arc<Self>) {
+        let Some(notice) = call::next(&self.listener) else { return };
+        let others = if call::ends_by_itself() { 2 } else { 0 };
+        std::thread::scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|| self.listen(None));
+            }
+            self.listen(Some(notice));
+        });
+    }
+
+    fn listen(self: &Arc<Self>, first: Option<Notice>) {
         let user = self.about.user;
         let ready = confine::use_files_as(user.uid, user.gid);
         let mut callers = caller::Callers::default();
-        while let Some(notice) = call::next(&self.listener) {
+        let mut next = first.or_else(|| call::next(&self.listener));
+        while let Some(notice) = next {
             let done = match ready {
                 Ok(()) => self.hear(&notice, &mut callers),
                 Err(errno) => Done::Answered(Err(errno)),
             };
             self.reply(notice.id, done);
+            next = call::next(&self.listener);
         }
     }
 
@@ -271,8 +278,12 @@ impl Shared {
         self.about.grounds.protected()
     }
 
+    fn usual_umask(&self) -> Mode {
+        *self.umask.get_or_init(caller::own_umask)
+    }
+
     fn start_differing(&self, umask: u32) {
-        if Mode::from_raw_mode(umask & 0o777) != self.umask {
+        if Mode::from_raw_mode(umask & 0o777) != self.usual_umask() {
             self.umasks_differ.store(true, Ordering::Release);
         }
     }
@@ -288,12 +299,6 @@ enum Done {
     Opened(OwnedFd, bool),
     /// It takes long, and is answered by somebody else.
     Later,
-}
-
-impl From<Result<(), Errno>> for Done {
-    fn from(result: Result<(), Errno>) -> Self {
-        Self::Answered(result)
-    }
 }
 
 /// Where something was refused because of its name.

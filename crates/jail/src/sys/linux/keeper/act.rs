@@ -105,7 +105,7 @@ impl<'a> Hand<'a> {
         let umask = if shared.umasks_differ.load(std::sync::atomic::Ordering::Acquire) {
             callers.find(notice.pid)?.umask()?
         } else {
-            shared.umask
+            shared.usual_umask()
         };
         callers.take_on(umask);
         let caller = callers.find(notice.pid)?;
