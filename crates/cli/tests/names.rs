@@ -70,3 +70,54 @@ fn calls_have_the_answers_of_the_kernel() {
     let differ: Vec<_> = native.lines().zip(kept.lines()).filter(|(native, kept)| native != kept).collect();
     assert!(differ.is_empty() && native.lines().count() == kept.lines().count(), "{differ:#?}\n{errors}");
 }
+
+/// What was there stays as it was and nothing new appears that a tool would run, whatever is tried.
+#[test]
+fn no_trick_leads_around_a_protected_name() {
+    if !has_python() {
+        return;
+    }
+    let place = Place::new();
+    let top = place.workspace();
+    let old = [
+        ".git/HEAD",
+        ".git/config",
+        ".git/info/attributes",
+        "deep/er/.envrc",
+        "deep/er/.vscode/tasks.json",
+        "deep/repo/.git/HEAD",
+        "deep/repo/.git/config",
+        "deep/repo/.git/hooks/pre-commit",
+        "bare/HEAD",
+        "bare/config",
+        "bare/hooks/update",
+    ];
+    for path in old {
+        fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+        fs::write(top.join(path), "as it was\n").unwrap();
+    }
+    for repository in [".git", "deep/repo/.git", "bare"] {
+        fs::create_dir_all(top.join(repository).join("objects")).unwrap();
+        fs::create_dir_all(top.join(repository).join("refs")).unwrap();
+    }
+    fs::write(top.join("tricks.py"), include_str!("names/tricks.py")).unwrap();
+    let ended = place.run(&[PYTHON, "tricks.py"]);
+    let said = format!("{}\n{}", text(&ended.stdout), text(&ended.stderr));
+    assert!(said.contains("flip bare/hooks/update"), "{said}");
+    for path in old {
+        assert_eq!(fs::read_to_string(top.join(path)).unwrap(), "as it was\n", "{path}\n{said}");
+    }
+    for path in
+        ["new/.envrc", "new/.vscode", ".git/hooks/post-checkout", "new/.git/hooks/x", ".git/commondir"]
+    {
+        let text = fs::read_to_string(top.join(path)).unwrap_or_default();
+        assert!(!text.contains("evil"), "{path}\n{said}");
+    }
+    for name in ["new/.vscode", ".idea", ".claude"] {
+        assert!(top.join(name).symlink_metadata().is_err(), "{name}\n{said}");
+    }
+    for number in 0..200 {
+        let race = top.join(format!("race{number}"));
+        assert!(!(race.join("HEAD").exists() && race.join("objects").exists()), "{}", race.display());
+    }
+}

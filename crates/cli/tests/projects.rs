@@ -34,7 +34,10 @@ fn tested(stage: &Path, inside: bool) -> (bool, String, String) {
     copied(&workspace);
     let script = "cargo test --offline -p ringfence-policy --lib";
     let mut command = Command::new(if inside { env!("CARGO_BIN_EXE_ringfence") } else { "/bin/sh" });
-    command.args(if inside { &["run", "--", "/bin/sh", "-c", script][..] } else { &["-c", script][..] });
+    if inside {
+        command.args(["run", "--", "/bin/sh"]);
+    }
+    command.args(["-c", script]);
     let kept = ["PATH", "HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
     command.env_clear().envs(kept.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
     command.env("XDG_CONFIG_HOME", stage.join("config")).env("XDG_STATE_HOME", stage.join("state"));

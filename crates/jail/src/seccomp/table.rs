@@ -227,6 +227,13 @@ pub(super) const ALWAYS: &[Row] = &[
         answer: NO_SYS,
         because: "obsolete: no program needs them and few kernels still have them",
     },
+    // Names that are made by no call for names.
+    Row {
+        calls: &[IOCTL],
+        when: &[one_of(1, SUBVOLUMES, "request makes or removes a subvolume of btrfs")],
+        answer: PERM,
+        because: "makes a directory under any name, with everything in it, past whoever watches over names",
+    },
     // Terminals.
     Row {
         calls: &[IOCTL],
@@ -553,6 +560,9 @@ const NAMESPACES: u32 = 0x7e02_0000;
 const PER_LINUX32: u32 = 0x8;
 const UNAME26: u32 = 0x2_0000;
 const ADDR_NO_RANDOMIZE: u32 = 0x4_0000;
+
+/// `BTRFS_IOC_SNAP_CREATE`, `SUBVOL_CREATE`, `SNAP_DESTROY`, and the second versions of the first two.
+const SUBVOLUMES: &[u32] = &[0x5000_9401, 0x5000_940e, 0x5000_940f, 0x5000_9417, 0x5000_9418];
 
 const TIOCSTI: u32 = 0x5412;
 const TIOCLINUX: u32 = 0x541c;

@@ -18,7 +18,9 @@ impl Stage {
         for dir in ["home/ws", "beside"] {
             fs::create_dir_all(stage.path(dir)).unwrap();
         }
-        files.iter().for_each(|(path, text)| stage.put(path, text));
+        for (path, text) in files {
+            stage.put(path, text);
+        }
         stage
     }
 
@@ -274,7 +276,8 @@ fn every_row_has_a_reason_and_stands_once() {
     for toolchain in TOOLCHAINS {
         let mut seen = BTreeSet::new();
         for dir in toolchain.dirs {
-            assert!(!dir.parts.is_empty() && !(dir.path.is_empty() && dir.variable.is_empty()));
+            assert!(!dir.parts.is_empty());
+            assert!(!dir.path.is_empty() || !dir.variable.is_empty());
             for part in dir.parts {
                 let place = joined(Path::new(dir.path), part.path);
                 assert!(seen.insert((place, dir.variable)), "{} {}", dir.path, part.path);

@@ -173,6 +173,13 @@ const PARTLY: &[Line] = &[
     Line("personality", &[HIGH + 0x44_0000], PERM),
     Line("personality", &[0x10_0000], PERM),
     Line("personality", &[0x6], PERM),
+    Line("ioctl", &[0, 0x5000_9401], PERM),
+    Line("ioctl", &[0, 0x5000_940e], PERM),
+    Line("ioctl", &[0, 0x5000_940f], PERM),
+    Line("ioctl", &[0, 0x5000_9417], PERM),
+    Line("ioctl", &[0, HIGH + 0x5000_9418], PERM),
+    // FICLONE has the same letter.
+    Line("ioctl", &[0, 0x4004_9409], ALLOW),
     Line("ioctl", &[0, 0x5412], PERM),
     Line("ioctl", &[0, HIGH + 0x5412], PERM),
     Line("ioctl", &[0, 0xffff_ffff_0000_5412], PERM),

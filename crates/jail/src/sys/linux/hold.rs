@@ -196,17 +196,18 @@ fn grow(
     let heard = about.as_ref().map(|about| Heard { kept: about.keeps(), observed: about.sight.is_some() });
     let terms =
         Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true, heard };
-    let (mut listener, mut root, mut sockets) = (None, None, native::Sockets::default());
+    let (mut listener, mut root, mut first, mut sockets) = (None, None, None, native::Sockets::default());
     let (mut running, resources) = begin(spec, command, &terms, |order| {
         let mut jail = seed.grow(order, plan)?;
         listener = jail.listener.take();
-        root = jail.root.as_ref().map(|root| root.try_clone()).transpose().map_err(|_| no_handle())?;
+        root = jail.root.as_ref().map(OwnedFd::try_clone).transpose().map_err(|_| no_handle())?;
         sockets = std::mem::take(&mut jail.sockets);
+        first = Some(jail.first.pid);
         Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
     })?;
     running.sockets = sockets;
-    if let (Some(listener), Some(root), Some(about)) = (listener, root, about) {
-        running.keeper = Some(Keeper::start(listener, root, about));
+    if let (Some(listener), Some(root), Some(first), Some(about)) = (listener, root, first, about) {
+        running.keeper = Some(Keeper::start(listener, root, first, about));
     }
     Ok((running, enforcement(plan, spec, lessened, resources)))
 }

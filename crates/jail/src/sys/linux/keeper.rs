@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use policy::Protected;
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use super::calls::{confine, notify};
 use super::observe::call::{self, Notice};
@@ -31,13 +32,13 @@ use super::observe::{denial, uses};
 use crate::launch::Denial;
 use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;
-use crate::uses::Uses;
+use crate::uses::{Use, Uses};
 use ground::Grounds;
 
 /// Threads that hear the calls of a jail until nobody is left to make one. Dropped, they are waited for: whoever has them
 /// ends the jail first.
 pub(super) struct Keeper {
-    threads: Vec<JoinHandle<()>>,
+    thread: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
 }
 
@@ -71,11 +72,13 @@ struct Shared {
     listener: OwnedFd,
     /// The root directory of the jail.
     root: OwnedFd,
+    /// Its first process, which is there as long as the jail is.
+    first: Pid,
     about: About,
     /// The mounts of the jail; known when the first call comes.
     mounts: OnceLock<Vec<u64>>,
-    /// The umask that everybody started with.
-    umask: Mode,
+    /// The umask that everybody started with; looked up when the first call comes.
+    umask: OnceLock<Mode>,
     /// Whether somebody has another one.
     umasks_differ: AtomicBool,
     /// Held where a verdict depends on what lies beside a name, until it is made.
@@ -109,15 +112,16 @@ struct Told {
 const MOST: usize = 200;
 
 impl Keeper {
-    /// Starts listening. `root` is the root directory of the jail.
-    pub(super) fn start(listener: OwnedFd, root: OwnedFd, about: About) -> Self {
+    /// Starts listening. `root` is the root directory of the jail, and `first` its first process.
+    pub(super) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Self {
         notify::listen_on_the_spot(listener.as_fd());
         let shared = Arc::new(Shared {
             listener,
             root,
+            first,
             about,
             mounts: OnceLock::new(),
-            umask: caller::own_umask(),
+            umask: OnceLock::new(),
             umasks_differ: AtomicBool::new(false),
             beside: Mutex::new(()),
             made: Mutex::default(),
@@ -125,15 +129,8 @@ impl Keeper {
             seen: Mutex::default(),
             place: Mutex::default(),
         });
-        // One does the next call while the other waits for its caller to take the answer.
-        let count = if call::ends_by_itself() { 2 } else { 1 };
-        let threads = (0..count)
-            .map(|_| {
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || shared.listen())
-            })
-            .collect();
-        Self { threads, shared }
+        let listening = Arc::clone(&shared);
+        Self { thread: Some(std::thread::spawn(move || listening.listen_together())), shared }
     }
 
     /// What was refused and what was used, each once, in the order in which it was tried first.
@@ -145,10 +142,8 @@ impl Keeper {
     }
 
     fn join(&mut self) {
-        for thread in self.threads.drain(..) {
-            // One that has panicked hears nothing more; the calls that it left are never answered.
-            drop(thread.join());
-        }
+        // One that has panicked hears nothing more; the calls that it left are never answered.
+        drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
@@ -159,16 +154,32 @@ impl Drop for Keeper {
 }
 
 impl Shared {
-    fn listen(self: &Arc<Self>) {
+    /// Waits for the first call alone: many commands make none.
+    ///
+    /// Others then do the next calls while one waits for its caller to take the answer.
+    fn listen_together(self: &Arc<Self>) {
+        let Some(notice) = call::next(&self.listener) else { return };
+        let others = if call::ends_by_itself() { 2 } else { 0 };
+        std::thread::scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|| self.listen(None));
+            }
+            self.listen(Some(notice));
+        });
+    }
+
+    fn listen(self: &Arc<Self>, first: Option<Notice>) {
         let user = self.about.user;
         let ready = confine::use_files_as(user.uid, user.gid);
         let mut callers = caller::Callers::default();
-        while let Some(notice) = call::next(&self.listener) {
+        let mut next = first.or_else(|| call::next(&self.listener));
+        while let Some(notice) = next {
             let done = match ready {
                 Ok(()) => self.hear(&notice, &mut callers),
                 Err(errno) => Done::Answered(Err(errno)),
             };
             self.reply(notice.id, done);
+            next = call::next(&self.listener);
         }
     }
 
@@ -177,9 +188,10 @@ impl Shared {
             let (denial, uses) = (denial(notice, sight), uses::of(notice));
             // Of one that does not wait any more, what was read may be somebody else's.
             if self.is_waiting(notice.id) {
-                denial.into_iter().for_each(|denial| self.tell(denial));
-                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                uses.into_iter().for_each(|one| seen.add(one));
+                if let Some(denial) = denial {
+                    self.tell(denial);
+                }
+                self.note(uses);
             }
         }
         if !self.about.keeps() {
@@ -205,6 +217,13 @@ impl Shared {
         };
     }
 
+    fn note(&self, uses: Vec<Use>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        for used in uses {
+            seen.add(used);
+        }
+    }
+
     fn tell(&self, denial: Denial) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.order.len() < MOST && told.known.insert(denial.clone()) {
@@ -213,13 +232,13 @@ impl Shared {
     }
 
     /// Whether a handle is on a mount of the jail.
-    fn is_inside(&self, handle: &OwnedFd, pid: u32) -> Result<(), Errno> {
-        self.identity(handle, pid).map(drop)
+    fn is_inside(&self, handle: &OwnedFd) -> Result<(), Errno> {
+        self.identity(handle).map(drop)
     }
 
     /// The mount and the number of something on a mount of the jail.
-    fn identity(&self, handle: &OwnedFd, pid: u32) -> Result<(u64, u64), Errno> {
-        let mounts = self.mounts.get_or_init(|| caller::mounts(pid));
+    fn identity(&self, handle: &OwnedFd) -> Result<(u64, u64), Errno> {
+        let mounts = self.mounts.get_or_init(|| caller::mounts(self.first));
         let wanted = StatxFlags::MNT_ID | StatxFlags::INO;
         let found = rustix::fs::statx(handle, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, wanted)?;
         let inside = mounts.binary_search(&found.stx_mnt_id).is_ok();
@@ -228,8 +247,8 @@ impl Shared {
 
     /// The path of a directory on a mount of the jail. Files are made many at a time in one: it is remembered for a moment, and
     /// only until a directory is made or moved.
-    fn place(&self, directory: &OwnedFd, pid: u32) -> Result<PathBuf, Errno> {
-        let identity = self.identity(directory, pid)?;
+    fn place(&self, directory: &OwnedFd) -> Result<PathBuf, Errno> {
+        let identity = self.identity(directory)?;
         let mut known = self.place.lock().unwrap_or_else(PoisonError::into_inner);
         match &*known {
             Some(place) if place.identity == identity && place.since.elapsed() < MOMENT => {
@@ -259,8 +278,12 @@ impl Shared {
         self.about.grounds.protected()
     }
 
+    fn usual_umask(&self) -> Mode {
+        *self.umask.get_or_init(caller::own_umask)
+    }
+
     fn start_differing(&self, umask: u32) {
-        if Mode::from_raw_mode(umask & 0o777) != self.umask {
+        if Mode::from_raw_mode(umask & 0o777) != self.usual_umask() {
             self.umasks_differ.store(true, Ordering::Release);
         }
     }
@@ -276,12 +299,6 @@ enum Done {
     Opened(OwnedFd, bool),
     /// It takes long, and is answered by somebody else.
     Later,
-}
-
-impl From<Result<(), Errno>> for Done {
-    fn from(result: Result<(), Errno>) -> Self {
-        Self::Answered(result)
-    }
 }
 
 /// Where something was refused because of its name.

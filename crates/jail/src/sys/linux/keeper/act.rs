@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, PoisonError};
 
 use policy::Act;
@@ -49,37 +50,39 @@ pub(super) fn perform(shared: &Arc<Shared>, notice: &Notice, callers: &mut Calle
 /// What is wanted; `None` for a call that is only watched.
 fn wanted(notice: &Notice) -> Option<Wanted> {
     const HERE: i32 = libc::AT_FDCWD;
-    let [a, b, c, d, e, _] = notice.arguments;
+    let [one, two, three, four, five, _] = notice.arguments;
     let word = |argument: u64| int(argument).cast_unsigned();
     Some(match notice.number {
-        libc::SYS_openat => Wanted::Open { at: int(a), path: b, flags: int(c), mode: word(d) },
-        libc::SYS_mkdirat => Wanted::Directory { at: int(a), path: b, mode: word(c) },
-        libc::SYS_mknodat => Wanted::Node { at: int(a), path: b, mode: word(c) },
-        libc::SYS_symlinkat => Wanted::Symlink { to: a, at: int(b), path: c },
-        libc::SYS_linkat => Wanted::Link { from: (int(a), b), to: (int(c), d), flags: int(e) },
-        libc::SYS_renameat2 => Wanted::Rename { from: (int(a), b), to: (int(c), d), flags: word(e) },
-        libc::SYS_truncate => Wanted::Truncate { path: a, length: b },
-        libc::SYS_umask => Wanted::Umask(word(a)),
-        libc::SYS_renameat => Wanted::Rename { from: (int(a), b), to: (int(c), d), flags: 0 },
+        libc::SYS_openat => Wanted::Open { at: int(one), path: two, flags: int(three), mode: word(four) },
+        libc::SYS_mkdirat => Wanted::Directory { at: int(one), path: two, mode: word(three) },
+        libc::SYS_mknodat => Wanted::Node { at: int(one), path: two, mode: word(three) },
+        libc::SYS_symlinkat => Wanted::Symlink { to: one, at: int(two), path: three },
+        libc::SYS_linkat => Wanted::Link { from: (int(one), two), to: (int(three), four), flags: int(five) },
+        libc::SYS_renameat2 => {
+            Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: word(five) }
+        }
+        libc::SYS_truncate => Wanted::Truncate { path: one, length: two },
+        libc::SYS_umask => Wanted::Umask(word(one)),
+        libc::SYS_renameat => Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: 0 },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_open => Wanted::Open { at: HERE, path: a, flags: int(b), mode: word(c) },
+        libc::SYS_open => Wanted::Open { at: HERE, path: one, flags: int(two), mode: word(three) },
         #[cfg(target_arch = "x86_64")]
         libc::SYS_creat => Wanted::Open {
             at: HERE,
-            path: a,
+            path: one,
             flags: libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC,
-            mode: word(b),
+            mode: word(two),
         },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_mkdir => Wanted::Directory { at: HERE, path: a, mode: word(b) },
+        libc::SYS_mkdir => Wanted::Directory { at: HERE, path: one, mode: word(two) },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_mknod => Wanted::Node { at: HERE, path: a, mode: word(b) },
+        libc::SYS_mknod => Wanted::Node { at: HERE, path: one, mode: word(two) },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_symlink => Wanted::Symlink { to: a, at: HERE, path: b },
+        libc::SYS_symlink => Wanted::Symlink { to: one, at: HERE, path: two },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_link => Wanted::Link { from: (HERE, a), to: (HERE, b), flags: 0 },
+        libc::SYS_link => Wanted::Link { from: (HERE, one), to: (HERE, two), flags: 0 },
         #[cfg(target_arch = "x86_64")]
-        libc::SYS_rename => Wanted::Rename { from: (HERE, a), to: (HERE, b), flags: 0 },
+        libc::SYS_rename => Wanted::Rename { from: (HERE, one), to: (HERE, two), flags: 0 },
         _ => return None,
     })
     .filter(|wanted| !matches!(wanted, Wanted::Open { flags, .. } if !writes(*flags)))
@@ -102,11 +105,11 @@ impl<'a> Hand<'a> {
         let umask = if shared.umasks_differ.load(std::sync::atomic::Ordering::Acquire) {
             callers.find(notice.pid)?.umask()?
         } else {
-            shared.umask
+            shared.usual_umask()
         };
         callers.take_on(umask);
         let caller = callers.find(notice.pid)?;
-        Ok(Self { shared, notice, finder: Finder { shared, caller, pid: notice.pid } })
+        Ok(Self { shared, notice, finder: Finder { shared, caller } })
     }
 
     fn act(&self, wanted: &Wanted) -> Result<Done, Errno> {
@@ -164,7 +167,10 @@ impl<'a> Hand<'a> {
 
     fn open_found(&self, found: Found, how: Opening, followed: bool) -> Result<Done, Errno> {
         match found {
-            Found::Object(object) => self.open_object(&object, how),
+            Found::Object(object) => {
+                self.free_object(&object)?;
+                self.open_object(&object, how)
+            }
             Found::Spot(spot) if spot.slash && how.flags.contains(OFlags::CREATE) => Err(Errno::ISDIR),
             Found::Spot(spot) if spot.slash => {
                 self.open_spot(&spot, Opening { flags: how.flags | OFlags::DIRECTORY, ..how }, followed)
@@ -258,8 +264,8 @@ impl<'a> Hand<'a> {
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
         if spot.name.to_bytes().eq_ignore_ascii_case(b".git") {
             let found = rustix::fs::statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW)?;
-            let mut made = self.shared.made.lock().unwrap_or_else(PoisonError::into_inner);
-            made.insert((found.st_dev, found.st_ino));
+            let mut repositories = self.shared.made.lock().unwrap_or_else(PoisonError::into_inner);
+            repositories.insert((found.st_dev, found.st_ino));
         }
         Ok(())
     }
@@ -291,8 +297,8 @@ impl<'a> Hand<'a> {
                 self.free_beside(&old, Act::File, &mut beside)?;
                 rustix::fs::linkat(&old.directory, &old.name, &spot.directory, &spot.name, AtFlags::empty())
             }
-            // A file that has no name yet.
             Found::Object(file) => {
+                self.free_object(&file)?;
                 let link = format!("/proc/self/fd/{}", file.as_raw_fd());
                 rustix::fs::linkat(
                     rustix::fs::CWD,
@@ -308,16 +314,15 @@ impl<'a> Hand<'a> {
     fn source(&self, from: (i32, u64), flags: i32) -> Result<Found, Errno> {
         if flags & libc::AT_EMPTY_PATH != 0 && self.notice.text(from.1)?.is_empty() {
             let object = self.finder.caller.descriptor(from.0)?;
-            self.shared.is_inside(&object, self.notice.pid)?;
+            self.shared.is_inside(&object)?;
             return Ok(Found::Object(object));
         }
         if flags & libc::AT_SYMLINK_FOLLOW != 0 { self.followed(from) } else { self.find(from) }
     }
 
     fn rename(&self, from: (i32, u64), to: (i32, u64), flags: u32) -> Result<(), Errno> {
-        let (old, new) = match (self.find(from)?, self.find(to)?) {
-            (Found::Spot(old), Found::Spot(new)) => (old, new),
-            _ => return Err(Errno::BUSY),
+        let (Found::Spot(old), Found::Spot(new)) = (self.find(from)?, self.find(to)?) else {
+            return Err(Errno::BUSY);
         };
         let mut beside = self.free(&old, Act::Placed)?;
         match judge(self.shared, &new, Act::Placed, &mut beside)? {
@@ -343,7 +348,10 @@ impl<'a> Hand<'a> {
 
     fn truncate(&self, path: u64, length: u64) -> Result<(), Errno> {
         let object = match self.followed((libc::AT_FDCWD, path))? {
-            Found::Object(object) => object,
+            Found::Object(object) => {
+                self.free_object(&object)?;
+                object
+            }
             Found::Spot(spot) => {
                 self.free(&spot, Act::File)?;
                 let path_only = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -357,6 +365,22 @@ impl<'a> Hand<'a> {
         let link = format!("/proc/self/fd/{}", object.as_raw_fd());
         let file = rustix::fs::open(link, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
         rustix::fs::ftruncate(&file, length)
+    }
+
+    /// Leave to change something that is open already, by the name that it was opened by. What has none is nobody's.
+    fn free_object(&self, object: &OwnedFd) -> Result<(), Errno> {
+        let found = rustix::fs::fstat(object)?;
+        let named =
+            matches!(FileType::from_raw_mode(found.st_mode), FileType::RegularFile | FileType::Directory);
+        if !named || found.st_nlink == 0 {
+            return Ok(());
+        }
+        let full = super::path::place(object)?;
+        let (Some(above), Some(name)) = (full.parent(), full.file_name()) else { return Ok(()) };
+        let directory = self.shared.directory(above).map_err(|_| Errno::ACCESS)?;
+        let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
+        let spot = Spot { directory, path: above.to_owned(), name, slash: false };
+        self.free(&spot, Act::File).map(drop)
     }
 
     /// Leave to do whatever was asked for with a name.

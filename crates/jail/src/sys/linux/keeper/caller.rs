@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 /// The callers that a thread has met, the latest first: mostly it is the same again.
 #[derive(Default)]
@@ -120,8 +121,8 @@ pub(super) fn own_umask() -> Mode {
 }
 
 /// The numbers of the mounts that a process sees, in order. Nobody in a jail can change them.
-pub(super) fn mounts(pid: u32) -> Vec<u64> {
-    let text = std::fs::read(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
+pub(super) fn mounts(process: Pid) -> Vec<u64> {
+    let text = std::fs::read(format!("/proc/{}/mountinfo", process.as_raw_pid())).unwrap_or_default();
     let first =
         |line: &[u8]| std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?.parse().ok();
     let mut numbers: Vec<u64> = text.split(|byte| *byte == b'\n').filter_map(first).collect();

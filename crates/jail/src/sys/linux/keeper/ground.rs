@@ -102,8 +102,13 @@ pub(super) fn judge<'a>(
     let no = |name| Err(refused(shared, full.clone(), name));
     match shared.protected().judge(ground, below, act) {
         Verdict::Free => Ok(Leave::Free),
-        Verdict::Kept(_) if grounds.is_given(&full, top, ground) => Ok(Leave::Free),
-        Verdict::Kept(name) => no(name),
+        Verdict::Kept(name) => {
+            if grounds.is_given(&full, top, ground) {
+                Ok(Leave::Free)
+            } else {
+                no(name)
+            }
+        }
         Verdict::KeptInRepository { depth, name } => {
             let above: PathBuf = top.components().chain(below.components().take(depth)).collect();
             beside.hold(shared);

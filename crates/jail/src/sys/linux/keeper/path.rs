@@ -57,7 +57,6 @@ enum Last {
 pub(super) struct Finder<'a> {
     pub(super) shared: &'a Shared,
     pub(super) caller: &'a Caller,
-    pub(super) pid: u32,
 }
 
 /// As many links as the kernel follows.
@@ -108,7 +107,7 @@ impl Finder<'_> {
     fn walk(&self, from: &OwnedFd, path: &[u8], last: Last) -> Result<Found, Errno> {
         let from = if path.first() == Some(&b'/') { &self.shared.root } else { from };
         let mut at = from.try_clone().map_err(|_| Errno::MFILE)?;
-        self.shared.is_inside(&at, self.pid)?;
+        self.shared.is_inside(&at)?;
         let mut rest: Vec<Vec<u8>> = parts(path);
         let mut slash = path.ends_with(b"/");
         let mut links = 0;
@@ -126,7 +125,7 @@ impl Finder<'_> {
                 Some(_) if is_magic(&at)? && end => return self.object(&at, &name),
                 Some(_) if is_magic(&at)? => {
                     at = rustix::fs::openat(&at, &name, DIRECTORY, Mode::empty())?;
-                    self.shared.is_inside(&at, self.pid)?;
+                    self.shared.is_inside(&at)?;
                 }
                 Some(to) => {
                     links += 1;
@@ -149,7 +148,7 @@ impl Finder<'_> {
     }
 
     fn end(&self, directory: OwnedFd, name: CString, slash: bool) -> Result<Found, Errno> {
-        let path = self.shared.place(&directory, self.pid)?;
+        let path = self.shared.place(&directory)?;
         Ok(Found::Spot(Spot { directory, path, name, slash }))
     }
 
@@ -167,7 +166,7 @@ impl Finder<'_> {
         let object = rustix::fs::openat(directory, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&object)?.st_mode);
         if kind != FileType::Fifo {
-            self.shared.is_inside(&object, self.pid)?;
+            self.shared.is_inside(&object)?;
         }
         Ok(Found::Object(object))
     }
@@ -227,7 +226,8 @@ mod tests {
 
     #[test]
     fn a_path_is_split_before_its_last_name() {
-        let rows: [(&str, (&str, Option<&str>, bool)); 9] = [
+        type Split = (&'static str, Option<&'static str>, bool);
+        let rows: [(&str, Split); 9] = [
             ("a", ("", Some("a"), false)),
             ("a/", ("", Some("a"), true)),
             ("/a", ("/", Some("a"), false)),

@@ -136,8 +136,8 @@ fn is_plain(header: &[u8], line: &[u8], age: Age) -> bool {
             | b"ignorecase"
             | b"precomposeunicode"
             | b"symlinks",
-        ) => is_new,
-        (b"remote", b"fetch") => is_new,
+        )
+        | (b"remote", b"fetch") => is_new,
         // `helper::address` starts a helper.
         (b"remote", b"url") => {
             is_new && !value.starts_with(b"-") && !value.windows(2).any(|two| two == b"::")
