@@ -347,3 +347,19 @@ fn walk(directory: &std::path::Path, see: &mut dyn FnMut(&std::path::Path), dept
         }
     }
 }
+
+/// Files are opened in the command's place: one that was opened while the launcher was stopped is still the one that was meant.
+#[test]
+fn a_launcher_that_is_stopped_and_goes_on_gives_what_was_opened() {
+    let Some(stage) = Stage::new() else { return };
+    // A descriptor that is not the file's would be the shell's standard input, and gone afterwards.
+    let script = "echo ready; i=0; while [ $i -lt 30000 ]; do : > f$((i % 100)); i=$((i + 1)); done; \
+                  [ -e /proc/$$/fd/0 ] && echo kept";
+    let (mut child, out) = started(stage.script("", script).stdin(Stdio::null()));
+    for _ in 0..300 {
+        signal(&child, Signal::STOP);
+        signal(&child, Signal::CONT);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!((end_of(&mut child).code(), rest(out).as_str()), (Some(0), "kept\n"));
+}

@@ -201,6 +201,7 @@ rm -rf target
         needs: &["git"],
         prepare: r"
 git init -q .
+git config gc.auto 0
 for d in $(seq 100); do mkdir -p tree/$d; for f in $(seq 100); do echo $d $f > tree/$d/$f; done; done
 git add . && git -c user.name=a -c user.email=a@b commit -qm files
 ",

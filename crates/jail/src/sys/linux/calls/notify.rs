@@ -61,6 +61,10 @@ pub(in crate::sys::linux) fn answer(
 }
 
 /// Answers a call with a descriptor, which the caller gets.
+///
+/// In two steps: the kernel offers one, but whoever is stopped or interrupted in it has answered with descriptor 0 and given
+/// nothing. Where the kernel lets a signal end the caller's wait (before 5.19), one that comes between the steps leaves
+/// the caller a descriptor that it does not know of.
 pub(in crate::sys::linux) fn give(
     listener: BorrowedFd<'_>,
     id: u64,
@@ -69,10 +73,13 @@ pub(in crate::sys::linux) fn give(
 ) -> Result<(), Errno> {
     let newfd_flags = if close_on_exec { libc::O_CLOEXEC.cast_unsigned() } else { 0 };
     let srcfd = descriptor.as_raw_fd().cast_unsigned();
-    let gift = libc::seccomp_notif_addfd { id, flags: AND_SEND, srcfd, newfd: 0, newfd_flags };
-    // SAFETY: this request reads one `seccomp_notif_addfd`, borrowed for the call.
-    let rc = unsafe { libc::ioctl(listener.as_raw_fd(), ADD, &raw const gift) };
-    if rc >= 0 { Ok(()) } else { Err(last_errno()) }
+    let gift = libc::seccomp_notif_addfd { id, flags: 0, srcfd, newfd: 0, newfd_flags };
+    let number = rustix::io::retry_on_intr(|| {
+        // SAFETY: this request reads one `seccomp_notif_addfd`, borrowed for the call.
+        let rc = unsafe { libc::ioctl(listener.as_raw_fd(), ADD, &raw const gift) };
+        if rc >= 0 { Ok(rc) } else { Err(last_errno()) }
+    })?;
+    send(listener, libc::seccomp_notif_resp { id, val: number.into(), error: 0, flags: 0 })
 }
 
 /// Has whoever listens run where the call was made, which then has nothing to do but wait. A kernel that cannot does without.
@@ -100,8 +107,6 @@ fn send(listener: BorrowedFd<'_>, mut answer: libc::seccomp_notif_resp) -> Resul
     if rc == 0 { Ok(()) } else { Err(last_errno()) }
 }
 
-/// `SECCOMP_ADDFD_FLAG_SEND`
-const AND_SEND: u32 = 2;
 /// `SECCOMP_IOCTL_NOTIF_ADDFD` and `SECCOMP_IOCTL_NOTIF_SET_FLAGS`: one way.
 const ADD: libc::Ioctl = request(1, size_of::<libc::seccomp_notif_addfd>(), 3);
 const SET_FLAGS: libc::Ioctl = request(1, size_of::<u64>(), 4);
