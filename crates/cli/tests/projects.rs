@@ -1,4 +1,4 @@
-//! This repository in its own jail: a part of it is built and tested inside and outside, without a network, with the same result.
+//! This repository in its own jail: a part of it is built and used inside and outside, without a network, with the same result.
 //!
 //! `cargo xtask projects` does the same with more and larger software, and says what the jail costs.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
@@ -21,18 +21,33 @@ fn copied(to: &Path) {
         );
     }
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    let members = manifest.replace("members = [\"crates/*\", \"xtask\"]", "members = [\"crates/policy\"]");
-    let members = members.replace("default-members = [\"crates/cli\"]", "");
-    assert_ne!(members, manifest);
-    fs::write(to.join("Cargo.toml"), members).unwrap();
+    let members = "members = [\"crates/policy\", \"app\"]";
+    let changed = manifest.replace("members = [\"crates/*\", \"xtask\"]", members);
+    // Quickly built is what counts here.
+    let changed = changed.replace("default-members = [\"crates/cli\"]", "").replace("opt-level = 1", "");
+    assert_ne!(changed, manifest);
+    fs::write(to.join("Cargo.toml"), changed).unwrap();
+    fs::create_dir_all(to.join("app/src")).unwrap();
+    let app = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\npolicy.workspace = true\n";
+    fs::write(to.join("app/Cargo.toml"), app).unwrap();
+    fs::write(to.join("app/src/main.rs"), APP).unwrap();
 }
 
-/// What the tests came to, without how long they took.
-fn tested(stage: &Path, inside: bool) -> (bool, String, String) {
+const APP: &str = r#"
+fn main() {
+    for pattern in ["**/.env*", "src/*.{rs,toml}", "a[0-9]/**"] {
+        let pattern = policy::Glob::parse(pattern).unwrap();
+        println!("{pattern:?} {}", policy::Protected::all().in_tree().count());
+    }
+}
+"#;
+
+/// Whether it was built and ran, what it said, and what cargo complained about.
+fn tried(stage: &Path, inside: bool) -> (bool, String, String) {
     let workspace = stage.join(if inside { "inside" } else { "outside" });
     fs::create_dir(&workspace).unwrap();
     copied(&workspace);
-    let script = "cargo test --offline -p ringfence-policy --lib";
+    let script = "cargo run --quiet --offline -p app";
     let mut command = Command::new(if inside { env!("CARGO_BIN_EXE_ringfence") } else { "/bin/sh" });
     if inside {
         command.args(["run", "--", "/bin/sh"]);
@@ -43,14 +58,11 @@ fn tested(stage: &Path, inside: bool) -> (bool, String, String) {
     command.env("XDG_CONFIG_HOME", stage.join("config")).env("XDG_STATE_HOME", stage.join("state"));
     let output = command.current_dir(&workspace).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let results = said.lines().filter(|line| line.starts_with("test result"));
-    let results = results.map(|line| line.split("; finished").next().unwrap().to_owned());
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.success(), results.collect::<Vec<_>>().join("\n"), complaint)
+    (output.status.success(), said, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 #[test]
-fn a_part_of_this_repository_builds_and_passes_its_tests_inside() {
+fn a_part_of_this_repository_is_built_and_works_inside() {
     let directory = tempfile::tempdir().unwrap();
     let stage: PathBuf = directory.path().canonicalize().unwrap();
     let empty = stage.join("empty");
@@ -65,14 +77,14 @@ fn a_part_of_this_repository_builds_and_passes_its_tests_inside() {
     if !works.status.success() {
         return skip::skipped("this repository in a jail", &String::from_utf8_lossy(&works.stderr));
     }
-    let (success, outside, complaint) = tested(&stage, false);
+    let (success, outside, complaint) = tried(&stage, false);
     if !success {
         return skip::skipped(
             "this repository in a jail",
             &format!("it does not build outside: {complaint}"),
         );
     }
-    let (success, inside, complaint) = tested(&stage, true);
+    let (success, inside, complaint) = tried(&stage, true);
     assert!(success, "{complaint}");
-    assert!(inside.contains("0 failed") && inside == outside, "{inside}\n{outside}");
+    assert!(!inside.is_empty() && inside == outside, "{inside}\n{outside}");
 }
