@@ -1,12 +1,13 @@
 //! Policy files, replaced whole or not at all.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use config::Scope;
 use policy::Shown;
+use rustix::fs::{AtFlags, Mode, OFlags, open, openat, renameat, statat, unlinkat};
 
 use crate::failure::Failure;
 
@@ -21,18 +22,22 @@ pub(crate) fn replace(scope: Scope, path: &Path, text: &str) -> Result<(), Failu
 
 fn write_beside(scope: Scope, path: &Path, text: &str) -> io::Result<()> {
     let target = target(scope, path)?;
-    let directory = target.parent().unwrap_or(Path::new("/"));
-    DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    let (parent, name) = (target.parent().unwrap_or(Path::new("/")), target.file_name().unwrap_or_default());
+    DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    // From here on by handle: whatever the directory is called by now, it is this one.
+    let directory = open(parent, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let new = if scope == Scope::Project { 0o644 } else { 0o600 };
-    let mode = fs::symlink_metadata(&target).map_or(new, |metadata| metadata.permissions().mode() & 0o777);
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = directory.join(format!(".{name}.{}.new", std::process::id()));
+    let there = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW);
+    let mode = there.map_or(new, |found| found.st_mode & 0o777);
+    let temporary = format!(".{}.{}.new", name.to_string_lossy(), std::process::id());
     // Exclusively: a file or link that waits under this name is an error.
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mut file = File::from(openat(&directory, &temporary, flags, Mode::from_raw_mode(mode))?);
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    written.and_then(|()| fs::rename(&temporary, &target)).inspect_err(|_| {
+    let renamed = written.and_then(|()| Ok(renameat(&directory, &temporary, &directory, name)?));
+    renamed.inspect_err(|_| {
         // The first error is the one to tell; a file that is left over says so itself.
-        drop(fs::remove_file(&temporary));
+        let _left_over = unlinkat(&directory, &temporary, AtFlags::empty());
     })
 }
 

@@ -189,7 +189,7 @@ cat > pom.xml <<'END'
 END
 echo 'package x; public class A { public static int two() { return 2; } }' > src/main/java/x/A.java
 echo 'package x; import org.junit.jupiter.api.Test; class ATest { @Test void two() { assert A.two() == 2; } }' > src/test/java/x/ATest.java
-mvn -q -B -Dmaven.repo.local="$PWD/.repo" test
+mvn -q -B -Dmaven.repo.local="$PWD/.repo" test > log 2>&1 || { echo 'maven could not load its plugins' >&2; exit 1; }
 rm -rf target
 "#,
         options: &[],
