@@ -116,6 +116,11 @@ fn no_trick_leads_around_a_protected_name() {
     for name in ["new/.vscode", ".idea", ".claude"] {
         assert!(top.join(name).symlink_metadata().is_err(), "{name}\n{said}");
     }
+    for what in ["node_modules", "deep-node_modules", ".git-made"] {
+        for path in [format!("out{what}"), format!("plain{what}/.vscode"), format!("whole{what}")] {
+            assert!(top.join(&path).symlink_metadata().is_err(), "{path}\n{said}");
+        }
+    }
     for number in 0..200 {
         let race = top.join(format!("race{number}"));
         assert!(!(race.join("HEAD").exists() && race.join("objects").exists()), "{}", race.display());

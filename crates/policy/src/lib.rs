@@ -67,7 +67,9 @@ pub use limit::{Breaker, BreakerLimit, Exhausted, Limits, Meter, Windows};
 pub use location::{Location, LocationError, Siblings, lexical};
 pub use path_index::{Case, PathIndex, PathPattern, Reach};
 pub use pattern::{MAX_PATTERN, MAX_REGEX, Pattern, PatternError};
-pub use protected::{Act, Beside, Ground, Protected, ProtectedName, ProtectedNames, Standing, Verdict};
+pub use protected::{
+    Act, Beside, Ground, Protected, ProtectedName, ProtectedNames, Standing, Verdict, is_repository,
+};
 pub use request::{Arguments, Kind, Request, Want};
 pub use rule::{Kinds, Rule, Subject};
 pub use rules::{CommandFiles, RuleSet, unprovable};

@@ -148,6 +148,15 @@ impl Protected {
         if self.holds(row) { verdict } else { Verdict::Free }
     }
 
+    /// Whether only the names of git count at a path and below it: in a repository, and where package managers unpack. What was
+    /// made there was not held to the rest of the table.
+    #[must_use]
+    pub fn is_exempt(ground: Ground, path: &Path) -> bool {
+        let lax = |part: &[u8]| same(part, b".git") || is(part, STORES);
+        let mut parts = path.components();
+        ground == Ground::Repository || parts.any(|part| lax(part.as_os_str().as_bytes()))
+    }
+
     fn holds(&self, row: &ProtectedName) -> bool {
         !self.free.contains(row.name)
     }
@@ -164,7 +173,7 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
             (below, act) => in_repository(below, act),
         };
     }
-    let store = parts.iter().position(|part| STORES.iter().any(|store| same(part, store.as_bytes())));
+    let store = parts.iter().position(|part| is(part, STORES));
     let outside = &parts[..store.unwrap_or(parts.len())];
     let named = (0..outside.len()).find_map(|at| from(&outside[at..], act));
     named.map_or_else(|| bare(parts), Verdict::Kept)
@@ -327,6 +336,11 @@ fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
         let names = &row.parts[1..];
         parts.len() >= names.len() && fits(names, parts)
     })
+}
+
+/// Whether git takes a directory for one of a repository, by who can say what it has.
+pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
+    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
 fn kept(name: &str, verdict: impl Fn(&'static ProtectedName) -> Verdict) -> Verdict {

@@ -201,8 +201,7 @@ fn is_objects(below: &Path, ground: Ground) -> bool {
 }
 
 fn is_repository(directory: &Path) -> bool {
-    let has = |name: &str| directory.join(name).symlink_metadata().is_ok();
-    has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+    policy::is_repository(|name| directory.join(name).symlink_metadata().is_ok())
 }
 
 /// Whether the repository that a pointer leads to knows its working tree.

@@ -98,6 +98,18 @@ def whole():
         attempt(f"rename to {name}", lambda: os.rename("prepared", name))
         attempt(f"link to {name}", lambda: os.symlink("prepared", name))
 whole()
+def let_out(store):
+    """What may be made in one place does not come to another, whatever it is in."""
+    os.makedirs(store + "/a/.vscode")
+    with open(store + "/a/.vscode/tasks.json", "wb") as file: file.write(EVIL)
+    where = store.replace("/", "-")
+    attempt(f"move out of {store}", lambda: os.rename(store + "/a", f"out{where}"))
+    os.makedirs(f"plain{where}", exist_ok=True)
+    def swap():
+        if libc.renameat2(-100, f"plain{where}".encode(), -100, f"{store}/a".encode(), 2): raise OSError(ctypes.get_errno(), "renameat2")
+    attempt(f"exchange with {store}", swap)
+    attempt(f"move {store}", lambda: os.rename(store, f"whole{where}"))
+let_out("node_modules"); let_out("deep/node_modules"); let_out(".git/made")
 def races():
     """Two parts of a repository at once, so that each is allowed by itself."""
     for number in range(200):

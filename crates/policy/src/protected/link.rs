@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Act, Ground, Protected, ProtectedName, Standing, Verdict};
+use super::{Act, Ground, Protected, ProtectedName, Standing, Verdict, is_repository};
 use crate::Code;
 use crate::chain::{Floor, Policy};
 use crate::decision::{Decision, Reason};
@@ -52,7 +52,7 @@ impl Beside {
             self.name.as_ref().is_some_and(|own| own.as_bytes().eq_ignore_ascii_case(name.as_bytes()))
                 || has(name)
         };
-        has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+        is_repository(has)
     }
 }
 

@@ -107,6 +107,21 @@ fn what_is_left_out_is_free() {
 }
 
 #[test]
+fn what_is_exempt() {
+    let rows = [
+        ("src/a", false),
+        ("node_modules", true),
+        ("a/node_modules/b", true),
+        ("a/.git/b", true),
+        ("git", false),
+    ];
+    for (path, expected) in rows {
+        assert_eq!(Protected::is_exempt(Ground::Tree, Path::new(path)), expected, "{path}");
+        assert!(Protected::is_exempt(Ground::Repository, Path::new(path)));
+    }
+}
+
+#[test]
 fn every_row_has_a_reason_and_stands_once() {
     let mut seen = BTreeSet::new();
     for row in ROWS {

@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** A call with a path is never continued: the command could change the path after it was judged.
 //! **Invariant.** Everything is done on a mount of the jail, as the jail's user, without powers: never more than the command
-//! could have done itself.
+//! could have done itself. Only a pipe that the caller has open already may come from elsewhere.
 
 mod act;
 mod caller;

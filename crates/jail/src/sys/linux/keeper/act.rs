@@ -260,8 +260,8 @@ impl<'a> Hand<'a> {
     fn directory(&self, at: i32, path: u64, mode: u32) -> Result<(), Errno> {
         let spot = self.new_place((at, path))?;
         let _beside = self.free(&spot, Act::Directory)?;
-        self.shared.forget_places();
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
+        self.shared.forget_places();
         if spot.name.to_bytes().eq_ignore_ascii_case(b".git") {
             let found = rustix::fs::statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW)?;
             let mut repositories = self.shared.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -337,13 +337,21 @@ impl<'a> Hand<'a> {
         if grounds.holds_mounts(&old.full()) || grounds.holds_mounts(&new.full()) {
             return Err(Errno::BUSY);
         }
+        // Whoever moves something between two file systems copies it, name by name.
+        let (from, to) = (old.full(), new.full());
+        let both_ways = RenameFlags::from_bits_retain(flags).contains(RenameFlags::EXCHANGE);
+        if grounds.lets_out(&from, &to) || both_ways && grounds.lets_out(&to, &from) {
+            return Err(Errno::XDEV);
+        }
         let slash = |spot: &Spot| spot.slash && kind(&old.directory, &old.name) != Some(FileType::Directory);
         if slash(&old) || slash(&new) {
             return Err(Errno::NOTDIR);
         }
-        self.shared.forget_places();
         let flags = RenameFlags::from_bits_retain(flags);
-        rustix::fs::renameat_with(&old.directory, &old.name, &new.directory, &new.name, flags)
+        let moved = rustix::fs::renameat_with(&old.directory, &old.name, &new.directory, &new.name, flags);
+        // Only now: another thread may have looked meanwhile.
+        self.shared.forget_places();
+        moved
     }
 
     fn truncate(&self, path: u64, length: u64) -> Result<(), Errno> {

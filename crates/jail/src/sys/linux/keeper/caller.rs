@@ -114,10 +114,10 @@ fn umask_of(text: &str) -> Option<Mode> {
     u32::from_str_radix(field(text, "Umask:")?.trim(), 8).ok().map(Mode::from_raw_mode)
 }
 
-/// The umask of this process: what the command starts with.
+/// The umask of this process: what the command starts with. One that cannot be read lets nobody else in.
 pub(super) fn own_umask() -> Mode {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    umask_of(&text).unwrap_or(Mode::from_raw_mode(0o022))
+    umask_of(&text).unwrap_or(Mode::from_raw_mode(0o077))
 }
 
 /// The numbers of the mounts that a process sees, in order. Nobody in a jail can change them.

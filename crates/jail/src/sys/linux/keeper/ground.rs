@@ -1,7 +1,6 @@
 //! Where names are protected, and whether one is.
 
-use std::ffi::CStr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
@@ -62,6 +61,15 @@ impl Grounds {
         let own = self.mounts.iter().filter(|(mount, own)| *own && mount != top && path.starts_with(mount));
         let mut below = own.filter_map(|(mount, _)| mount.strip_prefix(top).ok());
         below.any(|view| matches!(self.protected.judge(ground, view, Act::File), Verdict::Kept(_)))
+    }
+
+    /// Whether something would come from where only the names of git count to where all of them do, with whatever is in it.
+    pub(super) fn lets_out(&self, from: &Path, to: &Path) -> bool {
+        let exempt = |path: &Path| {
+            let (top, ground) = self.around(path)?;
+            Some(Protected::is_exempt(ground, path.strip_prefix(top).ok()?))
+        };
+        exempt(from) == Some(true) && exempt(to) == Some(false)
     }
 
     /// Whether something is mounted at a path or below it: it would come off if the path went away.
@@ -133,7 +141,7 @@ pub(super) fn judge<'a>(
     }
 }
 
-fn has(directory: BorrowedFd<'_>, name: &CStr) -> bool {
+fn has(directory: &OwnedFd, name: &str) -> bool {
     // Whatever cannot be looked at may be there.
     !matches!(
         rustix::fs::accessat(directory, name, Access::EXISTS, AtFlags::SYMLINK_NOFOLLOW),
@@ -143,8 +151,7 @@ fn has(directory: BorrowedFd<'_>, name: &CStr) -> bool {
 
 /// Whether git would take a directory for one of a repository.
 pub(super) fn is_repository(directory: &OwnedFd) -> bool {
-    let has = |name| has(directory.as_fd(), name);
-    has(c"HEAD") && (has(c"commondir") || has(c"objects") && has(c"refs"))
+    policy::is_repository(|name| has(directory, name))
 }
 
 /// Whether a directory that is not one of a repository would be one with this name in it.
@@ -153,7 +160,7 @@ fn completes(spot: &Spot) -> bool {
         return false;
     }
     let name = spot.name.to_bytes();
-    let has =
-        |wanted: &CStr| name.eq_ignore_ascii_case(wanted.to_bytes()) || has(spot.directory.as_fd(), wanted);
-    has(c"HEAD") && (has(c"commondir") || has(c"objects") && has(c"refs"))
+    policy::is_repository(|wanted| {
+        name.eq_ignore_ascii_case(wanted.as_bytes()) || has(&spot.directory, wanted)
+    })
 }
