@@ -1,0 +1,133 @@
+//! How good the scanner is on labelled skills: `measure DIR [--half dev|held] [--list] [--rules base]`.
+//!
+//! DIR has a `labels.csv` (id, label, split, kind, category, source, licence) and a directory for each id.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use skill::{Content, Entry, Report, Scanner, Severity, Tree};
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let Some(root) = words.first().map(PathBuf::from) else {
+        eprintln!("usage: measure DIR [--half dev|held] [--list] [--rules base]");
+        std::process::exit(64);
+    };
+    let option = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
+    let rules = if option("--rules").is_some() { skill::base_rules() } else { skill::all_rules() };
+    let scanner = Scanner::new(&rules);
+    let samples = samples(&root, option("--half").map(String::as_str));
+    let started = Instant::now();
+    let mut all = Vec::new();
+    for sample in samples {
+        let report = scanner.scan(&sample.tree);
+        all.push((sample, report));
+    }
+    show(&all, started.elapsed(), words.iter().any(|word| word == "--list"));
+}
+
+struct Sample {
+    id: String,
+    malicious: bool,
+    kind: String,
+    category: String,
+    tree: Tree,
+}
+
+fn samples(root: &Path, half: Option<&str>) -> Vec<Sample> {
+    let labels = std::fs::read_to_string(root.join("labels.csv")).unwrap_or_default();
+    let rows = labels.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>());
+    rows.filter_map(|row| {
+        let (id, label) = (row.first()?, row.get(1)?);
+        let even = u8::from_str_radix(id.get(id.len() - 1..)?, 16).ok()? % 2 == 0;
+        let wanted = match half {
+            Some("dev") => even,
+            Some("held") => !even,
+            _ => true,
+        };
+        let tree = Tree { name: (*id).to_owned(), entries: entries(&root.join(id), &root.join(id)) };
+        let (kind, category) = ((*row.get(3)?).to_owned(), (*row.get(4)?).to_owned());
+        wanted.then(|| Sample {
+            id: (*id).to_owned(),
+            malicious: *label == "malicious",
+            kind,
+            category,
+            tree,
+        })
+    })
+    .collect()
+}
+
+fn entries(root: &Path, directory: &Path) -> Vec<Entry> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(entries(root, &path));
+        } else if let (Ok(bytes), Ok(below)) = (std::fs::read(&path), path.strip_prefix(root)) {
+            found.push(Entry { path: below.to_owned(), content: Content::File { bytes, executable: false } });
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found
+}
+
+#[derive(Default)]
+struct Row {
+    all: usize,
+    blocked: usize,
+    flagged: usize,
+}
+
+fn show(all: &[(Sample, Report)], took: Duration, list: bool) {
+    let mut rows: BTreeMap<(bool, String), Row> = BTreeMap::new();
+    for (sample, report) in all {
+        for name in
+            [String::from(" all"), sample.kind.clone(), format!("{} {}", sample.kind, sample.category)]
+        {
+            let row = rows.entry((sample.malicious, name)).or_default();
+            row.all += 1;
+            row.blocked += usize::from(report.worst() == Some(Severity::Critical));
+            row.flagged += usize::from(report.worst() == Some(Severity::Warning));
+        }
+        if list {
+            listed(sample, report);
+        }
+    }
+    for ((malicious, name), row) in rows {
+        let label = if malicious { "malicious" } else { "benign" };
+        let part = |count: usize| 100 * count / row.all.max(1);
+        println!(
+            "{label:9} {name:50} {:5}  blocked {:4} ({:3} %)  flagged {:4} ({:3} %)",
+            row.all,
+            row.blocked,
+            part(row.blocked),
+            row.flagged,
+            part(row.flagged)
+        );
+    }
+    let bytes: usize = all.iter().map(|(_, report)| report.bytes).sum();
+    println!("{bytes} bytes in {took:?}: {} MB/s", bytes as u128 / took.as_micros().max(1));
+}
+
+fn listed(sample: &Sample, report: &Report) {
+    let worst = report.worst();
+    let wrong =
+        if sample.malicious { worst != Some(Severity::Critical) } else { worst >= Some(Severity::Warning) };
+    if !wrong {
+        return;
+    }
+    let found: Vec<String> = report
+        .findings
+        .iter()
+        .filter(|finding| Some(finding.severity) == worst)
+        .take(4)
+        .map(|finding| {
+            format!("{}:{} {} {:?}", finding.path.display(), finding.line, finding.rule.id, finding.matched)
+        })
+        .collect();
+    let label = if sample.malicious { "MISS" } else { "FALSE" };
+    println!("{label} {} {} {} {worst:?} {}", sample.id, sample.kind, sample.category, found.join(" | "));
+}

@@ -1,0 +1,1 @@
+//! Archives: what is in them, without unpacking anything to a disk.

@@ -1,0 +1,1 @@
+//! What a skill really needs: hosts, paths, programs, variables, tools.

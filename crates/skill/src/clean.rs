@@ -1,0 +1,1 @@
+//! The sanitizer: what a model is shown of a text.

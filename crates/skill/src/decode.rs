@@ -1,0 +1,1 @@
+//! What is encoded in a text, made readable.

@@ -1,0 +1,1 @@
+//! What kind of place a host is, told offline.

@@ -1,0 +1,1 @@
+//! What code and prose do, in one vocabulary: read, send, fetch, run, save.

@@ -1,0 +1,1 @@
+//! Facts put together: what is read here is sent there, what is fetched is run.

@@ -1,0 +1,1 @@
+//! Front matter under a budget.

@@ -1,0 +1,42 @@
+//! Hostile bytes -> a Skill or findings: clean, front matter, scan, verdict.
+//!
+//! A skill is a tree of files from a stranger. [`Scanner::scan`] looks at every file of it, as it is, as a model would read it,
+//! and decoded, and says what it found.
+//!
+//! **Invariant.** Nothing here opens a file, reads the environment or starts anything: everything is passed in.
+//! **Invariant.** Reading never fails and never panics. What cannot be read is a finding.
+//! **Invariant.** Time and memory are linear in the bytes; every depth and number has a limit, and reaching one is a finding.
+//! **Invariant.** Every finding has its place in the bytes of the file as it came.
+
+mod archive;
+mod capability;
+mod clean;
+mod decode;
+mod destination;
+mod fact;
+mod finding;
+mod flow;
+mod front;
+mod language;
+mod load;
+mod lock;
+mod manifest;
+mod map;
+mod markdown;
+mod prefilter;
+mod rule;
+mod rules;
+mod scan;
+mod script;
+mod stance;
+mod tree;
+mod unit;
+mod view;
+
+pub use finding::{Finding, Report, Via};
+pub use language::Language;
+pub use map::Map;
+pub use rule::{Category, Rule, Severity};
+pub use rules::{all as all_rules, base as base_rules};
+pub use scan::Scanner;
+pub use tree::{Content, Entry, Tree};

@@ -1,0 +1,1 @@
+//! Skills and tools pinned by hash.

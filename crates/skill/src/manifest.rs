@@ -1,0 +1,1 @@
+//! What an MCP server says of itself: tools, descriptions, schemas, instructions; and how it is started.

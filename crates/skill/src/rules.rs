@@ -1,0 +1,105 @@
+//! The rules, one in each file, in packs.
+
+mod attack_tool;
+mod base;
+mod code;
+mod credential;
+mod destruction;
+mod download;
+mod exfiltration;
+mod frame;
+mod front;
+mod hidden;
+mod injection;
+mod lure;
+mod persistence;
+mod privilege;
+mod supply;
+mod tree;
+
+use crate::rule::Rule;
+
+/// Every pack.
+const PACKS: &[&[&Rule]] = &[
+    base::RULES,
+    hidden::RULES,
+    frame::RULES,
+    injection::RULES,
+    credential::RULES,
+    exfiltration::RULES,
+    persistence::RULES,
+    download::RULES,
+    lure::RULES,
+    code::RULES,
+    privilege::RULES,
+    destruction::RULES,
+    attack_tool::RULES,
+    supply::RULES,
+    tree::RULES,
+    front::RULES,
+];
+
+/// Every rule.
+#[must_use]
+pub fn all() -> Vec<&'static Rule> {
+    PACKS.iter().flat_map(|pack| pack.iter().copied()).collect()
+}
+
+/// The eighteen base rules.
+#[must_use]
+pub fn base() -> Vec<&'static Rule> {
+    base::RULES.to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::Scanner;
+    use crate::tree::Tree;
+
+    #[test]
+    fn every_rule_finds_its_hits_and_leaves_its_misses() {
+        let scanner = Scanner::new(&all());
+        let mut wrong = Vec::new();
+        for rule in all() {
+            let samples = rule
+                .hits
+                .iter()
+                .map(|sample| (sample, true))
+                .chain(rule.misses.iter().map(|sample| (sample, false)));
+            for (sample, expected) in samples {
+                let report = scanner.scan(&Tree::of_file(sample.path, sample.text));
+                let found = report
+                    .findings
+                    .iter()
+                    .any(|finding| finding.rule == rule && finding.severity == rule.severity);
+                if found != expected {
+                    wrong.push(format!(
+                        "{}: {} {:?}",
+                        rule.id,
+                        if expected { "misses" } else { "hits" },
+                        sample
+                    ));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn every_rule_is_complete_and_stands_once() {
+        let mut seen = std::collections::BTreeSet::new();
+        for rule in all() {
+            assert!(seen.insert(rule.id), "{} stands twice", rule.id);
+            assert!(!rule.hits.is_empty() && !rule.misses.is_empty(), "{} lacks samples", rule.id);
+            assert!(
+                !rule.why.is_empty() && !rule.fix.is_empty(),
+                "{} does not say why, or what to do",
+                rule.id
+            );
+            for anchor in rule.anchors {
+                assert_eq!(*anchor, anchor.to_ascii_lowercase(), "{}", rule.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Things destroyed.
+
+use crate::rule::Rule;
+
+pub(super) const RULES: &[&Rule] = &[];

@@ -1,0 +1,5 @@
+//! Instructions against whoever the agent works for.
+
+use crate::rule::Rule;
+
+pub(super) const RULES: &[&Rule] = &[];

@@ -1,0 +1,5 @@
+//! A person is talked into running something.
+
+use crate::rule::Rule;
+
+pub(super) const RULES: &[&Rule] = &[];

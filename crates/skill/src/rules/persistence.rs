@@ -1,0 +1,5 @@
+//! What stays after the skill has gone.
+
+use crate::rule::Rule;
+
+pub(super) const RULES: &[&Rule] = &[];

@@ -1,0 +1,5 @@
+//! Files that do not belong in a skill.
+
+use crate::rule::Rule;
+
+pub(super) const RULES: &[&Rule] = &[];

@@ -1,0 +1,247 @@
+//! A tree of hostile files -> what was found in it.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use crate::finding::{Finding, Report};
+use crate::prefilter::{Anchor, Prefilter};
+use crate::rule::{Check, Hit, Rule, Severity};
+use crate::tree::{Content, Tree};
+use crate::unit::Unit;
+use crate::view::{Skill, View, views};
+
+/// How many findings of one rule in one unit are kept.
+const MAX_OF_RULE: usize = 20;
+
+/// How many findings of one scan are kept.
+const MAX_FINDINGS: usize = 2000;
+
+/// How many characters of what matched are kept.
+const MAX_MATCHED: usize = 100;
+
+/// A set of rules, ready to be used.
+pub struct Scanner {
+    rules: Vec<&'static Rule>,
+    patterns: Vec<OnceLock<Option<Patterns>>>,
+    prefilter: Prefilter,
+}
+
+/// The expressions of a rule.
+struct Patterns {
+    finds: Regex,
+    unless: Vec<Regex>,
+}
+
+impl Scanner {
+    /// A scanner with these rules.
+    #[must_use]
+    pub fn new(rules: &[&'static Rule]) -> Self {
+        let patterns = rules.iter().map(|_| OnceLock::new()).collect();
+        Self { rules: rules.to_vec(), patterns, prefilter: Prefilter::new(rules) }
+    }
+
+    /// Looks at everything in a tree.
+    #[must_use]
+    pub fn scan(&self, tree: &Tree) -> Report {
+        let views = views(tree);
+        let skill = Skill::new(tree, &views);
+        let mut found = Found::new(tree);
+        let mut seen = vec![false; self.rules.len()];
+        for (number, view) in views.iter().enumerate() {
+            self.view(&skill, number, view, &mut seen, &mut found);
+        }
+        for (rule, seen) in self.rules.iter().zip(&seen) {
+            if let Check::Skill(check) = rule.check
+                && (*seen || rule.anchors.is_empty())
+            {
+                for hit in check(&skill) {
+                    found.in_file(rule, hit.entry, hit.span, hit.note, hit.severity);
+                }
+            }
+        }
+        found.report()
+    }
+
+    fn view<'a>(
+        &self,
+        skill: &Skill<'a>,
+        number: usize,
+        view: &View<'a>,
+        seen: &mut [bool],
+        found: &mut Found<'a>,
+    ) {
+        let mut anchors = self.prefilter.anchors(&view.text);
+        if anchors.is_empty() {
+            return;
+        }
+        anchors.sort_unstable_by_key(|anchor| anchor.at);
+        for anchor in &anchors {
+            for &rule in self.prefilter.rules_of(*anchor) {
+                seen[rule as usize] = true;
+            }
+        }
+        for unit in skill.units(number) {
+            for rule in self.rules_in(&anchors, &unit.range) {
+                if self.rules[rule as usize].places.has(unit.place) {
+                    self.try_rule(rule as usize, unit, found);
+                }
+            }
+        }
+    }
+
+    /// The rules with an anchor in a stretch.
+    fn rules_in(&self, anchors: &[Anchor], range: &Range<usize>) -> Vec<u16> {
+        let first = anchors.partition_point(|anchor| anchor.at < range.start);
+        let inside = anchors[first..].iter().take_while(|anchor| anchor.at < range.end);
+        let mut rules: Vec<u16> =
+            inside.flat_map(|anchor| self.prefilter.rules_of(*anchor)).copied().collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    fn try_rule(&self, number: usize, unit: &Unit<'_>, found: &mut Found<'_>) {
+        let rule = self.rules[number];
+        let hits = match &rule.check {
+            Check::Pattern { finds, unless } => {
+                let patterns = self.patterns[number].get_or_init(|| Patterns::new(finds, unless));
+                patterns.as_ref().map(|patterns| patterns.hits(unit.text())).unwrap_or_default()
+            }
+            Check::Unit(check) => check(unit),
+            Check::Skill(_) => return,
+        };
+        for hit in hits.into_iter().take(MAX_OF_RULE) {
+            found.in_unit(rule, unit, hit);
+        }
+    }
+}
+
+impl Patterns {
+    fn new(finds: &str, unless: &[&str]) -> Option<Self> {
+        let unless = unless.iter().map(|pattern| compiled(pattern)).collect::<Option<_>>()?;
+        Some(Self { finds: compiled(finds)?, unless })
+    }
+
+    fn hits(&self, text: &str) -> Vec<Hit> {
+        let found = self.finds.find_iter(text.as_bytes()).take(MAX_OF_RULE);
+        found
+            .map(|found| found.range())
+            .filter(|range| !self.is_taken_back(text, range))
+            .map(Hit::at)
+            .collect()
+    }
+
+    /// Whether something on the line of a hit, or the one before, takes it back.
+    fn is_taken_back(&self, text: &str, range: &Range<usize>) -> bool {
+        let line = |at: usize| memchr::memrchr(b'\n', &text.as_bytes()[..at]);
+        let start = line(range.start).map_or(0, |end| line(end).map_or(0, |before| before + 1));
+        let end =
+            memchr::memchr(b'\n', &text.as_bytes()[range.end..]).map_or(text.len(), |at| range.end + at);
+        self.unless.iter().any(|unless| unless.is_match(&text.as_bytes()[start..end]))
+    }
+}
+
+/// An expression over bytes: letters of other scripts are bytes like any other, and nothing is ever backtracked.
+fn compiled(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).case_insensitive(true).unicode(false).multi_line(true).build().ok()
+}
+
+/// The findings so far.
+struct Found<'a> {
+    tree: &'a Tree,
+    findings: Vec<Finding>,
+    seen: HashSet<(&'static str, usize, usize)>,
+}
+
+impl<'a> Found<'a> {
+    fn new(tree: &'a Tree) -> Self {
+        Self { tree, findings: Vec::new(), seen: HashSet::new() }
+    }
+
+    fn in_unit(&mut self, rule: &'static Rule, unit: &Unit<'_>, hit: Hit) {
+        let view = unit.view;
+        let range = unit.range.start + hit.range.start..unit.range.start + hit.range.end;
+        let matched = String::from_utf8_lossy(view.text.as_bytes().get(range.clone()).unwrap_or_default());
+        let matched = matched.chars().take(MAX_MATCHED).collect();
+        let span = view.back(range);
+        let severity = hit.severity.unwrap_or(rule.severity).min(rule.severity);
+        self.push(rule, view.entry, span, severity, (matched, hit.note, view.via.clone()));
+    }
+
+    fn in_file(
+        &mut self,
+        rule: &'static Rule,
+        entry: usize,
+        span: Range<usize>,
+        note: Option<String>,
+        severity: Option<Severity>,
+    ) {
+        let matched = self.bytes(entry).get(span.clone()).map(String::from_utf8_lossy).unwrap_or_default();
+        let matched = matched.chars().take(MAX_MATCHED).collect();
+        self.push(
+            rule,
+            entry,
+            span,
+            severity.unwrap_or(rule.severity).min(rule.severity),
+            (matched, note, Vec::new()),
+        );
+    }
+
+    fn push(
+        &mut self,
+        rule: &'static Rule,
+        entry: usize,
+        span: Range<usize>,
+        severity: Severity,
+        (matched, note, via): (String, Option<String>, Vec<crate::finding::Via>),
+    ) {
+        if self.findings.len() >= MAX_FINDINGS || !self.seen.insert((rule.id, entry, span.start)) {
+            return;
+        }
+        let (line, column) = place(self.bytes(entry), span.start);
+        let path = self.tree.entries.get(entry).map(|entry| entry.path.clone()).unwrap_or_default();
+        self.findings.push(Finding { rule, severity, path, span, line, column, matched, note, via });
+    }
+
+    fn bytes(&self, entry: usize) -> &'a [u8] {
+        match self.tree.entries.get(entry).map(|entry| &entry.content) {
+            Some(Content::File { bytes, .. }) => bytes,
+            _ => &[],
+        }
+    }
+
+    fn report(mut self) -> Report {
+        self.findings.sort_by(|a, b| {
+            b.severity
+                .cmp(&a.severity)
+                .then_with(|| (&a.path, a.span.start, a.rule.id).cmp(&(&b.path, b.span.start, b.rule.id)))
+        });
+        let bytes = (0..self.tree.entries.len()).map(|entry| self.bytes(entry).len()).sum();
+        Report { findings: self.findings, bytes }
+    }
+}
+
+/// Line and column of a byte, counted from one.
+fn place(bytes: &[u8], at: usize) -> (usize, usize) {
+    let before = &bytes[..at.min(bytes.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules;
+
+    #[test]
+    fn a_finding_has_its_place() {
+        let report = Scanner::new(&rules::all()).scan(&Tree::of_file("SKILL.md", "é\naé stratum://x\n"));
+        let finding = &report.findings[0];
+        assert_eq!((finding.line, finding.column, finding.matched.as_str()), (2, 4, "stratum://"));
+        assert_eq!(finding.severity, Severity::Critical);
+    }
+}

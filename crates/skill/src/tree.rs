@@ -1,0 +1,54 @@
+//! The files of a skill, as they came.
+
+use std::path::PathBuf;
+
+/// A skill, a server's manifest, or anything else that is scanned as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// What it is called where it came from: the name of its directory or file.
+    pub name: String,
+    /// Everything in it, in the order of the paths.
+    pub entries: Vec<Entry>,
+}
+
+impl Tree {
+    /// A tree with one file, as a text is scanned that has none.
+    #[must_use]
+    pub fn of_file(path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
+        let content = Content::File { bytes: bytes.into(), executable: false };
+        Self { name: String::new(), entries: vec![Entry { path: path.into(), content }] }
+    }
+}
+
+/// One name in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its path below the tree.
+    pub path: PathBuf,
+    /// What is there.
+    pub content: Content,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A file.
+    File {
+        /// All of it.
+        bytes: Vec<u8>,
+        /// Whether somebody may run it.
+        executable: bool,
+    },
+    /// A symbolic link.
+    Link {
+        /// What it says.
+        target: PathBuf,
+    },
+    /// A file that is larger than anybody looks at.
+    TooLarge {
+        /// Its length in bytes.
+        length: u64,
+    },
+    /// A pipe, a socket, a device: nothing that belongs in a skill.
+    Special,
+}

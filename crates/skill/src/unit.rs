@@ -1,0 +1,114 @@
+//! A run of text with one meaning: a paragraph, a fence, a script, a value.
+
+use std::ops::Range;
+
+use crate::language::Language;
+use crate::view::View;
+
+/// What a run of text is to whoever reads the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// A paragraph, an item of a list, a row of a table; with the inline code in it.
+    Prose,
+    /// A heading.
+    Heading,
+    /// Code within a paragraph, without its backticks.
+    Inline,
+    /// The inside of a fence or an indented block.
+    Fence,
+    /// A comment in HTML or Markdown: nobody sees it who reads the page.
+    Comment,
+    /// Where a link or an image leads.
+    Target,
+    /// The title of a link or an image: seen by nobody who does not point at it.
+    Title,
+    /// The front matter, as a whole.
+    Front,
+    /// HTML in Markdown.
+    Html,
+    /// A file that is no prose.
+    Script,
+    /// A string in a document.
+    Value,
+}
+
+/// A set of places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Places(u16);
+
+impl Places {
+    pub(crate) const fn of(places: &[Place]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < places.len() {
+            bits |= 1 << places[at] as u16;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    pub(crate) const fn has(self, place: Place) -> bool {
+        self.0 & (1 << place as u16) != 0
+    }
+}
+
+/// Everywhere.
+pub(crate) const ANYWHERE: Places = Places(u16::MAX);
+
+/// Where somebody is told something in words.
+pub(crate) const WORDS: Places = Places::of(&[
+    Place::Prose,
+    Place::Heading,
+    Place::Comment,
+    Place::Title,
+    Place::Front,
+    Place::Html,
+    Place::Value,
+]);
+
+/// Where code stands.
+pub(crate) const CODE: Places = Places::of(&[Place::Inline, Place::Fence, Place::Script]);
+
+/// A run of text with one meaning.
+#[derive(Debug, Clone)]
+pub(crate) struct Unit<'a> {
+    /// The text that it is part of.
+    pub(crate) view: &'a View<'a>,
+    /// Where it stands in that text.
+    pub(crate) range: Range<usize>,
+    pub(crate) place: Place,
+    /// What it is written in: for a fence, by the word behind its opening.
+    pub(crate) language: Language,
+    /// The headings above it, outermost first: where their texts stand in the view.
+    pub(crate) headings: Vec<Range<usize>>,
+}
+
+impl<'a> Unit<'a> {
+    /// Its text.
+    pub(crate) fn text(&self) -> &'a str {
+        self.view.text.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// What stands before it, at most so many bytes.
+    pub(crate) fn before(&self, bytes: usize) -> &'a str {
+        let mut from = self.range.start.saturating_sub(bytes);
+        while !self.view.text.is_char_boundary(from) {
+            from += 1;
+        }
+        self.view.text.get(from..self.range.start).unwrap_or_default()
+    }
+
+    /// What stands behind it, at most so many bytes.
+    pub(crate) fn after(&self, bytes: usize) -> &'a str {
+        let mut to = self.range.end.saturating_add(bytes).min(self.view.text.len());
+        while !self.view.text.is_char_boundary(to) {
+            to -= 1;
+        }
+        self.view.text.get(self.range.end..to).unwrap_or_default()
+    }
+
+    /// The texts of the headings above it, outermost first.
+    pub(crate) fn headings(&self) -> impl Iterator<Item = &'a str> {
+        let text: &'a str = &self.view.text;
+        self.headings.iter().filter_map(move |range| text.get(range.clone()))
+    }
+}
