@@ -32,7 +32,10 @@ pub(super) const RULE: Rule = Rule {
         text("A pipeline in F# is written a <| b."),
         file("template.py", "PROMPT = '<|im_start|>user'"),
         text("Stop at the <|endoftext|> mark."),
-        file("tokenizer_config.json", "{\"chat_template\": \"{% for m in messages %}<|im_start|>{{ m.role }}{% endfor %}\"}"),
+        file(
+            "tokenizer_config.json",
+            "{\"chat_template\": \"{% for m in messages %}<|im_start|>{{ m.role }}{% endfor %}\"}",
+        ),
     ],
 };
 

@@ -37,6 +37,7 @@ pub(super) fn use_of(unit: &Unit<'_>, at: usize) -> Use {
     if before.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 {
         return Use::Shown;
     }
-    let line = before.rsplit('\n').next().unwrap_or_default().trim_matches([' ', '\t', '>', '*', '-', '"', '#']);
+    let line =
+        before.rsplit('\n').next().unwrap_or_default().trim_matches([' ', '\t', '>', '*', '-', '"', '#']);
     if line.is_empty() || line.ends_with(['>', ']', '.', '!', ':']) { Use::Used } else { Use::Named }
 }

@@ -18,10 +18,10 @@ pub(super) const RULE: Rule = Rule {
     fix: "remove the tag, or show it as code if the text is about it",
     places: ANYWHERE,
     anchors: &[
-        "/skill>", "/skills>", "skill_content", "skill-content", "skill_body", "system-reminder", "system_reminder", "system_prompt>",
-        "system-prompt>", "system_instruction", "function_calls>", "function_results>", "tool_results>", "tool_response>",
-        "tool_call>", "tool_use>", "/assistant>", "<assistant>", "/human>", "<human>", "user_query>", "/user_message>", "developer_message>",
-        "<invoke ", "/invoke>", "antml:",
+        "/skill", "/ skill", "/agent_skill", "/agent-skill", "system-reminder", "system_reminder", "system_prompt", "system-prompt",
+        "system_instruction", "system-instruction", "system_message", "system-message", "function_calls", "function_results",
+        "tool_results", "tool_response", "tool_call", "tool_use", "assistant>", "human>", "user_query",
+        "user_message", "developer_message", "invoke", "antml:",
     ],
     check: Check::Unit(check),
     hits: &[
@@ -56,10 +56,13 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 
 fn severity(unit: &Unit<'_>, tag: std::ops::Range<usize>) -> Option<Severity> {
     let text = unit.text();
-    let name: String = text[tag.clone()].chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
+    let name: String =
+        text[tag.clone()].chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
     let used = use_of(unit, tag.start);
     // A text that opens the tag itself has only its own to close.
-    let own = text[tag.clone()].contains('/') && name.to_ascii_lowercase().starts_with("skill") && is_opened(unit, &name);
+    let own = text[tag.clone()].contains('/')
+        && name.to_ascii_lowercase().starts_with("skill")
+        && is_opened(unit, &name);
     // Written with entities, it is shown on every page; only who decodes it can be misled.
     let decoded = unit.view.via.contains(&Via::Decoded("entities"));
     match used {
@@ -69,8 +72,11 @@ fn severity(unit: &Unit<'_>, tag: std::ops::Range<usize>) -> Option<Severity> {
     }
 }
 
-/// Whether the same tag is opened somewhere before.
+/// How many bytes before a closing tag are searched for its opening.
+const MAX_BEFORE: usize = 8 << 10;
+
+/// Whether the same tag is opened not far before.
 fn is_opened(unit: &Unit<'_>, name: &str) -> bool {
-    let before = &unit.view.text.as_bytes()[..unit.range.end];
+    let before = &unit.view.text.as_bytes()[unit.range.end.saturating_sub(MAX_BEFORE)..unit.range.end];
     memchr::memmem::find(before, format!("<{name}").as_bytes()).is_some()
 }

@@ -56,7 +56,10 @@ fn found(view: &View<'_>) -> Vec<SkillHit> {
         while let Some(found) = memchr::memmem::find(&bytes[at..], &run) {
             let start = at + found;
             at = start + bytes[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            let text = String::from_utf8_lossy(&bytes[at..(at + MAX_TEXT).min(bytes.len())]);
+            // Up to the next run at most, so that nothing is looked at twice.
+            let next = memchr::memmem::find(&bytes[at..(at + MAX_TEXT).min(bytes.len())], &run);
+            let end = next.map_or((at + MAX_TEXT).min(bytes.len()), |next| at + next);
+            let text = String::from_utf8_lossy(&bytes[at..end]);
             let text = if blank == b'\n' { &text } else { text.lines().next().unwrap_or_default() };
             if let Some(severity) = spoken::severity(text) {
                 let span = view.back(at..at + 1);

@@ -46,7 +46,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// How many bytes behind an opening are taken for what it hides.
-const MAX_INSIDE: usize = 2_000;
+const MAX_INSIDE: usize = 600;
 
 static HIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let style = r"<[a-z][a-z0-9]{0,15}\b[^>]{0,400}(?:display\s*:\s*none|font-size\s*:\s*0*(?:\.\d+)?[01]?(?:px|pt|em|rem|%)?\s*[;'\x22]|opacity\s*:\s*0*(?:\.0\d*)?\s*[;'\x22]|visibility\s*:\s*hidden|[^-]color\s*[:=]\s*['\x22]?\s*(?:white\b|#fff(?:fff)?\b|transparent|rgba?\([^)]{0,30},\s*0\s*\))|max-height\s*:\s*0|(?:[^-]|\b)(?:height|width)\s*:\s*0(?:px)?\s*[;'\x22]|left\s*:\s*-\d{3,}|text-indent\s*:\s*-\d{3,}|\shidden\b|size\s*=\s*['\x22]?0)[^>]{0,400}>";

@@ -17,7 +17,11 @@ pub(super) const RULE: Rule = Rule {
     anchors: &[],
     check: Check::Skill(check),
     hits: &[made(|| Tree::of_file("tool.tar", climbing()))],
-    misses: &[file("a.md", "text"), file("tool.rar", "Rar!\u{1a}\u{7}\0"), file("tool.zip", "PK\u{3}\u{4}broken")],
+    misses: &[
+        file("a.md", "text"),
+        file("tool.rar", "Rar!\u{1a}\u{7}\0"),
+        file("tool.zip", "PK\u{3}\u{4}broken"),
+    ],
 };
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -25,20 +29,26 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     let read = skill.archives.iter().filter_map(|archive| match &archive.inside {
         Ok(inside) => {
             let out = inside.iter().find(|one| one.leads_out).map(|one| (one, "leads out of it", None));
-            let unread = inside.iter().find(|one| one.unread).map(|one| (one, "cannot be read", Some(Severity::Warning)));
+            let unread = inside
+                .iter()
+                .find(|one| one.unread)
+                .map(|one| (one, "cannot be read", Some(Severity::Warning)));
             let (one, what, severity) = out.or(unread)?;
             Some(hit(archive.entry, format!("{} {what}", policy::Shown::text(&one.name)), severity))
         }
-        Err(error @ (ArchiveError::Damaged(_) | ArchiveError::TooDeep)) => {
-            Some(hit(archive.entry, policy::Shown::text(&error.to_string()).to_string(), Some(Severity::Warning)))
-        }
+        Err(error @ (ArchiveError::Damaged(_) | ArchiveError::TooDeep)) => Some(hit(
+            archive.entry,
+            policy::Shown::text(&error.to_string()).to_string(),
+            Some(Severity::Warning),
+        )),
         Err(error) => Some(hit(archive.entry, error.to_string(), None)),
     });
     let entries = skill.tree.entries.iter().enumerate();
     let closed = entries.filter_map(|(entry, found)| {
         let Content::File { bytes, .. } = &found.content else { return None };
         let closed = bytes.starts_with(b"Rar!\x1a\x07") || bytes.starts_with(b"7z\xbc\xaf\x27\x1c");
-        closed.then(|| hit(entry, String::from("archives of this kind are not read"), Some(Severity::Warning)))
+        closed
+            .then(|| hit(entry, String::from("archives of this kind are not read"), Some(Severity::Warning)))
     });
     read.chain(closed).take(100).collect()
 }

@@ -66,11 +66,28 @@ fn disguise(path: &Path, bytes: &[u8]) -> Option<&'static str> {
 
 /// Endings of files that are opened to be looked at.
 const OPENED: &[&str] = &[
-    "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "txt", "rtf", "jpg", "jpeg", "png", "gif", "svg", "webp", "mp3", "mp4", "mov",
+    "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "txt", "rtf", "jpg", "jpeg", "png", "gif", "svg",
+    "webp", "mp3", "mp4", "mov",
 ];
 
 /// Endings of files that are run when they are opened.
-const RUN: &[&str] = &["exe", "scr", "com", "bat", "cmd", "pif", "js", "jse", "vbs", "vbe", "wsf", "ps1", "msi", "jar", "app", "command"];
+const RUN: &[&str] = &[
+    "exe", "scr", "com", "bat", "cmd", "pif", "js", "jse", "vbs", "vbe", "wsf", "ps1", "msi", "jar", "app",
+    "command",
+];
 
 /// Endings of files that are never anything good in a skill.
-const STARTS: &[&str] = &["lnk", "scr", "pif", "hta", "jse", "vbe", "wsf", "desktop", "url", "scf", "library-ms", "settingcontent-ms"];
+const STARTS: &[&str] = &[
+    "lnk",
+    "scr",
+    "pif",
+    "hta",
+    "jse",
+    "vbe",
+    "wsf",
+    "desktop",
+    "url",
+    "scf",
+    "library-ms",
+    "settingcontent-ms",
+];

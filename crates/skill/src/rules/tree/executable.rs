@@ -39,10 +39,14 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
 pub(super) fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x7f, b'E', b'L', b'F', ..] => Some("a program for Linux"),
-        [0xcf | 0xce, 0xfa, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..] => Some("a program for macOS"),
+        [0xcf | 0xce, 0xfa, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..] => {
+            Some("a program for macOS")
+        }
         // Java's classes have the same first bytes, and a larger number behind them.
         [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0..=30, ..] => Some("a program for macOS"),
-        [b'M', b'Z', rest @ ..] if rest.iter().take(64).any(|byte| *byte == 0) => Some("a program for Windows"),
+        [b'M', b'Z', rest @ ..] if rest.iter().take(64).any(|byte| *byte == 0) => {
+            Some("a program for Windows")
+        }
         _ => None,
     }
 }
@@ -50,5 +54,7 @@ pub(super) fn kind_of(bytes: &[u8]) -> Option<&'static str> {
 /// Whether a path leads into an archive that is no package of a language.
 pub(super) fn is_in_archive(path: &Path) -> bool {
     let above = path.parent().into_iter().flat_map(Path::ancestors);
-    above.filter_map(|part| part.extension()?.to_str()).any(|extension| matches!(extension, "zip" | "tar" | "tgz" | "gz" | "7z"))
+    above
+        .filter_map(|part| part.extension()?.to_str())
+        .any(|extension| matches!(extension, "zip" | "tar" | "tgz" | "gz" | "7z"))
 }

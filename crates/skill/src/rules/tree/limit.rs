@@ -28,6 +28,9 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
         Content::TooLarge { length } => Some(hit(entry, format!("the file has {length} bytes"))),
         _ => None,
     });
-    let limits = skill.limits.iter().map(|limit| hit(limit.entry, format!("there are more {} than are read", limit.of)));
+    let limits = skill
+        .limits
+        .iter()
+        .map(|limit| hit(limit.entry, format!("there are more {} than are read", limit.of)));
     large.chain(limits).take(100).collect()
 }

@@ -17,7 +17,11 @@ pub(super) const RULE: Rule = Rule {
     places: ANYWHERE,
     anchors: &[],
     check: Check::Skill(check),
-    hits: &[made(|| linked("docs/a", "../../a")), made(|| linked("a", "/etc/passwd")), made(|| linked("a", "~/.ssh/id_rsa"))],
+    hits: &[
+        made(|| linked("docs/a", "../../a")),
+        made(|| linked("a", "/etc/passwd")),
+        made(|| linked("a", "~/.ssh/id_rsa")),
+    ],
     misses: &[made(|| linked("docs/a", "../b")), made(|| linked("a", "b/c"))],
 };
 

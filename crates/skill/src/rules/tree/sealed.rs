@@ -16,7 +16,10 @@ pub(super) const RULE: Rule = Rule {
     anchors: &[],
     check: Check::Skill(check),
     hits: &[made(|| Tree::of_file("tool.zip", SEALED))],
-    misses: &[file("a.md", "text"), made(|| Tree::of_file("empty.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"))],
+    misses: &[
+        file("a.md", "text"),
+        made(|| Tree::of_file("empty.zip", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")),
+    ],
 };
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
