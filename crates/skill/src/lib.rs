@@ -9,6 +9,7 @@
 //! **Invariant.** Every finding has its place in the bytes of the file as it came.
 
 pub mod archive;
+mod baseline;
 mod capability;
 pub mod clean;
 mod decode;
@@ -29,14 +30,17 @@ mod rules;
 mod scan;
 mod script;
 mod stance;
+mod suppress;
 mod tree;
 mod unit;
 mod view;
 
+pub use baseline::{Baseline, BaselineError, print};
 pub use finding::{Finding, Report, Via};
 pub use language::Language;
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};
 pub use rules::{all as all_rules, base as base_rules};
 pub use scan::Scanner;
+pub use suppress::{Accepted, Allow, Judged, Suppression};
 pub use tree::{Content, Entry, Tree};
