@@ -38,6 +38,7 @@ mod view;
 pub use baseline::{Baseline, BaselineError, print};
 pub use finding::{Finding, Report, Via};
 pub use language::Language;
+pub use load::Verdict;
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};
 pub use rules::{all as all_rules, base as base_rules};
