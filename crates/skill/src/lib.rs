@@ -11,6 +11,7 @@
 mod archive;
 mod capability;
 mod clean;
+mod command;
 mod decode;
 mod destination;
 mod fact;

@@ -77,13 +77,7 @@ fn view_of<'a>(entry: usize, path: &'a Path, content: &'a Content) -> Option<Vie
 
 /// A text in its units.
 fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
-    let whole = |place| Unit {
-        view,
-        range: 0..view.text.len(),
-        place,
-        language: view.language,
-        headings: Vec::new(),
-    };
+    let whole = |place| Unit::new(view, 0..view.text.len(), place, view.language, Vec::new());
     match (view.single, view.language) {
         (Some(place), _) => vec![whole(place)],
         (None, Language::Markdown | Language::Text) => markdown::units(view),
