@@ -12,6 +12,7 @@ pub mod archive;
 mod baseline;
 mod capability;
 pub mod clean;
+mod command;
 mod decode;
 mod destination;
 mod fact;

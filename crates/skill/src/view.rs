@@ -220,7 +220,7 @@ fn needs_cleaning(text: &str) -> bool {
 
 /// A text in its units.
 fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
-    let unit = |place, range| Unit { view, range, place, language: view.language, headings: Vec::new() };
+    let unit = |place, range| Unit::new(view, range, place, view.language, Vec::new());
     let whole = 0..view.text.len();
     match (view.single, view.language) {
         (Some(place), _) => vec![unit(place, whole)],
