@@ -17,6 +17,7 @@ mod fact;
 mod finding;
 mod flow;
 mod front;
+mod json;
 mod language;
 mod load;
 mod lock;
@@ -35,6 +36,7 @@ mod view;
 
 pub use finding::{Finding, Report, Via};
 pub use language::Language;
+pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};
 pub use rules::{all as all_rules, base as base_rules};
