@@ -13,6 +13,7 @@ mod capability;
 pub mod clean;
 mod decode;
 mod destination;
+mod embedded;
 mod fact;
 mod finding;
 mod flow;

@@ -1,6 +1,6 @@
 //! A tree of hostile files -> what was found in it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -153,12 +153,13 @@ fn compiled(pattern: &str) -> Option<Regex> {
 struct Found<'a> {
     tree: &'a Tree,
     findings: Vec<Finding>,
-    seen: HashSet<(&'static str, usize, usize)>,
+    /// Which finding stands at a place.
+    seen: HashMap<(&'static str, usize, usize), usize>,
 }
 
 impl<'a> Found<'a> {
     fn new(tree: &'a Tree) -> Self {
-        Self { tree, findings: Vec::new(), seen: HashSet::new() }
+        Self { tree, findings: Vec::new(), seen: HashMap::new() }
     }
 
     fn in_unit(&mut self, rule: &'static Rule, unit: &Unit<'_>, hit: Hit) {
@@ -198,9 +199,18 @@ impl<'a> Found<'a> {
         severity: Severity,
         (matched, note, via): (String, Option<String>, Vec<crate::finding::Via>),
     ) {
-        if self.findings.len() >= MAX_FINDINGS || !self.seen.insert((rule.id, entry, span.start)) {
+        if let Some(&at) = self.seen.get(&(rule.id, entry, span.start)) {
+            // The same place can be read in two ways; the worse one counts.
+            let known: Option<&mut Finding> = self.findings.get_mut(at);
+            if let Some(known) = known.filter(|known| known.severity < severity) {
+                (known.severity, known.note, known.via) = (severity, note, via);
+            }
             return;
         }
+        if self.findings.len() >= MAX_FINDINGS {
+            return;
+        }
+        self.seen.insert((rule.id, entry, span.start), self.findings.len());
         let (line, column) = place(self.bytes(entry), span.start);
         let path = self.tree.entries.get(entry).map(|entry| entry.path.clone()).unwrap_or_default();
         self.findings.push(Finding { rule, severity, path, span, line, column, matched, note, via });

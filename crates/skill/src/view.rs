@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::Path;
 
+use crate::embedded::embedded;
 use crate::finding::Via;
 use crate::language::Language;
 use crate::map::Map;
@@ -65,6 +66,10 @@ pub(crate) fn views(tree: &Tree) -> Vec<View<'_>> {
         .iter()
         .enumerate()
         .filter_map(|(number, entry)| view_of(number, &entry.path, &entry.content))
+        .flat_map(|view| {
+            let inner = embedded(&view);
+            std::iter::once(view).chain(inner)
+        })
         .collect()
 }
 
