@@ -3,13 +3,17 @@
 //! A space in a phrase is whatever separates words in a text: blanks, ends of lines, marks of emphasis, quotes, anything outside
 //! ASCII. `...` is a stretch of the same sentence. `<word>` is a class of the vocabulary below. The rest is a regular expression.
 
+mod vocabulary;
+
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::markdown::front_matter;
 use crate::rule::Hit;
 use crate::unit::Unit;
+use vocabulary::VOCABULARY;
 
 /// How many hits of one set of phrases in one text are looked at.
 const MAX_HITS: usize = 20;
@@ -61,14 +65,15 @@ impl Phrases {
     fn regex(&self) -> Option<&Regex> {
         let built = self.compiled.get_or_init(|| {
             let all: Vec<String> = self.written.iter().map(|phrase| expanded(phrase)).collect();
-            RegexBuilder::new(&all.join("|"))
+            let built = RegexBuilder::new(&all.join("|"))
                 .case_insensitive(true)
                 .unicode(false)
                 .multi_line(true)
                 .size_limit(1 << 26)
                 .dfa_size_limit(1 << 24)
-                .build()
-                .ok()
+                .build();
+            debug_assert!(built.is_ok(), "{built:?}");
+            built.ok()
         });
         built.as_ref()
     }
@@ -149,6 +154,15 @@ pub(crate) fn section<'a>(unit: &Unit<'a>, bytes: usize) -> (&'a str, &'a str) {
     (before, after)
 }
 
+/// What a skill says that it is about: its front matter, or else its first heading.
+pub(crate) fn topic<'a>(unit: &Unit<'a>) -> &'a str {
+    let text: &'a str = &unit.view.text;
+    match front_matter(text) {
+        Some(range) => text.get(range).unwrap_or_default(),
+        None => unit.headings().next().unwrap_or_default(),
+    }
+}
+
 /// A phrase as a regular expression.
 fn expanded(phrase: &str) -> String {
     let mut text = phrase.to_owned();
@@ -160,68 +174,6 @@ fn expanded(phrase: &str) -> String {
     }
     text.replace(" ... ", &format!("{GAP}{STRETCH}\\b")).replace("...", STRETCH).replace(' ', GAP)
 }
-
-/// The classes of words.
-const VOCABULARY: &[(&str, &str)] = &[
-    ("<'>", r"(?:'|\xe2\x80\x99)?"),
-    ("<any>", r"(?:[a-z][a-z'/-]*)"),
-    ("<not>", r"(?:do not|don<'>t|does not|never|must not|mustn<'>t|should not|shouldn<'>t|may not|not)"),
-    // Whom the agent works for.
-    (
-        "<user>",
-        r"(?:(?:the |an? |your |any |our |each |every |end[ -])*(?:user|human|operator|account holder|victim)s?)",
-    ),
-    ("<anyone>", r"(?:<user>|anyone|anybody|them|people)"),
-    ("<tell>", r"(?:tell|inform|notify|alert|warn|telling|informing|notifying|alerting|warning)"),
-    (
-        "<mention>",
-        r"(?:mention|disclose|reveal|report|show|display|surface|expose|explain|acknowledge|announce|describe|mentioning|disclosing|revealing|reporting|showing|displaying|surfacing|exposing|explaining)",
-    ),
-    // What the agent was told before.
-    (
-        "<orders>",
-        r"(?:instructions?|prompts?|directives?|guidelines|rules|constraints|restrictions|commands|polic(?:y|ies)|guardrails|programming|training|messages?)",
-    ),
-    (
-        "<former>",
-        r"(?:previous|prior|above|earlier|preceding|former|past|original|initial|system|safety|developer|pre-?existing)",
-    ),
-    (
-        "<drop>",
-        r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|discard(?:ing)?|set aside|abandon|neglect|stop following|do not follow|no longer follow|do not obey)",
-    ),
-    // Acts that take something out.
-    (
-        "<send>",
-        r"(?:send|sends|sending|upload|uploads|uploading|post|posts|posting|transmit|transmits|transmitting|forward|forwards|forwarding|exfiltrat(?:e|es|ing)|submit|submits|push|pushes|ship|ships|relay|relays|deliver|delivers|stream|streams|email|emails|sync|syncs|copy|copies|dump|dumps|leak|leaks|beacon|curl)",
-    ),
-    (
-        "<gather>",
-        r"(?:collect|collects|gather|gathers|harvest|harvests|enumerate|enumerates|inventory|compile|compiles|list|extract|extracts|capture|captures|dump|dumps|scrape|steal|steals|aggregate|catalog(?:ue)?)",
-    ),
-    (
-        "<read>",
-        r"(?:read|reads|open|opens|load|loads|access|accesses|cat|print|prints|parse|parses|retrieve|retrieves|fetch|fetches|copy|copies|grab|grabs|scan|scans|search|searches|locate|locates|include|includes|extract|extracts|collect|collects|gather|gathers|harvest|harvests|dump|dumps|pull|upload|uploads|send|sends)",
-    ),
-    // Things that open doors.
-    (
-        "<secrets>",
-        r"(?:secrets?|credentials?|passwords?|(?:api|access|auth|bearer|session|oauth)[ -]?(?:keys?|tokens?)|tokens|private keys?|ssh keys?|(?:seed|recovery|mnemonic) phrases?|cookies|wallet files?|environment variables?|env vars)",
-    ),
-    (
-        "<secretfile>",
-        r"(?:~/\.ssh(?:/[\w.*-]*)?|\.ssh/[\w.*-]+|\bid_(?:rsa|ed25519|ecdsa|dsa)\b|~/\.aws(?:/[\w.*-]*)?|\.aws/credentials|~/\.config/(?:gcloud|gh|secrets)[\w./*-]*|~/\.kube/config|~/\.netrc|~/\.npmrc|~/\.pypirc|~/\.git-credentials|~/\.gnupg[\w./*-]*|~/\.docker/config\.json|~/\.cursor/mcp\.json|~/\.env\b|\.env\b|/etc/shadow|(?:secrets|credentials)\.(?:json|ya?ml|toml)|credentials? files?|key ?chain|password (?:store|manager|vault)s?|browser (?:cookies|passwords)|login data|wallet\.dat|key ?store files?|saved passwords|private key files?)",
-    ),
-    // Somewhere else.
-    (
-        "<where>",
-        r"(?:https?://|(?:remote|external|central|analytics|telemetry|diagnostics?|logging|collection|monitoring|audit|tracking|reporting|our|the author<'>s|author<'>s|third[- ]party|backup|collector|company|vendor<'>?s?)(?: <any>){0,2} (?:endpoints?|servers?|services?|urls?|webhooks?|api|hosts?|address|bucket|platform|backend|collector|channel|system)|webhooks?|the skill (?:author|provider|vendor|publisher)|[a-z0-9._-]+@[a-z0-9-]+\.[a-z]+|discord|telegram|pastebin|slack channel)",
-    ),
-    (
-        "<hidden>",
-        r"(?:silently|quietly|secretly|covertly|stealthily|discreetly|invisibly|surreptitiously|in the background)",
-    ),
-];
 
 #[cfg(test)]
 mod tests {
