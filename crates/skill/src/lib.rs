@@ -8,9 +8,9 @@
 //! **Invariant.** Time and memory are linear in the bytes; every depth and number has a limit, and reaching one is a finding.
 //! **Invariant.** Every finding has its place in the bytes of the file as it came.
 
-mod archive;
+pub mod archive;
 mod capability;
-mod clean;
+pub mod clean;
 mod decode;
 mod destination;
 mod fact;
