@@ -43,7 +43,7 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(&[
     r"\b(?:ask|asks|prompt|prompts|request|requests|require|requires|collect|collects|obtain|have)(?: <any>){0,2} ?(?:<user>)?... (?:seed phrases?|recovery phrases?|mnemonics?|one[- ]time (?:codes?|passwords?)|otp(?: codes?)?|(?:2fa|mfa) codes?|cvv|(?:credit|debit) card numbers?|social security numbers?)\b",
-    r"\byou need <user><\'>s? (?:<any>,? ){0,4}passwords\b",
+    r"\byou need <user><'>s? (?:<any>,? ){0,4}passwords\b",
 ]);
 
 /// Work on forms and on sign-in itself.

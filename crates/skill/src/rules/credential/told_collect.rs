@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b(?:<gather>|(?:build|create|produce|prepare|make|assemble|generate) (?:<any> ){0,3}(?:inventory|lists?|catalog(?:ue)?|report|summary|table|dump))\b... (?:every|all|any|each|available|stored|saved|user<\'>?s?)... <secrets>",
+    r"\b(?:<gather>|(?:build|create|produce|prepare|make|assemble|generate) (?:<any> ){0,3}(?:inventory|lists?|catalog(?:ue)?|report|summary|table|dump))\b... (?:every|all|any|each|available|stored|saved|user<'>?s?)... <secrets>",
 ]);
 
 /// What an audit of somebody's own code says.

@@ -71,7 +71,7 @@ static PHRASES: Phrases = Phrases::new(&[
     r"\bkeep (?:this|these|it|all of this|the (?:operation|step|upload|transfer|collection|behaviou?r))(?: <any>){0,4} (?:secret|hidden|concealed|invisible|covert|undisclosed|confidential from)\b",
     r"\bkeep (?:this|these|it)(?: <any>){0,3} (?:from|between us)(?: <user>)?\b",
     r"\b(?:<not>|never) let <user> (?:see|know|notice|find out|discover|realize|suspect)\b",
-    r"\bwithout (?:the |any )?(?:<user>(?:<\'>s?)? (?:knowing|noticing|realizing|seeing|knowledge|awareness|consent)|their (?:knowledge|awareness|consent))\b",
+    r"\bwithout (?:the |any )?(?:<user>(?:<'>s?)? (?:knowing|noticing|realizing|seeing|knowledge|awareness|consent)|their (?:knowledge|awareness|consent))\b",
     r"\b(?:this|it|they|the (?:upload|transfer|step|collection|operation)) (?:must|should|is to|has to) (?:remain|stay|be kept) (?:hidden|secret|invisible|silent|unnoticed)\b",
     r"\b<hidden>(?: <any>){0,3} (?:upload|send|transmit|transfer|exfiltrate|forward|collect|harvest|gather|post|copy|leak|share)\b",
     r"\b(?:upload|send|transmit|transfer|exfiltrate|forward|harvest|complete|completed)(?: (?:this|it|them|these|the|all|data|steps|files?|contents?)){0,5} (?:silently|secretly|covertly|quietly|stealthily)\b",

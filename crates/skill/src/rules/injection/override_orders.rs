@@ -52,12 +52,12 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(&[
     r"\b<drop> (?:<any> ){0,4}<former>,?(?: (?:and|or|user|system|<any>)){0,2} <orders>\b",
-    r"\b<drop> (?:all|any|everything|anything)(?: of)?(?: <any>)? (?:you were|you have been|you<\'>ve been|that was|said|told|written|stated) (?:<any> ){0,3}(?:before|above|previously|earlier|told|said)\b",
+    r"\b<drop> (?:all|any|everything|anything)(?: of)?(?: <any>)? (?:you were|you have been|you<'>ve been|that was|said|told|written|stated) (?:<any> ){0,3}(?:before|above|previously|earlier|told|said)\b",
     r"\b<drop> (?:all |everything |anything )+(?:above|before this|prior to this)\b",
     r"\b<drop> your (?:<any> ){0,2}(?:instructions|programming|training|guidelines|restrictions|guardrails|safety <any>)\b",
     r"\b<drop> (?:<any> ){0,2}(?:content polic(?:y|ies)|ethical guidelines|safety (?:guidelines|rules|polic(?:y|ies)|instructions))\b",
     r"\b(?:overrid(?:e|es|ing)|supersedes?|replaces?|overrules?|cancels?) (?:<any> ){0,3}(?:system|developer|safety|previous|prior|earlier|original) (?:<any> ){0,1}(?:prompts?|instructions?|messages?|directives?|guardrails)\b",
-    r"\bforget (?:everything|all|what)(?: that)? you (?:were|have been|know|<\'>ve been)\b",
+    r"\bforget (?:everything|all|what)(?: that)? you (?:were|have been|know|<'>ve been)\b",
     r"\b(?:ignoriere|vergiss) (?:<any> ){0,2}(?:vorherigen|bisherigen|fr\S{1,3}heren) anweisungen\b",
     r"\bignor[ae]r? (?:<any> ){0,3}instrucciones (?:anteriores|previas)\b",
     r"\bignore[zr]? (?:<any> ){0,3}instructions pr\S{1,3}c\S{1,3}dentes\b",

@@ -49,11 +49,11 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\byou(?:<\'>re| are)(?: now)?(?: <any>){0,2} (?:in|entering|running in|operating in|switched to) (?:<any> ){0,2}(?:unrestricted|developer|jailbreak|jailbroken|dan|god|root|admin|debug|maintenance|sudo|override|unfiltered|privileged)(?: <any>)? mode\b",
+    r"\byou(?:<'>re| are)(?: now)?(?: <any>){0,2} (?:in|entering|running in|operating in|switched to) (?:<any> ){0,2}(?:unrestricted|developer|jailbreak|jailbroken|dan|god|root|admin|debug|maintenance|sudo|override|unfiltered|privileged)(?: <any>)? mode\b",
     r"\byou are now (?:an? )?(?:<any> ){0,2}(?:unrestricted|unfiltered|uncensored|jailbroken|different|evil|amoral|freed|dan\b)",
     r"\byou (?:operate|work|run|function) in (?:an? )?(?:privileged|unrestricted|elevated) mode\b",
     r"\b(?:act|behave|respond|answer|operate|continue|pretend to be) (?:as )?(?:an? )?(?:<any> ){0,2}(?:unrestricted|unfiltered|uncensored|jailbroken)\b",
-    r"\b(?:normal|usual|standard|your|safety|content) (?:<any> )?(?:restrictions|limitations|rules|guidelines) (?:do not|don<\'>t|no longer) (?:apply|bind|hold)\b",
+    r"\b(?:normal|usual|standard|your|safety|content) (?:<any> )?(?:restrictions|limitations|rules|guidelines) (?:do not|don<'>t|no longer) (?:apply|bind|hold)\b",
     r"\byou (?:are|have) (?:no longer|not) (?:<any> ){0,2}(?:bound|restricted|limited|subject) (?:by|to)\b",
     r"\b(?:trained|operates?|operating|responds?|responding|exists?|answer|speak)(?: <any>){0,2} without (?:any )?(?:content|ethical|safety|moral)? ?(?:restrictions|filters|guardrails|limits|limitations|guidelines)\b",
     r"\bpretend (?:that )?(?:you|to) (?:are|be|have|were) (?:<any> ){0,3}(?:no (?:restrictions|rules|limits|guidelines)|different|hacker|unrestricted)\b",

@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b(?:elevat(?:e|es|ing)|escalat(?:e|es|ing)|rais(?:e|es|ing)|increas(?:e|es|ing)|expand(?:s|ing)?|widen(?:s|ing)?|upgrad(?:e|es|ing)) (?:its|your|their|the agent<\'>s|the skill<\'>s) (?:own )?(?:<any> ){0,1}(?:trust|privileges?|permissions?|access|authority|role|rights|scope)\b",
+    r"\b(?:elevat(?:e|es|ing)|escalat(?:e|es|ing)|rais(?:e|es|ing)|increas(?:e|es|ing)|expand(?:s|ing)?|widen(?:s|ing)?|upgrad(?:e|es|ing)) (?:its|your|their|the agent<'>s|the skill<'>s) (?:own )?(?:<any> ){0,1}(?:trust|privileges?|permissions?|access|authority|role|rights|scope)\b",
     r"\b(?:grant|grants|give|gives|assign|assigns) (?:itself|yourself|this skill|the skill|the agent) (?:<any> ){0,4}(?:permissions?|access|privileges?|rights|role|scopes?)\b",
     r"\b(?:grant|grants|give|gives|enable|enables|allow|allows) (?:broader|wider|full|unrestricted|elevated|extra|additional|all) (?:<any> ){0,2}(?:permissions?|access|privileges?|rights)(?: <any>){0,2} (?:automatically|silently|by default|without)\b",
     r"\b(?:has|have|with) (?:unrestricted|unlimited) (?:bash|shell|file ?system|root|network|system) access\b",
