@@ -27,6 +27,7 @@ mod lock;
 mod manifest;
 mod map;
 mod markdown;
+mod phrase;
 mod prefilter;
 mod rule;
 mod rules;

@@ -67,6 +67,18 @@ pub(crate) const WORDS: Places = Places::of(&[
     Place::Value,
 ]);
 
+/// Where somebody is told something in words, or a text for somebody is quoted.
+pub(crate) const TOLD: Places = Places::of(&[
+    Place::Prose,
+    Place::Heading,
+    Place::Comment,
+    Place::Title,
+    Place::Front,
+    Place::Html,
+    Place::Value,
+    Place::Fence,
+]);
+
 /// Where code stands.
 pub(crate) const CODE: Places = Places::of(&[Place::Inline, Place::Fence, Place::Script]);
 
