@@ -8,8 +8,9 @@ use std::path::Path;
 use crate::archive::Archive;
 use crate::clean::{clean, hidden};
 use crate::decode::{self, Budget};
+use crate::embedded::embedded;
 use crate::finding::Via;
-use crate::json;
+use crate::json::texts;
 use crate::language::Language;
 use crate::map::Map;
 use crate::markdown;
@@ -148,6 +149,8 @@ impl<'a> Readings<'a> {
         let first = self.views.len();
         self.views.push(View { entry, path, language, text, maps, via: Vec::new(), single: None });
         self.plain(first);
+        let inner = embedded(&self.views[first]);
+        self.views.extend(inner);
         if language == Language::Json {
             self.values(first);
         }
@@ -181,7 +184,7 @@ impl<'a> Readings<'a> {
     fn values(&mut self, number: usize) {
         let view = &self.views[number];
         let escaped =
-            json::texts(&view.text).into_iter().filter_map(|text| Some((text.range, text.pointer?)));
+            texts::texts(&view.text).into_iter().filter_map(|text| Some((text.range, text.pointer?)));
         let mut made: Vec<View<'a>> = Vec::new();
         for (range, pointer) in escaped {
             if made.len() == MAX_VALUES {
@@ -189,7 +192,7 @@ impl<'a> Readings<'a> {
                 break;
             }
             let Some(written) = view.text.get(range.clone()) else { continue };
-            let (text, map) = json::unescaped(written);
+            let (text, map) = texts::unescaped(written);
             let mut value =
                 view.made(text, vec![map, Map::part(range)], Via::Value(pointer), Language::Markdown);
             value.single = Some(Place::Value);
@@ -237,16 +240,16 @@ fn needs_cleaning(text: &str) -> bool {
 
 /// A text in its units.
 fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
-    let unit = |place, range| Unit { view, range, place, language: view.language, headings: Vec::new() };
+    let unit = |place, range| Unit::new(view, range, place, view.language, Vec::new());
     let whole = 0..view.text.len();
     match (view.single, view.language) {
         (Some(place), _) => vec![unit(place, whole)],
         (None, Language::Markdown | Language::Text) => markdown::units(view),
         (None, Language::Json) => {
             let plain =
-                json::texts(&view.text).into_iter().filter(|text| !text.escaped && text.range.len() >= 4);
+                texts::texts(&view.text).into_iter().filter(|text| !text.escaped && text.range.len() >= 4);
             let values =
-                plain.map(|text| Unit { language: Language::Markdown, ..unit(Place::Value, text.range) });
+                plain.map(|text| Unit::new(view, text.range, Place::Value, Language::Markdown, Vec::new()));
             std::iter::once(unit(Place::Script, whole)).chain(values).collect()
         }
         (None, _) => vec![unit(Place::Script, whole)],
