@@ -35,7 +35,7 @@ pub(crate) struct View<'a> {
     pub(crate) single: Option<Place>,
 }
 
-impl<'a> View<'a> {
+impl View<'_> {
     /// A text that was made out of this one.
     fn made(&self, text: String, mut maps: Vec<Map>, via: Via, language: Language) -> Self {
         maps.extend(self.maps.iter().cloned());

@@ -11,7 +11,17 @@ pub(super) const RULE: Rule = Rule {
     why: "A model can take the line for one that its user or the system has written.",
     fix: "remove the line",
     places: WORDS,
-    anchors: &["human:", "system:", "assistant:", "user:", "developer:", "human**:", "system**:", "assistant**:", "user**:"],
+    anchors: &[
+        "human:",
+        "system:",
+        "assistant:",
+        "user:",
+        "developer:",
+        "human**:",
+        "system**:",
+        "assistant**:",
+        "user**:",
+    ],
     check: Check::Pattern {
         finds: r"^[ \t>*#]{0,8}(?:human|system|assistant|user|developer)[ *]{0,3}:[ *]{0,3}(?:(?:please|now|from now on,?|ok,?|sure,?|hi,?)\s+)?(?:(?:ignore|disregard|forget|override)\s+(?:all|any|the|your|every|previous|prior)|you\s+are\s+now\s+(?:in\s+)?(?:an?\s+)?(?:unrestricted|developer|dan\b|jailbroken|root|admin|free)|i\s+(?:will|shall)\s+now\s+ignore|(?:all\s+)?(?:previous|prior|safety)\s+(?:instructions|rules|restrictions)\s+are\s+(?:void|lifted|disabled|revoked))",
         unless: &[],

@@ -53,7 +53,7 @@ fn found(view: &View<'_>) -> Vec<SkillHit> {
 
 /// Whether a word is a part of the name of a host.
 fn is_host(text: &str, end: usize, plain: &str) -> bool {
-    let rest = text[end..].as_bytes();
+    let rest = &text.as_bytes()[end..];
     plain.is_ascii()
         && [&b".com"[..], b".org", b".net", b".io", b".dev", b".ai"]
             .iter()

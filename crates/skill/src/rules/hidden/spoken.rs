@@ -32,14 +32,14 @@ static SAYS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
 
 /// Instructions against whoever the agent works for, commands, and secrets that are to be sent away.
 const TURNS: &[&str] = &[
-        r"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|the|your|every|of|these|those)\s+){0,3}(?:(?:previous|prior|above|earlier|preceding|system|safety|security|original|user)\s+){0,2}(?:instruction|prompt|rule|guideline|guardrail|restriction|polic|direction)",
-        r"\b(?:do\s+not|don't|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|reveal(?:ing)?|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|disclos(?:e|ing)|ask(?:ing)?)\b[^.\n]{0,30}\b(?:user|human|operator|anyone|anybody)\b",
-        r"\b(?:silently|secretly|quietly|covertly)\s+(?:run|execute|send|upload|post|install|download|fetch|copy|read|add|append|collect|forward)\b",
-        r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|k|da)?sh\b",
-        r"\bbase64\s+(?:-d|-D|--decode)\b|/dev/tcp/|\brm\s+-rf\s+[~/]|\bpowershell\b[^\n]{0,60}-e(?:nc|c)?\b",
-        r"\b(?:send|post|upload|forward|exfiltrate|transmit|leak|extract|steal|collect|harvest)\b[^.\n]{0,80}\b(?:api[ _-]?keys?|tokens?|credentials?|passwords?|secrets?|private\s+keys?|ssh\s+keys?|environment\s+variables|conversation|chat\s+history|system\s+prompt)\b",
-        r"\b(?:read|cat|open|include|append|copy|print|output|send|upload)\b[^.\n]{0,60}(?:~/\.ssh|id_rsa|id_ed25519|\.aws/credentials|/etc/(?:passwd|shadow)|\.env\b|\.netrc|keychain|system\s+prompt)",
-        r"\byou\s+are\s+now\s+(?:in\s+)?(?:an?\s+)?(?:unrestricted|developer|dan|jailbroken|root|admin)",
+    r"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|the|your|every|of|these|those)\s+){0,3}(?:(?:previous|prior|above|earlier|preceding|system|safety|security|original|user)\s+){0,2}(?:instruction|prompt|rule|guideline|guardrail|restriction|polic|direction)",
+    r"\b(?:do\s+not|don't|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|reveal(?:ing)?|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|disclos(?:e|ing)|ask(?:ing)?)\b[^.\n]{0,30}\b(?:user|human|operator|anyone|anybody)\b",
+    r"\b(?:silently|secretly|quietly|covertly)\s+(?:run|execute|send|upload|post|install|download|fetch|copy|read|add|append|collect|forward)\b",
+    r"\b(?:curl|wget|iwr|invoke-webrequest)\b[^\n]{0,300}\|\s*(?:sudo\s+)?(?:ba|z|k|da)?sh\b",
+    r"\bbase64\s+(?:-d|-D|--decode)\b|/dev/tcp/|\brm\s+-rf\s+[~/]|\bpowershell\b[^\n]{0,60}-e(?:nc|c)?\b",
+    r"\b(?:send|post|upload|forward|exfiltrate|transmit|leak|extract|steal|collect|harvest)\b[^.\n]{0,80}\b(?:api[ _-]?keys?|tokens?|credentials?|passwords?|secrets?|private\s+keys?|ssh\s+keys?|environment\s+variables|conversation|chat\s+history|system\s+prompt)\b",
+    r"\b(?:read|cat|open|include|append|copy|print|output|send|upload)\b[^.\n]{0,60}(?:~/\.ssh|id_rsa|id_ed25519|\.aws/credentials|/etc/(?:passwd|shadow)|\.env\b|\.netrc|keychain|system\s+prompt)",
+    r"\byou\s+are\s+now\s+(?:in\s+)?(?:an?\s+)?(?:unrestricted|developer|dan|jailbroken|root|admin)",
 ];
 
 /// Somebody is told to do something with an address.
