@@ -55,7 +55,6 @@ pub fn base() -> Vec<&'static Rule> {
 mod tests {
     use super::*;
     use crate::scan::Scanner;
-    use crate::tree::Tree;
 
     #[test]
     fn every_rule_finds_its_hits_and_leaves_its_misses() {
@@ -68,7 +67,7 @@ mod tests {
                 .map(|sample| (sample, true))
                 .chain(rule.misses.iter().map(|sample| (sample, false)));
             for (sample, expected) in samples {
-                let report = scanner.scan(&Tree::of_file(sample.path, sample.text));
+                let report = scanner.scan(&sample.tree());
                 let found = report
                     .findings
                     .iter()
