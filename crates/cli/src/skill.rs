@@ -1,5 +1,6 @@
 //! `ringfence skill`: what a stranger's skill would do, before a model reads it.
 
+mod clean;
 mod directory;
 mod gather;
 mod json;
@@ -21,6 +22,8 @@ use crate::terminal::{Shape, Terminal};
 pub(crate) enum SkillCommand {
     /// Look for what a skill or a manifest should not do
     Scan(scan::ScanArgs),
+    /// Print a text without anything that hides in it
+    Clean(clean::CleanArgs),
 }
 
 /// Runs a skill command.
@@ -32,5 +35,6 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     match command {
         SkillCommand::Scan(args) => scan::run(args, shape, around, terminal),
+        SkillCommand::Clean(args) => clean::run(args, terminal),
     }
 }

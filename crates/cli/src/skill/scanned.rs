@@ -7,7 +7,7 @@ use ::audit::Digest;
 use config::ScanSettings;
 use skill::{Accepted, Content, Finding, Judged, Scanner, Severity, Suppression, Tree, Verdict};
 
-use super::gather::Spot;
+use super::gather::{Spot, joined};
 use super::read::{Trouble, read};
 use crate::caret::Window;
 
@@ -135,16 +135,24 @@ impl Drawing<'_> {
     fn one(&self, bytes: &[u8], finding: &Finding, suppression: Option<Suppression>) -> Found {
         let end = end(bytes, finding);
         let window = (!bytes.is_empty()).then(|| Window::new(bytes, finding.span.clone(), WIDTH));
-        let shown =
-            if self.spot.is_file() { self.spot.shown.clone() } else { self.spot.shown.join(&finding.path) };
-        Found { finding: finding.clone(), shown, end, window, suppression }
+        Found { finding: finding.clone(), shown: self.shown(&finding.path), end, window, suppression }
+    }
+
+    /// A path of the tree, as it was typed. What is in an archive is shown below it.
+    fn shown(&self, path: &Path) -> PathBuf {
+        let shown = &self.spot.shown;
+        if !self.spot.is_file() {
+            return joined(shown, path);
+        }
+        let own = self.tree.entries.first().map_or(Path::new(""), |entry| &entry.path);
+        path.strip_prefix(own).map_or_else(|_| shown.clone(), |inner| joined(shown, inner))
     }
 }
 
 /// Line and column behind a finding.
 fn end(bytes: &[u8], finding: &Finding) -> (usize, usize) {
     let text = bytes.get(finding.span.clone()).unwrap_or_default();
-    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    let lines = text.split(|byte| *byte == b'\n').count() - 1;
     let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let columns = String::from_utf8_lossy(last).chars().count();
     let column = if lines == 0 { finding.column + columns } else { columns + 1 };
