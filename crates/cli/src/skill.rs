@@ -4,6 +4,8 @@ mod clean;
 mod directory;
 mod gather;
 mod json;
+mod load;
+mod profile;
 mod progress;
 mod read;
 mod record;
@@ -24,6 +26,8 @@ pub(crate) enum SkillCommand {
     Scan(scan::ScanArgs),
     /// Print a text without anything that hides in it
     Clean(clean::CleanArgs),
+    /// Print what the model would see, if the policy lets it
+    Load(load::LoadArgs),
 }
 
 /// Runs a skill command.
@@ -36,5 +40,6 @@ pub(crate) fn run(
     match command {
         SkillCommand::Scan(args) => scan::run(args, shape, around, terminal),
         SkillCommand::Clean(args) => clean::run(args, terminal),
+        SkillCommand::Load(args) => load::run(args, around, terminal),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use policy::{Code, Shown};
 use serde_json::{Value, json};
 use skill::clean::{Clean, Counts, clean};
-use skill::{Content, Tree};
+use skill::{Tree, main_file};
 
 use super::gather::{Gathered, gather};
 use super::read::read;
@@ -24,9 +24,9 @@ pub(crate) struct CleanArgs {
 /// Prints the text as a model would read it, and says what was taken out.
 pub(crate) fn run(args: &CleanArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let tree = one_tree(&args.path)?;
-    let (path, bytes) =
+    let (path, text) =
         main_file(&tree).ok_or_else(|| unreadable(&args.path, "there is no SKILL.md in it"))?;
-    let cleaned = clean(&String::from_utf8_lossy(bytes));
+    let cleaned = clean(&text);
     match terminal.format {
         Format::Json => terminal.json(&json(path, &cleaned))?,
         Format::Text => {
@@ -55,16 +55,7 @@ pub(crate) fn one_tree(path: &Path) -> Result<Tree, Failure> {
     }
 }
 
-/// What a skill is made of: SKILL.md at the top, or the only file there is.
-pub(crate) fn main_file(tree: &Tree) -> Option<(&Path, &[u8])> {
-    let named = tree.entries.iter().find(|entry| entry.path.as_os_str().eq_ignore_ascii_case("SKILL.md"));
-    let entry = named.or_else(|| tree.entries.first().filter(|_| tree.entries.len() == 1))?;
-    match &entry.content {
-        Content::File { bytes, .. } => Some((&entry.path, bytes)),
-        _ => None,
-    }
-}
-
+/// A skill that cannot be read.
 pub(crate) fn unreadable(path: &Path, why: &str) -> Failure {
     let mut failure = Failure::coded(Code::SkillUnreadable, format!("{} cannot be read", Shown::path(path)));
     failure.causes.push(why.to_owned());

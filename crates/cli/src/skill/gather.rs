@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use skill::Content;
+use skill::archive::is_archive;
 
 use super::directory::{Directory, Kind, typed_file, typed_kind};
 use super::read::{MAX_DEPTH, MAX_FILE, Trouble, content};
@@ -217,9 +218,4 @@ fn file_name(shown: &Path, bytes: &[u8]) -> PathBuf {
         _ if is_archive(Path::new(""), bytes) => "stdin",
         _ => "stdin.md",
     })
-}
-
-/// Whether a file is an archive.
-fn is_archive(_path: &Path, _bytes: &[u8]) -> bool {
-    false
 }

@@ -1,10 +1,11 @@
 //! What a scan says about one place, with everything that is needed to show it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ::audit::Digest;
 use config::ScanSettings;
+use skill::archive::{Kind, entries};
 use skill::{Accepted, Content, Finding, Judged, Scanner, Severity, Suppression, Tree, Verdict};
 
 use super::gather::{Spot, joined};
@@ -119,17 +120,13 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     fn all(&self, judged: Judged) -> Vec<Found> {
-        let entries = self.tree.entries.iter().map(|entry| (entry.path.as_path(), &entry.content));
-        let by_path: BTreeMap<&Path, &Content> = entries.collect();
         let open = judged.open.into_iter().map(|finding| (finding, None));
         let suppressed =
             judged.suppressed.into_iter().map(|(finding, suppression)| (finding, Some(suppression)));
-        let bytes = |path: &Path| match by_path.get(path) {
-            Some(Content::File { bytes, .. }) => bytes.as_slice(),
-            _ => &[],
-        };
+        let mut files = Files::of(self.tree);
         let all = open.chain(suppressed);
-        all.map(|(finding, suppression)| self.one(bytes(&finding.path), &finding, suppression)).collect()
+        all.map(|(finding, suppression)| self.one(files.bytes(&finding.path), &finding, suppression))
+            .collect()
     }
 
     fn one(&self, bytes: &[u8], finding: &Finding, suppression: Option<Suppression>) -> Found {
@@ -146,6 +143,41 @@ impl Drawing<'_> {
         }
         let own = self.tree.entries.first().map_or(Path::new(""), |entry| &entry.path);
         path.strip_prefix(own).map_or_else(|_| shown.clone(), |inner| joined(shown, inner))
+    }
+}
+
+/// The files of a tree by their paths, and those in its archives once one of them is asked for.
+struct Files<'a> {
+    plain: BTreeMap<&'a Path, &'a [u8]>,
+    unpacked: BTreeMap<PathBuf, Vec<u8>>,
+    opened: BTreeSet<&'a Path>,
+}
+
+impl<'a> Files<'a> {
+    fn of(tree: &'a Tree) -> Self {
+        let plain = tree.entries.iter().filter_map(|entry| match &entry.content {
+            Content::File { bytes, .. } => Some((entry.path.as_path(), bytes.as_slice())),
+            _ => None,
+        });
+        Self { plain: plain.collect(), unpacked: BTreeMap::new(), opened: BTreeSet::new() }
+    }
+
+    /// The bytes of a file; none where there is no such file.
+    fn bytes(&mut self, path: &Path) -> &[u8] {
+        if let Some(bytes) = self.plain.get(path) {
+            return bytes;
+        }
+        let archive = path.ancestors().skip(1).find_map(|above| self.plain.get_key_value(above));
+        if let Some((&above, &bytes)) = archive
+            && self.opened.insert(above)
+        {
+            for entry in entries(bytes).unwrap_or_default() {
+                if let Kind::File { bytes, .. } = entry.kind {
+                    self.unpacked.insert(above.join(entry.name), bytes);
+                }
+            }
+        }
+        self.unpacked.get(path).map_or(&[], Vec::as_slice)
     }
 }
 
