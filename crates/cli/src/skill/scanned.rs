@@ -64,7 +64,8 @@ pub(crate) struct Bench<'a> {
 impl Bench<'_> {
     /// Reads and scans one place.
     pub(crate) fn scan(&self, spot: &Spot) -> Scanned {
-        let (tree, troubles) = read(spot);
+        let (tree, mut troubles) = read(spot);
+        troubles.extend(too_large(spot, &tree));
         let report = self.scanner.scan(&tree);
         let bytes = report.bytes;
         let named = spot.real.as_deref().map(|real| self.named(real));
@@ -144,6 +145,18 @@ impl Drawing<'_> {
         let own = self.tree.entries.first().map_or(Path::new(""), |entry| &entry.path);
         path.strip_prefix(own).map_or_else(|_| shown.clone(), |inner| joined(shown, inner))
     }
+}
+
+/// What was left out for its size. Whatever the rules say to it, nobody looked inside.
+fn too_large(spot: &Spot, tree: &Tree) -> Vec<Trouble> {
+    let drawing = Drawing { spot, tree };
+    let large = tree.entries.iter().filter_map(|entry| match entry.content {
+        Content::TooLarge { length } => {
+            Some(Trouble::new(&drawing.shown(&entry.path), format!("it is too large, with {length} bytes")))
+        }
+        _ => None,
+    });
+    large.collect()
 }
 
 /// The files of a tree by their paths, and those in its archives once one of them is asked for.
