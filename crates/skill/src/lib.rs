@@ -36,6 +36,10 @@ mod unit;
 mod view;
 
 pub use finding::{Finding, Report, Via};
+pub use front::{
+    Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
+    validate as validate_front,
+};
 pub use language::Language;
 pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
