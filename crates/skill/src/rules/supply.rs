@@ -31,6 +31,7 @@ pub(super) const RULES: &[&Rule] = &[
     &unreadable::RULE,
 ];
 
+pub(super) use deed::deed;
 pub(super) use lookalike::nearest;
 
 /// Where settings stand: in files of their own, and in fences.

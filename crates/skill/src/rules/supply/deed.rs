@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexBuilder};
 
 /// What code does that has to be short enough for settings; `None` if nothing of it is remarkable.
-pub(super) fn deed(code: &str) -> Option<&'static str> {
+pub(in crate::rules) fn deed(code: &str) -> Option<&'static str> {
     let local = LOCAL.as_ref()?;
     // Addresses of the machine itself are no network.
     let code = local.replace_all(code, " ");
