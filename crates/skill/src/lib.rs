@@ -44,6 +44,10 @@ mod written;
 
 pub use baseline::{Baseline, BaselineError, print};
 pub use finding::{Finding, Report, Via};
+pub use front::{
+    Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
+    validate as validate_front,
+};
 pub use language::Language;
 pub use load::{Loaded, Refused, Settings, Verdict, load, main_file};
 pub use manifest::{Manifest, ManifestError, Server, Tool};
