@@ -19,6 +19,7 @@ mod embedded;
 mod fact;
 mod finding;
 mod flow;
+mod frame;
 mod front;
 mod json;
 mod language;
@@ -43,8 +44,12 @@ mod written;
 
 pub use baseline::{Baseline, BaselineError, print};
 pub use finding::{Finding, Report, Via};
+pub use front::{
+    Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
+    validate as validate_front,
+};
 pub use language::Language;
-pub use load::Verdict;
+pub use load::{Loaded, Refused, Settings, Verdict, load, main_file};
 pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};
