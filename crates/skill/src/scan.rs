@@ -149,7 +149,7 @@ impl Patterns {
 }
 
 /// An expression over bytes: letters of other scripts are bytes like any other, and nothing is ever backtracked.
-fn compiled(pattern: &str) -> Option<Regex> {
+pub(crate) fn compiled(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).case_insensitive(true).unicode(false).multi_line(true).build().ok()
 }
 
