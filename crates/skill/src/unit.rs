@@ -125,6 +125,13 @@ impl<'a> Unit<'a> {
         self.view.text.get(self.range.end..to).unwrap_or_default()
     }
 
+    /// Whether it is a row of a table, where a bar is no pipe.
+    pub(crate) fn is_table_row(&self) -> bool {
+        self.place == Place::Prose
+            && (self.before(3).trim_end_matches(' ').ends_with('|')
+                || self.after(3).trim_start_matches(' ').starts_with('|'))
+    }
+
     /// The texts of the headings above it, outermost first.
     pub(crate) fn headings(&self) -> impl Iterator<Item = &'a str> {
         let text: &'a str = &self.view.text;
