@@ -66,6 +66,7 @@ impl Destination {
             Kind::Vendor if self.encrypted => Severity::Note,
             Kind::UserContent if self.encrypted => Severity::Warning,
             Kind::Private => Severity::Warning,
+            Kind::Unknown if self.host.is_empty() => Severity::Warning,
             _ => Severity::Critical,
         }
     }
