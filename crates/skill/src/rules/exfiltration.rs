@@ -1,5 +1,11 @@
 //! Secrets and files that are sent away.
 
+mod env_sent;
+mod file_sent;
+mod names_asked;
+mod token_sent;
+
 use crate::rule::Rule;
 
-pub(super) const RULES: &[&Rule] = &[];
+pub(super) const RULES: &[&Rule] =
+    &[&env_sent::RULE, &file_sent::RULE, &names_asked::RULE, &token_sent::RULE];
