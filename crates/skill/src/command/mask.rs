@@ -134,7 +134,8 @@ fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
                         &[b"sudo", b"env", b"doas", b"LD_", b"export"],
                     )
             });
-            if !apart {
+            let quoted = found.start() > 0 && b"'\"".contains(&line[found.start() - 1]);
+            if !apart || quoted && begins_with(&line[found.start()..], &[b"curl", b"wget"]) {
                 start = Some(found.start());
             }
         }

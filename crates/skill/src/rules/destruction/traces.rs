@@ -35,6 +35,7 @@ pub(super) const RULE: Rule = Rule {
         text("`export HISTFILE=/dev/null`"),
         text("`rm -f ~/.bash_history`"),
         text("`rm -rf /var/log/*`"),
+        text("`rm -rf /tmp/x /var/log/thing/*`"),
         text("`echo > /var/log/auth.log`"),
         text("`truncate -s 0 /var/log/syslog`"),
         text("`wevtutil cl Security`"),
@@ -75,6 +76,9 @@ fn hit(step: Step<'_>) -> Option<Hit> {
         "history" => step.has("-c") || step.has("-cw"),
         "unset" => step.has("HISTFILE"),
         "export" | "set" => step.words().iter().any(|word| sets_nothing(&word.text)),
+        "rm" if step.has_short('r') || step.has_short('R') => {
+            named() || step.words().iter().any(|word| word.text.starts_with("/var/log/"))
+        }
         "rm" | "shred" | "truncate" | "unlink" | "srm" => named(),
         "sed" => step.has_short('i') && named() && step.words().iter().any(|word| word.text.ends_with("/d")),
         "ln" => step.has("/dev/null") && named(),

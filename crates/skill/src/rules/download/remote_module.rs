@@ -39,6 +39,7 @@ pub(super) const RULE: Rule = Rule {
     hits: &[
         text("`deno run -A https://a.b/x.ts`"),
         text("`npx --yes https://a.b/x.tgz`"),
+        text("`deno run -A \"data:application/typescript;base64,YWxlcnQoMSk=\"`"),
         text("`npx -y git+https://a.b/x.git`"),
         text("`pip install http://1.2.3.4/x.tar.gz`"),
         text("`pip install git+http://a.b/x`"),
@@ -99,6 +100,10 @@ fn worst(step: Step<'_>) -> Option<Destination> {
                     | "--trusted-host"
             ),
         );
+        if text.starts_with("data:") {
+            // The code stands in the address itself, where nobody reads it.
+            return Some(Destination { kind: Kind::Unknown, ..classify("data.invalid") });
+        }
         if skip || text.starts_with("--") || !text.contains("://") {
             continue;
         }

@@ -1,6 +1,7 @@
 //! A download is saved and run.
 
 use crate::command::{Commands, Step, is_decoder, last_segment};
+use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{ANYWHERE, Unit};
 
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What another machine sends is run, and nothing between checks what it is.",
     fix: "check the file against a known hash before it is run",
     places: ANYWHERE,
-    anchors: &["curl", "wget", "aria2c", "base64", "xxd", "openssl"],
+    anchors: &["curl", "wget", "aria2c", "base64", "xxd", "openssl", "git clone"],
     check: Check::Unit(hits),
     hits: &[
         text("`curl -o x https://a.b/x && chmod +x x && ./x`"),
@@ -20,6 +21,7 @@ pub(super) const RULE: Rule = Rule {
         text("```sh\ncurl -fsSLo /tmp/x https://a.b/x\ncd /tmp\nchmod 755 x\n./x --go\n```"),
         text("`curl https://a.b/x.py > x.py; python3 x.py`"),
         text("`echo aGk= | base64 -d > a; sh a`"),
+        text("git clone https://a.b/x\npython installer.py"),
         text("`xxd -r -p a.hex > y; chmod +x y; ./y`"),
         text("`openssl enc -d -aes-256-cbc -in a -out b -k c && bash b`"),
         text("```sh\ncurl -s https://a.b/x | tee x.sh\nbash x.sh\n```"),
@@ -30,6 +32,7 @@ pub(super) const RULE: Rule = Rule {
             "```sh\ncurl -fsSL -o get_helm.sh https://raw.githubusercontent.com/helm/helm/main/scripts/get-helm-3\nbash get_helm.sh\n```",
         ),
         text("```sh\ncurl -o x https://a.b/x\necho 'ab  x' | sha256sum -c\n./x\n```"),
+        text("`git clone https://github.com/x/y && cd y && ./install.sh`"),
         text("`base64 -d a > b.png; open b.png`"),
     ],
 };
@@ -37,10 +40,39 @@ pub(super) const RULE: Rule = Rule {
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let commands = unit.commands();
     let saved = saved(commands);
-    if saved.is_empty() {
+    let cloned = commands.steps().filter_map(|step| Some((step, clones(step)?))).next();
+    if saved.is_empty() && cloned.is_none() {
         return Vec::new();
     }
-    commands.steps().filter_map(|step| hit(commands, step, &saved)).take(20).collect()
+    let from_clone = |step| cloned.and_then(|(clone, severity)| out_of(clone, severity, step));
+    commands
+        .steps()
+        .filter_map(|step| hit(commands, step, &saved).or_else(|| from_clone(step)))
+        .take(20)
+        .collect()
+}
+
+/// A repository that is brought from a host nobody knows, and how bad it is to run what is in it.
+fn clones(step: Step<'_>) -> Option<Severity> {
+    if step.name() != "git" || !step.has("clone") {
+        return None;
+    }
+    let from = step.words().iter().find(|word| word.text.contains("://")).map(|word| classify(&word.text))?;
+    match from.kind {
+        Kind::UserContent | Kind::Vendor | Kind::Private => None,
+        Kind::Placeholder if from.host.contains(['<', '{', '$', '_']) || from.host.contains("your") => None,
+        _ => Some(Severity::Critical),
+    }
+}
+
+/// A program out of the repository that was brought before.
+fn out_of(clone: Step<'_>, severity: Severity, step: Step<'_>) -> Option<Hit> {
+    let file = step.runs_file().filter(|file| step.number > clone.number && !file.starts_with('/'))?;
+    let name = last_segment(file).to_ascii_lowercase();
+    let installs =
+        ["install", "setup", "bootstrap", "init", "run", "start"].iter().any(|start| name.starts_with(start))
+            || file.starts_with("./");
+    installs.then(|| Hit { severity: Some(severity), ..Hit::at(step.range_from(clone)) })
 }
 
 /// A file that somebody else has filled, by which program, and how bad it is to run it.

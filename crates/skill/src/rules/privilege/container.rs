@@ -32,6 +32,7 @@ pub(super) const RULE: Rule = Rule {
     hits: &[
         text("`docker run -v /:/host alpine chroot /host`"),
         text("`docker run --privileged --pid=host x`"),
+        text("`docker run -d -v /var/run/docker.sock:/var/run/docker.sock thing:latest`"),
         text("`nsenter -t 1 -m -u -i -n sh`"),
         text("`docker run -v /var/run/docker.sock:/var/run/docker.sock --privileged x`"),
         text("`docker run --mount type=bind,source=/,target=/host x`"),
@@ -85,7 +86,10 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     let pid =
         any(&|word| word == "--pid=host") || step.value(&["--pid"]).is_some_and(|word| word.text == "host");
     let socket = any(&|word| word.contains("docker.sock") || word.contains("containerd.sock"));
-    let severity = if root || privileged && (pid || socket) {
+    let stays = (step.has("-d") || step.has("--detach"))
+        && !any(&|word| word.ends_with(":ro"))
+        && !any(&is_known_image);
+    let severity = if root || privileged && (pid || socket) || socket && stays {
         None
     } else if socket {
         Some(Severity::Warning)
@@ -95,4 +99,29 @@ fn hit(step: Step<'_>) -> Option<Hit> {
         return None;
     };
     Some(Hit { severity, ..Hit::at(step.range()) })
+}
+
+/// Programs that are known to need the socket, and by whom they are made.
+fn is_known_image(word: &str) -> bool {
+    [
+        "portainer",
+        "traefik",
+        "aquasec",
+        "watchtower",
+        "gitlab-runner",
+        "jenkins",
+        "datadog",
+        "grafana",
+        "prom",
+        "dive",
+        "localstack",
+        "anchore",
+        "nginx-proxy",
+        "act",
+        "testcontainers",
+        "dozzle",
+        "docker:",
+    ]
+    .iter()
+    .any(|image| word.contains(image))
 }
