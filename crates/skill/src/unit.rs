@@ -67,6 +67,18 @@ pub(crate) const WORDS: Places = Places::of(&[
     Place::Value,
 ]);
 
+/// Where somebody is told something in words, or a text for somebody is quoted.
+pub(crate) const TOLD: Places = Places::of(&[
+    Place::Prose,
+    Place::Heading,
+    Place::Comment,
+    Place::Title,
+    Place::Front,
+    Place::Html,
+    Place::Value,
+    Place::Fence,
+]);
+
 /// Where code stands.
 pub(crate) const CODE: Places = Places::of(&[Place::Inline, Place::Fence, Place::Script]);
 
@@ -123,6 +135,14 @@ impl<'a> Unit<'a> {
             to -= 1;
         }
         self.view.text.get(self.range.end..to).unwrap_or_default()
+    }
+
+    /// Whether a place in a paragraph lies in inline code, which is a unit of its own.
+    pub(crate) fn is_in_code(&self, at: usize) -> bool {
+        /// How far back an opening backtick is looked for.
+        const FAR: usize = 1000;
+        let before = self.text().as_bytes().get(at.saturating_sub(FAR)..at).unwrap_or_default();
+        self.place == Place::Prose && memchr::memchr_iter(b'`', before).count() % 2 == 1
     }
 
     /// Whether it is a row of a table, where a bar is no pipe.

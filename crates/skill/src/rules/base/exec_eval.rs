@@ -42,6 +42,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         let rest = &text[end..text.len().min(end + 120)];
         let quoted = memchr::memchr(text[end - 1], rest).map_or(rest, |at| &rest[..at]);
         let is_example = unit.place == Place::Inline
+            || unit.is_in_code(start)
             || matches!(unit.place, Place::Fence | Place::Script) && !ACTS.is_match(quoted);
         let severity = if is_example { Severity::Note } else { Severity::Critical };
         Hit { severity: Some(severity), ..Hit::at(start..end) }

@@ -44,18 +44,12 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .take(20)
         .map(|found| {
             let is_example = is_code
-                || is_in_code(text, found.range())
+                || unit.is_in_code(found.start())
                 || stands_for_a_word(text, found.range())
                 || stands_alone(unit);
             Hit { severity: is_example.then_some(Severity::Note), ..Hit::at(found.range()) }
         })
         .collect()
-}
-
-/// Whether backticks stand around a stretch of a paragraph.
-fn is_in_code(text: &[u8], range: std::ops::Range<usize>) -> bool {
-    let line = memchr::memrchr(b'\n', &text[..range.start]).map_or(0, |at| at + 1);
-    memchr::memchr_iter(b'`', &text[line..range.start]).count() % 2 == 1
 }
 
 /// `<system>` between words of a sentence, without an end.
