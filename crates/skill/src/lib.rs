@@ -18,6 +18,7 @@ mod finding;
 mod flow;
 mod front;
 mod language;
+mod link;
 mod load;
 mod lock;
 mod manifest;
