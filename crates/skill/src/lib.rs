@@ -9,14 +9,18 @@
 //! **Invariant.** Every finding has its place in the bytes of the file as it came.
 
 pub mod archive;
+mod baseline;
 mod capability;
 pub mod clean;
+mod command;
 mod decode;
 mod destination;
+mod embedded;
 mod fact;
 mod finding;
 mod flow;
 mod front;
+mod json;
 mod language;
 mod link;
 mod load;
@@ -30,15 +34,22 @@ mod rule;
 mod rules;
 mod scan;
 mod script;
+mod skeleton;
 mod stance;
+mod suppress;
 mod tree;
 mod unit;
 mod view;
+mod written;
 
+pub use baseline::{Baseline, BaselineError, print};
 pub use finding::{Finding, Report, Via};
 pub use language::Language;
+pub use load::Verdict;
+pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};
 pub use rules::{all as all_rules, base as base_rules};
 pub use scan::Scanner;
+pub use suppress::{Accepted, Allow, Judged, Suppression};
 pub use tree::{Content, Entry, Tree};

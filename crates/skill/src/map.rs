@@ -59,6 +59,15 @@ impl Map {
         }
     }
 
+    /// The same map where the other text begins at a place of a third.
+    #[must_use]
+    pub(crate) fn shifted(mut self, by: usize) -> Self {
+        for piece in &mut self.pieces {
+            piece.from = piece.from.start + by..piece.from.end + by;
+        }
+        self
+    }
+
     /// The stretch that a stretch of the text came from. Without any piece, the text is the other.
     #[must_use]
     pub fn back(&self, range: Range<usize>) -> Range<usize> {

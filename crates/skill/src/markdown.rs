@@ -171,7 +171,7 @@ impl Walk<'_> {
 
     fn push_in(&mut self, place: Place, language: Language, range: Range<usize>) {
         let headings = self.headings.iter().map(|(_, range)| range.clone()).collect();
-        self.units.push(Unit { view: self.view, range, place, language, headings });
+        self.units.push(Unit::new(self.view, range, place, language, headings));
     }
 }
 

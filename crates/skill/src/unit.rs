@@ -1,7 +1,9 @@
 //! A run of text with one meaning: a paragraph, a fence, a script, a value.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::command::Commands;
 use crate::language::Language;
 use crate::view::View;
 
@@ -92,9 +94,26 @@ pub(crate) struct Unit<'a> {
     pub(crate) language: Language,
     /// The headings above it, outermost first: where their texts stand in the view.
     pub(crate) headings: Vec<Range<usize>>,
+    /// The commands in it, once somebody asks.
+    commands: OnceCell<Commands>,
 }
 
 impl<'a> Unit<'a> {
+    pub(crate) fn new(
+        view: &'a View<'a>,
+        range: Range<usize>,
+        place: Place,
+        language: Language,
+        headings: Vec<Range<usize>>,
+    ) -> Self {
+        Self { view, range, place, language, headings, commands: OnceCell::new() }
+    }
+
+    /// The commands in it, as a shell would read them.
+    pub(crate) fn commands(&self) -> &Commands {
+        self.commands.get_or_init(|| Commands::of(self))
+    }
+
     /// Its text.
     pub(crate) fn text(&self) -> &'a str {
         self.view.text.get(self.range.clone()).unwrap_or_default()
