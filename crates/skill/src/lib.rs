@@ -28,6 +28,7 @@ mod rule;
 mod rules;
 mod scan;
 mod script;
+mod secret;
 mod stance;
 mod tree;
 mod unit;

@@ -1,7 +1,9 @@
 //! A run of text with one meaning: a paragraph, a fence, a script, a value.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::fact::{self, Reading};
 use crate::language::Language;
 use crate::view::View;
 
@@ -80,12 +82,19 @@ pub(crate) struct Unit<'a> {
     pub(crate) language: Language,
     /// The headings above it, outermost first: where their texts stand in the view.
     pub(crate) headings: Vec<Range<usize>>,
+    /// What its code does, once somebody has asked.
+    pub(crate) reading: OnceCell<Reading>,
 }
 
 impl<'a> Unit<'a> {
     /// Its text.
     pub(crate) fn text(&self) -> &'a str {
         self.view.text.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// What its code does; read once.
+    pub(crate) fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| fact::read(self))
     }
 
     /// What stands before it, at most so many bytes.

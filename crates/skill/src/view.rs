@@ -83,6 +83,7 @@ fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
         place,
         language: view.language,
         headings: Vec::new(),
+        reading: OnceCell::new(),
     };
     match (view.single, view.language) {
         (Some(place), _) => vec![whole(place)],
