@@ -1,8 +1,11 @@
 //! `ringfence skill`: what a stranger's skill would do, before a model reads it.
 
+mod clean;
 mod directory;
 mod gather;
 mod json;
+mod load;
+mod profile;
 mod progress;
 mod read;
 mod record;
@@ -21,6 +24,10 @@ use crate::terminal::{Shape, Terminal};
 pub(crate) enum SkillCommand {
     /// Look for what a skill or a manifest should not do
     Scan(scan::ScanArgs),
+    /// Print a text without anything that hides in it
+    Clean(clean::CleanArgs),
+    /// Print what the model would see, if the policy lets it
+    Load(load::LoadArgs),
 }
 
 /// Runs a skill command.
@@ -32,5 +39,7 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     match command {
         SkillCommand::Scan(args) => scan::run(args, shape, around, terminal),
+        SkillCommand::Clean(args) => clean::run(args, terminal),
+        SkillCommand::Load(args) => load::run(args, around, terminal),
     }
 }

@@ -115,7 +115,9 @@ impl Known {
 #[must_use]
 pub fn print(finding: &Finding) -> String {
     let hash = Sha256::new().chain_update(finding.rule.id).chain_update([0]).chain_update(&finding.matched);
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    let digits = hash.finalize();
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    digits.iter().take(8).flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

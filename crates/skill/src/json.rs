@@ -8,7 +8,9 @@ pub(crate) mod texts;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::language::Language;
 use crate::map::Map;
+use crate::unit::Unit;
 
 /// How many objects and lists may lie in each other.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -79,6 +81,13 @@ pub(crate) fn read(text: &str) -> Result<Document<'_>, JsonError> {
         return Err(JsonError::Syntax(reader.at));
     }
     Ok(Document { root, twice: reader.twice, loose: reader.loose })
+}
+
+/// The document that a unit is, if it is written in JSON, or in nothing in particular and begins like it.
+pub(crate) fn in_unit<'a>(unit: &Unit<'a>) -> Option<Document<'a>> {
+    let text: &'a str = unit.text();
+    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']).starts_with(['{', '[', '/']);
+    (matches!(unit.language, Language::Json | Language::Text) && begins).then(|| read(text).ok())?
 }
 
 impl<'a> Node<'a> {

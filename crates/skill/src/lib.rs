@@ -19,9 +19,11 @@ mod embedded;
 mod fact;
 mod finding;
 mod flow;
+mod frame;
 mod front;
 mod json;
 mod language;
+mod link;
 mod load;
 mod lock;
 mod manifest;
@@ -33,6 +35,7 @@ mod rule;
 mod rules;
 mod scan;
 mod script;
+mod secret;
 mod skeleton;
 mod stance;
 mod suppress;
@@ -43,8 +46,12 @@ mod written;
 
 pub use baseline::{Baseline, BaselineError, print};
 pub use finding::{Finding, Report, Via};
+pub use front::{
+    Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
+    validate as validate_front,
+};
 pub use language::Language;
-pub use load::Verdict;
+pub use load::{Loaded, Refused, Settings, Verdict, load, main_file};
 pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};

@@ -1,5 +1,13 @@
 //! The rules, one in each file, in packs.
 
+/// Expressions that the code of a rule uses, each compiled once: over bytes, ignoring case, with anchors at lines.
+macro_rules! patterns {
+    ($($name:ident = $pattern:expr;)*) => {$(
+        static $name: std::sync::LazyLock<regex::bytes::Regex> = std::sync::LazyLock::new(|| $crate::rules::compiled($pattern));
+    )*};
+}
+pub(crate) use patterns;
+
 mod attack_tool;
 mod base;
 mod code;
@@ -38,6 +46,20 @@ const PACKS: &[&[&Rule]] = &[
     tree::RULES,
     front::RULES,
 ];
+
+/// A constant expression of a rule.
+#[expect(
+    clippy::expect_used,
+    reason = "the expressions are constants, and the samples of each rule compile them"
+)]
+pub(crate) fn compiled(pattern: &str) -> regex::bytes::Regex {
+    regex::bytes::RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .unicode(false)
+        .multi_line(true)
+        .build()
+        .expect("a constant expression")
+}
 
 /// Every rule.
 #[must_use]

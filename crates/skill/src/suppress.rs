@@ -57,7 +57,7 @@ impl Suppression {
 }
 
 /// Who may accept findings.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Accepted {
     /// What the policy accepts.
     pub allow: Vec<Allow>,

@@ -5,7 +5,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use skill::{Content, Entry};
+use skill::Content;
+use skill::archive::is_archive;
 
 use super::directory::{Directory, Kind, typed_file, typed_kind};
 use super::read::{MAX_DEPTH, MAX_FILE, Trouble, content};
@@ -35,8 +36,6 @@ pub(crate) enum Source {
     File(Arc<Directory>, PathBuf),
     /// Read already, with the name of the file.
     Content(PathBuf, Content),
-    /// Unpacked already.
-    Entries(Vec<Entry>),
 }
 
 impl Spot {
@@ -104,20 +103,18 @@ impl Gathered {
         Ok(())
     }
 
-    /// A file by itself: unpacked if it is an archive, and else bounded like any other.
+    /// A file by itself: an archive may be longer than a text.
     fn file(&mut self, shown: PathBuf, real: Option<PathBuf>, content: Content) {
-        let source = match content {
-            Content::File { bytes, executable } => match unpacked(&shown, &bytes) {
-                Some(Ok(entries)) => Source::Entries(entries),
-                Some(Err(why)) => return self.troubles.push(Trouble::new(&shown, why)),
-                None if bytes.len() as u64 > MAX_FILE => {
-                    Source::Content(file_name(&shown, &[]), Content::TooLarge { length: bytes.len() as u64 })
-                }
-                None => Source::Content(file_name(&shown, &bytes), Content::File { bytes, executable }),
-            },
-            other => Source::Content(file_name(&shown, &[]), other),
+        let (name, content) = match content {
+            Content::File { bytes, .. } if bytes.len() as u64 > MAX_FILE && !is_archive(&shown, &bytes) => {
+                (file_name(&shown, &[]), Content::TooLarge { length: bytes.len() as u64 })
+            }
+            Content::File { bytes, executable } => {
+                (file_name(&shown, &bytes), Content::File { bytes, executable })
+            }
+            other => (file_name(&shown, &[]), other),
         };
-        self.spots.push(Spot { shown, real, source });
+        self.spots.push(Spot { shown, real, source: Source::Content(name, content) });
     }
 
     /// Every skill and manifest below a directory; all of it as one where there is none.
@@ -189,7 +186,7 @@ impl Search<'_> {
 }
 
 /// A path below another, without a slash at its end and without the dot for where one is.
-fn joined(path: &Path, below: &Path) -> PathBuf {
+pub(crate) fn joined(path: &Path, below: &Path) -> PathBuf {
     if path == Path::new(".") && !below.as_os_str().is_empty() {
         return below.to_owned();
     }
@@ -205,7 +202,8 @@ fn is_skill(name: &OsStr) -> bool {
 fn is_manifest(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
     let Some(stem) = name.strip_suffix(".json") else { return false };
-    stem == "tools" || stem.starts_with("mcp") || stem.starts_with(".mcp") || stem.ends_with(".mcp")
+    let of_servers = |part: &str| part.starts_with("mcp");
+    stem == "tools" || of_servers(stem) || stem.split('.').skip(1).any(of_servers)
 }
 
 /// What a single file is called in its tree. Standard input has no name, so its first bytes say what it is.
@@ -217,11 +215,7 @@ fn file_name(shown: &Path, bytes: &[u8]) -> PathBuf {
     PathBuf::from(match first {
         Some(b'{' | b'[') => "stdin.json",
         Some(b'#') if bytes.starts_with(b"#!") => "stdin",
+        _ if is_archive(Path::new(""), bytes) => "stdin",
         _ => "stdin.md",
     })
-}
-
-/// The files of an archive; nothing if it is none.
-fn unpacked(_path: &Path, _bytes: &[u8]) -> Option<Result<Vec<Entry>, String>> {
-    None
 }

@@ -44,7 +44,6 @@ pub(crate) fn read(spot: &Spot) -> (Tree, Vec<Trouble>) {
         },
         Source::File(top, path) => reading.one_file(top, path),
         Source::Content(name, content) => reading.push(name, content.clone()),
-        Source::Entries(entries) => reading.entries.clone_from(entries),
     }
     let Reading { mut entries, troubles, .. } = reading;
     entries.sort_by(|a, b| a.path.cmp(&b.path));

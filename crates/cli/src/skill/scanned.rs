@@ -1,13 +1,14 @@
 //! What a scan says about one place, with everything that is needed to show it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ::audit::Digest;
 use config::ScanSettings;
+use skill::archive::{Kind, entries};
 use skill::{Accepted, Content, Finding, Judged, Scanner, Severity, Suppression, Tree, Verdict};
 
-use super::gather::Spot;
+use super::gather::{Spot, joined};
 use super::read::{Trouble, read};
 use crate::caret::Window;
 
@@ -63,7 +64,8 @@ pub(crate) struct Bench<'a> {
 impl Bench<'_> {
     /// Reads and scans one place.
     pub(crate) fn scan(&self, spot: &Spot) -> Scanned {
-        let (tree, troubles) = read(spot);
+        let (tree, mut troubles) = read(spot);
+        troubles.extend(too_large(spot, &tree));
         let report = self.scanner.scan(&tree);
         let bytes = report.bytes;
         let named = spot.real.as_deref().map(|real| self.named(real));
@@ -119,32 +121,83 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     fn all(&self, judged: Judged) -> Vec<Found> {
-        let entries = self.tree.entries.iter().map(|entry| (entry.path.as_path(), &entry.content));
-        let by_path: BTreeMap<&Path, &Content> = entries.collect();
         let open = judged.open.into_iter().map(|finding| (finding, None));
         let suppressed =
             judged.suppressed.into_iter().map(|(finding, suppression)| (finding, Some(suppression)));
-        let bytes = |path: &Path| match by_path.get(path) {
-            Some(Content::File { bytes, .. }) => bytes.as_slice(),
-            _ => &[],
-        };
+        let mut files = Files::of(self.tree);
         let all = open.chain(suppressed);
-        all.map(|(finding, suppression)| self.one(bytes(&finding.path), &finding, suppression)).collect()
+        all.map(|(finding, suppression)| self.one(files.bytes(&finding.path), &finding, suppression))
+            .collect()
     }
 
     fn one(&self, bytes: &[u8], finding: &Finding, suppression: Option<Suppression>) -> Found {
         let end = end(bytes, finding);
         let window = (!bytes.is_empty()).then(|| Window::new(bytes, finding.span.clone(), WIDTH));
-        let shown =
-            if self.spot.is_file() { self.spot.shown.clone() } else { self.spot.shown.join(&finding.path) };
-        Found { finding: finding.clone(), shown, end, window, suppression }
+        Found { finding: finding.clone(), shown: self.shown(&finding.path), end, window, suppression }
+    }
+
+    /// A path of the tree, as it was typed. What is in an archive is shown below it.
+    fn shown(&self, path: &Path) -> PathBuf {
+        let shown = &self.spot.shown;
+        if !self.spot.is_file() {
+            return joined(shown, path);
+        }
+        let own = self.tree.entries.first().map_or(Path::new(""), |entry| &entry.path);
+        path.strip_prefix(own).map_or_else(|_| shown.clone(), |inner| joined(shown, inner))
+    }
+}
+
+/// What was left out for its size. Whatever the rules say to it, nobody looked inside.
+fn too_large(spot: &Spot, tree: &Tree) -> Vec<Trouble> {
+    let drawing = Drawing { spot, tree };
+    let large = tree.entries.iter().filter_map(|entry| match entry.content {
+        Content::TooLarge { length } => {
+            Some(Trouble::new(&drawing.shown(&entry.path), format!("it is too large, with {length} bytes")))
+        }
+        _ => None,
+    });
+    large.collect()
+}
+
+/// The files of a tree by their paths, and those in its archives once one of them is asked for.
+struct Files<'a> {
+    plain: BTreeMap<&'a Path, &'a [u8]>,
+    unpacked: BTreeMap<PathBuf, Vec<u8>>,
+    opened: BTreeSet<&'a Path>,
+}
+
+impl<'a> Files<'a> {
+    fn of(tree: &'a Tree) -> Self {
+        let plain = tree.entries.iter().filter_map(|entry| match &entry.content {
+            Content::File { bytes, .. } => Some((entry.path.as_path(), bytes.as_slice())),
+            _ => None,
+        });
+        Self { plain: plain.collect(), unpacked: BTreeMap::new(), opened: BTreeSet::new() }
+    }
+
+    /// The bytes of a file; none where there is no such file.
+    fn bytes(&mut self, path: &Path) -> &[u8] {
+        if let Some(bytes) = self.plain.get(path) {
+            return bytes;
+        }
+        let archive = path.ancestors().skip(1).find_map(|above| self.plain.get_key_value(above));
+        if let Some((&above, &bytes)) = archive
+            && self.opened.insert(above)
+        {
+            for entry in entries(bytes).unwrap_or_default() {
+                if let Kind::File { bytes, .. } = entry.kind {
+                    self.unpacked.insert(above.join(entry.name), bytes);
+                }
+            }
+        }
+        self.unpacked.get(path).map_or(&[], Vec::as_slice)
     }
 }
 
 /// Line and column behind a finding.
 fn end(bytes: &[u8], finding: &Finding) -> (usize, usize) {
     let text = bytes.get(finding.span.clone()).unwrap_or_default();
-    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    let lines = text.split(|byte| *byte == b'\n').count() - 1;
     let last = text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let columns = String::from_utf8_lossy(last).chars().count();
     let column = if lines == 0 { finding.column + columns } else { columns + 1 };

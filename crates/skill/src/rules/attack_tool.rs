@@ -8,10 +8,9 @@ mod score;
 mod side_channel;
 mod twice;
 
-use crate::json::{self, Document};
-use crate::language::Language;
+use crate::json::in_unit as document;
 use crate::rule::Rule;
-use crate::unit::{Place, Places, Unit};
+use crate::unit::{Place, Places};
 
 pub(super) const RULES: &[&Rule] = &[&openly::RULE, &poisoned::RULE, &side_channel::RULE, &twice::RULE];
 
@@ -27,10 +26,3 @@ const ANCHORS: &[&str] = &[
     "\"properties\"",
     "\"annotations\"",
 ];
-
-/// The document in a unit, if it is one.
-fn document<'a>(unit: &Unit<'a>) -> Option<Document<'a>> {
-    let text: &'a str = unit.text();
-    let begins = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r', '\t']).starts_with(['{', '[', '/']);
-    (matches!(unit.language, Language::Json | Language::Text) && begins).then(|| json::read(text).ok())?
-}
