@@ -124,8 +124,10 @@ pub struct Rule {
     /// How it looks.
     pub(crate) check: Check,
     /// What it finds.
+    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
     pub(crate) hits: &'static [Sample],
     /// What it leaves alone.
+    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
     pub(crate) misses: &'static [Sample],
 }
 
@@ -178,6 +180,7 @@ pub(crate) struct SkillHit {
 
 /// A file that shows what a rule does.
 #[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
 pub(crate) struct Sample {
     pub(crate) path: &'static str,
     pub(crate) text: &'static str,
