@@ -41,6 +41,7 @@ pub use front::{
     validate as validate_front,
 };
 pub use language::Language;
+pub use lock::{Changed, Lock, LockError, Mode, Pinned};
 pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};
