@@ -3,6 +3,8 @@
 //! Settings of editors have comments and commas too many; a reader that refuses them sees nothing where the editor sees a command. So both
 //! are read over, and remembered. A name that stands twice in an object is kept twice: who scans has to see both.
 
+pub(crate) mod texts;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
