@@ -43,8 +43,9 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .find_iter(text)
         .take(20)
         .map(|found| {
-            let is_example =
-                is_code && (first.is_some_and(|first| first < found.start()) || unit.place == Place::Inline);
+            let is_example = unit.is_in_code(found.start())
+                || is_code
+                    && (first.is_some_and(|first| first < found.start()) || unit.place == Place::Inline);
             Hit { severity: is_example.then_some(Severity::Note), ..Hit::at(found.range()) }
         })
         .collect()
