@@ -192,6 +192,14 @@ pub(crate) const fn file(path: &'static str, text: &'static str) -> Sample {
     Sample { path, text }
 }
 
+impl Rule {
+    /// The words that make a scan try it.
+    #[must_use]
+    pub fn anchors(&self) -> &'static [&'static str] {
+        self.anchors
+    }
+}
+
 impl fmt::Debug for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id)

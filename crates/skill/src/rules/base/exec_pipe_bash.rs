@@ -15,8 +15,8 @@ pub(super) const RULE: Rule = Rule {
     places: ANYWHERE,
     anchors: &[
         "| bash", "|bash", "| sh", "|sh", "| sudo", "|sudo", "| zsh", "|zsh", "| ksh", "|ksh", "| dash",
-        "|dash", "| fish", "|fish", "| ash", "| /", "|/", "| env ", "| exec ", "|&", "| xargs", "|\n", "|\r",
-        "|\\", "|  ", "|\t", "| $", "|$", "| '", "| \"", "| \\", "| b", "| s\\",
+        "|dash", "| fish", "|fish", "| ash", "| /bin", "|/bin", "| /usr", "|/usr", "| env ", "| exec ", "|&",
+        "| xargs", "curl", "wget", "base64",
     ],
     check: Check::Unit(hits),
     hits: &[

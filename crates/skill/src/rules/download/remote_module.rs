@@ -59,6 +59,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if !unit.text().contains("://") && !unit.text().contains("data:") {
+        return Vec::new();
+    }
     unit.commands().steps().filter_map(hit).take(20).collect()
 }
 

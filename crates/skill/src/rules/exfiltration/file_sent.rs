@@ -3,6 +3,7 @@
 use crate::command::{Secret, Step, is_sender, secret};
 use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -60,7 +61,14 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
+patterns! {
+    SENDS = r"\b(?:curl|wget|nc|ncat|netcat|socat|scp|sftp|rsync|ftp|telnet|ssh|http|xh|mail|sendmail|rclone|gsutil|aws|gh)\s";
+}
+
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if !SENDS.is_match(unit.text().as_bytes()) {
+        return Vec::new();
+    }
     unit.commands().steps().filter_map(hit).take(20).collect()
 }
 
