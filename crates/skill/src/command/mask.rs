@@ -37,7 +37,7 @@ fn finished(mut bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `$ `, `% `, `user@host:~$ `, and the arrow of some shells.
+// `$ `, `% `, `user@host:~$ `, and the arrow of some shells.
 patterns! {
     PROMPT = r"^[ \t]*(?:[\w.-]+@[\w.-]+[^\n$#%]{0,60})?(?:\$|%|\xe2\x9d\xaf)[ \t]+";
 }
@@ -69,7 +69,7 @@ fn prompts(bytes: &mut [u8]) {
     }
 }
 
-/// `<url>`, `<your token>`.
+// `<url>`, `<your token>`.
 patterns! {
     FILLING = r#"<[A-Za-z][A-Za-z0-9 _.:/|"'-]{0,60}[A-Za-z0-9"'_]>"#;
 }
@@ -85,7 +85,7 @@ fn fillings(bytes: &mut [u8]) {
     }
 }
 
-/// What stands for a blank so that nobody sees one.
+// What stands for a blank so that nobody sees one.
 patterns! {
     SEPARATOR = r"\$(?:\{IFS(?:[:%#][^}\n]{0,10})?\}|IFS)(?:\$[0-9@*])?";
 }
@@ -100,7 +100,7 @@ fn separators(bytes: &mut [u8]) {
     }
 }
 
-/// Programs whose name is hardly ever an ordinary word where a command could begin.
+// Programs whose name is hardly ever an ordinary word where a command could begin.
 patterns! {
     PROGRAM = concat!(
         r"(?:^|[\s\x22'`(=:,;>|&!\[{@])(",
@@ -166,6 +166,9 @@ fn begins_with(text: &[u8], words: &[&[u8]]) -> bool {
     words.iter().any(|word| text.starts_with(word))
 }
 
+/// How many marks of a sentence are taken off the end of a command.
+const MAX_LOOSE: usize = 8;
+
 /// How much of the rest of a line belongs to the command that begins it.
 fn end_of(rest: &[u8], before: Option<u8>) -> usize {
     let mut end = rest.len();
@@ -179,10 +182,10 @@ fn end_of(rest: &[u8], before: Option<u8>) -> usize {
             end = end.min(at);
         }
     }
-    loop {
+    for _ in 0..MAX_LOOSE {
         let trimmed = rest[..end].trim_ascii_end();
         let Some(last) = trimmed.last() else { return 0 };
-        let count = |byte: u8| trimmed.iter().filter(|other| **other == byte).count();
+        let count = |byte: u8| memchr::memchr_iter(byte, trimmed).count();
         let loose = match last {
             b'"' | b'\'' => count(*last) % 2 == 1,
             b')' => count(b')') > count(b'('),
@@ -198,6 +201,7 @@ fn end_of(rest: &[u8], before: Option<u8>) -> usize {
         }
         end -= 1;
     }
+    end
 }
 
 /// Whether the backticks from here on do not come in pairs.

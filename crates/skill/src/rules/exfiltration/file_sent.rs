@@ -3,7 +3,6 @@
 use crate::command::{Secret, Step, is_sender, secret};
 use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -79,9 +78,9 @@ fn hit(step: Step<'_>) -> Option<Hit> {
         return None;
     }
     if let Some((from, found)) = step.sources().find_map(|from| Some((from, from.shows_secret()?))) {
-        return judged(step, found, step.range_from(from));
+        return Some(judged(step, found, step.range_from(from)));
     }
-    judged(step, given(step, &name)?, step.range())
+    Some(judged(step, given(step, &name)?, step.range()))
 }
 
 /// A secret among the words of the program that sends: as its body, or as what it copies.
@@ -122,7 +121,7 @@ fn given(step: Step<'_>, name: &str) -> Option<Secret> {
 }
 
 /// Settings of a project are sent to one's own machines; keys and credentials are not.
-fn judged(step: Step<'_>, found: Secret, range: std::ops::Range<usize>) -> Option<Hit> {
+fn judged(step: Step<'_>, found: Secret, range: std::ops::Range<usize>) -> Hit {
     let to = step.urls().iter().map(|word| classify(&word.text)).next();
     let throwaway = to.as_ref().is_some_and(|to| {
         to.is_throwaway() || to.kind == Kind::Unknown || to.kind == Kind::Placeholder || to.kind == Kind::Chat
@@ -132,5 +131,5 @@ fn judged(step: Step<'_>, found: Secret, range: std::ops::Range<usize>) -> Optio
         Secret::Settings if throwaway => Severity::Critical,
         Secret::Settings => Severity::Warning,
     };
-    Some(Hit { severity: Some(severity), ..Hit::at(range) })
+    Hit { severity: Some(severity), ..Hit::at(range) }
 }
