@@ -13,6 +13,8 @@ use crate::rule::{Hit, Rule, Severity};
 use crate::secret::Secret;
 use crate::unit::Unit;
 
+pub(super) use file_sent::ANCHORS as SECRET_PATHS;
+
 pub(super) const RULES: &[&Rule] = &[
     &environment_sent::RULE,
     &file_sent::RULE,
