@@ -6,6 +6,7 @@ mod keys;
 mod man;
 mod names;
 mod reference;
+mod rules;
 mod rustfmt;
 mod toolchains;
 
@@ -31,6 +32,7 @@ const GENERATED: &[Generated] = &[
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
     Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),
     Generated::File("docs/reference/policy.md", |_| keys::render()),
+    Generated::File("docs/reference/rules.md", |_| Ok(rules::render())),
     Generated::File("docs/reference/toolchains.md", |_| Ok(toolchains::render())),
     Generated::File("docs/reference/policy.schema.json", |_| Ok(config::schema::json())),
     Generated::Directory("docs/man", || man::render(cli::command())),

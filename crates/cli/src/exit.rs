@@ -5,11 +5,13 @@ use std::process::ExitCode;
 /// How the command ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done; for `check`: allowed.
+    /// Done; for `check`: allowed; for `skill`: nothing to mind.
     Ok,
-    /// The command could not do its work, or what it examined is not in order.
+    /// The command could not do its work, or what it examined is not in order; for `skill`: flagged.
     Failed,
-    /// `check`: a person would be asked.
+    /// `skill`: blocked. Agents read 2 as a deliberate deny, and so it is.
+    Blocked,
+    /// `check`: a person would be asked. `skill load`: a person has to look, because it has changed since it was pinned.
     Ask,
     /// `check`: denied.
     Deny,
@@ -34,6 +36,7 @@ impl Exit {
         match self {
             Self::Ok => 0,
             Self::Failed => 1,
+            Self::Blocked => 2,
             Self::Ask => 3,
             Self::Deny => 4,
             Self::Usage => 64,

@@ -9,11 +9,13 @@ mod doctor;
 mod exit;
 mod explain;
 mod failure;
+mod journal;
 mod learn;
 mod overlay;
 mod policy;
 mod report;
 mod run;
+mod skill;
 mod surroundings;
 mod terminal;
 mod write;
@@ -21,7 +23,7 @@ mod write;
 pub use exit::Exit;
 pub use failure::Failure;
 pub use surroundings::{Color, Surroundings, SurroundingsArgs};
-pub use terminal::{Format, Terminal};
+pub use terminal::{Format, Shape, Terminal};
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -47,7 +49,7 @@ struct Arguments<C: clap::Subcommand> {
         value_name = "FORMAT",
         display_order = 90
     )]
-    format: Format,
+    format: Shape,
     /// When to colour the output
     #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", display_order = 91)]
     color: Color,
@@ -90,6 +92,11 @@ enum Command {
     Audit {
         #[command(subcommand)]
         command: audit::AuditCommand,
+    },
+    /// Look at the skills of strangers before a model reads them
+    Skill {
+        #[command(subcommand)]
+        command: skill::SkillCommand,
     },
     /// Show what a command changed in its overlay
     Review(overlay::ReviewArgs),
@@ -139,9 +146,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
         Ok(arguments) => arguments,
         Err(error) => return usage(&error, out, err),
     };
-    let mut terminal = Terminal { out, err, format: arguments.format, color: arguments.color.wanted() };
+    let mut terminal =
+        Terminal { out, err, format: arguments.format.format(), color: arguments.color.wanted() };
     let result = match (&arguments.command, early) {
-        (Command::Run(args), Some(early)) => run::run(args, early, &arguments.around, &mut terminal),
+        (Command::Run(args), Some(early)) if arguments.format != Shape::Sarif => {
+            run::run(args, early, &arguments.around, &mut terminal)
+        }
         _ => dispatch(&arguments, &mut terminal),
     };
     let result = result.and_then(|exit| match terminal.out.flush() {
@@ -166,6 +176,10 @@ pub fn restore_terminal_on_panic() {
 }
 
 fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let is_scan = matches!(arguments.command, Command::Skill { command: skill::SkillCommand::Scan(_) });
+    if arguments.format == Shape::Sarif && !is_scan {
+        return Err(Failure::usage("only `skill scan` speaks SARIF"));
+    }
     match &arguments.command {
         Command::Run(args) => run::run(args, jail::Early::begin(), &arguments.around, terminal),
         Command::Learn(args) => learn::run(args, &arguments.around, terminal),
@@ -183,6 +197,9 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
             check::run(command, *trace, &around, settings, terminal)
         }
         Command::Audit { command } => audit::run(command, &ledger(command, arguments, terminal)?, terminal),
+        Command::Skill { command } => {
+            skill::run(command, arguments.format, &Surroundings::find(&arguments.around)?, terminal)
+        }
         Command::Review(args) => overlay::review(args, &Surroundings::find(&arguments.around)?, terminal),
         Command::Apply(args) => overlay::apply(args, &Surroundings::find(&arguments.around)?, terminal),
         Command::Discard(args) => overlay::discard(args, &Surroundings::find(&arguments.around)?, terminal),

@@ -8,12 +8,10 @@ mod reviewed;
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use ::audit::{AuditError, Durability, Event, Ledger, Options, Sink as _};
 use ::overlay::{Change, Overlay, OverlayError, Store};
 use policy::{Code, Shown};
 
 use crate::failure::Failure;
-use crate::report;
 use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
 
@@ -68,29 +66,6 @@ fn shown(overlay: &Overlay, change: &Change) -> String {
     let short = place.strip_prefix(&overlay.manifest.workspace).unwrap_or(&place);
     let short = if short.as_os_str().is_empty() { Path::new(".") } else { short };
     Shown::path(short).to_string()
-}
-
-/// The ledger. No record, no action.
-struct Journal(Ledger);
-
-impl Journal {
-    fn open(around: &Surroundings) -> Result<Self, Failure> {
-        let policy =
-            config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
-        let path = policy.ledger().ok_or_else(|| {
-            Failure::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
-        })?;
-        let opened = Ledger::open(&path, Options::new(Durability::Process));
-        opened.map(|(ledger, _)| Self(ledger)).map_err(|error| unrecorded(&error))
-    }
-
-    fn record(&self, event: &Event<'_>) -> Result<(), Failure> {
-        self.0.record(event).map_err(|error| unrecorded(&error))
-    }
-}
-
-fn unrecorded(error: &AuditError) -> Failure {
-    Failure::coded(error.code(), "this cannot be recorded, so it does not happen").because(error)
 }
 
 /// Asks a person. `None`: there is nobody to ask.

@@ -5,8 +5,27 @@ use std::io::{self, IsTerminal as _, Write};
 
 use policy::{Code, Effect};
 
-/// The shape of what goes to standard output.
+/// The shape of what goes to standard output, as it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Shape {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For programs that collect findings; only where there are some.
+    Sarif,
+}
+
+impl Shape {
+    /// The shape of everything that is no list of findings.
+    #[must_use]
+    pub fn format(self) -> Format {
+        if self == Self::Text { Format::Text } else { Format::Json }
+    }
+}
+
+/// The shape of what goes to standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// For people.
     Text,

@@ -38,6 +38,7 @@ pub fn lint(settings: &Settings) -> Vec<Remark> {
     }
     remarks.extend(forbidden_remarks(settings));
     remarks.extend(unchecked_examples(settings));
+    remarks.extend(wide_scan_allows(settings));
     not_built(ROOT, &settings.table, "", &mut remarks);
     remarks.sort_by_key(|remark| {
         let place = remark.place.as_ref().map(|place| (place.file.to_path_buf(), place.line));
@@ -144,6 +145,21 @@ fn forbidden_remarks(settings: &Settings) -> Vec<Remark> {
             place: Some(node.place()),
         })
         .collect()
+}
+
+/// Accepted findings that nobody can have looked at, because they are in any file.
+fn wide_scan_allows(settings: &Settings) -> Vec<Remark> {
+    let wide = settings.skills().allow.into_iter().filter_map(|allow| {
+        let why = wide_path(&allow.path).filter(|_| !allow.path.text().starts_with('/'))?;
+        let (rule, path) = (allow.rule, allow.path.text());
+        let message = format!(
+            "allow `{}` in `{}` is wider than it looks: {why}",
+            Shown::text(&rule),
+            Shown::text(&path)
+        );
+        Some(Remark { code: Code::WideAllow, message, place: Some(allow.place) })
+    });
+    wide.collect()
 }
 
 /// Rules that never match, never decide, or change nothing when they do.

@@ -20,6 +20,7 @@ use crate::merge::apply;
 use crate::place::Places;
 use crate::problem::{Problem, Problems};
 use crate::profile::mode_of;
+use crate::skills::ScanSettings;
 use crate::source::{Scope, Source};
 use crate::tree::{Node, Table, Value, find};
 
@@ -131,7 +132,21 @@ fn inner_problems(table: &Table) -> Vec<Problem> {
         secret
             .problem(Problem::new(Code::BadValue, "a secret of this name exists already"), "names are unique")
     });
-    unclear.chain(twice).chain(unjailed_by_another(table)).collect()
+    unclear.chain(twice).chain(unjailed_by_another(table)).chain(unexplained(table)).collect()
+}
+
+/// Nobody can judge later why a finding was accepted unless it is said.
+fn unexplained(table: &Table) -> impl Iterator<Item = Problem> {
+    let allow = find(table, "skills.scan.allow").map(Node::list).unwrap_or_default();
+    allow.iter().filter_map(|node| {
+        let reason = find(node.table()?, "reason")?;
+        let problem = Problem::new(Code::BadValue, "a finding is accepted for a reason");
+        reason
+            .text()?
+            .trim()
+            .is_empty()
+            .then(|| reason.problem(problem, "say who looked at it, and why it is fine"))
+    })
 }
 
 /// Running without a jail is the user's own risk, so it is nobody else's decision.
@@ -179,6 +194,12 @@ impl Settings {
     #[must_use]
     pub fn ledger(&self) -> Option<PathBuf> {
         self.places.absolute(self.get("audit.path")?.text()?)
+    }
+
+    /// How skills are scanned and loaded.
+    #[must_use]
+    pub fn skills(&self) -> ScanSettings {
+        ScanSettings::of(&self.table, &self.places)
     }
 
     /// The limits of a session.

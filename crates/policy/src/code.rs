@@ -142,6 +142,13 @@ codes! {
     OverlayConflict = "RF-O002", "changed outside meanwhile";
     OverlayProtected = "RF-O003", "protected names in an overlay";
     OverlayUnusable = "RF-O004", "overlay that cannot be used";
+
+    SkillBlocked = "RF-K001", "skill blocked";
+    SkillFlagged = "RF-K002", "skill loaded, but flagged";
+    SkillOversize = "RF-K003", "skill that is too long";
+    SkillUnreadable = "RF-K004", "skill that cannot be read";
+    SkillChanged = "RF-K005", "skill changed since it was pinned";
+    SkillUnscanned = "RF-K006", "skill that was not scanned";
 }
 
 impl Code {

@@ -1,1 +1,303 @@
-//! Archives: what is in them, without unpacking anything to a disk.
+//! What is in an archive: zip, tar, tar.gz. Nothing is written anywhere.
+
+use std::borrow::Cow;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use crate::tree::{Content, Entry as Name, Tree};
+
+/// How many entries of one archive are read.
+pub const MAX_ENTRIES: usize = 2_000;
+
+/// How many bytes all entries of one archive may have.
+pub const MAX_BYTES: u64 = 64 << 20;
+
+/// How many bytes one byte of an archive may become, once it is more than a megabyte.
+pub const MAX_RATIO: u64 = 200;
+
+/// How deep archives in archives are opened.
+const MAX_DEPTH: usize = 3;
+
+/// One entry of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name as it is written there: it can be absolute and can lead upwards.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// What an entry of an archive is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    File {
+        /// All of it.
+        bytes: Vec<u8>,
+        /// Whether somebody may run it.
+        executable: bool,
+    },
+    /// A directory.
+    Directory,
+    /// A link, symbolic or not.
+    Link {
+        /// What it says.
+        target: String,
+    },
+    /// A file that needs a password.
+    Encrypted,
+    /// A file that is packed in a way that is not read here.
+    Unread,
+    /// A pipe, a device.
+    Special,
+}
+
+/// Why an archive was not read, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ArchiveError {
+    /// It is no archive, or damaged.
+    #[error("the archive cannot be read: {0}")]
+    Damaged(String),
+    /// It has too many entries.
+    #[error("the archive has more than {MAX_ENTRIES} entries")]
+    TooMany,
+    /// It becomes too large.
+    #[error("the archive becomes larger than is read")]
+    TooLarge,
+    /// It is in an archive in an archive in an archive.
+    #[error("the archive is nested too deeply")]
+    TooDeep,
+}
+
+impl Entry {
+    /// Whether its name leads out of the directory it is unpacked in.
+    #[must_use]
+    pub fn leads_out(&self) -> bool {
+        let name = self.name.replace('\\', "/");
+        let drive = name.as_bytes().get(1) == Some(&b':');
+        name.starts_with('/') || drive || name.split('/').any(|part| part == "..")
+    }
+}
+
+/// Whether a file is an archive of a kind that is read here: by its bytes, or damaged and by its name.
+#[must_use]
+pub fn is_archive(path: &Path, bytes: &[u8]) -> bool {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let named = ["zip", "tar", "tgz", "gz"].iter().any(|name| extension.eq_ignore_ascii_case(name));
+    format_of(bytes).is_some() || named && crate::written::is_binary(bytes)
+}
+
+/// The entries of an archive, in its order. One that is not read to its end is an error as a whole.
+pub fn entries(bytes: &[u8]) -> Result<Vec<Entry>, ArchiveError> {
+    entries_within(bytes, MAX_BYTES)
+}
+
+/// A tree with what is in its archives.
+pub(crate) struct Opened<'a> {
+    /// The tree, with what is in its archives as files below them.
+    pub(crate) tree: Cow<'a, Tree>,
+    /// What came of each archive.
+    pub(crate) archives: Vec<Archive>,
+}
+
+/// What came of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Archive {
+    /// The number of its entry in the tree.
+    pub(crate) entry: usize,
+    /// Its entries without their bytes, or why they were not read.
+    pub(crate) inside: Result<Vec<Inside>, ArchiveError>,
+}
+
+/// An entry of an archive without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inside {
+    pub(crate) name: String,
+    pub(crate) leads_out: bool,
+    pub(crate) encrypted: bool,
+    pub(crate) unread: bool,
+}
+
+/// Opens the archives of a tree, and those in them.
+pub(crate) fn opened(tree: &Tree) -> Opened<'_> {
+    let mut opened = Opened { tree: Cow::Borrowed(tree), archives: Vec::new() };
+    let (mut from, mut left) = (0, MAX_BYTES);
+    for depth in 0..=MAX_DEPTH {
+        let to = opened.tree.entries.len();
+        for entry in from..to {
+            opened.open(entry, depth, &mut left);
+        }
+        from = to;
+    }
+    opened
+}
+
+impl Opened<'_> {
+    fn open(&mut self, entry: usize, depth: usize, left: &mut u64) {
+        let Some(Name { path, content: Content::File { bytes, .. } }) = self.tree.entries.get(entry) else {
+            return;
+        };
+        if !is_archive(path, bytes) {
+            return;
+        }
+        let read = if depth == MAX_DEPTH { Err(ArchiveError::TooDeep) } else { entries_within(bytes, *left) };
+        let path = path.clone();
+        let inside = read.map(|entries| entries.into_iter().map(|one| self.add(&path, one, left)).collect());
+        self.archives.push(Archive { entry, inside });
+    }
+
+    /// Puts an entry below its archive.
+    fn add(&mut self, archive: &Path, one: Entry, left: &mut u64) -> Inside {
+        let inside = Inside {
+            leads_out: one.leads_out(),
+            encrypted: one.kind == Kind::Encrypted,
+            unread: one.kind == Kind::Unread,
+            name: one.name,
+        };
+        let content = match one.kind {
+            Kind::File { bytes, executable } => Content::File { bytes, executable },
+            Kind::Link { target } => Content::Link { target: PathBuf::from(target) },
+            Kind::Special => Content::Special,
+            Kind::Directory | Kind::Encrypted | Kind::Unread => return inside,
+        };
+        if let Content::File { bytes, .. } = &content {
+            *left = left.saturating_sub(bytes.len() as u64);
+        }
+        let path = archive.join(inside.name.trim_start_matches(['/', '\\']));
+        self.tree.to_mut().entries.push(Name { path, content });
+        inside
+    }
+}
+
+enum Format {
+    Zip,
+    Tar,
+    TarGz,
+    Gz,
+}
+
+fn format_of(bytes: &[u8]) -> Option<Format> {
+    match bytes {
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Format::Zip),
+        [0x1f, 0x8b, 8, ..] => {
+            let mut head = Vec::new();
+            let read = flate2::read::GzDecoder::new(bytes).take(512).read_to_end(&mut head);
+            Some(if read.is_ok() && is_tar(&head) { Format::TarGz } else { Format::Gz })
+        }
+        _ => is_tar(bytes).then_some(Format::Tar),
+    }
+}
+
+fn is_tar(bytes: &[u8]) -> bool {
+    bytes.get(257..262) == Some(b"ustar")
+}
+
+/// What may still be read.
+struct Left {
+    bytes: u64,
+    entries: usize,
+}
+
+impl Left {
+    fn of(packed: usize, bytes: u64) -> Self {
+        let ratio = (packed as u64).saturating_mul(MAX_RATIO).max(1 << 20);
+        Self { bytes: bytes.min(MAX_BYTES).min(ratio), entries: MAX_ENTRIES }
+    }
+
+    fn entry(&mut self) -> Result<(), ArchiveError> {
+        self.entries = self.entries.checked_sub(1).ok_or(ArchiveError::TooMany)?;
+        Ok(())
+    }
+
+    fn read(&mut self, from: impl Read) -> Result<Vec<u8>, ArchiveError> {
+        let mut bytes = Vec::new();
+        from.take(self.bytes + 1).read_to_end(&mut bytes).map_err(damaged)?;
+        self.bytes = self.bytes.checked_sub(bytes.len() as u64).ok_or(ArchiveError::TooLarge)?;
+        Ok(bytes)
+    }
+}
+
+fn damaged(error: impl std::fmt::Display) -> ArchiveError {
+    ArchiveError::Damaged(error.to_string())
+}
+
+fn entries_within(bytes: &[u8], most: u64) -> Result<Vec<Entry>, ArchiveError> {
+    let mut left = Left::of(bytes.len(), most);
+    match format_of(bytes) {
+        Some(Format::Zip) => zip(bytes, &mut left),
+        Some(Format::Tar) => tar(bytes, &mut left),
+        Some(Format::TarGz) => {
+            // What is between the files counts too: it has to be read to get past it.
+            let most = left.bytes + (left.entries as u64 + 2) * 1_024;
+            tar(flate2::read::GzDecoder::new(bytes).take(most), &mut left)
+        }
+        Some(Format::Gz) => {
+            let bytes = left.read(flate2::read::MultiGzDecoder::new(bytes))?;
+            Ok(vec![Entry { name: String::from("content"), kind: Kind::File { bytes, executable: false } }])
+        }
+        None => Err(ArchiveError::Damaged(String::from("it is no zip, tar or gzip"))),
+    }
+}
+
+fn zip(bytes: &[u8], left: &mut Left) -> Result<Vec<Entry>, ArchiveError> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
+    let mut found = Vec::new();
+    for number in 0..archive.len() {
+        left.entry()?;
+        let (name, mode, plain) = {
+            let file = archive.by_index_raw(number).map_err(damaged)?;
+            let name = String::from_utf8_lossy(file.name_raw()).into_owned();
+            let kind = if file.is_dir() {
+                Some(Kind::Directory)
+            } else if file.encrypted() {
+                Some(Kind::Encrypted)
+            } else {
+                None
+            };
+            (name, file.unix_mode().unwrap_or_default(), kind)
+        };
+        let kind = match plain {
+            Some(kind) => kind,
+            None => match archive.by_index(number) {
+                Ok(file) => {
+                    let link = file.is_symlink();
+                    let bytes = left.read(file)?;
+                    if link {
+                        Kind::Link { target: String::from_utf8_lossy(&bytes).into_owned() }
+                    } else {
+                        Kind::File { bytes, executable: mode & 0o111 != 0 }
+                    }
+                }
+                Err(_) => Kind::Unread,
+            },
+        };
+        found.push(Entry { name, kind });
+    }
+    Ok(found)
+}
+
+fn tar(bytes: impl Read, left: &mut Left) -> Result<Vec<Entry>, ArchiveError> {
+    let mut archive = tar::Archive::new(bytes);
+    let mut found = Vec::new();
+    for file in archive.entries().map_err(damaged)? {
+        left.entry()?;
+        let file = file.map_err(damaged)?;
+        let name = String::from_utf8_lossy(&file.path_bytes()).into_owned();
+        let target = file.link_name_bytes().map(|target| String::from_utf8_lossy(&target).into_owned());
+        let executable = file.header().mode().is_ok_and(|mode| mode & 0o111 != 0);
+        let kind = match (file.header().entry_type(), target) {
+            (kind, _) if kind.is_dir() => Kind::Directory,
+            (kind, Some(target)) if kind.is_symlink() || kind.is_hard_link() => Kind::Link { target },
+            (kind, _) if kind.is_file() || kind.is_contiguous() || kind.is_gnu_sparse() => {
+                Kind::File { bytes: left.read(file)?, executable }
+            }
+            (kind, _) if kind.is_pax_global_extensions() => continue,
+            _ => Kind::Special,
+        };
+        found.push(Entry { name, kind });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,36 +8,54 @@
 //! **Invariant.** Time and memory are linear in the bytes; every depth and number has a limit, and reaching one is a finding.
 //! **Invariant.** Every finding has its place in the bytes of the file as it came.
 
-mod archive;
+pub mod archive;
+mod baseline;
 mod capability;
-mod clean;
+pub mod clean;
+mod command;
 mod decode;
 mod destination;
+mod embedded;
 mod fact;
 mod finding;
 mod flow;
+mod frame;
 mod front;
+mod json;
 mod language;
+mod link;
 mod load;
 mod lock;
 mod manifest;
 mod map;
 mod markdown;
+mod phrase;
 mod prefilter;
 mod rule;
 mod rules;
 mod scan;
 mod script;
 mod secret;
+mod skeleton;
 mod stance;
+mod suppress;
 mod tree;
 mod unit;
 mod view;
+mod written;
 
+pub use baseline::{Baseline, BaselineError, print};
 pub use finding::{Finding, Report, Via};
+pub use front::{
+    Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
+    validate as validate_front,
+};
 pub use language::Language;
+pub use load::{Loaded, Refused, Settings, Verdict, load, main_file};
+pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};
 pub use rules::{all as all_rules, base as base_rules};
 pub use scan::Scanner;
+pub use suppress::{Accepted, Allow, Judged, Suppression};
 pub use tree::{Content, Entry, Tree};

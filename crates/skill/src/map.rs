@@ -49,6 +49,25 @@ impl Map {
         self.pieces.push(Piece { at, from, copied: false });
     }
 
+    /// Says that the text was cut at a place.
+    pub fn cut(&mut self, at: usize) {
+        while self.pieces.pop_if(|piece| piece.at >= at).is_some() {}
+        if let Some(last) = self.pieces.last_mut()
+            && last.copied
+        {
+            last.from.end = last.from.end.min(last.from.start + (at - last.at));
+        }
+    }
+
+    /// The same map where the other text begins at a place of a third.
+    #[must_use]
+    pub(crate) fn shifted(mut self, by: usize) -> Self {
+        for piece in &mut self.pieces {
+            piece.from = piece.from.start + by..piece.from.end + by;
+        }
+        self
+    }
+
     /// The stretch that a stretch of the text came from. Without any piece, the text is the other.
     #[must_use]
     pub fn back(&self, range: Range<usize>) -> Range<usize> {

@@ -1,6 +1,5 @@
 //! Markdown in its units, with exact places.
 
-use std::cell::OnceCell;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
@@ -172,8 +171,7 @@ impl Walk<'_> {
 
     fn push_in(&mut self, place: Place, language: Language, range: Range<usize>) {
         let headings = self.headings.iter().map(|(_, range)| range.clone()).collect();
-        let reading = OnceCell::new();
-        self.units.push(Unit { view: self.view, range, place, language, headings, reading });
+        self.units.push(Unit::new(self.view, range, place, language, headings));
     }
 }
 

@@ -1,17 +1,19 @@
 //! A tree of hostile files -> what was found in it.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use crate::archive;
 use crate::finding::{Finding, Report};
 use crate::prefilter::{Anchor, Prefilter};
 use crate::rule::{Check, Hit, Rule, Severity};
+use crate::stance;
 use crate::tree::{Content, Tree};
 use crate::unit::Unit;
-use crate::view::{Skill, View, views};
+use crate::view::{Skill, View, read};
 
 /// How many findings of one rule in one unit are kept.
 const MAX_OF_RULE: usize = 20;
@@ -46,8 +48,11 @@ impl Scanner {
     /// Looks at everything in a tree.
     #[must_use]
     pub fn scan(&self, tree: &Tree) -> Report {
-        let views = views(tree);
-        let skill = Skill::new(tree, &views);
+        let opened = archive::opened(tree);
+        let tree: &Tree = &opened.tree;
+        let (views, limits) = read(tree);
+        let mut skill = Skill::new(tree, &views);
+        (skill.limits, skill.archives) = (limits, opened.archives);
         let mut found = Found::new(tree);
         let mut seen = vec![false; self.rules.len()];
         for (number, view) in views.iter().enumerate() {
@@ -62,6 +67,7 @@ impl Scanner {
                 }
             }
         }
+        found.settle(&skill);
         found.report()
     }
 
@@ -145,7 +151,7 @@ impl Patterns {
 }
 
 /// An expression over bytes: letters of other scripts are bytes like any other, and nothing is ever backtracked.
-fn compiled(pattern: &str) -> Option<Regex> {
+pub(crate) fn compiled(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).case_insensitive(true).unicode(false).multi_line(true).build().ok()
 }
 
@@ -153,12 +159,14 @@ fn compiled(pattern: &str) -> Option<Regex> {
 struct Found<'a> {
     tree: &'a Tree,
     findings: Vec<Finding>,
-    seen: HashSet<(&'static str, usize, usize)>,
+    /// The number of the finding of each rule in each place.
+    seen: HashMap<(&'static str, usize, usize), usize>,
+    worst: Option<Severity>,
 }
 
 impl<'a> Found<'a> {
     fn new(tree: &'a Tree) -> Self {
-        Self { tree, findings: Vec::new(), seen: HashSet::new() }
+        Self { tree, findings: Vec::new(), seen: HashMap::new(), worst: None }
     }
 
     fn in_unit(&mut self, rule: &'static Rule, unit: &Unit<'_>, hit: Hit) {
@@ -198,9 +206,20 @@ impl<'a> Found<'a> {
         severity: Severity,
         (matched, note, via): (String, Option<String>, Vec<crate::finding::Via>),
     ) {
-        if self.findings.len() >= MAX_FINDINGS || !self.seen.insert((rule.id, entry, span.start)) {
+        // The same place read in another way can be worse, but it is no second finding.
+        if let Some(&number) = self.seen.get(&(rule.id, entry, span.start)) {
+            let before = &mut self.findings[number];
+            if before.severity < severity {
+                (before.severity, before.matched, before.note, before.via) = (severity, matched, note, via);
+            }
             return;
         }
+        // What is left out is never worse than what is kept.
+        if self.findings.len() >= MAX_FINDINGS && self.worst >= Some(severity) {
+            return;
+        }
+        self.worst = self.worst.max(Some(severity));
+        self.seen.insert((rule.id, entry, span.start), self.findings.len());
         let (line, column) = place(self.bytes(entry), span.start);
         let path = self.tree.entries.get(entry).map(|entry| entry.path.clone()).unwrap_or_default();
         self.findings.push(Finding { rule, severity, path, span, line, column, matched, note, via });
@@ -210,6 +229,13 @@ impl<'a> Found<'a> {
         match self.tree.entries.get(entry).map(|entry| &entry.content) {
             Some(Content::File { bytes, .. }) => bytes,
             _ => &[],
+        }
+    }
+
+    /// Lowers what is only told about. Where findings were left out, nobody knows what else there was, and nothing is lowered.
+    fn settle(&mut self, skill: &Skill<'_>) {
+        if self.findings.len() < MAX_FINDINGS {
+            stance::settle(skill, &mut self.findings);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::command::Commands;
 use crate::fact::{self, Reading};
 use crate::language::Language;
 use crate::view::View;
@@ -67,6 +68,18 @@ pub(crate) const WORDS: Places = Places::of(&[
     Place::Value,
 ]);
 
+/// Where somebody is told something in words, or a text for somebody is quoted.
+pub(crate) const TOLD: Places = Places::of(&[
+    Place::Prose,
+    Place::Heading,
+    Place::Comment,
+    Place::Title,
+    Place::Front,
+    Place::Html,
+    Place::Value,
+    Place::Fence,
+]);
+
 /// Where code stands.
 pub(crate) const CODE: Places = Places::of(&[Place::Inline, Place::Fence, Place::Script]);
 
@@ -82,11 +95,28 @@ pub(crate) struct Unit<'a> {
     pub(crate) language: Language,
     /// The headings above it, outermost first: where their texts stand in the view.
     pub(crate) headings: Vec<Range<usize>>,
+    /// The commands in it, once somebody asks.
+    commands: OnceCell<Commands>,
     /// What its code does, once somebody has asked.
-    pub(crate) reading: OnceCell<Reading>,
+    reading: OnceCell<Reading>,
 }
 
 impl<'a> Unit<'a> {
+    pub(crate) fn new(
+        view: &'a View<'a>,
+        range: Range<usize>,
+        place: Place,
+        language: Language,
+        headings: Vec<Range<usize>>,
+    ) -> Self {
+        Self { view, range, place, language, headings, commands: OnceCell::new(), reading: OnceCell::new() }
+    }
+
+    /// The commands in it, as a shell would read them.
+    pub(crate) fn commands(&self) -> &Commands {
+        self.commands.get_or_init(|| Commands::of(self))
+    }
+
     /// Its text.
     pub(crate) fn text(&self) -> &'a str {
         self.view.text.get(self.range.clone()).unwrap_or_default()
@@ -113,6 +143,21 @@ impl<'a> Unit<'a> {
             to -= 1;
         }
         self.view.text.get(self.range.end..to).unwrap_or_default()
+    }
+
+    /// Whether a place in a paragraph lies in inline code, which is a unit of its own.
+    pub(crate) fn is_in_code(&self, at: usize) -> bool {
+        /// How far back an opening backtick is looked for.
+        const FAR: usize = 1000;
+        let before = self.text().as_bytes().get(at.saturating_sub(FAR)..at).unwrap_or_default();
+        self.place == Place::Prose && memchr::memchr_iter(b'`', before).count() % 2 == 1
+    }
+
+    /// Whether it is a row of a table, where a bar is no pipe.
+    pub(crate) fn is_table_row(&self) -> bool {
+        self.place == Place::Prose
+            && (self.before(3).trim_end_matches(' ').ends_with('|')
+                || self.after(3).trim_start_matches(' ').starts_with('|'))
     }
 
     /// The texts of the headings above it, outermost first.

@@ -5,12 +5,19 @@ use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::Path;
 
+use crate::archive::Archive;
+use crate::clean::{clean, hidden};
+use crate::decode::{self, Budget};
+use crate::embedded::embedded;
 use crate::finding::Via;
+use crate::json::texts;
 use crate::language::Language;
 use crate::map::Map;
 use crate::markdown;
+use crate::skeleton::skeleton;
 use crate::tree::{Content, Tree};
 use crate::unit::{Place, Unit};
+use crate::written;
 
 /// One way to read a file, or something in it.
 #[derive(Debug, Clone)]
@@ -29,6 +36,24 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
+    /// A text that was made out of this one.
+    fn made(&self, text: String, mut maps: Vec<Map>, via: Via, language: Language) -> Self {
+        maps.extend(self.maps.iter().cloned());
+        let via = self.via.iter().cloned().chain([via]).collect();
+        let text = Cow::Owned(text);
+        Self { entry: self.entry, path: self.path, language, text, maps, via, single: None }
+    }
+
+    /// Whether it is a file as it came.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.via.is_empty()
+    }
+
+    /// Whether it is a file, or a text in a document, as it came.
+    pub(crate) fn is_as_it_came(&self) -> bool {
+        self.via.iter().all(|via| matches!(via, Via::Value(_)))
+    }
+
     /// Where a stretch of the text stands in the bytes of the file.
     pub(crate) fn back(&self, range: Range<usize>) -> Range<usize> {
         self.maps.iter().fold(range, |range, map| map.back(range))
@@ -39,12 +64,30 @@ impl View<'_> {
 pub(crate) struct Skill<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) views: &'a [View<'a>],
+    /// What was not read to its end.
+    pub(crate) limits: Vec<Limit>,
+    /// What came of the archives in it.
+    pub(crate) archives: Vec<Archive>,
     units: Vec<OnceCell<Vec<Unit<'a>>>>,
+    hidden: OnceCell<Vec<Hidden<'a>>>,
+}
+
+/// The characters that hide in a text as it came, with their places.
+pub(crate) struct Hidden<'a> {
+    pub(crate) view: &'a View<'a>,
+    pub(crate) characters: Vec<(usize, char)>,
 }
 
 impl<'a> Skill<'a> {
     pub(crate) fn new(tree: &'a Tree, views: &'a [View<'a>]) -> Self {
-        Self { tree, views, units: views.iter().map(|_| OnceCell::new()).collect() }
+        Self {
+            tree,
+            views,
+            limits: Vec::new(),
+            archives: Vec::new(),
+            units: views.iter().map(|_| OnceCell::new()).collect(),
+            hidden: OnceCell::new(),
+        }
     }
 
     /// The units of one of the views.
@@ -53,41 +96,167 @@ impl<'a> Skill<'a> {
         cell.get_or_init(|| units(view))
     }
 
+    /// The texts as they came in which characters hide.
+    pub(crate) fn hidden(&self) -> &[Hidden<'a>] {
+        self.hidden.get_or_init(|| {
+            let came = self.views.iter().filter(|view| view.is_as_it_came());
+            let hidden = came.map(|view| Hidden { view, characters: hidden(&view.text).collect() });
+            hidden.filter(|hidden| !hidden.characters.is_empty()).collect()
+        })
+    }
+
     /// The units of all views.
     pub(crate) fn all_units(&self) -> impl Iterator<Item = &Unit<'a>> {
         (0..self.views.len()).flat_map(|view| self.units(view))
     }
 }
 
-/// The texts of a tree.
-pub(crate) fn views(tree: &Tree) -> Vec<View<'_>> {
-    tree.entries
-        .iter()
-        .enumerate()
-        .filter_map(|(number, entry)| view_of(number, &entry.path, &entry.content))
-        .collect()
+/// Something that was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limit {
+    /// The number of the entry in the tree.
+    pub(crate) entry: usize,
+    /// What there is more of than is read.
+    pub(crate) of: &'static str,
 }
 
-fn view_of<'a>(entry: usize, path: &'a Path, content: &'a Content) -> Option<View<'a>> {
-    let Content::File { bytes, .. } = content else { return None };
-    let text = String::from_utf8_lossy(bytes);
-    let language = Language::of(path, &text);
-    Some(View { entry, path, language, text, maps: Vec::new(), via: Vec::new(), single: None })
+/// The texts of a tree, and where they are not all.
+pub(crate) fn read(tree: &Tree) -> (Vec<View<'_>>, Vec<Limit>) {
+    let mut readings = Readings::default();
+    for (number, entry) in tree.entries.iter().enumerate() {
+        if let Content::File { bytes, .. } = &entry.content {
+            readings.file(number, &entry.path, bytes);
+        }
+    }
+    (readings.views, readings.limits)
+}
+
+/// The texts of a tree.
+#[cfg(test)]
+pub(crate) fn views(tree: &Tree) -> Vec<View<'_>> {
+    read(tree).0
+}
+
+/// How many texts of one document are read alone.
+const MAX_VALUES: usize = 20_000;
+
+#[derive(Default)]
+struct Readings<'a> {
+    views: Vec<View<'a>>,
+    limits: Vec<Limit>,
+}
+
+impl<'a> Readings<'a> {
+    fn file(&mut self, entry: usize, path: &'a Path, bytes: &'a [u8]) {
+        let Some((text, map)) = written::text_of(path, bytes) else { return };
+        let language = Language::of(path, &text);
+        let maps = map.into_iter().collect();
+        let first = self.views.len();
+        self.views.push(View { entry, path, language, text, maps, via: Vec::new(), single: None });
+        self.plain(first);
+        let inner = embedded(&self.views[first]);
+        self.views.extend(inner);
+        if language == Language::Json {
+            self.values(first);
+        }
+        let mut budget = Budget::of(bytes.len());
+        self.decoded(first, &mut budget);
+        if budget.reached {
+            self.limits.push(Limit { entry, of: "encoded texts" });
+        }
+    }
+
+    /// The text of a view without what hides, and with plain letters.
+    fn plain(&mut self, number: usize) {
+        let view = &self.views[number];
+        if !needs_cleaning(&view.text) {
+            return;
+        }
+        let clean = clean(&view.text);
+        let mut last = number;
+        if !clean.is_unchanged() {
+            let (text, maps) = clean.into_parts();
+            last = self.views.len();
+            self.views.push(view.made(text, maps, Via::Decoded("hidden characters"), view.language));
+        }
+        let view = &self.views[last];
+        if let Some((text, map)) = skeleton(&view.text) {
+            self.views.push(view.made(text, vec![map], Via::Decoded("look-alike letters"), view.language));
+        }
+    }
+
+    /// The texts of a JSON document that have escapes in them. The others are units of the document.
+    fn values(&mut self, number: usize) {
+        let view = &self.views[number];
+        let escaped =
+            texts::texts(&view.text).into_iter().filter_map(|text| Some((text.range, text.pointer?)));
+        let mut made: Vec<View<'a>> = Vec::new();
+        for (range, pointer) in escaped {
+            if made.len() == MAX_VALUES {
+                self.limits.push(Limit { entry: view.entry, of: "escaped texts" });
+                break;
+            }
+            let Some(written) = view.text.get(range.clone()) else { continue };
+            let (text, map) = texts::unescaped(written);
+            let mut value =
+                view.made(text, vec![map, Map::part(range)], Via::Value(pointer), Language::Markdown);
+            value.single = Some(Place::Value);
+            made.push(value);
+        }
+        for value in made {
+            self.views.push(value);
+            self.plain(self.views.len() - 1);
+        }
+    }
+
+    /// What is encoded in the texts from one on, and in what comes out of them.
+    fn decoded(&mut self, first: usize, budget: &mut Budget) {
+        let mut from = first;
+        for _ in 0..decode::MAX_DEPTH {
+            let to = self.views.len();
+            for number in from..to {
+                let view = &self.views[number];
+                if matches!(view.via.last(), Some(Via::Value(_))) {
+                    continue;
+                }
+                let found = decode::decoded(&view.text, view.language, budget);
+                let made = found.into_iter().map(|one| {
+                    let language = one.language.unwrap_or(view.language);
+                    view.made(one.text, vec![one.map], Via::Decoded(one.from), language)
+                });
+                let made: Vec<View<'a>> = made.collect();
+                self.views.extend(made);
+            }
+            if self.views.len() == to {
+                return;
+            }
+            from = to;
+        }
+    }
+}
+
+/// Whether there can be anything in a text that hides.
+fn needs_cleaning(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    !text.is_ascii()
+        || memchr::memmem::find(bytes, b"<!--").is_some()
+        || bytes.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r') || *byte == 0x7f)
 }
 
 /// A text in its units.
 fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
-    let whole = |place| Unit {
-        view,
-        range: 0..view.text.len(),
-        place,
-        language: view.language,
-        headings: Vec::new(),
-        reading: OnceCell::new(),
-    };
+    let unit = |place, range| Unit::new(view, range, place, view.language, Vec::new());
+    let whole = 0..view.text.len();
     match (view.single, view.language) {
-        (Some(place), _) => vec![whole(place)],
+        (Some(place), _) => vec![unit(place, whole)],
         (None, Language::Markdown | Language::Text) => markdown::units(view),
-        (None, _) => vec![whole(Place::Script)],
+        (None, Language::Json) => {
+            let plain =
+                texts::texts(&view.text).into_iter().filter(|text| !text.escaped && text.range.len() >= 4);
+            let values =
+                plain.map(|text| Unit::new(view, text.range, Place::Value, Language::Markdown, Vec::new()));
+            std::iter::once(unit(Place::Script, whole)).chain(values).collect()
+        }
+        (None, _) => vec![unit(Place::Script, whole)],
     }
 }

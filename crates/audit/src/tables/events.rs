@@ -176,6 +176,23 @@ events! {
         instead: Option<Name<'a>>,
     }
 
+    /// A skill was scanned. Nothing was loaded.
+    SkillScanned = "skill.scanned", Api/2, Informational {
+        /// The skill.
+        skill: Name<'a>,
+        /// Where it is.
+        path: FilePath<'a>,
+        /// The hash of what was scanned.
+        sha256: Digest,
+        /// The verdict: blocked, flagged or clean.
+        verdict: Name<'a>,
+        /// Findings that would be enough to block it.
+        critical: u64,
+        /// Findings worth a look.
+        warnings: u64,
+        /// The rules that found something.
+        codes: Names<'a>,
+    }
     /// A skill was scanned and let in.
     SkillLoaded = "skill.loaded", Lifecycle/1, Informational {
         /// The skill.
@@ -191,8 +208,23 @@ events! {
         /// The tools it may use.
         tools: Names<'a>,
     }
+    /// A skill was let in although something in it is worth a look. The record of its loading follows.
+    SkillFlagged = "skill.flagged", Detection/1, Medium {
+        /// The skill.
+        skill: Name<'a>,
+        /// Where it came from.
+        path: FilePath<'a>,
+        /// The hash of what was scanned.
+        sha256: Digest,
+        /// Findings that would have been enough to refuse it, where the policy does not block on them.
+        critical: u64,
+        /// Findings worth a look.
+        warnings: u64,
+        /// The rules that found something.
+        codes: Names<'a>,
+    }
     /// A skill was scanned and refused.
-    SkillRejected = "skill.rejected", Detection/1, High {
+    SkillBlocked = "skill.blocked", Detection/1, High {
         /// The skill.
         skill: Name<'a>,
         /// Where it came from.
@@ -203,7 +235,7 @@ events! {
         critical: u64,
         /// Findings worth a look.
         warnings: u64,
-        /// The codes of the findings.
+        /// The rules that found something.
         codes: Names<'a>,
         /// Why, in a sentence.
         reason: Text<'a>,

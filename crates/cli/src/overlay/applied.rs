@@ -8,9 +8,10 @@ use ::overlay::{Applied, Change, Overlay, OverlayError, Store, Verb};
 use policy::{Code, Shown, lexical};
 use serde_json::json;
 
-use super::{Journal, ask, chosen, failure, listed, place, shown, store};
+use super::{ask, chosen, failure, listed, place, shown, store};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 

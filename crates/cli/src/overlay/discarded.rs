@@ -5,9 +5,10 @@ use ::overlay::{OverlayError, Store};
 use policy::Shown;
 use serde_json::json;
 
-use super::{Journal, ask, chosen, failure, store};
+use super::{ask, chosen, failure, store};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::journal::Journal;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 

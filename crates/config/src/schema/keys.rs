@@ -367,39 +367,31 @@ static TOOLS: &[Key] = &[
     ),
 ];
 
-static SKILLS: &[Key] =
-    &[Key::new("scan", Kind::Table(SCAN), Narrow::Inside, "How skills are scanned.").later()];
+static SKILLS: &[Key] = &[Key::new("scan", Kind::Table(SCAN), Narrow::Inside, "How skills are scanned.")];
 
 static SCAN: &[Key] = &[
-    Key::new("enabled", Kind::Flag, Narrow::Order(&["false", "true"]), "Whether skills are scanned.").later(),
+    Key::new("enabled", Kind::Flag, Narrow::Order(&["false", "true"]), "Whether skills are scanned."),
     Key::new(
         "block-on-critical",
         Kind::Flag,
         Narrow::Order(&["false", "true"]),
         "Whether a critical finding blocks the skill.",
-    )
-    .later(),
+    ),
     Key::new(
         "oversize",
         Kind::Choice(&["refuse", "truncate"]),
         Narrow::Order(&["truncate", "refuse"]),
         "What happens to a skill that is too long.",
-    )
-    .later(),
-    Key::new("max-chars", Kind::Count(1, 10_000_000), Narrow::Smaller, "The longest skill, in characters.")
-        .later(),
-    Key::new("allow", Kind::Tables(SCAN_ALLOW), Narrow::Fixed, "Findings that were reviewed and accepted.")
-        .later(),
+    ),
+    Key::new("max-chars", Kind::Count(1, 10_000_000), Narrow::Smaller, "The longest skill, in characters."),
+    Key::new("allow", Kind::Tables(SCAN_ALLOW), Narrow::Fixed, "Findings that were reviewed and accepted."),
 ];
 
 static SCAN_ALLOW: &[Key] = &[
-    Key::new("rule", Kind::Text(Text::Name), Narrow::Fixed, "The rule of the finding.").required().later(),
-    Key::new("path", Kind::Text(Text::PathPattern), Narrow::Fixed, "The files it is accepted in.")
-        .required()
-        .later(),
+    Key::new("rule", Kind::Text(Text::Name), Narrow::Fixed, "The rule of the finding.").required(),
+    Key::new("path", Kind::Text(Text::PathPattern), Narrow::Fixed, "The files it is accepted in.").required(),
     Key::new("reason", Kind::Text(Text::Words), Narrow::Fixed, "Who reviewed it and why it is fine.")
-        .required()
-        .later(),
+        .required(),
 ];
 
 static SOURCE: &[Key] = &[

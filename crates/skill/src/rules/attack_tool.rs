@@ -1,5 +1,28 @@
-//! Tools that say themselves that they attack.
+//! Tools that say themselves that they attack, and tools whose descriptions give orders.
 
+mod demand;
+mod lexicon;
+mod openly;
+mod poisoned;
+mod score;
+mod side_channel;
+mod twice;
+
+use crate::json::in_unit as document;
 use crate::rule::Rule;
+use crate::unit::{Place, Places};
 
-pub(super) const RULES: &[&Rule] = &[];
+pub(super) const RULES: &[&Rule] = &[&openly::RULE, &poisoned::RULE, &side_channel::RULE, &twice::RULE];
+
+/// Where manifests stand: in files of their own, and in fences.
+const MANIFESTS: Places = Places::of(&[Place::Script, Place::Fence]);
+
+/// What every list of tools has.
+const ANCHORS: &[&str] = &[
+    "\"tools\"",
+    "\"inputschema\"",
+    "\"input_schema\"",
+    "\"parameters\"",
+    "\"properties\"",
+    "\"annotations\"",
+];

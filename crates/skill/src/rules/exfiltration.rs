@@ -1,11 +1,16 @@
 //! Secrets and files that are sent away.
 
+mod env_sent;
 mod environment_sent;
 mod file_sent;
 mod image_beacon;
 mod looked_up;
+mod names_asked;
 mod read_and_sent;
 mod secrets_together;
+mod store_sent;
+mod token_sent;
+mod told_send;
 mod variable_sent;
 
 use crate::fact::What;
@@ -13,15 +18,20 @@ use crate::rule::{Hit, Rule, Severity};
 use crate::secret::Secret;
 use crate::unit::Unit;
 
-pub(super) use file_sent::ANCHORS as SECRET_PATHS;
+pub(super) use store_sent::ANCHORS as SECRET_PATHS;
 
 pub(super) const RULES: &[&Rule] = &[
+    &env_sent::RULE,
     &environment_sent::RULE,
     &file_sent::RULE,
     &image_beacon::RULE,
     &looked_up::RULE,
+    &names_asked::RULE,
     &read_and_sent::RULE,
     &secrets_together::RULE,
+    &store_sent::RULE,
+    &token_sent::RULE,
+    &told_send::RULE,
     &variable_sent::RULE,
 ];
 

@@ -6,6 +6,7 @@ mod login_keys;
 mod login_start;
 mod shell_start;
 mod timer;
+mod told_agent_files;
 
 use crate::fact::{Hold, What};
 use crate::rule::{Hit, Rule, Severity};
@@ -18,6 +19,7 @@ pub(super) const RULES: &[&Rule] = &[
     &login_start::RULE,
     &shell_start::RULE,
     &timer::RULE,
+    &told_agent_files::RULE,
 ];
 
 /// The places where a unit's code makes something stay; how bad, by where and by the text of the place.

@@ -1,0 +1,230 @@
+//! `ringfence skill load`: what the model would see, if the policy lets it.
+
+use std::path::{Path, PathBuf};
+
+use ::audit::{By, Digest, Event, FilePath, Name, Names, Text};
+use config::{Oversize, ScanSettings};
+use policy::{Code, Shown, ToolName};
+use serde_json::{Value, json};
+use skill::clean::{self, Size};
+use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Tree, Verdict};
+
+use super::clean::{one_tree, unreadable};
+use super::profile;
+use super::scan::allows;
+use super::scanned::hash;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::journal::Journal;
+use crate::surroundings::Surroundings;
+use crate::terminal::{Format, Terminal};
+
+/// What a person types after `ringfence skill load`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXITS)]
+pub(crate) struct LoadArgs {
+    /// The directory of a skill, or its SKILL.md
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
+    /// Also print the narrowest jail profile for what the skill says that it does
+    #[arg(long)]
+    profile: bool,
+}
+
+const EXITS: &str = "Exit codes: 0 loaded, warnings are told; 1 not loaded, because it cannot be read or is too long; \
+                     2 blocked;\n3 changed since it was pinned.";
+
+/// Loads a skill and prints what the model would see.
+pub(crate) fn run(
+    args: &LoadArgs,
+    around: &Surroundings,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let settings = crate::policy::settings(around, terminal)?;
+    let journal = Journal::of(&settings)?;
+    let subject = Subject::find(&args.path, around)?;
+    let scan = settings.skills();
+    let scanner = Scanner::new(&skill::all_rules());
+    let loaded = match skill::load(&subject.tree, &scanner, &subject.settings(&scan)) {
+        Ok(loaded) => loaded,
+        Err(refused) => return Err(subject.refuse(&refused, &scan, &journal)?),
+    };
+    let tools = wanted(&loaded, &settings.tools);
+    subject.record(&loaded, &tools, &journal)?;
+    let profile = if args.profile { Some(profile::of(&loaded, &subject.tree)?) } else { None };
+    match terminal.format {
+        Format::Json => terminal.json(&subject.json(&loaded, &tools, profile.as_deref()))?,
+        Format::Text => {
+            write!(terminal.out, "{}", loaded.framed())?;
+            profile.iter().try_for_each(|profile| write!(terminal.out, "\n{profile}"))?;
+            terminal.out.flush()?;
+        }
+    }
+    tell(&loaded, &scan, &subject, terminal)?;
+    Ok(Exit::Ok)
+}
+
+/// The skill that is to be loaded.
+struct Subject {
+    shown: PathBuf,
+    real: PathBuf,
+    named: PathBuf,
+    tree: Tree,
+    sha256: Digest,
+}
+
+impl Subject {
+    fn find(path: &Path, around: &Surroundings) -> Result<Self, Failure> {
+        // The file that makes a directory a skill stands for the directory.
+        let is_main = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
+        let directory = match path.parent() {
+            Some(parent) if is_main && parent.as_os_str().is_empty() => Path::new("."),
+            Some(parent) if is_main => parent,
+            _ => path,
+        };
+        let tree = one_tree(directory)?;
+        let real =
+            std::fs::canonicalize(directory).map_err(|error| unreadable(directory, &error.to_string()))?;
+        let named = real.strip_prefix(&around.places.workspace).unwrap_or(&real).to_owned();
+        let sha256 = hash(&tree);
+        Ok(Self { shown: directory.to_owned(), real, named, tree, sha256 })
+    }
+
+    fn settings(&self, scan: &ScanSettings) -> skill::Settings {
+        let oversize = match scan.oversize {
+            Oversize::Refuse => clean::Oversize::Refuse,
+            Oversize::Truncate => clean::Oversize::Truncate,
+        };
+        skill::Settings {
+            scan: scan.enabled,
+            block_on_critical: scan.block_on_critical,
+            size: Size { max_chars: scan.max_chars, oversize },
+            accepted: Accepted { allow: allows(scan), inline: false, baseline: None },
+            root: Some(self.named.clone()),
+        }
+    }
+
+    /// Records why nothing is loaded, and says it.
+    fn refuse(&self, refused: &Refused, scan: &ScanSettings, journal: &Journal) -> Result<Failure, Failure> {
+        let none = Judged::default();
+        let judged = if let Refused::Blocked(judged) = refused { judged } else { &none };
+        journal.record(&Event::SkillBlocked {
+            by: By::default(),
+            skill: Name(&self.tree.name),
+            path: FilePath(&self.real),
+            sha256: Some(self.sha256),
+            critical: judged.count(Severity::Critical) as u64,
+            warnings: judged.count(Severity::Warning) as u64,
+            codes: Names(&codes(judged)),
+            reason: Text(&refused.to_string()),
+        })?;
+        let shown = Shown::path(&self.shown);
+        let failure = match refused {
+            Refused::Blocked(_) => {
+                Failure::coded(Code::SkillBlocked, format!("{shown} is blocked: {refused}"))
+                    .exit(Exit::Blocked)
+                    .hint(format!("`ringfence skill scan {shown}` shows them"))
+            }
+            Refused::Oversize(_) => {
+                let limit = scan.max_chars;
+                Failure::coded(Code::SkillOversize, format!("{shown} is too long: {refused}"))
+                    .hint(format!("`skills.scan.max-chars` is {limit}, and `skills.scan.oversize` refuses"))
+            }
+            other => unreadable(&self.shown, &other.to_string()),
+        };
+        Ok(failure)
+    }
+
+    fn record(&self, loaded: &Loaded, tools: &[&str], journal: &Journal) -> Result<(), Failure> {
+        let (judged, by) = (&loaded.judged, By::default());
+        let (skill, path) = (Name(&loaded.name), FilePath(&self.real));
+        let warnings = judged.count(Severity::Warning) as u64;
+        if loaded.verdict == Verdict::Flagged {
+            let critical = judged.count(Severity::Critical) as u64;
+            let codes = codes(judged);
+            let (sha256, codes) = (self.sha256, Names(&codes));
+            journal.record(&Event::SkillFlagged { by, skill, path, sha256, critical, warnings, codes })?;
+        }
+        let excused = judged.suppressed.iter().filter(|(finding, _)| finding.severity == Severity::Critical);
+        journal.record(&Event::SkillLoaded {
+            by: By::default(),
+            skill: Name(&loaded.name),
+            path: FilePath(&self.real),
+            sha256: self.sha256,
+            critical: excused.count() as u64,
+            warnings,
+            tools: Names(tools),
+        })
+    }
+
+    fn json(&self, loaded: &Loaded, tools: &[&str], profile: Option<&str>) -> Value {
+        let findings: Vec<_> = loaded
+            .judged
+            .open
+            .iter()
+            .map(|finding| {
+                json!({
+                    "rule": finding.rule.id,
+                    "severity": finding.severity.name(),
+                    "path": super::json::path(&finding.path),
+                    "line": finding.line,
+                    "column": finding.column,
+                })
+            })
+            .collect();
+        json!({
+            "version": 1,
+            "name": loaded.name,
+            "description": loaded.description,
+            "path": super::json::path(&self.shown),
+            "sha256": self.sha256.to_string(),
+            "verdict": loaded.verdict.word(),
+            "truncated": loaded.truncated,
+            "tools": tools,
+            "text": loaded.framed(),
+            "findings": findings,
+            "profile": profile,
+        })
+    }
+}
+
+/// Says what a person should know of a skill that was loaded.
+fn tell(
+    loaded: &Loaded,
+    scan: &ScanSettings,
+    subject: &Subject,
+    terminal: &mut Terminal<'_>,
+) -> Result<(), Failure> {
+    let shown = Shown::path(&subject.shown);
+    if !scan.enabled {
+        let warning = terminal.warning(Code::SkillUnscanned);
+        writeln!(
+            terminal.err,
+            "{warning}: {shown} was loaded without a look at it: skills.scan.enabled is false"
+        )?;
+    }
+    if loaded.truncated {
+        let warning = terminal.warning(Code::SkillOversize);
+        writeln!(terminal.err, "{warning}: {shown} was cut after {} characters", scan.max_chars)?;
+    }
+    if loaded.verdict == Verdict::Flagged {
+        let warning = terminal.warning(Code::SkillFlagged);
+        let count = loaded.judged.open.len();
+        writeln!(terminal.err, "{warning}: {shown} has {count} findings: `ringfence skill scan {shown}`")?;
+    }
+    Ok(())
+}
+
+/// The tools that are left: those of the policy, as far as the skill wants them.
+fn wanted(loaded: &Loaded, tools: &policy::ToolSet) -> Vec<&'static str> {
+    let Some(wanted) = &loaded.tools else { return tools.tools().collect() };
+    let names: Vec<_> = wanted.iter().filter_map(|name| ToolName::parse(name).ok()).collect();
+    tools.narrow(&names).tools().collect()
+}
+
+fn codes(judged: &Judged) -> Vec<&'static str> {
+    let mut codes: Vec<_> = judged.open.iter().map(|finding| finding.rule.id).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+}

@@ -1,0 +1,204 @@
+//! `ringfence skill scan`: everything in skills and manifests, looked at.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use config::{ScanSettings, Scope};
+use policy::Shown;
+use skill::{Accepted, Allow, Baseline, Scanner, Verdict};
+
+use super::gather::{Gathered, Spot, gather};
+use super::progress::Progress;
+use super::read::Trouble;
+use super::scanned::{Bench, Scanned};
+use super::{json, record, sarif, text};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::surroundings::Surroundings;
+use crate::terminal::{Shape, Terminal};
+use crate::write::replace;
+
+/// What a person types after `ringfence skill scan`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXITS)]
+pub(crate) struct ScanArgs {
+    /// Skills, directories with skills, files, archives; `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Which rules are tried
+    #[arg(long, value_enum, default_value = "all", value_name = "RULES")]
+    rules: Rules,
+    /// Leave out what this file says was there before; nothing critical
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write what is found now to a file for --baseline; nothing critical
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    write_baseline: Option<PathBuf>,
+    /// Let comments in the files accept findings, `# ringfence: allow RULE because …`; nothing critical
+    #[arg(long)]
+    inline_suppressions: bool,
+    /// Also show findings that were accepted
+    #[arg(long)]
+    show_suppressed: bool,
+}
+
+/// A set of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Rules {
+    /// The eighteen base rules
+    Base,
+    /// Every rule
+    All,
+}
+
+impl Rules {
+    fn scanner(self) -> Scanner {
+        Scanner::new(&match self {
+            Self::Base => skill::base_rules(),
+            Self::All => skill::all_rules(),
+        })
+    }
+}
+
+const EXITS: &str = "Exit codes: 0 clean, 1 flagged, or something could not be read, 2 blocked.";
+
+/// Scans, tells and records.
+pub(crate) fn run(
+    args: &ScanArgs,
+    shape: Shape,
+    around: &Surroundings,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    let settings = crate::policy::settings(around, terminal)?;
+    let scan_settings = settings.skills();
+    let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
+    let mut accepted = Accepted { allow: allows(&scan_settings), inline: args.inline_suppressions, baseline };
+    let scanner = args.rules.scanner();
+    let mut whole = Whole::new(gather(&args.paths));
+    let workspace = &around.places.workspace;
+    loop {
+        let bench = Bench { scanner: &scanner, accepted: &accepted, settings: &scan_settings, workspace };
+        whole.scanned = scan_all(&bench, &whole.gathered.spots, terminal)?;
+        let Some(path) = args.write_baseline.as_deref().filter(|_| accepted.baseline.is_none()) else {
+            break;
+        };
+        // What was just written counts already.
+        accepted.baseline = Some(write_baseline(path, &whole.scanned)?);
+    }
+    record::scanned(&settings, &whole.scanned)?;
+    whole.tell(shape, args.show_suppressed, terminal)?;
+    Ok(whole.exit())
+}
+
+/// Everything that one command looked at.
+pub(crate) struct Whole {
+    pub(crate) gathered: Gathered,
+    pub(crate) scanned: Vec<Scanned>,
+}
+
+impl Whole {
+    fn new(gathered: Gathered) -> Self {
+        Self { gathered, scanned: Vec::new() }
+    }
+
+    fn tell(&self, shape: Shape, show_suppressed: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        match shape {
+            Shape::Text => text::tell(self, show_suppressed, terminal),
+            Shape::Json => terminal.json(&json::whole(self)),
+            Shape::Sarif => terminal.json(&sarif::log(self)),
+        }
+    }
+
+    /// The verdict on everything.
+    pub(crate) fn verdict(&self) -> Verdict {
+        self.scanned.iter().map(|scanned| scanned.verdict).max().unwrap_or(Verdict::Clean)
+    }
+
+    /// What could not be looked at.
+    pub(crate) fn troubles(&self) -> impl Iterator<Item = &Trouble> {
+        self.gathered.troubles.iter().chain(self.scanned.iter().flat_map(|scanned| &scanned.troubles))
+    }
+
+    fn exit(&self) -> Exit {
+        match self.verdict() {
+            Verdict::Blocked => Exit::Blocked,
+            Verdict::Flagged => Exit::Failed,
+            Verdict::Clean if self.troubles().next().is_some() => Exit::Failed,
+            Verdict::Clean => Exit::Ok,
+        }
+    }
+}
+
+/// What the policy accepts.
+pub(crate) fn allows(settings: &ScanSettings) -> Vec<Allow> {
+    let allow = |allow: &config::ScanAllow| Allow {
+        rule: allow.rule.clone(),
+        path: allow.path.clone(),
+        reason: allow.reason.clone(),
+    };
+    settings.allow.iter().map(allow).collect()
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
+    let unusable = || format!("the baseline {} cannot be used", Shown::path(path));
+    let text = config::read_named(path).map_err(|problem| crate::report::failure(&problem.into()))?;
+    Baseline::read(&text).map_err(|error| Failure::new(unusable()).because(&error))
+}
+
+fn write_baseline(path: &Path, scanned: &[Scanned]) -> Result<Baseline, Failure> {
+    let mut baseline = Baseline::default();
+    for one in scanned {
+        for found in one.open() {
+            baseline.add(&found.finding, &one.place_of(found));
+        }
+    }
+    let text =
+        baseline.write().map_err(|error| Failure::new("the baseline cannot be written").because(&error))?;
+    replace(Scope::Project, path, &text)?;
+    Ok(baseline)
+}
+
+/// How long the progress is looked at anew.
+const PACE: Duration = Duration::from_millis(100);
+
+/// Scans every place, several at once. The answers come in the order of the places.
+fn scan_all(bench: &Bench<'_>, spots: &[Spot], terminal: &mut Terminal<'_>) -> io::Result<Vec<Scanned>> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(spots.len().max(1));
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let mut progress = Progress::new(spots.len());
+    let mut scanned: Vec<Option<Scanned>> = spots.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some((number, spot)) = take(next, spots) {
+                    if sender.send((number, bench.scan(spot))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        loop {
+            match receiver.recv_timeout(PACE) {
+                Ok((number, one)) => {
+                    progress.step(&one.shown, terminal.err)?;
+                    scanned[number] = Some(one);
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => progress.draw(terminal.err)?,
+                Err(mpsc::RecvTimeoutError::Disconnected) => break progress.clear(terminal.err),
+            }
+        }
+    })?;
+    Ok(scanned.into_iter().flatten().collect())
+}
+
+fn take<'a>(next: &AtomicUsize, spots: &'a [Spot]) -> Option<(usize, &'a Spot)> {
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    Some((number, spots.get(number)?))
+}

@@ -1,0 +1,129 @@
+//! A scan, for people.
+
+use std::fmt::Write as _;
+use std::io;
+
+use policy::Shown;
+use skill::{Severity, Verdict, Via};
+
+use super::scan::Whole;
+use super::scanned::{Found, Scanned};
+use crate::terminal::Terminal;
+
+/// Prints findings and the summary; what could not be read goes to standard error.
+pub(crate) fn tell(whole: &Whole, show_suppressed: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    for scanned in &whole.scanned {
+        for found in scanned.found.iter().filter(|found| show_suppressed || found.suppression.is_none()) {
+            writeln!(terminal.out, "{}", drawn(found, terminal.color))?;
+        }
+    }
+    write!(terminal.out, "{}", summary(whole, terminal.color))?;
+    terminal.out.flush()?;
+    for note in &whole.gathered.notes {
+        writeln!(terminal.err, "note: {}: {}", Shown::path(&note.path), Shown::text(&note.why))?;
+    }
+    for trouble in whole.troubles() {
+        let (path, why) = (Shown::path(&trouble.path), Shown::text(&trouble.why));
+        writeln!(terminal.err, "error: {path} was not looked at: {why}")?;
+    }
+    Ok(())
+}
+
+/// One finding with its place.
+pub(crate) fn drawn(found: &Found, color: bool) -> String {
+    let finding = &found.finding;
+    let number = finding.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let mut lines = vec![
+        format!("{}: {}", severity(finding.severity, finding.rule.id, color), finding.rule.title),
+        format!("{gutter}--> {}:{number}:{}", Shown::path(&found.shown), finding.column),
+    ];
+    if let Some(window) = &found.window {
+        lines.push(format!("{gutter} |"));
+        lines.push(format!("{number} | {}", window.text));
+        lines.push(format!("{gutter} | {}{}", window.before, window.carets));
+    }
+    let mut more = |word: &str, text: &str| lines.push(format!("{gutter} = {word}: {}", Shown::text(text)));
+    finding.note.iter().for_each(|note| more("note", note));
+    if !finding.via.is_empty() {
+        more("via", &finding.via.iter().map(step).collect::<Vec<_>>().join(", "));
+        more("reads", &finding.matched);
+    }
+    more("why", finding.rule.why);
+    more("fix", finding.rule.fix);
+    if let Some(suppression) = &found.suppression {
+        more("accepted", &format!("{}: {}", suppression.word(), suppression.reason()));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// A step on the way to a finding, in words.
+pub(crate) fn step(via: &Via) -> String {
+    match via {
+        Via::Decoded(how) => format!("decoded from {how}"),
+        Via::Value(pointer) => format!("the value {pointer}"),
+        Via::From { path, line } => format!("{}:{line}", Shown::path(path)),
+    }
+}
+
+fn severity(severity: Severity, rule: &str, color: bool) -> String {
+    let code = match severity {
+        Severity::Critical => "31",
+        Severity::Warning => "33",
+        Severity::Note => "36",
+    };
+    let plain = format!("{}[{rule}]", severity.name());
+    if color { format!("\x1b[1;{code}m{plain}\x1b[0m") } else { plain }
+}
+
+/// One line for each place that is not clean, and one for all.
+fn summary(whole: &Whole, color: bool) -> String {
+    let mut text = String::new();
+    for scanned in whole.scanned.iter().filter(|scanned| scanned.verdict != Verdict::Clean) {
+        let counted = counted(scanned);
+        // Writing to a text does not fail.
+        let _written = writeln!(
+            text,
+            "{}: {} ({counted})",
+            Shown::path(&scanned.shown),
+            verdict(scanned.verdict, color)
+        );
+    }
+    let count = |verdict: Verdict| whole.scanned.iter().filter(|scanned| scanned.verdict == verdict).count();
+    let files: usize = whole.scanned.iter().map(|scanned| scanned.files).sum();
+    let accepted: usize =
+        whole.scanned.iter().map(|scanned| scanned.found.len() - scanned.open().count()).sum();
+    let accepted = if accepted == 0 { String::new() } else { format!("; {} accepted", findings(accepted)) };
+    let troubles = whole.troubles().count();
+    let troubles = if troubles == 0 { String::new() } else { format!("; {troubles} not looked at") };
+    let [blocked, flagged, clean] = [Verdict::Blocked, Verdict::Flagged, Verdict::Clean].map(count);
+    let places = whole.scanned.len();
+    let _written = writeln!(
+        text,
+        "{places} scanned, {files} files: {blocked} blocked, {flagged} flagged, {clean} clean{accepted}{troubles}"
+    );
+    text
+}
+
+fn counted(scanned: &Scanned) -> String {
+    let [critical, warnings, notes] =
+        [Severity::Critical, Severity::Warning, Severity::Note].map(|severity| scanned.count(severity));
+    let counts = [(critical, "critical"), (warnings, "warnings"), (notes, "notes")];
+    let said = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    said.collect::<Vec<_>>().join(", ")
+}
+
+fn findings(count: usize) -> String {
+    if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
+}
+
+/// The word for a verdict, in its colour.
+fn verdict(verdict: Verdict, color: bool) -> String {
+    let code = match verdict {
+        Verdict::Blocked => "31",
+        Verdict::Flagged => "33",
+        Verdict::Clean => "32",
+    };
+    let word = verdict.word();
+    if color { format!("\x1b[1;{code}m{word}\x1b[0m") } else { word.to_owned() }
+}

@@ -1,0 +1,48 @@
+//! One way to write each letter: NFKC.
+
+use unicode_normalization::char::canonical_combining_class;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+use super::{Counts, Step};
+
+/// The text in its plain form, if it was not.
+pub(super) fn normalised(text: &str, counts: &mut Counts) -> Option<Step> {
+    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+        return None;
+    }
+    let mut step = Step::with_capacity(text.len());
+    let mut from = 0;
+    for (at, c) in text.char_indices() {
+        if at > from && begins(c) {
+            piece(&mut step, text, from..at, counts);
+            from = at;
+        }
+    }
+    piece(&mut step, text, from..text.len(), counts);
+    (step.text != text).then_some(step)
+}
+
+/// One stretch that nothing before or behind it has to do with.
+fn piece(step: &mut Step, text: &str, range: std::ops::Range<usize>, counts: &mut Counts) {
+    let from = &text[range.clone()];
+    if from.is_ascii() || is_nfkc_quick(from.chars()) == IsNormalized::Yes {
+        step.copy(text, range);
+        return;
+    }
+    let normal: String = from.nfkc().collect();
+    if normal == from {
+        step.copy(text, range);
+    } else {
+        counts.normalised += 1;
+        step.make(&normal, range);
+    }
+}
+
+/// Whether a character never becomes one with what stands before it.
+fn begins(c: char) -> bool {
+    if c.is_ascii() {
+        return true;
+    }
+    let first = std::iter::once(c).nfkd().next().unwrap_or(c);
+    canonical_combining_class(first) == 0 && is_nfkc_quick(std::iter::once(first)) == IsNormalized::Yes
+}

@@ -1,0 +1,43 @@
+//! Front matter that cannot be read.
+
+use super::skill_files;
+use crate::front::Front;
+use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::unit::ANYWHERE;
+use crate::view::Skill;
+
+pub(super) const RULE: Rule = Rule {
+    id: "FRONT_UNREADABLE",
+    category: Category::Front,
+    severity: Severity::Warning,
+    title: "front matter that cannot be read",
+    why: "What a reader refuses, another may understand in its own way: tools, hooks and a description that nobody has seen.",
+    fix: "repair the front matter; put texts with colons in quotes",
+    places: ANYWHERE,
+    anchors: &["description:", "allowed-tools:", "hooks:", "name:"],
+    check: Check::Skill(hits),
+    hits: &[
+        text("---\nname: a\nname: b\ndescription: c\n---\n"),
+        text("---\nname: &x a\ndescription: *x\n---\n"),
+        text("---\nname: a\ndescription: [\n---\n"),
+    ],
+    misses: &[
+        text("---\nname: a\ndescription: b\nother: {c: d}\n---\n"),
+        text("# A\n\nname: b\n"),
+        file("notes.md", "---\nname: a\nname: b\n---\n"),
+        text("---\nname: a\ndescription: Use it: now\n---\n"),
+    ],
+};
+
+fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
+    let errors = skill_files(skill).filter_map(|view| Some((view, Front::read(&view.text).err()?)));
+    errors
+        .map(|(view, error)| {
+            let at = error.spot().byte;
+            // A colon too many is what people write; the rest is what people hide behind.
+            let common = matches!(error, crate::front::FrontError::Syntax { ref message, .. } if message.contains("mapping values"));
+            let severity = common.then_some(Severity::Note);
+            SkillHit { entry: view.entry, span: at..at, note: Some(error.to_string()), severity }
+        })
+        .collect()
+}

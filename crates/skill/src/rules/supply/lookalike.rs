@@ -1,0 +1,209 @@
+//! Packages with a name that is nearly a known one.
+
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::names::{OTHERS, PACKAGES, PYTHON, SCOPES};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::scan::compiled;
+use crate::unit::{Place, Places, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "PACKAGE_LOOKALIKE",
+    category: Category::SupplyChain,
+    severity: Severity::Critical,
+    title: "a package with a name that is nearly a known one",
+    why: "Names that are one letter off are registered to be installed by mistake.",
+    fix: "install the package with the right name, after looking it up",
+    places: Places::of(&[Place::Script, Place::Fence, Place::Inline]),
+    anchors: &[
+        "npx ",
+        "npx\"",
+        "uvx ",
+        "uvx\"",
+        "bunx",
+        "pipx",
+        "dlx ",
+        "pip install",
+        "pip3 install",
+        "npm install",
+        "npm i ",
+        "pnpm add",
+        "yarn add",
+        "uv add",
+        "uv pip",
+        "\"dependencies\"",
+    ],
+    check: Check::Unit(hits),
+    hits: &[
+        file(
+            ".mcp.json",
+            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","@modelcontextprotcol/server-git"]}}}"#,
+        ),
+        file(".mcp.json", r#"{"mcpServers":{"a":{"command":"uvx","args":["mcp-server-fecth"]}}}"#),
+        text("```sh\npip install reqeusts\n```"),
+        text("```sh\nnpm install --save expresss\n```"),
+        text("Run `npx -y @anthropic-a1/claude-code`."),
+        file("package.json", r#"{"dependencies":{"loadsh":"^4.0.0"}}"#),
+    ],
+    misses: &[
+        file(
+            ".mcp.json",
+            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","@modelcontextprotocol/server-memory","@example/thing"]}}}"#,
+        ),
+        text("```sh\npip install requests preact psycopg2-binary\nnpm install express axios\n```"),
+        text("```sh\nnpx -y my-own-tool@latest\nuvx ruff check .\n```"),
+        file("package.json", r#"{"dependencies":{"lodash":"^4.0.0","color":"1.0.0"}}"#),
+        text("pip install -r requirements.txt"),
+    ],
+};
+
+/// How many words behind a command are looked at.
+const MAX_WORDS: usize = 40;
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text();
+    let mut hits = Vec::new();
+    let Some(installs) = INSTALLS.as_ref() else { return hits };
+    for found in installs.find_iter(text.as_bytes()) {
+        let runs = RUNS.as_ref().is_some_and(|runs| runs.is_match(found.as_bytes()));
+        // Behind `npx` stands one package, and then its arguments.
+        let most = if runs { 1 } else { MAX_WORDS };
+        for (at, word) in words(text, found.end()).filter(|(_, word)| !word.starts_with('-')).take(most) {
+            hits.extend(hit(at, word));
+        }
+    }
+    hits.extend(dependencies(unit));
+    hits
+}
+
+/// The words of a command from a place on, without what quotes and separates them. Only as many as a command has are looked at.
+fn words(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = from;
+    let mut ended = false;
+    let pieces = text.get(from..).unwrap_or_default().split([' ', '\t', '"', '\'', ',', '`', '[', ':']);
+    pieces
+        .map_while(move |piece| {
+            let start = at;
+            at += piece.len() + 1;
+            let whole = piece.split(['\n', '|', ';', '&', '}', ']']).next().unwrap_or_default();
+            (!std::mem::replace(&mut ended, whole.len() < piece.len())).then_some((start, whole))
+        })
+        .filter(|(_, word)| !word.is_empty() && *word != "args" && *word != "command")
+}
+
+fn dependencies(unit: &Unit<'_>) -> Vec<Hit> {
+    let is_package = unit.view.path.file_name().is_some_and(|name| name == "package.json");
+    let Some(document) = crate::json::in_unit(unit).filter(|_| is_package) else { return Vec::new() };
+    let kinds = ["dependencies", "devDependencies", "optionalDependencies"];
+    let named = kinds.into_iter().flat_map(|kind| document.root.all(kind)).flat_map(|kind| kind.object());
+    named.filter_map(|(name, _)| hit(name.span.start + 1, &name.text)).collect()
+}
+
+fn hit(at: usize, word: &str) -> Option<Hit> {
+    let known = resembles(word)?;
+    Some(Hit { range: at..at + word.len(), note: Some(format!("nearly `{known}`")), severity: None })
+}
+
+/// The known name that a package wants to be taken for.
+fn resembles(word: &str) -> Option<&'static str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "@/._-".contains(c);
+    let word = word.split(['=', '>', '<', '~', '^']).next()?.to_ascii_lowercase();
+    if !word.chars().all(fits) || word.len() > 80 {
+        return None;
+    }
+    match word.strip_prefix('@') {
+        Some(scoped) => nearest(scoped.split_once('/')?.0, SCOPES),
+        None => {
+            let name = word.split('@').next()?;
+            let known = PACKAGES.iter().chain(PYTHON).any(|known| *known == name) || OTHERS.contains(&name);
+            if known || name.contains('/') {
+                None
+            } else {
+                nearest(name, PACKAGES).or_else(|| nearest(name, PYTHON))
+            }
+        }
+    }
+}
+
+/// The name in a list that is one letter off, two for long names; `None` if the name itself is in it.
+pub(in crate::rules) fn nearest(name: &str, list: &'static [&'static str]) -> Option<&'static str> {
+    if list.contains(&name) || OTHERS.contains(&name) {
+        return None;
+    }
+    list.iter().copied().find(|known| {
+        let most = match known.len() {
+            ..6 => return false,
+            6..12 => 1,
+            _ => 2,
+        };
+        // A name that goes on is a name of its own: `eslint` and `eslint-8`.
+        let longer = name.strip_prefix(known).is_some_and(|rest| {
+            rest.starts_with(['-', '_', '.']) || rest.starts_with(|c: char| c.is_ascii_digit())
+        });
+        let plural = name.strip_suffix('s') == Some(known) || known.strip_suffix('s') == Some(name);
+        name.len().abs_diff(known.len()) <= most
+            && !longer
+            && !(plural && !name.ends_with("ss"))
+            && distance(name.as_bytes(), known.as_bytes()) <= most
+    })
+}
+
+/// How many letters have to be put in, left out, changed or swapped with their neighbour.
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut best = (last[j] + usize::from(x != y)).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+static INSTALLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compiled(
+        r#"\b(?:npx|uvx|bunx|pipx\s+(?:run|install)|pnpm\s+dlx|yarn\s+dlx|uv\s+tool\s+run|pip3?\s+install|uv\s+pip\s+install|uv\s+add|npm\s+(?:install|i|exec)|pnpm\s+(?:add|i|install)|yarn\s+add|bun\s+add)(?:\s|"\s*,\s*"args"\s*:\s*\[)"#,
+    )
+});
+
+static RUNS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled(r"^(?:npx|uvx|bunx|pipx\s+run|pnpm\s+dlx|yarn\s+dlx|uv\s+tool)"));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_far_names_are_apart() {
+        let rows = [
+            ("abc", "abc", 0),
+            ("abc", "acb", 1),
+            ("abc", "ab", 1),
+            ("abc", "abcc", 1),
+            ("abc", "xbc", 1),
+            ("abcd", "badc", 2),
+            ("", "ab", 2),
+        ];
+        for (a, b, expected) in rows {
+            assert_eq!(distance(a.as_bytes(), b.as_bytes()), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn known_names_are_never_taken_for_another() {
+        for name in PACKAGES.iter().chain(PYTHON).chain(OTHERS) {
+            assert_eq!(resembles(name), None, "{name}");
+        }
+        for scope in SCOPES {
+            assert_eq!(resembles(&format!("@{scope}/x")), None, "{scope}");
+        }
+    }
+}

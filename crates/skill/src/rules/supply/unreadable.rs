@@ -1,0 +1,39 @@
+//! Settings of agents that cannot be read.
+
+use super::SETTINGS;
+use crate::json;
+use crate::language::Language;
+use crate::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::unit::{Place, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "SETTINGS_UNREADABLE",
+    category: Category::SupplyChain,
+    severity: Severity::Warning,
+    title: "settings or a list of tools that cannot be read",
+    why: "What is not read is not judged. Another reader may be more patient.",
+    fix: "repair the file",
+    places: SETTINGS,
+    anchors: &["\"mcpservers\"", "\"hooks\"", "\"inputschema\"", "\"tools\"", "\"scripts\""],
+    check: Check::Unit(hits),
+    hits: &[
+        file(".mcp.json", r#"{"mcpServers": {"a": {"command": "sh" "args": []}}}"#),
+        file(".claude/settings.json", r#"{"hooks": {"Stop": [}"#),
+    ],
+    misses: &[
+        file(".mcp.json", "{\"mcpServers\": {}} // none"),
+        file("SKILL.md", "```json\n{\"mcpServers\": {...}}\n```\n"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if unit.place == Place::Fence || unit.language != Language::Json {
+        return Vec::new();
+    }
+    let at = match json::read(unit.text()) {
+        Ok(_) => return Vec::new(),
+        Err(json::JsonError::TooLarge) => 0,
+        Err(json::JsonError::TooDeep(at) | json::JsonError::TooMany(at) | json::JsonError::Syntax(at)) => at,
+    };
+    vec![Hit::at(at..at)]
+}

@@ -1,0 +1,37 @@
+//! All secrets of a repository as one text.
+
+use super::SETTINGS;
+use super::as_shown;
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::Unit;
+
+pub(super) const RULE: Rule = Rule {
+    id: "WORKFLOW_SECRETS",
+    category: Category::SupplyChain,
+    severity: Severity::Critical,
+    title: "a workflow that takes all secrets at once",
+    why: "A step gets the secrets that it needs by name. Whoever takes all of them as one text wants to keep them.",
+    fix: "name each secret that a step needs",
+    places: SETTINGS,
+    anchors: &["tojson(secrets", "tojson( secrets", "tojson (secrets"],
+    check: Check::Unit(hits),
+    hits: &[file(
+        ".github/workflows/a.yml",
+        "jobs:\n  a:\n    steps:\n      - run: echo '${{ toJSON(secrets) }}' | tee out\n",
+    )],
+    misses: &[
+        file(
+            ".github/workflows/a.yml",
+            "jobs:\n  a:\n    steps:\n      - run: make\n        env:\n          TOKEN: ${{ secrets.TOKEN }}\n",
+        ),
+        text("```yaml\n# never do this\n- run: echo '${{ toJSON(secrets) }}'\n```\n"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let lower = unit.text().to_ascii_lowercase();
+    let found = lower
+        .match_indices("tojson")
+        .filter(|(at, _)| lower[*at + 6..].trim_start_matches([' ', '(']).starts_with("secrets"));
+    found.map(|(at, word)| Hit { range: at..at + word.len(), note: None, severity: as_shown(unit) }).collect()
+}
