@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ::audit::{By, Digest, Event, FilePath, Name, Names, Text};
 use config::{Oversize, ScanSettings};
-use policy::{Code, Shown, ToolName};
+use policy::{Code, Shown};
 use serde_json::{Value, json};
 use skill::clean::{self, Size};
 use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Tree, Verdict};
@@ -12,7 +12,6 @@ use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Tree, Verdict}
 use super::clean::{one_tree, unreadable};
 use super::profile;
 use super::scan::allows;
-use super::scanned::hash;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -86,7 +85,7 @@ impl Subject {
         let real =
             std::fs::canonicalize(directory).map_err(|error| unreadable(directory, &error.to_string()))?;
         let named = real.strip_prefix(&around.places.workspace).unwrap_or(&real).to_owned();
-        let sha256 = hash(&tree);
+        let sha256 = Digest::of(&tree.listing());
         Ok(Self { shown: directory.to_owned(), real, named, tree, sha256 })
     }
 
@@ -115,7 +114,7 @@ impl Subject {
             sha256: Some(self.sha256),
             critical: judged.count(Severity::Critical) as u64,
             warnings: judged.count(Severity::Warning) as u64,
-            codes: Names(&codes(judged)),
+            codes: Names(&judged.rules()),
             reason: Text(&refused.to_string()),
         })?;
         let shown = Shown::path(&self.shown);
@@ -141,17 +140,16 @@ impl Subject {
         let warnings = judged.count(Severity::Warning) as u64;
         if loaded.verdict == Verdict::Flagged {
             let critical = judged.count(Severity::Critical) as u64;
-            let codes = codes(judged);
-            let (sha256, codes) = (self.sha256, Names(&codes));
+            let rules = judged.rules();
+            let (sha256, codes) = (self.sha256, Names(&rules));
             journal.record(&Event::SkillFlagged { by, skill, path, sha256, critical, warnings, codes })?;
         }
-        let excused = judged.suppressed.iter().filter(|(finding, _)| finding.severity == Severity::Critical);
         journal.record(&Event::SkillLoaded {
             by: By::default(),
             skill: Name(&loaded.name),
             path: FilePath(&self.real),
             sha256: self.sha256,
-            critical: excused.count() as u64,
+            critical: judged.excused() as u64,
             warnings,
             tools: Names(tools),
         })
@@ -218,13 +216,5 @@ fn tell(
 /// The tools that are left: those of the policy, as far as the skill wants them.
 fn wanted(loaded: &Loaded, tools: &policy::ToolSet) -> Vec<&'static str> {
     let Some(wanted) = &loaded.tools else { return tools.tools().collect() };
-    let names: Vec<_> = wanted.iter().filter_map(|name| ToolName::parse(name).ok()).collect();
-    tools.narrow(&names).tools().collect()
-}
-
-fn codes(judged: &Judged) -> Vec<&'static str> {
-    let mut codes: Vec<_> = judged.open.iter().map(|finding| finding.rule.id).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    codes
+    tools.narrow(wanted).tools().collect()
 }

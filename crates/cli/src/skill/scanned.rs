@@ -80,7 +80,7 @@ impl Bench<'_> {
             real: spot.real.clone(),
             named,
             is_file: spot.is_file(),
-            sha256: hash(&tree),
+            sha256: Digest::of(&tree.listing()),
             files: tree.entries.len(),
             bytes,
             found,
@@ -202,21 +202,4 @@ fn end(bytes: &[u8], finding: &Finding) -> (usize, usize) {
     let columns = String::from_utf8_lossy(last).chars().count();
     let column = if lines == 0 { finding.column + columns } else { columns + 1 };
     (finding.line + lines, column)
-}
-
-/// The hash of a tree: of one line for each name, with what it is.
-pub(crate) fn hash(tree: &Tree) -> Digest {
-    let mut lines = Vec::new();
-    for entry in &tree.entries {
-        let what = match &entry.content {
-            Content::File { bytes, executable } => format!("{} {executable}", Digest::of(bytes)),
-            Content::Link { target } => format!("link {}", policy::Shown::path(target)),
-            Content::TooLarge { length } => format!("large {length}"),
-            Content::Special => "special".to_owned(),
-        };
-        lines.extend(format!("{what} ").bytes());
-        lines.extend(entry.path.as_os_str().as_encoded_bytes());
-        lines.push(0);
-    }
-    Digest::of(&lines)
 }
