@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::map::Map;
 
-pub(crate) use character::{is_bidi, is_emoji, is_tag, is_zero_width};
-pub(crate) use comment::end_of as end_of_comment;
+pub(crate) use character::{is_bidi, is_tag, is_zero_width};
+pub(crate) use strip::hidden;
 
 /// How long a text may be, if nobody says otherwise.
 pub const MAX_CHARS: usize = 20_000;

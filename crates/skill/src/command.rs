@@ -7,6 +7,7 @@
 mod fetch;
 mod mask;
 mod run;
+mod secret;
 mod step;
 
 use policy::{Argv, Code, Invocation, Program, Span, Word};
@@ -17,6 +18,7 @@ use crate::unit::{Place, Unit};
 
 pub(crate) use fetch::{Fetch, last_segment};
 pub(crate) use run::{is_decoder, is_interpreter, is_sender, is_shell};
+pub(crate) use secret::{Secret, secret};
 pub(crate) use step::Step;
 
 /// The longest text that is read as a whole; longer ones are read line by line.

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
+use crate::rule::Severity;
+
 /// What a host is, as far as its name tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -58,6 +60,17 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
+    /// How bad it is to run what comes from there, unseen.
+    pub(crate) fn weight_of_running(&self) -> Severity {
+        match self.kind {
+            Kind::Vendor if self.encrypted => Severity::Note,
+            Kind::UserContent if self.encrypted => Severity::Warning,
+            Kind::Private => Severity::Warning,
+            Kind::Unknown if self.host.is_empty() => Severity::Warning,
+            _ => Severity::Critical,
+        }
+    }
+
     /// Whether somebody could have made it a minute ago without giving a name.
     pub(crate) fn is_throwaway(&self) -> bool {
         matches!(

@@ -23,6 +23,7 @@ mod frame;
 mod front;
 mod json;
 mod language;
+mod link;
 mod load;
 mod lock;
 mod manifest;

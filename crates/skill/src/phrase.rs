@@ -19,7 +19,7 @@ use vocabulary::VOCABULARY;
 const MAX_HITS: usize = 20;
 
 /// What separates two words.
-const GAP: &str = "[\\s*_`\"'|>~\\x80-\\xff]+";
+const GAP: &str = "(?:[\\s*_`\"'|>~\\x80-\\xff]+)";
 
 /// Up to ninety bytes of the same sentence. A dot inside a word or a path does not end one.
 const STRETCH: &str = r"(?:[^.!?]|[.!?][^\s]){0,90}?";
@@ -172,6 +172,7 @@ fn expanded(phrase: &str) -> String {
             text = text.replace(name, words);
         }
     }
+    let text = text.replace("[- ]", "(?: |-)").replace("[ -]", "(?: |-)");
     text.replace(" ... ", &format!("{GAP}{STRETCH}\\b")).replace("...", STRETCH).replace(' ', GAP)
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::tree::Tree;
 use crate::unit::{Places, Unit};
 use crate::view::Skill;
 
@@ -180,16 +181,31 @@ pub(crate) struct SkillHit {
 pub(crate) struct Sample {
     pub(crate) path: &'static str,
     pub(crate) text: &'static str,
+    /// Makes the tree, where it is more than a file with a text.
+    pub(crate) made: Option<fn() -> Tree>,
+}
+
+impl Sample {
+    /// The tree that it stands for.
+    #[cfg(test)]
+    pub(crate) fn tree(&self) -> Tree {
+        self.made.map_or_else(|| Tree::of_file(self.path, self.text), |made| made())
+    }
 }
 
 /// A Markdown text that shows what a rule does.
 pub(crate) const fn text(text: &'static str) -> Sample {
-    Sample { path: "SKILL.md", text }
+    file("SKILL.md", text)
 }
 
 /// A file with a name that shows what a rule does.
 pub(crate) const fn file(path: &'static str, text: &'static str) -> Sample {
-    Sample { path, text }
+    Sample { path, text, made: None }
+}
+
+/// A tree that shows what a rule does, where a text cannot.
+pub(crate) const fn made(made: fn() -> Tree) -> Sample {
+    Sample { path: "", text: "", made: Some(made) }
 }
 
 impl fmt::Debug for Rule {

@@ -1,5 +1,13 @@
 //! The rules, one in each file, in packs.
 
+/// Expressions that the code of a rule uses, each compiled once: over bytes, ignoring case, with anchors at lines.
+macro_rules! patterns {
+    ($($name:ident = $pattern:expr;)*) => {$(
+        static $name: std::sync::LazyLock<regex::bytes::Regex> = std::sync::LazyLock::new(|| $crate::rules::compiled($pattern));
+    )*};
+}
+pub(crate) use patterns;
+
 mod attack_tool;
 mod base;
 mod code;
@@ -39,6 +47,20 @@ const PACKS: &[&[&Rule]] = &[
     front::RULES,
 ];
 
+/// A constant expression of a rule.
+#[expect(
+    clippy::expect_used,
+    reason = "the expressions are constants, and the samples of each rule compile them"
+)]
+pub(crate) fn compiled(pattern: &str) -> regex::bytes::Regex {
+    regex::bytes::RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .unicode(false)
+        .multi_line(true)
+        .build()
+        .expect("a constant expression")
+}
+
 /// Every rule.
 #[must_use]
 pub fn all() -> Vec<&'static Rule> {
@@ -55,7 +77,6 @@ pub fn base() -> Vec<&'static Rule> {
 mod tests {
     use super::*;
     use crate::scan::Scanner;
-    use crate::tree::Tree;
 
     #[test]
     fn every_rule_finds_its_hits_and_leaves_its_misses() {
@@ -68,7 +89,7 @@ mod tests {
                 .map(|sample| (sample, true))
                 .chain(rule.misses.iter().map(|sample| (sample, false)));
             for (sample, expected) in samples {
-                let report = scanner.scan(&Tree::of_file(sample.path, sample.text));
+                let report = scanner.scan(&sample.tree());
                 let found = report
                     .findings
                     .iter()

@@ -10,6 +10,7 @@ use crate::archive;
 use crate::finding::{Finding, Report};
 use crate::prefilter::{Anchor, Prefilter};
 use crate::rule::{Check, Hit, Rule, Severity};
+use crate::stance;
 use crate::tree::{Content, Tree};
 use crate::unit::Unit;
 use crate::view::{Skill, View, read};
@@ -66,6 +67,7 @@ impl Scanner {
                 }
             }
         }
+        found.settle(&skill);
         found.report()
     }
 
@@ -149,7 +151,7 @@ impl Patterns {
 }
 
 /// An expression over bytes: letters of other scripts are bytes like any other, and nothing is ever backtracked.
-fn compiled(pattern: &str) -> Option<Regex> {
+pub(crate) fn compiled(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).case_insensitive(true).unicode(false).multi_line(true).build().ok()
 }
 
@@ -227,6 +229,13 @@ impl<'a> Found<'a> {
         match self.tree.entries.get(entry).map(|entry| &entry.content) {
             Some(Content::File { bytes, .. }) => bytes,
             _ => &[],
+        }
+    }
+
+    /// Lowers what is only told about. Where findings were left out, nobody knows what else there was, and nothing is lowered.
+    fn settle(&mut self, skill: &Skill<'_>) {
+        if self.findings.len() < MAX_FINDINGS {
+            stance::settle(skill, &mut self.findings);
         }
     }
 

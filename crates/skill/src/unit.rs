@@ -137,6 +137,21 @@ impl<'a> Unit<'a> {
         self.view.text.get(self.range.end..to).unwrap_or_default()
     }
 
+    /// Whether a place in a paragraph lies in inline code, which is a unit of its own.
+    pub(crate) fn is_in_code(&self, at: usize) -> bool {
+        /// How far back an opening backtick is looked for.
+        const FAR: usize = 1000;
+        let before = self.text().as_bytes().get(at.saturating_sub(FAR)..at).unwrap_or_default();
+        self.place == Place::Prose && memchr::memchr_iter(b'`', before).count() % 2 == 1
+    }
+
+    /// Whether it is a row of a table, where a bar is no pipe.
+    pub(crate) fn is_table_row(&self) -> bool {
+        self.place == Place::Prose
+            && (self.before(3).trim_end_matches(' ').ends_with('|')
+                || self.after(3).trim_start_matches(' ').starts_with('|'))
+    }
+
     /// The texts of the headings above it, outermost first.
     pub(crate) fn headings(&self) -> impl Iterator<Item = &'a str> {
         let text: &'a str = &self.view.text;

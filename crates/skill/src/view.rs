@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::archive::Archive;
-use crate::clean::clean;
+use crate::clean::{clean, hidden};
 use crate::decode::{self, Budget};
 use crate::embedded::embedded;
 use crate::finding::Via;
@@ -35,7 +35,7 @@ pub(crate) struct View<'a> {
     pub(crate) single: Option<Place>,
 }
 
-impl<'a> View<'a> {
+impl View<'_> {
     /// A text that was made out of this one.
     fn made(&self, text: String, mut maps: Vec<Map>, via: Via, language: Language) -> Self {
         maps.extend(self.maps.iter().cloned());
@@ -44,9 +44,9 @@ impl<'a> View<'a> {
         Self { entry: self.entry, path: self.path, language, text, maps, via, single: None }
     }
 
-    /// Whether it is the file as it came.
-    pub(crate) fn is_raw(&self) -> bool {
-        self.via.is_empty()
+    /// Whether it is a file, or a text in a document, as it came.
+    pub(crate) fn is_as_it_came(&self) -> bool {
+        self.via.iter().all(|via| matches!(via, Via::Value(_)))
     }
 
     /// Where a stretch of the text stands in the bytes of the file.
@@ -64,6 +64,13 @@ pub(crate) struct Skill<'a> {
     /// What came of the archives in it.
     pub(crate) archives: Vec<Archive>,
     units: Vec<OnceCell<Vec<Unit<'a>>>>,
+    hidden: OnceCell<Vec<Hidden<'a>>>,
+}
+
+/// The characters that hide in a text as it came, with their places.
+pub(crate) struct Hidden<'a> {
+    pub(crate) view: &'a View<'a>,
+    pub(crate) characters: Vec<(usize, char)>,
 }
 
 impl<'a> Skill<'a> {
@@ -74,6 +81,7 @@ impl<'a> Skill<'a> {
             limits: Vec::new(),
             archives: Vec::new(),
             units: views.iter().map(|_| OnceCell::new()).collect(),
+            hidden: OnceCell::new(),
         }
     }
 
@@ -81,6 +89,15 @@ impl<'a> Skill<'a> {
     pub(crate) fn units(&self, view: usize) -> &[Unit<'a>] {
         let Some((cell, view)) = self.units.get(view).zip(self.views.get(view)) else { return &[] };
         cell.get_or_init(|| units(view))
+    }
+
+    /// The texts as they came in which characters hide.
+    pub(crate) fn hidden(&self) -> &[Hidden<'a>] {
+        self.hidden.get_or_init(|| {
+            let came = self.views.iter().filter(|view| view.is_as_it_came());
+            let hidden = came.map(|view| Hidden { view, characters: hidden(&view.text).collect() });
+            hidden.filter(|hidden| !hidden.characters.is_empty()).collect()
+        })
     }
 
     /// The units of all views.

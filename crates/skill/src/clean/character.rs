@@ -78,7 +78,7 @@ pub(crate) fn is_tag(c: char) -> bool {
 }
 
 /// Whether a character is shown as a picture, so that joiners and selectors behind it mean something.
-pub(crate) fn is_emoji(c: char) -> bool {
+pub(super) fn is_emoji(c: char) -> bool {
     EMOJI.iter().any(|&(first, last)| (first..=last).contains(&c))
 }
 

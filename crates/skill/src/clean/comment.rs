@@ -24,7 +24,7 @@ pub(super) fn removed(text: &str, counts: &mut Counts) -> Option<Step> {
 }
 
 /// The length of a comment behind its opening, with its end. One without an end goes on to the end of the text.
-pub(crate) fn end_of(rest: &str) -> usize {
+fn end_of(rest: &str) -> usize {
     if rest.starts_with('>') {
         return 1;
     }

@@ -1,5 +1,7 @@
 //! Characters that show nothing, and what steers a terminal.
 
+use std::ops::Range;
+
 use super::character::{Kind, is_emoji, is_ideograph, kind};
 use super::{Counts, Step};
 
@@ -11,37 +13,83 @@ const FLAGS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
 
 /// The text without them, if there were any.
 pub(super) fn stripped(text: &str, counts: &mut Counts) -> Option<Step> {
-    if is_plain(text) {
+    let mut step = Step::with_capacity(0);
+    let mut copied = 0;
+    for taken in (Hidden { text, at: 0, before: None }) {
+        if copied == 0 && step.text.is_empty() {
+            step.text.reserve(text.len());
+        }
+        step.copy(text, copied..taken.range.start);
+        match taken.kind {
+            Kind::Tag => counts.tags += 1,
+            Kind::Control => counts.controls += 1,
+            _ => counts.invisible += 1,
+        }
+        if taken.kind == Kind::Blank {
+            step.make(" ", taken.range.clone());
+        }
+        copied = taken.range.end;
+    }
+    if copied == 0 {
         return None;
     }
-    let mut step = Step::with_capacity(text.len());
-    let (mut at, mut copied, mut before) = (0, 0, None);
-    while let Some(c) = text[at..].chars().next() {
-        let stays = match kind(c) {
-            Kind::Plain => {
-                let flag = if c == '\u{1f3f4}' { flag(&text[at..]) } else { None };
-                flag.unwrap_or(c.len_utf8())
-            }
-            Kind::Invisible if is_meant(before, c, &text[at + c.len_utf8()..]) => c.len_utf8(),
-            _ => 0,
-        };
-        if stays > 0 {
-            before = Some(c);
-            at += stays;
-            continue;
-        }
-        step.copy(text, copied..at);
-        let length = taken(c, &text[at..], counts);
-        if kind(c) == Kind::Blank {
-            step.make(" ", at..at + length);
-            before = Some(' ');
-        }
-        at += length;
-        copied = at;
-    }
-    step.copy(text, copied..at);
-    (step.text != text).then_some(step)
+    step.copy(text, copied..text.len());
+    Some(step)
 }
+
+/// The characters of a text that hide in it, with their places.
+pub(crate) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    Hidden { text, at: 0, before: None }.map(|taken| (taken.range.start, taken.c))
+}
+
+/// What is taken out of a text, one after the other.
+struct Hidden<'a> {
+    text: &'a str,
+    at: usize,
+    /// The last character that stays.
+    before: Option<char>,
+}
+
+struct Taken {
+    range: Range<usize>,
+    c: char,
+    kind: Kind,
+}
+
+impl Iterator for Hidden<'_> {
+    type Item = Taken;
+
+    fn next(&mut self) -> Option<Taken> {
+        loop {
+            let plain = self.text.as_bytes()[self.at..].iter().position(|byte| !is_plain(*byte))?;
+            if plain > 0 {
+                self.before = self.text.as_bytes().get(self.at + plain - 1).map(|byte| char::from(*byte));
+                self.at += plain;
+            }
+            let rest = &self.text[self.at..];
+            let c = rest.chars().next()?;
+            let (kind, start) = (kind(c), self.at);
+            let stays = match kind {
+                Kind::Plain if c == FLAG => flag(rest).or(Some(c.len_utf8())),
+                Kind::Plain => Some(c.len_utf8()),
+                Kind::Invisible if is_meant(self.before, c, &rest[c.len_utf8()..]) => Some(c.len_utf8()),
+                _ => None,
+            };
+            if let Some(length) = stays {
+                (self.at, self.before) = (start + length, Some(c));
+                continue;
+            }
+            self.at += if kind == Kind::Control { command(c, rest) } else { c.len_utf8() };
+            if kind == Kind::Blank {
+                self.before = Some(' ');
+            }
+            return Some(Taken { range: start..self.at, c, kind });
+        }
+    }
+}
+
+/// The flag that tags can follow.
+const FLAG: char = '\u{1f3f4}';
 
 /// The text without anything that is not ASCII.
 pub(super) fn all_but_ascii(text: &str, counts: &mut Counts) -> Option<Step> {
@@ -56,23 +104,9 @@ pub(super) fn all_but_ascii(text: &str, counts: &mut Counts) -> Option<Step> {
     (step.text != text).then_some(step)
 }
 
-/// Whether there is nothing to look at: the common case, and fast.
-fn is_plain(text: &str) -> bool {
-    text.is_ascii()
-        && !text.bytes().any(|byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r') || byte == 0x7f)
-}
-
-/// The length of what is taken out, and the count of it.
-fn taken(c: char, text: &str, counts: &mut Counts) -> usize {
-    match kind(c) {
-        Kind::Tag => counts.tags += 1,
-        Kind::Control => {
-            counts.controls += 1;
-            return command(c, text);
-        }
-        _ => counts.invisible += 1,
-    }
-    c.len_utf8()
+/// Whether a byte is a character that always stays.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
 }
 
 /// The length of a command to a terminal, or of a single control character.
@@ -133,7 +167,7 @@ fn is_key(c: char) -> bool {
 
 /// The length of a flag that is written with tags, with the black flag before them.
 fn flag(text: &str) -> Option<usize> {
-    let tags = &text['\u{1f3f4}'.len_utf8()..];
+    let tags = &text[FLAG.len_utf8()..];
     let name: String =
         tags.chars().take(6).filter_map(|tag| char::from_u32(u32::from(tag).checked_sub(0xe0000)?)).collect();
     let (name, cancel) = name.split_at_checked(5)?;

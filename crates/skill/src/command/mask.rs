@@ -1,8 +1,6 @@
 //! A unit's text -> a text of the same length that a shell can read.
 
-use std::sync::LazyLock;
-
-use regex::bytes::Regex;
+use crate::rules::patterns;
 
 /// A fence, a script: without prompts and what was printed, without the marks of what is to be filled in.
 pub(super) fn commands(text: &str) -> String {
@@ -39,18 +37,10 @@ fn finished(mut bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-#[expect(clippy::expect_used, reason = "the expressions are constants, and a test compiles each of them")]
-fn regex(pattern: &str) -> Regex {
-    regex::bytes::RegexBuilder::new(pattern)
-        .unicode(false)
-        .multi_line(true)
-        .build()
-        .expect("a constant expression")
-}
-
 /// `$ `, `% `, `user@host:~$ `, and the arrow of some shells.
-static PROMPT: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^[ \t]*(?:[\w.-]+@[\w.-]+[^\n$#%]{0,60})?(?:\$|%|\xe2\x9d\xaf)[ \t]+"));
+patterns! {
+    PROMPT = r"^[ \t]*(?:[\w.-]+@[\w.-]+[^\n$#%]{0,60})?(?:\$|%|\xe2\x9d\xaf)[ \t]+";
+}
 
 /// Where lines have prompts, lines without are what was printed.
 fn prompts(bytes: &mut [u8]) {
@@ -80,8 +70,9 @@ fn prompts(bytes: &mut [u8]) {
 }
 
 /// `<url>`, `<your token>`.
-static FILLING: LazyLock<Regex> =
-    LazyLock::new(|| regex(r#"<[A-Za-z][A-Za-z0-9 _.:/|"'-]{0,60}[A-Za-z0-9"'_]>"#));
+patterns! {
+    FILLING = r#"<[A-Za-z][A-Za-z0-9 _.:/|"'-]{0,60}[A-Za-z0-9"'_]>"#;
+}
 
 fn fillings(bytes: &mut [u8]) {
     let found: Vec<_> = FILLING.find_iter(bytes).map(|found| found.range()).collect();
@@ -95,8 +86,9 @@ fn fillings(bytes: &mut [u8]) {
 }
 
 /// What stands for a blank so that nobody sees one.
-static SEPARATOR: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"\$(?:\{IFS(?:[:%#][^}\n]{0,10})?\}|IFS)(?:\$[0-9@*])?"));
+patterns! {
+    SEPARATOR = r"\$(?:\{IFS(?:[:%#][^}\n]{0,10})?\}|IFS)(?:\$[0-9@*])?";
+}
 
 fn separators(bytes: &mut [u8]) {
     if memchr::memmem::find(bytes, b"IFS").is_none() {
@@ -109,8 +101,8 @@ fn separators(bytes: &mut [u8]) {
 }
 
 /// Programs whose name is hardly ever an ordinary word where a command could begin.
-static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
-    regex(concat!(
+patterns! {
+    PROGRAM = concat!(
         r"(?:^|[\s\x22'`(=:,;>|&!\[{@])(",
         r"(?:/(?:usr/)?(?:local/)?s?bin/)?(?:curl|wget2?|aria2c|bash|sh|zsh|nc|ncat|netcat|socat|env|printenv|export|cat|base64|base32|xxd|",
         r"openssl|echo|printf|python[0-9.]*|perl|ruby|node|deno|php|sudo|doas|eval|exec|source|rm|dd|mkfs(?:\.\w+)?|chmod|chown|dig|nslookup|",
@@ -118,8 +110,8 @@ static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
         r"kubectl|nsenter|pip[0-9.]*|pipx|npx|npm|xattr|spctl|csrutil|osascript|powershell|pwsh|mkfifo|tee|defaults|launchctl|shred|",
         r"truncate|unset|visudo|xmrig|insmod|modprobe|mount|chattr|setcap|passwd|chpasswd|git|gpg|security|sqlite3|bash\.exe)",
         r"|(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|HISTFILE)=)(?:[\s;|]|\$\{?IFS|$|[^\s=|]*(?:\s|$))"
-    ))
-});
+    );
+}
 
 /// Where the command of a line stands: from the last name of a program before the first pipe or bracket.
 fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
@@ -136,12 +128,14 @@ fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
         if whole {
             let apart = start.is_some_and(|start| {
                 line[start..found.start()].iter().any(|byte| b"|;&(<>`'\"".contains(byte))
+                    || memchr::memmem::find(&line[start..found.start()], b" -").is_some()
                     || begins_with(
                         &line[start..found.start()],
                         &[b"sudo", b"env", b"doas", b"LD_", b"export"],
                     )
             });
-            if !apart {
+            let quoted = found.start() > 0 && b"'\"".contains(&line[found.start() - 1]);
+            if !apart || quoted && begins_with(&line[found.start()..], &[b"curl", b"wget"]) {
                 start = Some(found.start());
             }
         }
@@ -151,9 +145,20 @@ fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
             break;
         }
     }
-    let start = start?;
+    let start = before_pipe(line, start?);
     let end = start + end_of(&line[start..], start.checked_sub(1).map(|before| line[before]));
     (start < end).then_some(start..end)
+}
+
+/// Where a name stands behind a pipe, the command begins before it, with the sentence.
+fn before_pipe(line: &[u8], start: usize) -> usize {
+    let before = line[..start].trim_ascii_end();
+    let Some(rest) = before.strip_suffix(b"|") else { return start };
+    let sentence =
+        rest.windows(2).rposition(|pair| matches!(pair, b". " | b": " | b", ")).map_or(0, |at| at + 2);
+    let quoted = memchr::memrchr2(b'`', b'"', rest).map_or(0, |at| at + 1);
+    let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace() || b">*-|".contains(byte)).count();
+    sentence.max(quoted).max(blanks).min(start)
 }
 
 fn begins_with(text: &[u8], words: &[&[u8]]) -> bool {

@@ -90,6 +90,21 @@ pub(crate) fn is_sender(name: &str) -> bool {
 }
 
 impl<'c> Step<'c> {
+    /// Whether it writes all variables of the environment.
+    pub(crate) fn dumps_variables(self) -> bool {
+        let words = self.words();
+        let only = |allowed: &[&str]| words.iter().all(|word| allowed.contains(&word.text.as_str()));
+        match self.name().as_str() {
+            "env" => only(&["-0", "--null"]),
+            "printenv" => only(&["-0", "--null"]),
+            "export" => only(&["-p"]),
+            "set" => words.is_empty(),
+            "declare" | "typeset" => only(&["-x", "-p", "-px", "-xp"]),
+            "compgen" => only(&["-v", "-e"]),
+            _ => false,
+        }
+    }
+
     /// Whether it runs what it reads from its standard input.
     pub(crate) fn runs_stdin(self) -> bool {
         let name = self.name();

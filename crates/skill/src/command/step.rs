@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use policy::{Program, Redirect, Word};
+use policy::{Direction, Program, Redirect, Word};
 
 use super::{Commands, MAX_BACK};
 
@@ -86,6 +86,25 @@ impl<'c> Step<'c> {
     pub(crate) fn range_from(self, other: Step<'_>) -> Range<usize> {
         let (a, b) = (self.range(), other.range());
         a.start.min(b.start)..a.end.max(b.end)
+    }
+
+    /// Another program of the same unit.
+    pub(crate) fn other(self, number: usize) -> Option<Self> {
+        self.commands.step(number)
+    }
+
+    /// The files that it writes: by a redirection, or as `tee`, `cp` and their kin.
+    pub(crate) fn writes(self) -> impl Iterator<Item = String> {
+        let named = match self.name().as_str() {
+            "tee" => self.words(),
+            "cp" | "mv" | "install" | "ln" => self.words().last().map_or(&[][..], std::slice::from_ref),
+            _ => &[],
+        };
+        let redirected = self.redirects().iter().filter(|redirect| redirect.direction == Direction::Write);
+        let words = named.iter().filter(|word| !word.text.starts_with('-'));
+        redirected.map(|redirect| &redirect.target).chain(words).map(move |word| {
+            if word.is_literal() { word.text.clone() } else { self.spelled(word).replace(['"', '\''], "") }
+        })
     }
 
     /// The programs whose output comes to it through pipes, the nearest first.

@@ -50,7 +50,7 @@ fn flush(cluster: &mut Vec<Escape>, from: &'static str, found: &mut Vec<Replacem
     let letters = cluster.iter().filter(|(_, c)| c.is_ascii_alphanumeric()).count();
     let hides = cluster.len() >= MIN && letters >= MIN.min(cluster.len()) && 2 * letters >= cluster.len();
     for (range, c) in cluster.drain(..) {
-        if hides && !(c.is_control() && !matches!(c, '\t' | '\n')) {
+        if hides && (!c.is_control() || matches!(c, '\t' | '\n')) {
             found.push(Replacement { range, text: c.to_string(), from });
         }
     }

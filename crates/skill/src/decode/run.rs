@@ -36,13 +36,11 @@ pub(super) fn decoded(text: &str, budget: &mut Budget) -> Vec<Decoded> {
 /// The next run that is long enough. It looks only at every sixteenth byte and back from there to the first that is none.
 fn next(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
     while let Some(window) = bytes.get(at..at + MIN) {
-        match window.iter().rposition(|byte| !IN_RUN[usize::from(*byte)]) {
-            Some(other) => at += other + 1,
-            None => {
-                let more = bytes[at + MIN..].iter().take_while(|byte| IN_RUN[usize::from(**byte)]).count();
-                return Some(at..at + MIN + more);
-            }
-        }
+        let Some(other) = window.iter().rposition(|byte| !IN_RUN[usize::from(*byte)]) else {
+            let more = bytes[at + MIN..].iter().take_while(|byte| IN_RUN[usize::from(**byte)]).count();
+            return Some(at..at + MIN + more);
+        };
+        at += other + 1;
     }
     None
 }
@@ -51,7 +49,7 @@ fn next(bytes: &[u8], mut at: usize) -> Option<Range<usize>> {
 fn lines(bytes: &[u8], run: Range<usize>) -> Range<usize> {
     let mut end = run.end;
     let mut line = run.len();
-    while line >= 60 && line % 4 == 0 {
+    while line >= 60 && line.is_multiple_of(4) {
         let rest = &bytes[end..];
         let gap = rest.iter().take(16).take_while(|byte| byte.is_ascii_whitespace()).count();
         if gap == 0 || !rest[..gap].contains(&b'\n') {
@@ -194,12 +192,11 @@ fn is_text(bytes: &[u8], cut: bool) -> bool {
 
 /// The letters of base64, the other ones of its form for addresses, and those of hex.
 const IN_RUN: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let one = byte as u8;
-        table[byte] = one.is_ascii_alphanumeric() || matches!(one, b'+' | b'/' | b'-' | b'_');
-        byte += 1;
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";
+    let (mut table, mut at) = ([false; 256], 0);
+    while at < letters.len() {
+        table[letters[at] as usize] = true;
+        at += 1;
     }
     table
 };

@@ -24,6 +24,8 @@ pub(super) const ROWS: &[Row] = &[
     row("astral.sh", Kind::Vendor, "the installers of uv and ruff"),
     row("bun.sh", Kind::Vendor, "the installer of bun"),
     row("bun.com", Kind::Vendor, "the installer of bun"),
+    row("get.scoop.sh", Kind::Vendor, "the installer of Scoop"),
+    row("community.chocolatey.org", Kind::Vendor, "the installer of Chocolatey"),
     row("deno.land", Kind::Vendor, "the installer and the modules of deno"),
     row("jsr.io", Kind::Vendor, "the registry of deno"),
     row("get.docker.com", Kind::Vendor, "the installer of Docker"),

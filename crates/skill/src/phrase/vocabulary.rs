@@ -27,7 +27,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
     ),
     (
         "<drop>",
-        r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?:ting)?|discard(?:ing)?|set aside|abandon|neglect|stop following|do not follow|no longer follow|do not obey)",
+        r"(?:ignore|disregard|forget|discard|set aside|abandon|neglect|stop following|do not follow|no longer follow|do not obey)",
     ),
     // Acts that take something out.
     (

@@ -1,5 +1,9 @@
 //! Things destroyed.
 
+mod disk;
+mod system_removed;
+mod traces;
+
 use crate::rule::Rule;
 
-pub(super) const RULES: &[&Rule] = &[];
+pub(super) const RULES: &[&Rule] = &[&system_removed::RULE, &disk::RULE, &traces::RULE];

@@ -1,5 +1,11 @@
-//! Text that ends the frame it is put into, or plays a part in a chat.
+//! Text that ends the frame it is put into: tags and turns of chat formats.
+
+mod chat_token;
+mod important;
+mod quoted;
+mod turn;
+mod wrapper;
 
 use crate::rule::Rule;
 
-pub(super) const RULES: &[&Rule] = &[];
+pub(super) const RULES: &[&Rule] = &[&chat_token::RULE, &wrapper::RULE, &turn::RULE, &important::RULE];

@@ -1,5 +1,21 @@
 //! A person is talked into running something.
 
+mod archive_password;
+mod paste;
+mod program;
+mod run_dialog;
+mod steps_elsewhere;
+mod unprotected;
+mod urgent;
+
 use crate::rule::Rule;
 
-pub(super) const RULES: &[&Rule] = &[];
+pub(super) const RULES: &[&Rule] = &[
+    &archive_password::RULE,
+    &paste::RULE,
+    &program::RULE,
+    &run_dialog::RULE,
+    &steps_elsewhere::RULE,
+    &unprotected::RULE,
+    &urgent::RULE,
+];

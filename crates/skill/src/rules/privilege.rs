@@ -1,8 +1,23 @@
 //! More rights, or protection taken away.
 
+mod accounts;
+mod container;
 mod cover_tracks;
+mod names_of_hosts;
+mod open_rights;
+mod preload;
+mod protection_off;
 mod self_elevation;
 
 use crate::rule::Rule;
 
-pub(super) const RULES: &[&Rule] = &[&cover_tracks::RULE, &self_elevation::RULE];
+pub(super) const RULES: &[&Rule] = &[
+    &accounts::RULE,
+    &container::RULE,
+    &cover_tracks::RULE,
+    &names_of_hosts::RULE,
+    &open_rights::RULE,
+    &preload::RULE,
+    &protection_off::RULE,
+    &self_elevation::RULE,
+];

@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
+
+use crate::scan::compiled;
 
 /// From here on a text gives orders that no description gives.
 pub(super) const ORDERS: u32 = 4;
@@ -40,7 +42,7 @@ const DEMANDS: &[Demand] = &[
     Demand {
         weight: 4,
         mentioned: true,
-        pattern: r"\b(?:do not|don't|don\u{2019}t|never|must not|should not|avoid)\s+(?:ever\s+)?(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|alert(?:ing)?|let)\s+(?:(?:this|it|that|anything|any of this|about|to|these)\s+){0,3}(?:to\s+)?(?:the\s+)?(?:user|human|person)|\bwithout\s+(?:telling|informing|notifying|the knowledge of)\s+(?:the\s+)?(?:user|human)|\b(?:user|human)\s+(?:must|should|does|need)\s*(?:not|n't)\s+(?:know|see|be told|notice|be informed|need to know)|\bkeep (?:this|it) (?:secret|hidden|confidential) from",
+        pattern: r"\b(?:do not|don.{1,3}t|never|must not|should not|avoid)\s+(?:ever\s+)?(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|alert(?:ing)?|let)\s+(?:(?:this|it|that|anything|any of this|about|to|these)\s+){0,3}(?:to\s+)?(?:the\s+)?(?:user|human|person)|\bwithout\s+(?:telling|informing|notifying|the knowledge of)\s+(?:the\s+)?(?:user|human)|\b(?:user|human)\s+(?:must|should|does|need)\s*(?:not|n't)\s+(?:know|see|be told|notice|be informed|need to know)|\bkeep (?:this|it) (?:secret|hidden|confidential) from",
     },
     // Files that no tool needs to be told.
     Demand {
@@ -75,7 +77,9 @@ const DEMANDS: &[Demand] = &[
 pub(super) fn demands(text: &str) -> (u32, Range<usize>) {
     let (mut sum, mut worst, mut place) = (0, 0, 0..0);
     for (demand, pattern) in DEMANDS.iter().zip(&*PATTERNS) {
-        let Some(found) = pattern.as_ref().and_then(|pattern| pattern.find(text)) else { continue };
+        let Some(found) = pattern.as_ref().and_then(|pattern| pattern.find(text.as_bytes())) else {
+            continue;
+        };
         let weight = if demand.mentioned && is_mention(text, found.start()) {
             demand.weight.min(1)
         } else {
@@ -95,8 +99,8 @@ fn is_mention(text: &str, at: usize) -> bool {
     while !text.is_char_boundary(from) {
         from += 1;
     }
-    let before = text[from..at].rsplit(['.', '\n']).next().unwrap_or_default();
-    MENTION.as_ref().is_some_and(|mention| mention.is_match(before))
+    let before = text.get(from..at).unwrap_or_default().rsplit(['.', '\n']).next().unwrap_or_default();
+    MENTION.as_ref().is_some_and(|mention| mention.is_match(before.as_bytes()))
 }
 
 static PATTERNS: LazyLock<Vec<Option<Regex>>> =
@@ -107,10 +111,6 @@ static MENTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:detect|prevent|protect|attempt|such as|scan|block|like|example|e\.g|flag|find|identif|against|reject|check)\w*|[\x22'`]$",
     )
 });
-
-fn compiled(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
-}
 
 #[cfg(test)]
 mod tests {

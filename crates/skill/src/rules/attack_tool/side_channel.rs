@@ -2,12 +2,13 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 
 use super::{ANCHORS, MANIFESTS, document};
 use crate::json::Node;
 use crate::manifest::tool_nodes;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::scan::compiled;
 use crate::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -66,7 +67,7 @@ fn tool_hits(tool: &Node<'_>, text: &str) -> Vec<Hit> {
                 return Some(Hit::at(name.span.clone()));
             }
             let description = schema.all("description").find(|node| node.text().is_some())?;
-            let found = WANTS.as_ref()?.find(description.text()?)?;
+            let found = WANTS.as_ref()?.find(description.text()?.as_bytes())?;
             Some(Hit::at(description.map(text).back(found.range())))
         })
         .collect()
@@ -74,5 +75,5 @@ fn tool_hits(tool: &Node<'_>, text: &str) -> Vec<Hit> {
 
 static WANTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r"\b(?:full|entire|complete|whole|all)\b[^.\n]{0,30}\b(?:conversation|chat) (?:history|log|so far|transcript)|\b(?:contents? of|all)\b[^.\n]{0,20}(?:~/\.|\.env\b|\.ssh|environment variables and|api keys|secrets|credentials)\b[^.\n]{0,40}\byou\b|\byour (?:full |entire )?system prompt";
-    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
+    compiled(pattern)
 });

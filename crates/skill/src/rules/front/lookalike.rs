@@ -28,6 +28,9 @@ pub(super) const RULE: Rule = Rule {
         text("---\nname: github-issues\ndescription: b\n---\n"),
         text("---\nname: notions-of-style\ndescription: b\n---\n"),
         text("---\nname: analytic-tester\ndescription: b\n---\n"),
+        text("---\nname: motion-design\ndescription: b\n---\n"),
+        text("---\nname: openapi-client\ndescription: b\n---\n"),
+        text("---\nname: strip-comments\ndescription: b\n---\n"),
         text("---\nname: MyCIRunner\ndescription: b\n---\n"),
     ],
 };
@@ -63,10 +66,28 @@ fn resembles(name: &str) -> Option<(&'static str, Severity)> {
     word.map(|known| (known, Severity::Warning))
 }
 
-/// A word that is nearly another. One that only goes on, or stops earlier, is a word of its own, unless it ends in the same letter twice.
+/// A word that is another with the errors that fingers make: two letters swapped, one twice, a digit for the letter that it looks like.
+/// A letter for another is no error but a word: `motion` is not `notion`.
 fn swapped(word: &str, list: &'static [&'static str]) -> Option<&'static str> {
-    let known = nearest(word, list)?;
-    let doubled = word.strip_prefix(known).is_some_and(|rest| known.ends_with(rest));
-    let own = !doubled && (word.starts_with(known) || known.starts_with(word));
-    (!own && word.len() >= 6).then_some(known)
+    if word.len() < 6 || list.contains(&word) {
+        return None;
+    }
+    list.iter().copied().find(|known| is_typo(word.as_bytes(), known.as_bytes()))
+}
+
+fn is_typo(word: &[u8], known: &[u8]) -> bool {
+    let same = word.iter().zip(known).take_while(|(a, b)| a == b).count();
+    let (Some(rest), Some(right)) = (word.get(same..), known.get(same..)) else { return false };
+    let swap = rest.len() == right.len()
+        && rest.len() >= 2
+        && (rest[0], rest[1]) == (right[1], right[0])
+        && rest[0] != rest[1]
+        && rest[2..] == right[2..];
+    let twice = same > 0 && rest.len() == right.len() + 1 && rest[0] == word[same - 1] && rest[1..] == *right;
+    let alike = [(b'0', b'o'), (b'1', b'l'), (b'1', b'i'), (b'3', b'e'), (b'5', b's'), (b'4', b'a')];
+    let digit = rest.len() == right.len()
+        && !rest.is_empty()
+        && alike.contains(&(rest[0], right[0]))
+        && rest[1..] == right[1..];
+    swap || twice || digit
 }

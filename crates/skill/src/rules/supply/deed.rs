@@ -2,13 +2,15 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
+
+use crate::scan::compiled;
 
 /// What code does that has to be short enough for settings; `None` if nothing of it is remarkable.
 pub(in crate::rules) fn deed(code: &str) -> Option<&'static str> {
     let local = LOCAL.as_ref()?;
     // Addresses of the machine itself are no network.
-    let code = local.replace_all(code, " ");
+    let code = local.replace_all(code.as_bytes(), &b" "[..]);
     DEEDS
         .iter()
         .find(|(pattern, _)| pattern.as_ref().is_some_and(|pattern| pattern.is_match(&code)))
@@ -65,10 +67,6 @@ const TABLE: &[(&str, &str)] = &[
     (r"\brm\s+-[a-z]*r[a-z]*\s+(?:/|~|\$HOME)|\bmkfs|\bdd\s+if=|\bshred\b", "it destroys files"),
     (r"\bxmrig\b|\bminerd\b|stratum\+|\bcpuminer\b|--donate-level", "it mines"),
 ];
-
-fn compiled(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
-}
 
 #[cfg(test)]
 mod tests {

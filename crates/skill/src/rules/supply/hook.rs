@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 
 use super::SETTINGS;
 use super::deed::deed;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::scan::compiled;
 use crate::unit::{Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -60,15 +61,14 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         return Vec::new();
     }
     let severity = (unit.place == Place::Fence).then_some(Severity::Note);
-    let found = command.captures_iter(text).filter_map(|found| found.get(1));
+    let found = command.captures_iter(text.as_bytes()).filter_map(|found| found.get(1));
     found
         .filter_map(|code| {
-            let note = deed(&code.as_str().replace("\\\"", "\""))?.to_owned();
+            let note = deed(&String::from_utf8_lossy(code.as_bytes()).replace("\\\"", "\""))?.to_owned();
             Some(Hit { range: code.range(), note: Some(note), severity })
         })
         .collect()
 }
 
-static COMMAND: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    RegexBuilder::new(r#""(?:command|bash)"\s*:\s*"([^\n]*?)"\s*(?:[,}\]]|\r?\n)"#).build().ok()
-});
+static COMMAND: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled(r#""(?:command|bash)"\s*:\s*"([^\n]*?)"\s*(?:[,}\]]|\r?\n)"#));

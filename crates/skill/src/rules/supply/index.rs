@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 
 use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::scan::compiled;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -45,10 +46,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let Some(pattern) = OPTION.as_ref() else { return Vec::new() };
-    let found = pattern.captures_iter(unit.text()).filter_map(|found| found.get(1));
+    let found = pattern.captures_iter(unit.text().as_bytes()).filter_map(|found| found.get(1));
     found
         .filter_map(|url| {
-            let host = classify(url.as_str());
+            let host = classify(&String::from_utf8_lossy(url.as_bytes()));
             let own = matches!(host.kind, Kind::Private);
             let bad = !own && (!host.encrypted || host.is_throwaway());
             bad.then(|| Hit::at(url.range()))
@@ -58,5 +59,5 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 
 static OPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r"(?:--(?:extra-)?index-url|--registry|--find-links|--default-index|--index|\bregistry|(?:extra-)?index-url|pip_(?:extra_)?index_url|uv_index(?:_url)?)(?:\s*=\s*|\s+)['\x22]?(https?://[^\s'\x22`)<>]+)";
-    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
+    compiled(pattern)
 });

@@ -2,13 +2,14 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 
 use super::SETTINGS;
 use super::as_shown;
 use super::deed::deed;
 use crate::json::{Node, in_unit};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::scan::compiled;
 use crate::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -73,8 +74,8 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 fn does(script: &str) -> Option<&'static str> {
-    let inline = INLINE.as_ref().is_some_and(|pattern| pattern.is_match(script));
-    let other = OTHER.as_ref().is_some_and(|pattern| pattern.is_match(script));
+    let inline = INLINE.as_ref().is_some_and(|pattern| pattern.is_match(script.as_bytes()));
+    let other = OTHER.as_ref().is_some_and(|pattern| pattern.is_match(script.as_bytes()));
     deed(script)
         .or(inline.then_some("it runs code that stands in the settings"))
         .or(other.then_some("it installs another package"))
@@ -91,7 +92,3 @@ static OTHER: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:npm|pnpm|yarn|bun)\s+(?:install|i|add|global\s+add)\b[^&;|]*(?:\s(?:-g|--global)\b|@latest\b|\bhttps?://|\bgit\+)|\byarn\s+global\s+add\b|\bpip3?\s+install\s+[a-z]",
     )
 });
-
-fn compiled(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
-}

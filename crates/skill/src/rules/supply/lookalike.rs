@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 
 use super::names::{OTHERS, PACKAGES, PYTHON, SCOPES};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::scan::compiled;
 use crate::unit::{Place, Places, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -65,24 +66,31 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let mut hits = Vec::new();
     let Some(installs) = INSTALLS.as_ref() else { return hits };
-    for found in installs.find_iter(text).take(200) {
-        let line = text[found.end()..].split(['\n', '|', ';', '&', '}', ']']).next().unwrap_or_default();
-        let runs = RUNS.as_ref().is_some_and(|runs| runs.is_match(found.as_str()));
+    for found in installs.find_iter(text.as_bytes()) {
+        let runs = RUNS.as_ref().is_some_and(|runs| runs.is_match(found.as_bytes()));
         // Behind `npx` stands one package, and then its arguments.
         let most = if runs { 1 } else { MAX_WORDS };
-        for (at, word) in words(line).filter(|(_, word)| !word.starts_with('-')).take(most) {
-            hits.extend(hit(found.end() + at, word));
+        for (at, word) in words(text, found.end()).filter(|(_, word)| !word.starts_with('-')).take(most) {
+            hits.extend(hit(at, word));
         }
     }
     hits.extend(dependencies(unit));
     hits
 }
 
-/// The words of a line with their places, without what quotes and separates them.
-fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
-    line.split([' ', '\t', '"', '\'', ',', '`', '[', ':'])
-        .filter(|word| !word.is_empty() && *word != "args" && *word != "command")
-        .map(|word| (word.as_ptr() as usize - line.as_ptr() as usize, word))
+/// The words of a command from a place on, without what quotes and separates them. Only as many as a command has are looked at.
+fn words(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = from;
+    let mut ended = false;
+    let pieces = text.get(from..).unwrap_or_default().split([' ', '\t', '"', '\'', ',', '`', '[', ':']);
+    pieces
+        .map_while(move |piece| {
+            let start = at;
+            at += piece.len() + 1;
+            let whole = piece.split(['\n', '|', ';', '&', '}', ']']).next().unwrap_or_default();
+            (!std::mem::replace(&mut ended, whole.len() < piece.len())).then_some((start, whole))
+        })
+        .filter(|(_, word)| !word.is_empty() && *word != "args" && *word != "command")
 }
 
 fn dependencies(unit: &Unit<'_>) -> Vec<Hit> {
@@ -168,10 +176,6 @@ static INSTALLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static RUNS: LazyLock<Option<Regex>> =
     LazyLock::new(|| compiled(r"^(?:npx|uvx|bunx|pipx\s+run|pnpm\s+dlx|yarn\s+dlx|uv\s+tool)"));
-
-fn compiled(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
-}
 
 #[cfg(test)]
 mod tests {

@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 
 use super::{SETTINGS, as_shown};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::scan::compiled;
 use crate::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -50,8 +51,8 @@ pub(super) const RULE: Rule = Rule {
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let target = memchr::memmem::find(text.as_bytes(), b"pull_request_target").is_some();
-    let checkout = CHECKOUT.as_ref().and_then(|pattern| pattern.find(text)).filter(|_| target);
-    let run = RUN.as_ref().and_then(|pattern| pattern.find(text));
+    let checkout = CHECKOUT.as_ref().and_then(|pattern| pattern.find(text.as_bytes())).filter(|_| target);
+    let run = RUN.as_ref().and_then(|pattern| pattern.find(text.as_bytes()));
     let found = checkout.into_iter().chain(run);
     found.map(|found| Hit { range: found.range(), note: None, severity: as_shown(unit) }).collect()
 }
@@ -69,7 +70,3 @@ static RUN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\brun:(?:[^\n]*|\s*[|>][^\n]*(?:\n[ \t]+(?:[^\n:]|:[^ \n])*){1,40})\$\{\{\s*(?:github\.event\.(?:issue|comment|review|discussion|pull_request|commits|head_commit)\.?[\w.\[\]*]*(?:title|body|message|name|ref|label|email)\b|github\.head_ref)",
     )
 });
-
-fn compiled(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).case_insensitive(true).build().ok()
-}

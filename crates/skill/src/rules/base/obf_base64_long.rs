@@ -1,0 +1,125 @@
+//! A long text in base64.
+
+use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::unit::ANYWHERE;
+use crate::view::Skill;
+
+pub(super) const RULE: Rule = Rule {
+    id: "OBF_BASE64_LONG",
+    category: Category::Obfuscation,
+    severity: Severity::Warning,
+    title: "long text in base64",
+    why: "Nobody reads such a text, and programs do.",
+    fix: "write the text itself, or keep it in a file with a name that says what it is",
+    places: ANYWHERE,
+    anchors: &[],
+    check: Check::Skill(hits),
+    hits: &[
+        text("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+        text(
+            "echo bHMgLWxhIC90bXAgJiYgZWNobyB0aGlzIGlzIG9ubHkgYW4gZXhhbXBsZSBvZiBhIHRleHQgdGhhdCBpcyBsb25nZXI= ",
+        ),
+    ],
+    misses: &[
+        text("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+        text(
+            "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
+        ),
+        text(
+            "![x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)",
+        ),
+        text(
+            "https://a.b/one/two/three/four/five/six/seven/eight/nine/ten/eleven/twelve/thirteen/fourteen/fifteen/sixteen",
+        ),
+        text(
+            "integrity: sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+        ),
+        text(
+            "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7vbqajDhA1d2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c me",
+        ),
+    ],
+};
+
+/// How long a run of such characters is before anybody minds.
+const LONG: usize = 80;
+
+/// How many are told of in one file.
+const MAX_TOLD: usize = 5;
+
+fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
+    let mut hits = Vec::new();
+    for view in skill.views {
+        let found =
+            runs(view.text.as_bytes()).filter(|run| !is_known(view.text.as_bytes(), run)).take(MAX_TOLD);
+        hits.extend(found.map(|run| SkillHit {
+            entry: view.entry,
+            span: view.back(run),
+            note: None,
+            severity: None,
+        }));
+    }
+    hits
+}
+
+fn is_member(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/'
+}
+
+/// The long runs of a text. Of each stretch as long as a run, one byte is looked at, and those around it only if it could be part of one.
+fn runs(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let mut at = LONG - 1;
+    std::iter::from_fn(move || {
+        while let Some(&byte) = text.get(at) {
+            if !is_member(byte) {
+                at += LONG;
+                continue;
+            }
+            let floor = at.saturating_sub(LONG);
+            let start = text[floor..at]
+                .iter()
+                .rposition(|byte| !is_member(*byte))
+                .map_or(floor, |back| floor + back + 1);
+            let end = text[at..].iter().position(|byte| !is_member(*byte)).map_or(text.len(), |on| at + on);
+            at = end + LONG;
+            if end - start >= LONG {
+                return Some(start..end);
+            }
+        }
+        None
+    })
+}
+
+/// Hashes, paths, pictures, keys that are meant to be public, and the checksums of packages.
+fn is_known(text: &[u8], run: &std::ops::Range<usize>) -> bool {
+    let inside = &text[run.start..run.end.min(run.start + 4096)];
+    let before = &text[run.start.saturating_sub(48)..run.start];
+    let is_hex = inside.iter().all(u8::is_ascii_hexdigit) && inside.iter().any(u8::is_ascii_digit);
+    let slashes = inside.iter().filter(|byte| **byte == b'/').count();
+    let is_path = slashes * 24 > inside.len();
+    let is_word = inside.iter().all(u8::is_ascii_lowercase);
+    let has = |what: &[u8]| memchr::memmem::find(before, what).is_some();
+    let is_marked = [
+        &b"base64,"[..],
+        b"sha512-",
+        b"sha384-",
+        b"sha256-",
+        b"ssh-rsa ",
+        b"ssh-ed25519 ",
+        b"ecdsa-sha2",
+        b"-----\n",
+        b"-----\r\n",
+    ]
+    .iter()
+    .any(|mark| has(mark));
+    is_hex || is_path || is_word || is_marked || has(b"://") || is_in_block(text, run)
+}
+
+/// A certificate or a signature has lines of one length below a line of hyphens.
+fn is_in_block(text: &[u8], run: &std::ops::Range<usize>) -> bool {
+    let before = &text[run.start.saturating_sub(4096)..run.start];
+    match (memchr::memmem::rfind(before, b"-----BEGIN"), memchr::memmem::rfind(before, b"-----END")) {
+        (Some(begin), Some(end)) => begin > end,
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}

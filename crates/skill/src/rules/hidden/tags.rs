@@ -1,0 +1,51 @@
+//! Tag characters: a second alphabet that nothing shows and every model reads.
+
+use crate::clean::is_tag;
+use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::unit::ANYWHERE;
+use crate::view::Skill;
+
+pub(super) const RULE: Rule = Rule {
+    id: "HIDDEN_TAGS",
+    category: Category::HiddenText,
+    severity: Severity::Critical,
+    title: "text in characters that nothing shows",
+    why: "Tag characters spell out a text that no editor and no page shows, while a model reads it like any other.",
+    fix: "remove the characters; only three flags need them",
+    places: ANYWHERE,
+    anchors: &[],
+    check: Check::Skill(check),
+    hits: &[
+        text("Hello\u{e0052}\u{e0075}\u{e006e}"),
+        text("\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e0049}\u{e0067}\u{e006e}\u{e007f}"),
+    ],
+    misses: &[
+        text("\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f} and \u{1f1f3}\u{1f1f1}"),
+        text("No tags at all."),
+    ],
+};
+
+/// How many characters of the text are shown.
+const MAX_SHOWN: usize = 200;
+
+fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
+    let mut hits = Vec::new();
+    for hidden in skill.hidden() {
+        let tags: Vec<(usize, char)> =
+            hidden.characters.iter().filter(|(_, c)| is_tag(*c)).copied().collect();
+        let (Some((first, _)), Some((last, _))) = (tags.first(), tags.last()) else { continue };
+        let said: String = tags.iter().filter_map(|(_, tag)| plain(*tag)).take(MAX_SHOWN).collect();
+        hits.push(SkillHit {
+            entry: hidden.view.entry,
+            span: hidden.view.back(*first..last + 4),
+            note: Some(format!("it says: {}", policy::Shown::text(&said))),
+            severity: None,
+        });
+    }
+    hits
+}
+
+/// The letter that a tag stands for.
+fn plain(tag: char) -> Option<char> {
+    char::from_u32(u32::from(tag).checked_sub(0xe0000)?).filter(|c| !c.is_control())
+}

@@ -1,0 +1,73 @@
+//! A person is to paste something into a terminal.
+
+use crate::link::links;
+use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{Unit, WORDS};
+
+pub(super) const RULE: Rule = Rule {
+    id: "LURE_PASTE",
+    category: Category::Lure,
+    severity: Severity::Critical,
+    title: "something from a stranger's page is to be pasted into a terminal",
+    why: "What is pasted into a terminal runs with all the rights of whoever pastes it, and the page can change at any time.",
+    fix: "do not paste it; a skill brings its commands along, where they can be read",
+    places: WORDS,
+    anchors: &["terminal", "powershell", "command prompt", "paste", "run dialog", "run box"],
+    check: Check::Unit(hits),
+    hits: &[
+        text(
+            "**macOS**: visit [this page](https://glot.io/snippets/abc), copy the installation script and paste it into Terminal.",
+        ),
+        text("Copy the command from rentry.co/setup-x and run it in your terminal before you continue."),
+        text(
+            "Open Terminal and paste the following:\n\n`echo 'aGVsbG8gdGhlcmUgdGhpcyBpcyBhIGxvbmcgdGV4dCBmb3IgYSB0ZXN0' | base64 -D | sh`",
+        ),
+        text(
+            "Open [the guide][1], copy the code and paste it into PowerShell.\n\n## Use\n\n[1]: https://bit.ly/abc",
+        ),
+    ],
+    misses: &[
+        text("Run the following command in your terminal:\n\n```sh\nnpm install\n```"),
+        text(
+            "Copy the command and paste it into your terminal:\n\n```sh\ncurl -LsSf https://astral.sh/uv/install.sh | sh\n```",
+        ),
+        text("Never paste commands from pastebin.com/x into a terminal."),
+        text("Paste the output of the terminal into the issue."),
+    ],
+};
+
+/// Somebody moves text from somewhere into a terminal.
+static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:copy|copies|paste|pasting|enter|insert|drop|run|execute|type)\b... (?:into|in|to|inside|within|on|via|using|from) (?:<any> ){0,4}(?:terminal|powershell|command prompt|cmd|console|run (?:dialog|box)|command line|iterm|shell)\b",
+    r"\b(?:open|launch|start)(?:ing)? (?:<any> ){0,3}(?:terminal|powershell|command prompt|cmd|console|run (?:dialog|box)|iterm)\b... (?:paste|run|execute|enter|type|insert)\b",
+]);
+
+/// Text that nobody can read.
+static OPAQUE: Phrases = Phrases::new(&[
+    r"[A-Za-z0-9+/]{44,}={0,2}",
+    r"\bbase64\s+(?:-d|-D|--decode)\b",
+    r"\\x[0-9a-f]{2}\\x[0-9a-f]{2}\\x[0-9a-f]{2}\\x",
+]);
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text();
+    let ranges: Vec<_> = PHRASES
+        .ranges(text)
+        .into_iter()
+        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .collect();
+    if ranges.is_empty() {
+        return Vec::new();
+    }
+    let (before, after) = section(unit, 600);
+    let strange = [before, text, after]
+        .iter()
+        .any(|part| links(part).iter().any(|link| link.is_anybodys()) || OPAQUE.is_in(part));
+    if strange || leads_away(unit) { ranges.into_iter().map(Hit::at).collect() } else { Vec::new() }
+}
+
+/// Whether the text has a link whose address stands elsewhere, and that is one nobody answers for.
+fn leads_away(unit: &Unit<'_>) -> bool {
+    unit.text().contains("][") && links(&unit.view.text).iter().any(|link| link.is_anybodys())
+}

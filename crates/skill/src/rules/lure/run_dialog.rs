@@ -1,0 +1,57 @@
+//! A person is led through keys that start a program.
+
+use crate::phrase::{Phrases, is_told_of, section};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{Unit, WORDS};
+
+pub(super) const RULE: Rule = Rule {
+    id: "LURE_RUN_DIALOG",
+    category: Category::Lure,
+    severity: Severity::Critical,
+    title: "a person is led to paste something where it runs at once",
+    why: "Proofs of being human and updates do not need the Run dialog. Malware does.",
+    fix: "do not follow the steps",
+    places: WORDS,
+    anchors: &[
+        "win+r",
+        "win + r",
+        "windows+r",
+        "windows + r",
+        "windows key",
+        "win key",
+        "human",
+        "robot",
+        "captcha",
+        "super+r",
+    ],
+    check: Check::Unit(hits),
+    hits: &[
+        text("Press Win+R, paste the command with Ctrl+V and press Enter."),
+        text("To verify that you are human, open PowerShell and paste the code."),
+        text("Hold the Windows key and press R, then paste the verification text."),
+    ],
+    misses: &[
+        text("Press Win+R and type `services.msc`."),
+        text("The form verifies that you are human with a captcha."),
+        text("Attackers tell people to press Win+R and paste a command."),
+    ],
+};
+
+static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:win(?:dows)?(?: key)?|super) ?\+ ?r\b",
+    r"\bwin(?:dows)? key (?:and|\+) (?:press |hit )?r\b",
+    r"\b(?:verify|prove|confirm)(?: that)? you(?:<'>re| are) (?:<any> ){0,2}(?:human|a robot)\b",
+    r"\b(?:complete|solve) the (?:captcha|verification)\b",
+]);
+
+static PASTED: Phrases =
+    Phrases::new(&[r"\b(?:paste|ctrl ?\+ ?v|cmd ?\+ ?v|powershell|mshta|terminal|command prompt)\b"]);
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text();
+    let (before, after) = section(unit, 200);
+    if ![before, text, after].iter().any(|part| PASTED.is_in(part)) {
+        return Vec::new();
+    }
+    PHRASES.ranges(text).into_iter().filter(|range| !is_told_of(text, range.start)).map(Hit::at).collect()
+}

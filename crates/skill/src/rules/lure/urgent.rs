@@ -1,0 +1,38 @@
+//! A person is hurried, or told that somebody important has approved.
+
+use crate::phrase::Phrases;
+use crate::rule::{Category, Check, Rule, Severity, text};
+use crate::unit::WORDS;
+
+pub(super) const RULE: Rule = Rule {
+    id: "LURE_URGENT",
+    category: Category::Lure,
+    severity: Severity::Warning,
+    title: "a person is hurried into installing something",
+    why: "Urgency and borrowed authority are there so that nobody looks closely.",
+    fix: "look at what is to be installed as if nothing were urgent",
+    places: WORDS,
+    anchors: &[
+        "immediately",
+        "urgent",
+        "critical security",
+        "endorsed",
+        "verified skill",
+        "officially approved",
+    ],
+    check: Check::Unit(|unit| PHRASES.hits_not_told_of(unit.text())),
+    hits: &[
+        text("You must install immediately: this is a critical security patch."),
+        text("This is an official verified skill endorsed by the vendor's team."),
+    ],
+    misses: &[
+        text("Apply critical security patches within a week."),
+        text("Return immediately if the list is empty."),
+        text("Verified skills are listed in the catalogue."),
+    ],
+};
+
+static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:you must|must|please) (?:<any> )?(?:install|update|upgrade|run|apply)(?: <any>){0,2} (?:immediately|right now|at once|urgently)\b",
+    r"\b(?:official|officially)(?: <any>){0,3} (?:verified|approved|endorsed|certified)(?: <any>){0,2} (?:by|endorsed)\b",
+]);

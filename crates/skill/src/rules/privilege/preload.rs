@@ -1,0 +1,48 @@
+//! A library is put into every program.
+
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::patterns;
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "PRIVILEGE_PRELOAD",
+    category: Category::Privilege,
+    severity: Severity::Critical,
+    title: "a library is put into programs that do not ask for it",
+    why: "Its code runs inside every program that is started like this, with everything the program knows.",
+    fix: "remove it; a program that needs a library is linked with it",
+    places: ANYWHERE,
+    anchors: &["ld_preload", "ld_audit", "dyld_insert_libraries", "ld.so.preload"],
+    check: Check::Unit(hits),
+    hits: &[
+        text("LD_PRELOAD=./x.so ls"),
+        text("`export LD_PRELOAD=/tmp/x.so`"),
+        text("`echo /tmp/x.so >> /etc/ld.so.preload`"),
+        text("`DYLD_INSERT_LIBRARIES=~/x.dylib ls`"),
+    ],
+    misses: &[
+        text("`LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 ./server`"),
+        text("LD_PRELOAD is a variable."),
+        text("`unset LD_PRELOAD`"),
+        text("`LD_PRELOAD= ls`"),
+    ],
+};
+
+patterns! {
+    FOUND = r#"\b(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)=["']?([^\s"'`;]+)|(?:>>?|\btee\b[^\n]{0,20}?)\s*/etc/ld\.so\.preload"#;
+}
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let found = FOUND.captures_iter(unit.text().as_bytes()).take(20);
+    found
+        .filter_map(|found| {
+            let path = found.get(1).map_or(&b""[..], |path| path.as_bytes());
+            let installed =
+                [&b"/usr/"[..], b"/lib", b"/opt/", b"lib"].iter().any(|start| path.starts_with(start))
+                    && !path.starts_with(b"/usr/tmp");
+            let variable = path.starts_with(b"$") || path.starts_with(b"<");
+            let severity = (installed || variable).then_some(Severity::Note);
+            Some(Hit { severity, ..Hit::at(found.get(0)?.range()) })
+        })
+        .collect()
+}

@@ -1,0 +1,148 @@
+//! What protects a machine is switched off.
+
+use crate::command::Step;
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::patterns;
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "PRIVILEGE_PROTECTION_OFF",
+    category: Category::Privilege,
+    severity: Severity::Critical,
+    title: "protection of the machine is switched off",
+    why: "Firewalls, scanners and checks of signatures are there for what comes next.",
+    fix: "remove the command; a person decides about the protection of a machine",
+    places: ANYWHERE,
+    anchors: &[
+        "setenforce",
+        "ufw ",
+        "firewalld",
+        "iptables",
+        "nft ",
+        "spctl",
+        "csrutil",
+        "com.apple.quarantine",
+        "mppreference",
+        "advfirewall",
+        "disableantispyware",
+        "apparmor",
+        "auditd",
+        "lsquarantine",
+        "falcon",
+        "crowdstrike",
+        "defender",
+        "clamav",
+        "xprotect",
+        "mpcmdrun",
+        "disablerealtimemonitoring",
+        "sentinel",
+        "osquery",
+        "fail2ban",
+        "executionpolicy",
+    ],
+    check: Check::Unit(hits),
+    hits: &[
+        text("`setenforce 0`"),
+        text("`sudo ufw disable`"),
+        text("`systemctl stop firewalld`"),
+        text("`systemctl disable --now auditd`"),
+        text("`iptables -F`"),
+        text("`sudo spctl --master-disable`"),
+        text("`csrutil disable`"),
+        text("`Set-MpPreference -DisableRealtimeMonitoring $true`"),
+        text("`Add-MpPreference -ExclusionPath C:\\x`"),
+        text("`netsh advfirewall set allprofiles state off`"),
+        text("`pkill -f falcon-sensor`"),
+        text("`curl -o x https://a.b/x && xattr -d com.apple.quarantine x`"),
+    ],
+    misses: &[
+        text("`ufw allow 22`"),
+        text("`systemctl status auditd`"),
+        text("`xattr -d com.apple.quarantine ./thing.app`"),
+        text("`iptables -L`"),
+        text("`csrutil status`"),
+        text("`Get-MpPreference`"),
+    ],
+};
+
+patterns! {
+    TEXT = concat!(
+        r"\bcsrutil\s+disable\b|\bspctl\s+--(?:master|global)-disable\b|\bSet-MpPreference\b[^\n]{0,80}-Disable\w+\s+(?:\$true|1)",
+        r"|\bAdd-MpPreference\b[^\n]{0,40}-Exclusion\w+|\bnetsh\s+advfirewall\s+set\b[^\n]{0,40}\bstate\s+off\b|\bDisableAntiSpyware\b[^\n]{0,60}\b1\b",
+        r"|\bLSQuarantine\b[^\n]{0,20}\b(?:NO|false|0)\b|\bSet-NetFirewallProfile\b[^\n]{0,80}-Enabled\s+(?:\$?false)|\bMpCmdRun(?:\.exe)?['\x22]?\s+-RemoveDefinitions"
+    );
+}
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = TEXT.find_iter(unit.text().as_bytes()).take(10).map(|found| Hit::at(found.range()));
+    text.chain(unit.commands().steps().filter_map(hit).take(20)).collect()
+}
+
+/// What protects a machine, as it is called where it is started and stopped.
+const GUARDS: &[&str] = &[
+    "firewalld",
+    "ufw",
+    "iptables",
+    "nftables",
+    "auditd",
+    "apparmor",
+    "falcon-sensor",
+    "falcon",
+    "crowdstrike",
+    "clamav",
+    "clamav-daemon",
+    "clamd",
+    "mdatp",
+    "sentinelone",
+    "osqueryd",
+    "fail2ban",
+    "rsyslog",
+    "wazuh-agent",
+    "selinux",
+    "carbonblack",
+    "cbdaemon",
+];
+
+fn hit(step: Step<'_>) -> Option<Hit> {
+    let guards = || {
+        step.words().iter().any(|word| {
+            GUARDS.iter().any(|guard| word.text.trim_end_matches(".service").eq_ignore_ascii_case(guard))
+        })
+    };
+    let name = step.name();
+    let is_hit = match name.as_str() {
+        "setenforce" => step.has("0") || step.has("Permissive") || step.has("permissive"),
+        "ufw" => step.has("disable") || step.has("reset"),
+        "systemctl" | "service" | "launchctl" | "rc-service" => {
+            ["stop", "disable", "mask", "unload", "bootout", "remove"].iter().any(|verb| step.has(verb))
+                && guards()
+        }
+        "iptables" | "ip6tables" => {
+            step.has("-F")
+                || step.has("--flush")
+                || step.words().windows(3).any(|words| words[0].text == "-P" && words[2].text == "ACCEPT")
+        }
+        "nft" => step.has("flush") && step.has("ruleset"),
+        "pkill" | "killall" => {
+            step.words().iter().any(|word| GUARDS.iter().any(|guard| word.text.contains(guard)))
+        }
+        "xattr" => return quarantine(step),
+        _ => false,
+    };
+    is_hit.then(|| Hit::at(step.range()))
+}
+
+/// Programs without a signature are let in by hand all the time; those that were just downloaded are not to be.
+fn quarantine(step: Step<'_>) -> Option<Hit> {
+    let removes = step.has("-c")
+        || step.has("-cr")
+        || step.has("-rc")
+        || (step.has_short('d') && step.has("com.apple.quarantine"));
+    let fetched = (0..step.number)
+        .rev()
+        .take(20)
+        .filter_map(|number| step.other(number))
+        .any(|other| other.fetch().is_some());
+    let severity = (!fetched).then_some(Severity::Warning);
+    removes.then(|| Hit { severity, ..Hit::at(step.range()) })
+}

@@ -1,0 +1,60 @@
+//! Programs that are no text: nobody can read what they do.
+
+use std::path::Path;
+
+use crate::rule::{Category, Check, Rule, Severity, SkillHit, file};
+use crate::tree::Content;
+use crate::unit::ANYWHERE;
+use crate::view::Skill;
+
+pub(super) const RULE: Rule = Rule {
+    id: "TREE_EXECUTABLE",
+    category: Category::Tree,
+    severity: Severity::Warning,
+    title: "a program that nobody can read",
+    why: "A skill is text, and its scripts are too. What is compiled can do anything, and nothing here looks into it.",
+    fix: "ship the source, or say where the program is published and signed",
+    places: ANYWHERE,
+    anchors: &[],
+    check: Check::Skill(check),
+    hits: &[
+        file("bin/tool", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
+        file("bin/tool.exe", "MZ\0\u{3}\0\0\0\u{4}\0\0 This program cannot be run in DOS mode."),
+        file("lib/helper.so.1", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
+    ],
+    misses: &[file("notes.txt", "MZ is the magic of DOS programs."), file("run.sh", "#!/bin/sh\necho hi\n")],
+};
+
+fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
+    let programs = skill.tree.entries.iter().enumerate().filter_map(|(entry, found)| {
+        let Content::File { bytes, .. } = &found.content else { return None };
+        let kind = kind_of(bytes)?;
+        let note = Some(format!("{}: {kind}", policy::Shown::path(&found.path)));
+        Some(SkillHit { entry, span: 0..bytes.len().min(16), note, severity: None })
+    });
+    programs.take(100).collect()
+}
+
+/// Which kind of program a file is, by its first bytes.
+pub(super) fn kind_of(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x7f, b'E', b'L', b'F', ..] => Some("a program for Linux"),
+        [0xcf | 0xce, 0xfa, 0xed, 0xfe, ..] | [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..] => {
+            Some("a program for macOS")
+        }
+        // Java's classes have the same first bytes, and a larger number behind them.
+        [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0..=30, ..] => Some("a program for macOS"),
+        [b'M', b'Z', rest @ ..] if rest.iter().take(64).any(|byte| *byte == 0) => {
+            Some("a program for Windows")
+        }
+        _ => None,
+    }
+}
+
+/// Whether a path leads into an archive that is no package of a language.
+pub(super) fn is_in_archive(path: &Path) -> bool {
+    let above = path.parent().into_iter().flat_map(Path::ancestors);
+    above
+        .filter_map(|part| part.extension()?.to_str())
+        .any(|extension| matches!(extension, "zip" | "tar" | "tgz" | "gz" | "7z"))
+}

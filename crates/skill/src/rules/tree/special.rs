@@ -1,0 +1,29 @@
+//! Pipes, sockets, devices.
+
+use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::tree::{Content, Entry, Tree};
+use crate::unit::ANYWHERE;
+use crate::view::Skill;
+
+pub(super) const RULE: Rule = Rule {
+    id: "TREE_SPECIAL",
+    category: Category::Tree,
+    severity: Severity::Critical,
+    title: "a pipe, a socket or a device",
+    why: "Nothing that a skill says is kept in one; whoever opens it talks to somebody else.",
+    fix: "remove it",
+    places: ANYWHERE,
+    anchors: &[],
+    check: Check::Skill(check),
+    hits: &[made(|| Tree {
+        name: String::new(),
+        entries: vec![Entry { path: "pipe".into(), content: Content::Special }],
+    })],
+    misses: &[file("a.md", "text")],
+};
+
+fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
+    let entries = skill.tree.entries.iter().enumerate();
+    let special = entries.filter(|(_, found)| found.content == Content::Special);
+    special.map(|(entry, _)| SkillHit { entry, span: 0..0, note: None, severity: None }).take(100).collect()
+}

@@ -1,0 +1,171 @@
+//! Signs that a text tells about something, near to it and around it.
+
+use std::ops::Range;
+
+use crate::phrase::{Phrases, is_told_of, sentence_before};
+use crate::unit::{Place, Unit};
+
+/// What stands in the sentence, the row or the fence itself.
+pub(super) fn here(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
+    match unit.place {
+        Place::Fence => in_fence(unit.text(), span.start),
+        Place::Prose | Place::Heading | Place::Front => in_prose(unit, span, is_words),
+        _ => 0,
+    }
+}
+
+/// What stands around it: the nearest heading that says anything, and the paragraph before.
+pub(super) fn around(unit: &Unit<'_>) -> u8 {
+    let headings: Vec<&str> = unit.headings().collect();
+    let own = usize::from(unit.place == Place::Heading);
+    let nearest =
+        headings.iter().rev().skip(own).take(2).find(|heading| SPEAKS.is_in(heading) || DOES.is_in(heading));
+    let heading = nearest.is_some_and(|heading| SPEAKS.is_in(heading) && !is_doing(heading));
+    let before = lead(unit);
+    let lead = if STRONG.is_in(before) { 2 } else { u8::from(SPEAKS.is_in(before)) };
+    u8::from(heading) + if unit.place == Place::Fence { lead } else { lead.min(1) }
+}
+
+/// Whether the words before a fence say to do what stands in it, or the heading does.
+pub(super) fn is_told_to(unit: &Unit<'_>) -> bool {
+    let heading = unit.headings().last().is_some_and(is_doing);
+    let lead = lead(unit);
+    let told = unit.place == Place::Fence && TOLD_TO.is_in(lead) && !STRONG.is_in(lead);
+    told || heading && !STRONG.is_in(lead)
+}
+
+fn is_doing(heading: &str) -> bool {
+    DOES.is_in(heading) && !SPEAKS.is_in(heading)
+}
+
+/// What somebody who wants a thing done calls its place.
+static DOES: Phrases = Phrases::new(&[
+    r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|steps?(?: \d+)?|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run)\b",
+]);
+
+/// What somebody who tells about a thing calls its place.
+static SPEAKS: Phrases = Phrases::new(&[
+    r"\b(?:malicious|attack(?:s|er|ers|ing)?|attack (?:patterns?|vectors?|surface)|vulnerab\w+|insecure|unsafe|dangerous|exploit\w*|payloads?|indicators?|iocs?|red flags?|suspicious|threats?|injections?|exfiltration|compromised?|malware|phishing|anti-?patterns?|don<'>ts?|never|avoid|forbidden|prohibited|bad|wrong|incorrect|look for|warning signs|detect\w*|signatures?|reverse shells?|deny ?list|block ?list|blocked|rejected?|risks?|risky|abuse|poison\w*|jailbreaks?|evasion|obfuscat\w+|privilege escalation|lateral movement|persistence (?:mechanisms?|techniques?)|credential (?:theft|access|harvest\w*)|hunt\w*|techniques?|guardrails?|security (?:rules|checks?|considerations|review)|test cases?|adversarial|examples? of|findings?|rules)\b",
+    r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
+]);
+
+/// What leaves no doubt that something is not to be done.
+static STRONG: Phrases = Phrases::new(&[
+    r"\b(?:malicious|attackers?|vulnerable|insecure|dangerous|suspicious|red flags?|never|do not|don<'>t|avoid|bad|wrong|unsafe|anti-?pattern|adversar(?:y|ies)|malware|compromised|exploit(?:s|ed|ation)?|must not|detects?|indicators?)\b",
+    r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
+]);
+
+/// Words that send somebody to what follows.
+static TOLD_TO: Phrases = Phrases::new(&[
+    r"\b(?:run|execute|paste|copy|install|start|enter|type|use|apply|launch) (?:<any> ){0,5}(?:this|following|command|commands|below|first|script|it|now|before|once)\b",
+]);
+
+/// Negations that leave the thing itself undone: `never`, then at most four words.
+static REFUSED: Phrases = Phrases::new(&[
+    r"\b(?:never|do not|don<'>t|must not|mustn<'>t|should not|shouldn<'>t|avoid|avoiding|refuse to|instead of|rather than|reject|no)(?: <any>){0,4}[\s`\x22'*_(:]*$",
+]);
+
+/// Negations of something else.
+static NOT_REFUSED: Phrases = Phrases::new(&[
+    r"\b(?:do not|don<'>t|no)(?: <any>)? (?:have|need|see|know|want|already|exist|hesitate|forget|fail|worry|wait|ask|skip|longer|problem)\b",
+]);
+
+/// Who does such things.
+static OTHERS: Phrases = Phrases::new(&[
+    r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
+]);
+
+fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
+    let text = unit.text();
+    let before = sentence_before(text, span.start, 160);
+    let refused = REFUSED.is_in(before) && !NOT_REFUSED.is_in(before);
+    let others = OTHERS.is_in(before);
+    let told = is_words && is_told_of(text, span.start);
+    let quoted = is_words && is_quoted(text, span);
+    let row = is_row(unit) && (SPEAKS.is_in(text) || STRONG.is_in(table_head(unit)));
+    let item = MARKED.is_in(text);
+    2 * u8::from(refused)
+        + 2 * u8::from(others)
+        + u8::from(told && !others)
+        + u8::from(quoted)
+        + u8::from(row)
+        + u8::from(item)
+}
+
+/// An item or a row that begins with a mark of what is wrong.
+static MARKED: Phrases = Phrases::new(&[
+    r"^[\s|*_-]*(?:\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab|\xe2\x9c\x97|bad\b|wrong\b|don<'>t\b|never\b|unsafe\b|malicious\b|attack(?:er)?\b|vulnerable\b|suspicious\b)",
+    r"\xe2\x9d\x8c",
+]);
+
+/// Whether a stretch stands between quotes on its line.
+fn is_quoted(text: &str, span: &Range<usize>) -> bool {
+    let before = text.get(..span.start).unwrap_or_default();
+    let before = before.rsplit("\n\n").next().unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    let marks =
+        [('"', '"'), ('\u{201c}', '\u{201d}'), ('`', '`'), ('\u{2018}', '\u{2019}'), ('\u{ab}', '\u{bb}')];
+    marks.iter().any(|(open, close)| {
+        let opened = if open == close {
+            before.matches(*open).count() % 2 == 1
+        } else {
+            before.rfind(*open) > before.rfind(*close)
+        };
+        opened && after.contains(*close)
+    })
+}
+
+fn is_row(unit: &Unit<'_>) -> bool {
+    let line = unit.before(400).rsplit('\n').next().unwrap_or_default().trim_start();
+    line.starts_with('|') || unit.text().trim_start().starts_with('|')
+}
+
+/// The first line of the table that a row belongs to.
+fn table_head<'a>(unit: &Unit<'a>) -> &'a str {
+    let before = unit.before(4000);
+    before.rsplit('\n').take_while(|line| line.trim_start().starts_with('|')).last().unwrap_or_default()
+}
+
+/// A comment on the line, on one of the three before, or at the head of the fence.
+fn in_fence(text: &str, at: usize) -> u8 {
+    let upto = text.as_bytes()[at.min(text.len())..]
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map_or(text.len(), |end| at + end);
+    let lines = text.get(..upto).unwrap_or_default();
+    let near = lines.rsplit('\n').take(4);
+    let head = text.lines().take(1);
+    let mut found = 0;
+    for line in near.chain(head) {
+        if let Some(comment) = comment(line)
+            && (STRONG.is_in(comment) || LABELLED.is_in(comment))
+        {
+            found = 2;
+        }
+    }
+    found
+}
+
+/// Labels of what is shown.
+static LABELLED: Phrases = Phrases::new(&[
+    r"\b(?:vulnerab\w+|attack|payload|injection|reverse shell|exploit\w*|exfil\w*|poc|proof of concept|flagged|blocked|should (?:fail|match|trigger)|ruleid|simulat\w+)\b",
+]);
+
+fn comment(line: &str) -> Option<&str> {
+    let line = line.trim();
+    ["# ", "// ", "-- ", "; ", "<!-- ", "/* ", "\u{274c}"]
+        .iter()
+        .filter_map(|mark| line.find(mark).map(|at| &line[at..]))
+        .max_by_key(|comment| comment.len())
+}
+
+/// The paragraph or the item before a unit, without the opening of a fence; nothing if a heading stands between.
+fn lead<'a>(unit: &Unit<'a>) -> &'a str {
+    let before = unit.before(500);
+    let before = match unit.place {
+        Place::Fence => before.trim_end().rsplit_once('\n').map_or("", |(before, _)| before),
+        _ => before,
+    };
+    let last = before.trim_end().rsplit("\n\n").next().unwrap_or_default();
+    if last.trim_start().starts_with('#') || last.trim_start().starts_with("```") { "" } else { last }
+}
