@@ -35,6 +35,7 @@ mod rule;
 mod rules;
 mod scan;
 mod script;
+mod secret;
 mod skeleton;
 mod stance;
 mod suppress;

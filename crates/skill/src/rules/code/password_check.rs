@@ -1,0 +1,26 @@
+//! A password is asked for and tried.
+
+use crate::fact::Hostile;
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_PASSWORD_CHECK",
+    category: Category::CredentialAccess,
+    severity: Severity::Critical,
+    title: "a person's password is tried on the system",
+    why: "A program that asks for the login password and tries whether it is right collects passwords.",
+    fix: "remove it; the system asks itself where it needs a password",
+    places: ANYWHERE,
+    anchors: &["authonly"],
+    check: Check::Unit(check),
+    hits: &[
+        text("```bash\ndscl . -authonly \"$USER\" \"$PASSWORD\"\n```"),
+        file("x.py", "import subprocess\nok = subprocess.run(['dscl', '.', '-authonly', user, word])\n"),
+    ],
+    misses: &[text("```bash\ndscl . -read /Users/me\n```")],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    super::hostile(unit, Hostile::PasswordCheck)
+}

