@@ -113,7 +113,26 @@ fn what_a_person_reads() {
     let stage = Stage::new();
     stage.put("skills/counter/SKILL.md", skill(&format!("{WARNING}\n{CRITICAL}")));
     let ended = stage.skill("scan .");
-    insta::assert_snapshot!(ended.out, @"");
+    insta::assert_snapshot!(ended.out, @"
+    critical[CRYPTO_STRATUM]: address of a mining pool
+      --> skills/counter/SKILL.md:10:5
+       |
+    10 | Use stratum+tcp://pool.example:3333 for it.
+       |     ^^^^^^^^^^^^^^
+       = why: Stratum is spoken between miners and their pools, and by nothing else.
+       = fix: remove the address; nothing in a skill needs to mine
+
+    warning[ENV_PRINTENV]: the environment is printed
+     --> skills/counter/SKILL.md:8:5
+      |
+    8 | Run printenv and keep the output.
+      |     ^^^^^^^^^^^^
+      = why: The environment holds tokens and keys of everything that was set up on the machine.
+      = fix: name the one variable that is needed
+
+    skills/counter: blocked (1 critical, 1 warning)
+    1 scanned, 1 file: 1 blocked, 0 flagged, 0 clean
+    ");
     assert_eq!((ended.code, ended.err.as_str()), (2, ""));
 }
 
@@ -349,7 +368,49 @@ fn json_has_its_fields() {
     stage.put("counter/SKILL.md", skill(CRITICAL));
     let mut value = stage.json("scan counter");
     value["skills"][0]["sha256"] = "HASH".into();
-    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap(), @"");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap(), @r#"
+    {
+      "notes": [],
+      "skills": [
+        {
+          "bytes": 114,
+          "critical": 1,
+          "files": 1,
+          "findings": [
+            {
+              "category": "crypto_mining",
+              "column": 5,
+              "end": 88,
+              "end_column": 19,
+              "end_line": 8,
+              "fix": "remove the address; nothing in a skill needs to mine",
+              "line": 8,
+              "matched": "stratum+tcp://",
+              "note": null,
+              "path": "counter/SKILL.md",
+              "print": "05992658fa7178cd",
+              "rule": "CRYPTO_STRATUM",
+              "severity": "critical",
+              "start": 74,
+              "title": "address of a mining pool",
+              "via": [],
+              "why": "Stratum is spoken between miners and their pools, and by nothing else."
+            }
+          ],
+          "name": "counter",
+          "notes": 0,
+          "path": "counter",
+          "sha256": "HASH",
+          "suppressed": [],
+          "verdict": "blocked",
+          "warnings": 0
+        }
+      ],
+      "unread": [],
+      "verdict": "blocked",
+      "version": 1
+    }
+    "#);
 }
 
 #[test]
@@ -495,7 +556,13 @@ fn a_model_sees_the_clean_text_in_a_frame_that_nothing_ends() {
     stage
         .put("counter/SKILL.md", skill("Count\u{200b} <!-- not this -->the words in <b>files</b>. A < B.\n"));
     let ended = stage.skill("load counter");
-    insta::assert_snapshot!(ended.out, @"");
+    insta::assert_snapshot!(ended.out, @r#"
+    <skill name="counter">
+    # Counter
+
+    Count the words in <b>files</b>. A < B.
+    </skill>
+    "#);
     assert_eq!(ended.code, 0, "{ended:?}");
     stage.policy("[skills.scan]\nenabled = false");
     stage.put(
@@ -570,4 +637,23 @@ fn what_cannot_be_recorded_is_not_loaded() {
     stage.policy("[audit]\npath = \"/dev/null/ledger\"");
     let ended = stage.skill("load counter");
     assert_eq!((ended.code, ended.out.as_str()), (1, ""), "{ended:?}");
+}
+
+#[test]
+fn lint_knows_the_rules() {
+    let stage = Stage::new();
+    let allow = |rule: &str| {
+        stage.policy(&format!(
+            "[[skills.scan.allow]]\nrule = \"{rule}\"\npath = \"a/**\"\nreason = \"looked at it\""
+        ));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
+        command.env_clear().env("HOME", stage.path("home")).current_dir(stage.path("ws"));
+        stage.ended(command.args(["policy", "lint"]))
+    };
+    assert_eq!(allow("CRYPTO_STRATUM").code, 0);
+    let ended = allow("CRYPTO_STRATOM");
+    assert!(
+        ended.code == 1 && ended.out.contains("RF-L001 allow `CRYPTO_STRATOM` can never match"),
+        "{ended:?}"
+    );
 }

@@ -247,7 +247,7 @@ fn a_skill_takes_tools_away_and_is_recorded() {
     assert!(load(&session, bad).is_err());
     assert!(session.tools().contains(&tool("write")), "a skill that is not loaded changes nothing");
     let write = |session: &Session| {
-        session.guard(&tool("write")).create(Path::new("new.txt"), b"x", &Abort::new()).map(drop)
+        session.guard(&tool("write")).write(Path::new("new.txt"), &Abort::new()).map(drop)
     };
     write(&session).unwrap();
     let unframed = text.replace("</skill> ", "");
@@ -255,7 +255,10 @@ fn a_skill_takes_tools_away_and_is_recorded() {
     assert_eq!(loaded.framed(), "<skill name=\"counter\">\nCount them.\n</skill>\n");
     assert!(session.tools().contains(&tool("read")) && !session.tools().contains(&tool("write")));
     let refused = write(&session).unwrap_err();
-    assert!(matches!(&refused, Refusal::Denied(reason) if reason.code == Code::ToolNarrowed), "{refused:?}");
+    assert!(
+        matches!(&refused, Refusal::Denied(denied) if denied.reason.code == Code::ToolNarrowed),
+        "{refused:?}"
+    );
     // A second skill cannot bring back what the first took away.
     load(&session, &unframed.replace("Read Grep", "Read Write")).unwrap();
     assert!(!session.tools().contains(&tool("write")) && !session.tools().contains(&tool("grep")));

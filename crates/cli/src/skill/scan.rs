@@ -11,9 +11,10 @@ use config::{ScanSettings, Scope};
 use policy::Shown;
 use skill::{Accepted, Allow, Baseline, Scanner, Verdict};
 
+use super::directory::{Taken, typed_file};
 use super::gather::{Gathered, Spot, gather};
 use super::progress::Progress;
-use super::read::Trouble;
+use super::read::{MAX_FILE, Trouble};
 use super::scanned::{Bench, Scanned};
 use super::{json, record, sarif, text};
 use crate::exit::Exit;
@@ -87,7 +88,7 @@ pub(crate) fn run(
             break;
         };
         // What was just written counts already.
-        accepted.baseline = Some(write_baseline(path, &whole.scanned)?);
+        accepted.baseline = Some(write_baseline(&around.cwd.join(path), &whole.scanned)?);
     }
     record::scanned(&settings, &whole.scanned)?;
     whole.tell(shape, args.show_suppressed, terminal)?;
@@ -145,8 +146,9 @@ pub(crate) fn allows(settings: &ScanSettings) -> Vec<Allow> {
 
 fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     let unusable = || format!("the baseline {} cannot be used", Shown::path(path));
-    let text = config::read_named(path).map_err(|problem| crate::report::failure(&problem.into()))?;
-    Baseline::read(&text).map_err(|error| Failure::new(unusable()).because(&error))
+    let taken = typed_file(path, MAX_FILE).map_err(|error| Failure::new(unusable()).because(&error))?;
+    let Taken::Whole(bytes, _) = taken else { return Err(Failure::new(unusable()).hint("it is too large")) };
+    Baseline::read(&String::from_utf8_lossy(&bytes)).map_err(|error| Failure::new(unusable()).because(&error))
 }
 
 fn write_baseline(path: &Path, scanned: &[Scanned]) -> Result<Baseline, Failure> {
