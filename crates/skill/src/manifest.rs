@@ -259,7 +259,8 @@ fn canonical_number(number: &str, out: &mut String) {
     };
 }
 
-fn quoted(text: &str, out: &mut String) {
+/// A text in its quotes.
+pub(crate) fn quoted(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
         match character {
