@@ -374,6 +374,7 @@ fn json_has_its_fields() {
       "skills": [
         {
           "bytes": 114,
+          "changed": [],
           "critical": 1,
           "files": 1,
           "findings": [
@@ -656,4 +657,50 @@ fn lint_knows_the_rules() {
         ended.code == 1 && ended.out.contains("RF-L001 allow `CRYPTO_STRATOM` can never match"),
         "{ended:?}"
     );
+}
+
+#[test]
+fn a_skill_is_loaded_as_it_was_pinned_or_not_at_all() {
+    let pinned = || {
+        let stage = Stage::new();
+        stage.put("skills/counter/SKILL.md", skill("Count.\n"));
+        stage.put("skills/counter/run.sh", "echo one\n");
+        stage.put("skills/other/SKILL.md", skill("Other.\n"));
+        assert_eq!(stage.skill("scan skills --write-lock skills.lock").code, 0);
+        stage
+    };
+    let stage = pinned();
+    assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 0);
+    assert_eq!(stage.skill("scan skills --lock skills.lock").code, 0);
+    type Change = fn(&Stage);
+    let rows: &[(&str, Change)] = &[
+        ("changed: run.sh", |stage| stage.put("skills/counter/run.sh", "echo two\n")),
+        ("came: more.md", |stage| stage.put("skills/counter/more.md", "x")),
+        ("gone: run.sh", |stage| fs::remove_file(stage.path("ws/skills/counter/run.sh")).unwrap()),
+        ("changed: run.sh", |stage| {
+            let path = stage.path("ws/skills/counter/run.sh");
+            fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        }),
+    ];
+    for (line, change) in rows {
+        let stage = pinned();
+        change(&stage);
+        let ended = stage.skill("load skills/counter --lock skills.lock");
+        assert_eq!((ended.code, ended.out.as_str()), (3, ""), "{line}: {ended:?}");
+        assert!(ended.err.contains("RF-K005") && ended.err.contains(line), "{line}: {ended:?}");
+        assert!(stage.ledger().contains("skill.blocked"), "{line}");
+        let ended = stage.skill("scan skills --lock skills.lock");
+        assert_eq!(ended.code, 1, "{line}: {ended:?}");
+        assert!(ended.out.contains(&format!("skills/counter: not as pinned: {line}")), "{line}: {ended:?}");
+        assert_eq!(stage.skill("load skills/other --lock skills.lock").code, 0, "{line}");
+    }
+    let stage = pinned();
+    stage.put("skills/new/SKILL.md", skill("New.\n"));
+    assert_eq!(stage.skill("load skills/new --lock skills.lock").code, 3);
+    assert_eq!(stage.skill("load skills/new --lock none.lock").code, 1);
+    stage.put("skills/counter/SKILL.md", skill(CRITICAL));
+    assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 2, "what is blocked is blocked");
+    assert_eq!(stage.skill("scan skills --write-lock skills.lock").code, 2);
+    assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 2);
+    assert!(!fs::read_to_string(stage.path("ws/skills.lock")).unwrap().contains("skills/counter"));
 }

@@ -10,6 +10,7 @@ use skill::clean::{self, Size};
 use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Tree, Verdict};
 
 use super::clean::{one_tree, unreadable};
+use super::pins::{Pins, pin_name};
 use super::profile;
 use super::scan::allows;
 use crate::exit::Exit;
@@ -25,6 +26,9 @@ pub(crate) struct LoadArgs {
     /// The directory of a skill, or its SKILL.md
     #[arg(value_name = "PATH")]
     path: PathBuf,
+    /// Only as it is pinned in this file
+    #[arg(long, value_name = "FILE")]
+    lock: Option<PathBuf>,
     /// Also print the narrowest jail profile for what the skill says that it does
     #[arg(long)]
     profile: bool,
@@ -32,6 +36,9 @@ pub(crate) struct LoadArgs {
 
 const EXITS: &str = "Exit codes: 0 loaded, warnings are told; 1 not loaded, because it cannot be read or is too long; \
                      2 blocked;\n3 changed since it was pinned.";
+
+/// How many differences are told.
+const MOST: usize = 20;
 
 /// Loads a skill and prints what the model would see.
 pub(crate) fn run(
@@ -48,6 +55,9 @@ pub(crate) fn run(
         Ok(loaded) => loaded,
         Err(refused) => return Err(subject.refuse(&refused, &scan, &journal)?),
     };
+    if let Some(lock) = &args.lock {
+        subject.is_pinned(&Pins::read(lock)?, &journal)?;
+    }
     let tools = wanted(&loaded, &settings.tools);
     subject.record(&loaded, &tools, &journal)?;
     let profile = if args.profile { Some(profile::of(&loaded, &subject.tree)?) } else { None };
@@ -132,6 +142,29 @@ impl Subject {
             other => unreadable(&self.shown, &other.to_string()),
         };
         Ok(failure)
+    }
+
+    /// Whether it is what was pinned. It was scanned already, so that what is new in it has been looked at once.
+    fn is_pinned(&self, pins: &Pins, journal: &Journal) -> Result<(), Failure> {
+        let differences = pins.differences(&pin_name(Some(&self.named), &self.tree), &self.tree);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let shown = Shown::path(&self.shown);
+        let message = format!("{shown} is not what was pinned");
+        journal.record(&Event::SkillBlocked {
+            by: By::default(),
+            skill: Name(&self.tree.name),
+            path: FilePath(&self.real),
+            sha256: Some(self.sha256),
+            critical: 0,
+            warnings: 0,
+            codes: Names(&[Code::SkillChanged.id()]),
+            reason: Text(&message),
+        })?;
+        let mut failure = Failure::coded(Code::SkillChanged, message).exit(Exit::Ask);
+        failure.causes.extend(differences.into_iter().take(MOST));
+        Err(failure.hint(format!("`ringfence skill scan {shown}` shows what is in it now")))
     }
 
     fn record(&self, loaded: &Loaded, tools: &[&str], journal: &Journal) -> Result<(), Failure> {

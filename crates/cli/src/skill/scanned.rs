@@ -9,6 +9,7 @@ use skill::archive::{Kind, entries};
 use skill::{Accepted, Content, Finding, Judged, Scanner, Severity, Suppression, Tree, Verdict};
 
 use super::gather::{Spot, joined};
+use super::pins::{Pins, pin_name};
 use super::read::{Trouble, read};
 use crate::caret::Window;
 
@@ -35,6 +36,8 @@ pub(crate) struct Scanned {
     /// What was found: first what counts, then what was accepted.
     pub(crate) found: Vec<Found>,
     pub(crate) verdict: Verdict,
+    /// What is different from what is pinned, where a lock was given.
+    pub(crate) changed: Vec<String>,
     /// What could not be looked at.
     pub(crate) troubles: Vec<Trouble>,
 }
@@ -59,6 +62,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) accepted: &'a Accepted,
     pub(crate) settings: &'a ScanSettings,
     pub(crate) workspace: &'a Path,
+    pub(crate) pins: Option<&'a Pins>,
 }
 
 impl Bench<'_> {
@@ -73,6 +77,8 @@ impl Bench<'_> {
         let root = if spot.is_file() { named.as_deref().and_then(Path::parent) } else { named.as_deref() };
         let judged = self.accepted.judge(&tree, root, report);
         let verdict = Verdict::of(&judged, self.settings.block_on_critical);
+        let pinned_as = pin_name(named.as_deref(), &tree);
+        let changed = self.pins.map(|pins| pins.differences(&pinned_as, &tree)).unwrap_or_default();
         let found = Drawing { spot, tree: &tree }.all(judged);
         Scanned {
             name: tree.name.clone(),
@@ -85,6 +91,7 @@ impl Bench<'_> {
             bytes,
             found,
             verdict,
+            changed,
             troubles,
         }
     }

@@ -17,6 +17,11 @@ pub(crate) fn tell(whole: &Whole, show_suppressed: bool, terminal: &mut Terminal
             writeln!(terminal.out, "{}", drawn(found, terminal.color))?;
         }
     }
+    for scanned in &whole.scanned {
+        for line in &scanned.changed {
+            writeln!(terminal.out, "{}: not as pinned: {}", Shown::path(&scanned.shown), Shown::text(line))?;
+        }
+    }
     write!(terminal.out, "{}", summary(whole, terminal.color))?;
     terminal.out.flush()?;
     for note in &whole.gathered.notes {
