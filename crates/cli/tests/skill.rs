@@ -704,3 +704,32 @@ fn a_skill_is_loaded_as_it_was_pinned_or_not_at_all() {
     assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 2);
     assert!(!fs::read_to_string(stage.path("ws/skills.lock")).unwrap().contains("skills/counter"));
 }
+
+#[test]
+fn a_profile_of_a_skill_can_be_used_and_lets_nothing_else_through() {
+    let stage = Stage::new();
+    stage.put("../elsewhere/counter/SKILL.md", skill("Count.\n"));
+    let loaded = stage.json("load ../elsewhere/counter --profile");
+    let profile = loaded["profile"].as_str().unwrap();
+    assert!(
+        profile.contains("[profiles.skill-counter]\nextends = \"readonly\"\nnetwork = \"none\"\n"),
+        "{profile}"
+    );
+    stage.policy(profile);
+    let run = |script: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
+        command.env_clear().env("HOME", stage.path("home")).env("PATH", "/usr/bin:/bin");
+        command.current_dir(stage.path("ws")).stdin(Stdio::null());
+        stage.ended(command.args(["run", "--profile", "skill-counter", "--", "/bin/sh", "-c", script]))
+    };
+    let tried = run("true");
+    if tried.code == 125 {
+        return skipped("the profile of a skill", &tried.err);
+    }
+    let read = run(&format!("cat {}", stage.path("elsewhere/counter/SKILL.md").display()));
+    assert!(read.code == 0 && read.out.contains("Count."), "{read:?}");
+    for script in ["echo x > new.txt", "echo x > ../elsewhere/counter/SKILL.md", "ls ../home"] {
+        assert_ne!(run(script).code, 0, "{script}");
+    }
+    assert!(stage.ledger().contains("skill-counter"));
+}

@@ -60,7 +60,7 @@ pub(crate) fn run(
     }
     let tools = wanted(&loaded, &settings.tools);
     subject.record(&loaded, &tools, &journal)?;
-    let profile = if args.profile { Some(profile::of(&loaded, &subject.tree)?) } else { None };
+    let profile = if args.profile { Some(profile::of(&loaded, subject.outside())?) } else { None };
     match terminal.format {
         Format::Json => terminal.json(&subject.json(&loaded, &tools, profile.as_deref()))?,
         Format::Text => {
@@ -97,6 +97,11 @@ impl Subject {
         let named = real.strip_prefix(&around.places.workspace).unwrap_or(&real).to_owned();
         let sha256 = Digest::of(&tree.listing());
         Ok(Self { shown: directory.to_owned(), real, named, tree, sha256 })
+    }
+
+    /// Where it lies, if that is not in the workspace.
+    fn outside(&self) -> Option<&Path> {
+        self.named.is_absolute().then_some(&*self.real)
     }
 
     fn settings(&self, scan: &ScanSettings) -> skill::Settings {
