@@ -211,6 +211,14 @@ pub(crate) const fn made(made: fn() -> Tree) -> Sample {
     Sample { path: "", text: "", made: Some(made) }
 }
 
+impl Rule {
+    /// The words that make a scan try it.
+    #[must_use]
+    pub fn anchors(&self) -> &'static [&'static str] {
+        self.anchors
+    }
+}
+
 impl fmt::Debug for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id)
