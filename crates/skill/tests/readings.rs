@@ -1,5 +1,4 @@
 //! Whatever way a text is written in, the finding stands where it is written, and says how it was read.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::io::Write;
 
