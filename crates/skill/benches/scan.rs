@@ -1,5 +1,4 @@
 //! How fast a skill is scanned: ordinary text, and texts that were made to be slow.
-#![expect(missing_docs, reason = "criterion makes the functions")]
 
 use std::hint::black_box;
 

@@ -1,5 +1,4 @@
 //! Texts that a scanner has to find, and texts that it has to leave alone.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use serde::Deserialize;
 use skill::{Scanner, Severity, Tree, all_rules};
