@@ -289,7 +289,7 @@ fn what_cannot_be_read_is_told_and_not_clean() {
     let stage = Stage::new();
     stage.put("counter/SKILL.md", skill("Count.\n"));
     stage.put("counter/locked.md", "x");
-    fs::set_permissions(stage.path("ws/counter/locked.md"), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(stage.path("ws/counter/locked.md"), Permissions::from_mode(0o000)).unwrap();
     let ended = stage.skill("scan counter");
     assert_eq!(ended.code, 1, "{ended:?}");
     assert!(ended.err.contains("error: counter/locked.md was not looked at: Permission denied"), "{ended:?}");
@@ -672,8 +672,7 @@ fn a_skill_is_loaded_as_it_was_pinned_or_not_at_all() {
     let stage = pinned();
     assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 0);
     assert_eq!(stage.skill("scan skills --lock skills.lock").code, 0);
-    type Change = fn(&Stage);
-    let rows: &[(&str, Change)] = &[
+    let rows: &[(&str, fn(&Stage))] = &[
         ("changed: run.sh", |stage| stage.put("skills/counter/run.sh", "echo two\n")),
         ("came: more.md", |stage| stage.put("skills/counter/more.md", "x")),
         ("gone: run.sh", |stage| fs::remove_file(stage.path("ws/skills/counter/run.sh")).unwrap()),

@@ -36,8 +36,17 @@ impl Session {
             agent: agent.clone(),
         })
         .map_err(SandboxError::Workspace)?;
-        let (jobs, spills) = (Jobs::new(Jobs::MOST), Mutex::default());
-        let session = Self { parts, guards, agent, name, began: Instant::now(), jobs, spills, skills };
+        let jobs = Jobs::new(Jobs::MOST);
+        let session = Self {
+            parts,
+            guards,
+            agent,
+            name,
+            began: Instant::now(),
+            jobs,
+            spills: Mutex::default(),
+            skills,
+        };
         session.parts.sink.record(&Event::SessionOpened {
             by: session.by(),
             profile: Name("library"),
