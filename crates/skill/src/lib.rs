@@ -29,6 +29,7 @@ mod lock;
 mod manifest;
 mod map;
 mod markdown;
+mod mention;
 mod phrase;
 mod prefilter;
 mod rule;
@@ -45,6 +46,7 @@ mod view;
 mod written;
 
 pub use baseline::{Baseline, BaselineError, print};
+pub use capability::{Need, Needs, capabilities};
 pub use finding::{Finding, Report, Via};
 pub use front::{
     Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,

@@ -8,6 +8,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::archive;
 use crate::finding::{Finding, Report};
+use crate::mention;
 use crate::prefilter::{Anchor, Prefilter};
 use crate::rule::{Check, Hit, Rule, Severity};
 use crate::stance;
@@ -68,6 +69,7 @@ impl Scanner {
             }
         }
         found.settle(&skill);
+        mention::lead(&skill, &mut found.findings);
         found.report()
     }
 

@@ -88,6 +88,7 @@ impl Finder<'_> {
         self.hosts(words);
         let habit = habit(name);
         self.secrets(program, habit, &mut doing);
+        self.reads(name, words);
         self.writes(program, name, &mut doing);
         match habit {
             Habit::Web => self.web(name, words, &mut doing),
@@ -152,6 +153,8 @@ impl Finder<'_> {
             let place = range(redirect.target.span.start, redirect.target.span.end);
             match redirect.direction {
                 Direction::Read | Direction::Both => {
+                    let path = redirect.target.text.clone();
+                    self.reading.push(What::Path { path, access: Access::Read }, place.clone());
                     if let Some(store) = secret::of_path(&redirect.target.text) {
                         let secret = What::ReadsSecret(Secret::File(store, redirect.target.text.clone()));
                         doing.brings.extend(self.reading.push(secret, place));
@@ -160,6 +163,24 @@ impl Finder<'_> {
                 Direction::Text => self.named_variables(&place, doing),
                 Direction::Write => {}
             }
+        }
+    }
+
+    /// Files that it reads, where its words say no more than that.
+    fn reads(&mut self, name: &str, words: &[Word]) {
+        if !matches!(
+            name,
+            "cat" | "head" | "tail" | "less" | "source" | "python" | "python3" | "node" | "bash" | "sh"
+        ) {
+            return;
+        }
+        let operand = words.iter().skip(1).find(|word| !word.text.starts_with('-'));
+        let Some(word) = operand.filter(|word| word.is_literal() && word.text.contains(['/', '.'])) else {
+            return;
+        };
+        let place = range(word.span.start, word.span.end);
+        if !word.text.contains(char::is_whitespace) {
+            self.reading.push(What::Path { path: word.text.clone(), access: Access::Read }, place);
         }
     }
 
