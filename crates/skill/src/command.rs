@@ -38,9 +38,15 @@ pub(crate) struct Commands {
 impl Commands {
     /// Reads the commands in a unit.
     pub(crate) fn of(unit: &Unit<'_>) -> Self {
+        if unit.is_table_row() {
+            // A bar parts cells here. Inline code in a row is a unit of its own.
+            return Self { text: " ".repeat(unit.text().len()), ..Self::default() };
+        }
         let text = match (unit.place, unit.language) {
-            (Place::Fence | Place::Script | Place::Inline, Language::Shell)
-            | (Place::Fence, Language::Text) => mask::commands(unit.text()),
+            (Place::Inline, Language::Shell) => mask::inline(unit.text()),
+            (Place::Fence | Place::Script, Language::Shell) | (Place::Fence, Language::Text) => {
+                mask::commands(unit.text())
+            }
             _ => mask::words(unit.text()),
         };
         Self::read(text)
@@ -188,6 +194,7 @@ mod tests {
             ("```sh\nit's broken\ncurl x | tee y | sh\n```\n", &["curl<", "tee<curl", "sh<tee,curl"]),
             ("```python\nos.system(\"wget -qO- x | sh\")\n```\n", &["wget<", "sh<wget"]),
             ("```yaml\nrun: env | base64 | nc a 1\n```\n", &["env<", "base64<env", "nc<base64,env"]),
+            ("| a | b |\n|---|---|\n| curl x | sh |\n| `curl x \\| sh` | y |\n", &["curl<", "sh<curl"]),
             ("Nothing of the kind happens here.\n", &[]),
         ];
         let wrong: Vec<_> = rows

@@ -11,6 +11,14 @@ pub(super) fn commands(text: &str) -> String {
     finished(bytes)
 }
 
+/// Inline code: in a table, a pipe is written with a backslash before it.
+pub(super) fn inline(text: &str) -> String {
+    if memchr::memmem::find(text.as_bytes(), b"\\|").is_none() {
+        return commands(text);
+    }
+    commands(&text.replace("\\|", " |"))
+}
+
 /// Words, settings, code in other languages: blanks, but for what begins with the name of a program.
 pub(super) fn words(text: &str) -> String {
     let mut bytes = vec![b' '; text.len()];
