@@ -1,5 +1,7 @@
 //! One pass over a text that says which rules are worth trying, and where.
 
+use std::collections::BTreeMap;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::rule::Rule;
@@ -19,21 +21,24 @@ pub(crate) struct Anchor {
     number: u32,
 }
 
+/// An anchor of several words, as it stands on one line, across two, and with emphasis.
+fn spellings(anchor: &str) -> Vec<String> {
+    let mut all = vec![anchor.to_owned()];
+    if anchor.contains(' ') {
+        all.extend(["\n", "*", "** "].map(|gap| anchor.replace(' ', gap)));
+    }
+    all
+}
+
 impl Prefilter {
     pub(crate) fn new(rules: &[&'static Rule]) -> Self {
-        let mut words: Vec<&str> = Vec::new();
-        let mut by_word: Vec<Vec<u16>> = Vec::new();
+        let mut by_word: BTreeMap<String, Vec<u16>> = BTreeMap::new();
         for (number, rule) in (0u16..).zip(rules) {
-            for anchor in rule.anchors {
-                match words.iter().position(|word| word == anchor) {
-                    Some(at) => by_word[at].push(number),
-                    None => {
-                        words.push(anchor);
-                        by_word.push(vec![number]);
-                    }
-                }
+            for word in rule.anchors.iter().flat_map(|anchor| spellings(anchor)) {
+                by_word.entry(word).or_default().push(number);
             }
         }
+        let (words, by_word): (Vec<String>, Vec<Vec<u16>>) = by_word.into_iter().unzip();
         let built = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .match_kind(MatchKind::Standard)
