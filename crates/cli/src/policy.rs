@@ -159,7 +159,8 @@ fn row_json(row: &Row) -> Value {
 }
 
 fn lint_all(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
-    let remarks = lint(settings);
+    let mut remarks = lint(settings);
+    remarks.extend(unknown_rules(settings));
     // A key whose feature is not built yet is no fault of the policy's author.
     let faults = remarks.iter().filter(|remark| remark.code != policy::Code::NotBuilt).count();
     match terminal.format {
@@ -181,6 +182,21 @@ fn lint_all(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Fa
         }
     }
     Ok(if faults == 0 { Exit::Ok } else { Exit::Failed })
+}
+
+/// Accepted findings of rules that do not exist. The file alone cannot tell: the rules belong to the scanner.
+fn unknown_rules(settings: &Settings) -> Vec<config::Remark> {
+    let known: Vec<_> = skill::all_rules().iter().map(|rule| rule.id).collect();
+    let unknown = settings.skills().allow.into_iter().filter(|allow| !known.contains(&allow.rule.as_str()));
+    let remark = |allow: config::ScanAllow| config::Remark {
+        code: policy::Code::NeverMatches,
+        message: format!(
+            "allow `{}` can never match: the skill scanner has no such rule",
+            Shown::text(&allow.rule)
+        ),
+        place: Some(allow.place),
+    };
+    unknown.map(remark).collect()
 }
 
 /// One line of a test: what was expected, what came out.

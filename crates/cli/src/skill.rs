@@ -5,6 +5,7 @@ mod directory;
 mod gather;
 mod json;
 mod load;
+mod pins;
 mod profile;
 mod progress;
 mod read;

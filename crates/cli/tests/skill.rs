@@ -113,7 +113,26 @@ fn what_a_person_reads() {
     let stage = Stage::new();
     stage.put("skills/counter/SKILL.md", skill(&format!("{WARNING}\n{CRITICAL}")));
     let ended = stage.skill("scan .");
-    insta::assert_snapshot!(ended.out, @"");
+    insta::assert_snapshot!(ended.out, @"
+    critical[CRYPTO_STRATUM]: address of a mining pool
+      --> skills/counter/SKILL.md:10:5
+       |
+    10 | Use stratum+tcp://pool.example:3333 for it.
+       |     ^^^^^^^^^^^^^^
+       = why: Stratum is spoken between miners and their pools, and by nothing else.
+       = fix: remove the address; nothing in a skill needs to mine
+
+    warning[ENV_PRINTENV]: the environment is printed
+     --> skills/counter/SKILL.md:8:5
+      |
+    8 | Run printenv and keep the output.
+      |     ^^^^^^^^^^^^
+      = why: The environment holds tokens and keys of everything that was set up on the machine.
+      = fix: name the one variable that is needed
+
+    skills/counter: blocked (1 critical, 1 warning)
+    1 scanned, 1 file: 1 blocked, 0 flagged, 0 clean
+    ");
     assert_eq!((ended.code, ended.err.as_str()), (2, ""));
 }
 
@@ -270,7 +289,7 @@ fn what_cannot_be_read_is_told_and_not_clean() {
     let stage = Stage::new();
     stage.put("counter/SKILL.md", skill("Count.\n"));
     stage.put("counter/locked.md", "x");
-    fs::set_permissions(stage.path("ws/counter/locked.md"), Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(stage.path("ws/counter/locked.md"), Permissions::from_mode(0o000)).unwrap();
     let ended = stage.skill("scan counter");
     assert_eq!(ended.code, 1, "{ended:?}");
     assert!(ended.err.contains("error: counter/locked.md was not looked at: Permission denied"), "{ended:?}");
@@ -349,7 +368,50 @@ fn json_has_its_fields() {
     stage.put("counter/SKILL.md", skill(CRITICAL));
     let mut value = stage.json("scan counter");
     value["skills"][0]["sha256"] = "HASH".into();
-    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap(), @"");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap(), @r#"
+    {
+      "notes": [],
+      "skills": [
+        {
+          "bytes": 114,
+          "changed": [],
+          "critical": 1,
+          "files": 1,
+          "findings": [
+            {
+              "category": "crypto_mining",
+              "column": 5,
+              "end": 88,
+              "end_column": 19,
+              "end_line": 8,
+              "fix": "remove the address; nothing in a skill needs to mine",
+              "line": 8,
+              "matched": "stratum+tcp://",
+              "note": null,
+              "path": "counter/SKILL.md",
+              "print": "05992658fa7178cd",
+              "rule": "CRYPTO_STRATUM",
+              "severity": "critical",
+              "start": 74,
+              "title": "address of a mining pool",
+              "via": [],
+              "why": "Stratum is spoken between miners and their pools, and by nothing else."
+            }
+          ],
+          "name": "counter",
+          "notes": 0,
+          "path": "counter",
+          "sha256": "HASH",
+          "suppressed": [],
+          "verdict": "blocked",
+          "warnings": 0
+        }
+      ],
+      "unread": [],
+      "verdict": "blocked",
+      "version": 1
+    }
+    "#);
 }
 
 #[test]
@@ -495,7 +557,13 @@ fn a_model_sees_the_clean_text_in_a_frame_that_nothing_ends() {
     stage
         .put("counter/SKILL.md", skill("Count\u{200b} <!-- not this -->the words in <b>files</b>. A < B.\n"));
     let ended = stage.skill("load counter");
-    insta::assert_snapshot!(ended.out, @"");
+    insta::assert_snapshot!(ended.out, @r#"
+    <skill name="counter">
+    # Counter
+
+    Count the words in <b>files</b>. A < B.
+    </skill>
+    "#);
     assert_eq!(ended.code, 0, "{ended:?}");
     stage.policy("[skills.scan]\nenabled = false");
     stage.put(
@@ -570,4 +638,97 @@ fn what_cannot_be_recorded_is_not_loaded() {
     stage.policy("[audit]\npath = \"/dev/null/ledger\"");
     let ended = stage.skill("load counter");
     assert_eq!((ended.code, ended.out.as_str()), (1, ""), "{ended:?}");
+}
+
+#[test]
+fn lint_knows_the_rules() {
+    let stage = Stage::new();
+    let allow = |rule: &str| {
+        stage.policy(&format!(
+            "[[skills.scan.allow]]\nrule = \"{rule}\"\npath = \"a/**\"\nreason = \"looked at it\""
+        ));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
+        command.env_clear().env("HOME", stage.path("home")).current_dir(stage.path("ws"));
+        stage.ended(command.args(["policy", "lint"]))
+    };
+    assert_eq!(allow("CRYPTO_STRATUM").code, 0);
+    let ended = allow("CRYPTO_STRATOM");
+    assert!(
+        ended.code == 1 && ended.out.contains("RF-L001 allow `CRYPTO_STRATOM` can never match"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_skill_is_loaded_as_it_was_pinned_or_not_at_all() {
+    let pinned = || {
+        let stage = Stage::new();
+        stage.put("skills/counter/SKILL.md", skill("Count.\n"));
+        stage.put("skills/counter/run.sh", "echo one\n");
+        stage.put("skills/other/SKILL.md", skill("Other.\n"));
+        assert_eq!(stage.skill("scan skills --write-lock skills.lock").code, 0);
+        stage
+    };
+    let stage = pinned();
+    assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 0);
+    assert_eq!(stage.skill("scan skills --lock skills.lock").code, 0);
+    let rows: &[(&str, fn(&Stage))] = &[
+        ("changed: run.sh", |stage| stage.put("skills/counter/run.sh", "echo two\n")),
+        ("came: more.md", |stage| stage.put("skills/counter/more.md", "x")),
+        ("gone: run.sh", |stage| fs::remove_file(stage.path("ws/skills/counter/run.sh")).unwrap()),
+        ("changed: run.sh", |stage| {
+            let path = stage.path("ws/skills/counter/run.sh");
+            fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+        }),
+    ];
+    for (line, change) in rows {
+        let stage = pinned();
+        change(&stage);
+        let ended = stage.skill("load skills/counter --lock skills.lock");
+        assert_eq!((ended.code, ended.out.as_str()), (3, ""), "{line}: {ended:?}");
+        assert!(ended.err.contains("RF-K005") && ended.err.contains(line), "{line}: {ended:?}");
+        assert!(stage.ledger().contains("skill.blocked"), "{line}");
+        let ended = stage.skill("scan skills --lock skills.lock");
+        assert_eq!(ended.code, 1, "{line}: {ended:?}");
+        assert!(ended.out.contains(&format!("skills/counter: not as pinned: {line}")), "{line}: {ended:?}");
+        assert_eq!(stage.skill("load skills/other --lock skills.lock").code, 0, "{line}");
+    }
+    let stage = pinned();
+    stage.put("skills/new/SKILL.md", skill("New.\n"));
+    assert_eq!(stage.skill("load skills/new --lock skills.lock").code, 3);
+    assert_eq!(stage.skill("load skills/new --lock none.lock").code, 1);
+    stage.put("skills/counter/SKILL.md", skill(CRITICAL));
+    assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 2, "what is blocked is blocked");
+    assert_eq!(stage.skill("scan skills --write-lock skills.lock").code, 2);
+    assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 2);
+    assert!(!fs::read_to_string(stage.path("ws/skills.lock")).unwrap().contains("skills/counter"));
+}
+
+#[test]
+fn a_profile_of_a_skill_can_be_used_and_lets_nothing_else_through() {
+    let stage = Stage::new();
+    stage.put("../elsewhere/counter/SKILL.md", skill("Count.\n"));
+    let loaded = stage.json("load ../elsewhere/counter --profile");
+    let profile = loaded["profile"].as_str().unwrap();
+    assert!(
+        profile.contains("[profiles.skill-counter]\nextends = \"readonly\"\nnetwork = \"none\"\n"),
+        "{profile}"
+    );
+    stage.policy(profile);
+    let run = |script: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
+        command.env_clear().env("HOME", stage.path("home")).env("PATH", "/usr/bin:/bin");
+        command.current_dir(stage.path("ws")).stdin(Stdio::null());
+        stage.ended(command.args(["run", "--profile", "skill-counter", "--", "/bin/sh", "-c", script]))
+    };
+    let tried = run("true");
+    if tried.code == 125 {
+        return skipped("the profile of a skill", &tried.err);
+    }
+    let read = run(&format!("cat {}", stage.path("elsewhere/counter/SKILL.md").display()));
+    assert!(read.code == 0 && read.out.contains("Count."), "{read:?}");
+    for script in ["echo x > new.txt", "echo x > ../elsewhere/counter/SKILL.md", "ls ../home"] {
+        assert_ne!(run(script).code, 0, "{script}");
+    }
+    assert!(stage.ledger().contains("skill-counter"));
 }

@@ -21,11 +21,13 @@ pub mod job;
 mod preset;
 mod sandbox;
 mod session;
+mod skills;
 mod sys;
 
-pub use {audit, guard, jail, policy, shell, source};
+pub use {audit, guard, jail, policy, shell, skill, source};
 
 pub use command::{NotStarted, Ran, Task};
 pub use preset::PresetError;
 pub use sandbox::{Parts, Sandbox, SandboxError, in_sandbox};
 pub use session::Session;
+pub use skills::SkillRefused;

@@ -9,6 +9,7 @@ use policy::{ToolName, ToolSet};
 
 use crate::job::{Jobs, SpillError, Spills};
 use crate::sandbox::{Parts, SandboxError};
+use crate::skills::Skills;
 
 /// One agent's run: its guards, its answers, its commands.
 pub struct Session {
@@ -19,13 +20,15 @@ pub struct Session {
     began: Instant,
     jobs: Jobs,
     spills: Mutex<Option<Arc<Spills>>>,
+    pub(crate) skills: Arc<Skills>,
 }
 
 impl Session {
     pub(crate) fn open(parts: Arc<Parts>, agent: String, name: String) -> Result<Self, SandboxError> {
+        let skills = Skills::new(parts.tools.clone());
         let guards = Guards::new(guard::Parts {
             workspace: parts.workspace.clone(),
-            chain: parts.chain.clone(),
+            chain: parts.chain.clone().narrowed_by(skills.link()),
             approver: Arc::clone(&parts.approver),
             cover: parts.cover,
             sink: Arc::clone(&parts.sink),
@@ -33,8 +36,17 @@ impl Session {
             agent: agent.clone(),
         })
         .map_err(SandboxError::Workspace)?;
-        let (jobs, spills) = (Jobs::new(Jobs::MOST), Mutex::default());
-        let session = Self { parts, guards, agent, name, began: Instant::now(), jobs, spills };
+        let jobs = Jobs::new(Jobs::MOST);
+        let session = Self {
+            parts,
+            guards,
+            agent,
+            name,
+            began: Instant::now(),
+            jobs,
+            spills: Mutex::default(),
+            skills,
+        };
         session.parts.sink.record(&Event::SessionOpened {
             by: session.by(),
             profile: Name("library"),
@@ -57,10 +69,10 @@ impl Session {
         &self.guards
     }
 
-    /// The tools that the agent may call.
+    /// The tools that the agent may call now: those of the sandbox, as far as the skills in use want them.
     #[must_use]
-    pub fn tools(&self) -> &ToolSet {
-        &self.parts.tools
+    pub fn tools(&self) -> ToolSet {
+        self.skills.tools()
     }
 
     /// The commands of the session, running and ended.

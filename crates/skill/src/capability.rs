@@ -1,1 +1,212 @@
 //! What a skill really needs: hosts, paths, programs, variables, tools.
+//!
+//! What its code does is taken, not what it says about itself. What stands for something else (`example.com`, `<path>`, a value
+//! that is computed) is left out: nobody can allow it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::destination::{Kind, classify};
+use crate::fact::{Access, What};
+use crate::front::Front;
+use crate::language::Language;
+use crate::script::HOLE;
+use crate::tree::Tree;
+use crate::unit::{CODE, Place, Unit};
+use crate::view::{Skill, read};
+
+/// What a skill needs, each kind sorted by name, each name once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Hosts that it talks to.
+    pub hosts: Vec<Need>,
+    /// Files that it reads: below the workspace, below `~/`, or from the root.
+    pub reads: Vec<Need>,
+    /// Files that it writes, named in the same way.
+    pub writes: Vec<Need>,
+    /// Programs that it starts.
+    pub programs: Vec<Need>,
+    /// Variables of the environment that it uses.
+    pub variables: Vec<Need>,
+    /// Tools that it says it needs, as it spells them.
+    pub tools: Vec<Need>,
+}
+
+/// One thing that a skill needs, and the first place that says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Need {
+    /// What it is called.
+    pub name: String,
+    /// The file, below the tree.
+    pub path: PathBuf,
+    /// The line, counted from one.
+    pub line: usize,
+}
+
+/// Finds out what a skill needs.
+#[must_use]
+pub fn capabilities(tree: &Tree) -> Needs {
+    let (views, _) = read(tree);
+    let skill = Skill::new(tree, &views);
+    let mut found = Found::default();
+    for (number, view) in views.iter().enumerate().filter(|(_, view)| view.is_raw()) {
+        if let Ok(Some(front)) = Front::read(&view.text) {
+            let line = view.text[..front.span.start].lines().count() + 1;
+            for tool in tools(&front) {
+                found.add(List::Tools, tool, (view.path.to_owned(), line));
+            }
+        }
+        for unit in skill.units(number).iter().filter(|unit| CODE.has(unit.place)) {
+            found.unit(unit);
+        }
+    }
+    found.needs()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum List {
+    Hosts,
+    Reads,
+    Writes,
+    Programs,
+    Variables,
+    Tools,
+}
+
+#[derive(Default)]
+struct Found {
+    names: BTreeMap<(List, String), (PathBuf, usize)>,
+}
+
+impl Found {
+    fn add(&mut self, list: List, name: String, place: (PathBuf, usize)) {
+        self.names.entry((list, name)).or_insert(place);
+    }
+
+    fn unit(&mut self, unit: &Unit<'_>) {
+        let text = unit.view.text.as_bytes();
+        for fact in &unit.reading().facts {
+            let Some((list, name)) = need(unit, &fact.what) else { continue };
+            let at = (unit.range.start + fact.range.start).min(text.len());
+            let line = memchr::memchr_iter(b'\n', &text[..at]).count() + 1;
+            self.add(list, name, (unit.view.path.to_owned(), line));
+        }
+    }
+
+    fn needs(self) -> Needs {
+        let mut needs = Needs::default();
+        for ((list, name), (path, line)) in self.names {
+            let list = match list {
+                List::Hosts => &mut needs.hosts,
+                List::Reads => &mut needs.reads,
+                List::Writes => &mut needs.writes,
+                List::Programs => &mut needs.programs,
+                List::Variables => &mut needs.variables,
+                List::Tools => &mut needs.tools,
+            };
+            list.push(Need { name, path, line });
+        }
+        needs
+    }
+}
+
+/// What a fact says that is needed.
+fn need(unit: &Unit<'_>, what: &What) -> Option<(List, String)> {
+    // Code in the middle of a sentence is as often a name as it is a command.
+    let is_sentence = unit.place == Place::Inline;
+    match what {
+        What::Host(host) => host_pattern(host).map(|host| (List::Hosts, host)),
+        What::Path { path, access } => {
+            let list = if *access == Access::Read { List::Reads } else { List::Writes };
+            path_pattern(path).map(|path| (list, path))
+        }
+        What::Program(name) if !is_sentence && is_program(name) && unit.language != Language::Text => {
+            Some((List::Programs, name.clone()))
+        }
+        What::Variable(name) if is_variable(name) => Some((List::Variables, name.clone())),
+        _ => None,
+    }
+}
+
+fn host_pattern(host: &str) -> Option<String> {
+    let kind = classify(host).kind;
+    let real = !matches!(kind, Kind::Placeholder | Kind::Private | Kind::Metadata);
+    (real && host.contains('.') && !host.contains(HOLE)).then(|| host.to_owned())
+}
+
+/// A path that can be allowed: all of it known, and no device.
+fn path_pattern(path: &str) -> Option<String> {
+    let path = path.trim().trim_start_matches("./");
+    let path = match path.strip_prefix("/home/u/").or_else(|| path.strip_prefix("$HOME/")) {
+        Some(rest) => format!("~/{rest}"),
+        None => path.to_owned(),
+    };
+    let known = !path.is_empty()
+        && path.len() <= 256
+        && !path.contains([HOLE, '$', '<', '>', '{', '}', '\n', '`', '"']);
+    let device = ["/dev/", "/proc/", "/tmp/", "/sys/"].iter().any(|start| path.starts_with(start));
+    let plain = path != "-"
+        && path != "~"
+        && path != "."
+        && path != "/"
+        && !path.contains("://")
+        && !path.contains("..");
+    (known && !device && plain).then_some(path)
+}
+
+/// Words of a shell that start no program.
+const WORDS: &[&str] = &[
+    "cd", "echo", "export", "set", "source", "eval", "exit", "read", "test", "true", "false", "printf",
+    "return", "local", "alias", "unset", "trap", "wait", "shift", "declare", "type", "command", "pwd",
+    "exec", "let", "ulimit", "umask", ":", ".", "[", "[[", "pushd", "popd", "readonly", "break", "continue",
+    "then", "else", "fi", "do", "done", "if", "for", "while", "case", "esac",
+];
+
+fn is_program(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    starts && name.len() <= 40 && name.chars().all(plain) && !WORDS.contains(&name)
+}
+
+fn is_variable(name: &str) -> bool {
+    let ordinary = ["HOME", "PATH", "USER", "PWD", "SHELL", "TMPDIR", "HOLE", "LANG", "TERM", "USERPROFILE"];
+    let plain =
+        name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    plain && name.starts_with(|c: char| c.is_ascii_alphabetic()) && !ordinary.contains(&name)
+}
+
+/// The tools that front matter names, as it spells them.
+fn tools(front: &Front) -> Vec<String> {
+    let listed = ["allowed-tools", "allowedTools", "allowed_tools"].iter().filter_map(|key| front.get(key));
+    let texts: Vec<String> = listed.flat_map(|value| value.texts()).map(|text| text.to_string()).collect();
+    let words = texts.iter().flat_map(|text| text.split(','));
+    words.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[Need]) -> Vec<&str> {
+        list.iter().map(|need| need.name.as_str()).collect()
+    }
+
+    #[test]
+    fn what_a_skill_needs_is_what_its_code_does() {
+        let text = "---\nname: x\ndescription: y\nallowed-tools: Bash(git *), Read\n---\n# X\n\n```bash\ncurl https://api.acme.dev/v1 -H \"Authorization: $ACME_TOKEN\" -o out/x.json\njq . < in/y.json | git apply\n```\n\n```python\nr = requests.get('https://example.com/x')\nopen('data/z.csv').read()\nopen(f'{here}/q').read()\nopen('report.md', 'w')\n```\n";
+        let needs = capabilities(&Tree::of_file("SKILL.md", text));
+        assert_eq!(names(&needs.hosts), ["api.acme.dev"]);
+        assert_eq!(names(&needs.reads), ["data/z.csv", "in/y.json"]);
+        assert_eq!(names(&needs.writes), ["out/x.json", "report.md"]);
+        assert_eq!(names(&needs.programs), ["curl", "git", "jq"]);
+        assert_eq!(names(&needs.variables), ["ACME_TOKEN"]);
+        assert_eq!(names(&needs.tools), ["Bash(git *)", "Read"]);
+        assert_eq!(needs.hosts[0].line, 9);
+    }
+
+    #[test]
+    fn nothing_is_needed_by_words_alone() {
+        let needs = capabilities(&Tree::of_file("SKILL.md", "# X\n\nUse `foo.bar` on the file.\n"));
+        assert_eq!(needs, Needs::default());
+    }
+}

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::map::Map;
 
 pub(crate) use character::{is_bidi, is_tag, is_zero_width};
+pub(crate) use normal::is_unusual;
 pub(crate) use strip::hidden;
 
 /// How long a text may be, if nobody says otherwise.

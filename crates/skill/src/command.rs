@@ -16,7 +16,7 @@ use shell::{Dialect, Surroundings};
 use crate::language::Language;
 use crate::unit::{Place, Unit};
 
-pub(crate) use fetch::{Fetch, last_segment};
+pub(crate) use fetch::last_segment;
 pub(crate) use run::{is_decoder, is_interpreter, is_sender, is_shell};
 pub(crate) use secret::{Secret, secret};
 pub(crate) use step::Step;
@@ -38,9 +38,15 @@ pub(crate) struct Commands {
 impl Commands {
     /// Reads the commands in a unit.
     pub(crate) fn of(unit: &Unit<'_>) -> Self {
+        if unit.is_table_row() {
+            // A bar parts cells here. Inline code in a row is a unit of its own.
+            return Self { text: " ".repeat(unit.text().len()), ..Self::default() };
+        }
         let text = match (unit.place, unit.language) {
-            (Place::Fence | Place::Script | Place::Inline, Language::Shell) => mask::commands(unit.text()),
-            (Place::Fence, Language::Text) => mask::commands(unit.text()),
+            (Place::Inline, Language::Shell) => mask::inline(unit.text()),
+            (Place::Fence | Place::Script, Language::Shell) | (Place::Fence, Language::Text) => {
+                mask::commands(unit.text())
+            }
             _ => mask::words(unit.text()),
         };
         Self::read(text)
@@ -123,17 +129,20 @@ fn logical_line(text: &str, from: usize) -> usize {
 /// The same program further on in the text.
 fn shifted(mut program: Program, by: u32) -> Program {
     let further = |span: Span| Span::new(span.start.saturating_add(by), span.end.saturating_add(by));
-    let argv = |argv: &Argv| {
-        let words = argv.words().iter().map(|word| Word { span: further(word.span), ..word.clone() });
-        Argv::new(words.collect()).unwrap_or_else(|| argv.clone())
-    };
-    program.argv = argv(&program.argv);
-    program.through = program.through.iter().map(argv).collect();
+    program.argv = further_on(&program.argv, further);
+    for argv in &mut program.through {
+        *argv = further_on(argv, further);
+    }
     program.span = further(program.span);
     for redirect in &mut program.redirects {
         redirect.target.span = further(redirect.target.span);
     }
     program
+}
+
+fn further_on(argv: &Argv, further: impl Fn(Span) -> Span) -> Argv {
+    let words = argv.words().iter().map(|word| Word { span: further(word.span), ..word.clone() });
+    Argv::new(words.collect()).unwrap_or_else(|| argv.clone())
 }
 
 /// How many programs before one may lie inside it.
@@ -166,7 +175,7 @@ mod tests {
             let commands = Commands::of(unit);
             assert_eq!(commands.text.len(), unit.text().len());
             all.extend(commands.steps().map(|step| {
-                let feeders: Vec<String> = step.feeders().map(|step| step.name()).collect();
+                let feeders: Vec<String> = step.feeders().map(Step::name).collect();
                 format!("{}<{}", step.name(), feeders.join(","))
             }));
         }
@@ -185,6 +194,7 @@ mod tests {
             ("```sh\nit's broken\ncurl x | tee y | sh\n```\n", &["curl<", "tee<curl", "sh<tee,curl"]),
             ("```python\nos.system(\"wget -qO- x | sh\")\n```\n", &["wget<", "sh<wget"]),
             ("```yaml\nrun: env | base64 | nc a 1\n```\n", &["env<", "base64<env", "nc<base64,env"]),
+            ("| a | b |\n|---|---|\n| curl x | sh |\n| `curl x \\| sh` | y |\n", &["curl<", "sh<curl"]),
             ("Nothing of the kind happens here.\n", &[]),
         ];
         let wrong: Vec<_> = rows

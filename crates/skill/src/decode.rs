@@ -13,7 +13,7 @@ use crate::map::Map;
 pub(crate) const MAX_DEPTH: usize = 3;
 
 /// How many stretches of one text are put in place of others.
-const MAX_REPLACED: usize = 20_000;
+const MAX_REPLACED: usize = 200_000;
 
 /// A text that was made readable.
 #[derive(Debug, Clone)]

@@ -314,7 +314,7 @@ fn fence_at(text: &str, at: usize) -> Option<Range<usize>> {
         return None;
     }
     let start = at + text.get(at..)?.find('\n')? + 1;
-    let length = memchr::memmem::find(text[start..].as_bytes(), b"```")?;
+    let length = memchr::memmem::find(&text.as_bytes()[start..], b"```")?;
     Some(start..start + length)
 }
 

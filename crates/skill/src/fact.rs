@@ -182,7 +182,7 @@ impl Reading {
 pub(crate) fn read(unit: &Unit<'_>) -> Reading {
     let text = unit.text();
     match language_of(unit) {
-        Some(Language::Shell) => commands::read(text, 0),
+        Some(Language::Shell) => commands::of(unit.commands()),
         Some(language) => code::read(text, language, 0),
         None => Reading::default(),
     }

@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn a_name_that_stands_twice_is_told_and_kept() {
         let document = read("{\"a\": 1, \"a\": 2}").unwrap();
-        assert_eq!(document.twice, [9..12]);
+        assert_eq!(document.twice.first(), Some(&(9..12)));
         assert_eq!(document.root.all("a").count(), 2);
     }
 
@@ -415,7 +415,7 @@ mod tests {
         fn reading_never_panics(text in "[\\[\\]{}\",:\\\\/*u0-9a-f\u{e9}\n-]{0,60}") {
             if let Ok(document) = read(&text) {
                 document.root.walk(&mut |node| {
-                    let _ = node.map(&text).back(0..1);
+                    assert!(node.map(&text).back(0..1).start <= text.len());
                     assert!(text.get(node.span.clone()).is_some());
                 });
             }

@@ -29,6 +29,7 @@ mod lock;
 mod manifest;
 mod map;
 mod markdown;
+mod mention;
 mod phrase;
 mod prefilter;
 mod rule;
@@ -45,6 +46,7 @@ mod view;
 mod written;
 
 pub use baseline::{Baseline, BaselineError, print};
+pub use capability::{Need, Needs, capabilities};
 pub use finding::{Finding, Report, Via};
 pub use front::{
     Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
@@ -52,6 +54,7 @@ pub use front::{
 };
 pub use language::Language;
 pub use load::{Loaded, Refused, Settings, Verdict, load, main_file};
+pub use lock::{Changed, Lock, LockError, Mode, Pinned};
 pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};

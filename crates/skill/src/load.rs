@@ -6,8 +6,11 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use policy::ToolName;
+
 use crate::clean::{self, Counts, Size, TooLarge};
 use crate::frame::framed;
+use crate::front::{Front, FrontError};
 use crate::rule::Severity;
 use crate::scan::Scanner;
 use crate::suppress::{Accepted, Judged};
@@ -69,7 +72,7 @@ pub struct Loaded {
     /// What it is for.
     pub description: Option<String>,
     /// The tools it wants; nothing if it does not say.
-    pub tools: Option<Vec<String>>,
+    pub tools: Option<Vec<ToolName>>,
     /// Its text, cleaned, without front matter and frame.
     pub body: String,
     /// What was taken out of it.
@@ -102,7 +105,7 @@ pub enum Refused {
     Oversize(#[from] TooLarge),
     /// Its front matter cannot be read.
     #[error("the front matter cannot be read: {0}")]
-    Front(String),
+    Front(#[from] FrontError),
     /// Something in it is critical.
     #[error("{} of its findings are critical", .0.count(Severity::Critical))]
     Blocked(Box<Judged>),
@@ -112,23 +115,33 @@ pub enum Refused {
 pub fn load(tree: &Tree, scanner: &Scanner, settings: &Settings) -> Result<Loaded, Refused> {
     let (_, raw) = main_file(tree).ok_or(Refused::NoSkill)?;
     let cleaned = clean::sized(&raw, settings.size)?;
-    let heading = Heading::read(&cleaned.text)?;
+    let front = Front::read(&cleaned.text)?;
     let judged = if settings.scan { judged(tree, scanner, settings) } else { Judged::default() };
     let verdict = Verdict::of(&judged, settings.block_on_critical);
     if verdict == Verdict::Blocked {
         return Err(Refused::Blocked(Box::new(judged)));
     }
-    let body = cleaned.text.get(heading.end..).unwrap_or_default().trim_start_matches('\n').to_owned();
+    let front = front.as_ref();
+    let named = front.and_then(Front::name).filter(|name| !name.is_empty());
     Ok(Loaded {
-        name: heading.name.unwrap_or_else(|| tree.name.clone()),
-        description: heading.description,
-        tools: heading.tools,
-        body,
+        name: named.unwrap_or(&tree.name).to_owned(),
+        description: front.and_then(Front::description).map(str::to_owned),
+        tools: front.and_then(Front::wanted_tools),
+        body: body(&cleaned.text, front).to_owned(),
         counts: cleaned.counts,
         truncated: cleaned.truncated,
         verdict,
         judged,
     })
+}
+
+/// What stands behind the front matter and the line that ends it.
+fn body<'a>(text: &'a str, front: Option<&Front>) -> &'a str {
+    let Some(front) = front else { return text };
+    let behind = text.get(front.span.end..).unwrap_or_default();
+    let line = behind.find("---").unwrap_or(0);
+    let (_, body) = behind.get(line..).unwrap_or_default().split_once('\n').unwrap_or_default();
+    body.trim_start_matches('\n')
 }
 
 fn judged(tree: &Tree, scanner: &Scanner, settings: &Settings) -> Judged {
@@ -144,32 +157,6 @@ pub fn main_file(tree: &Tree) -> Option<(&Path, Cow<'_, str>)> {
     match &entry.content {
         Content::File { bytes, .. } => Some((&entry.path, String::from_utf8_lossy(bytes))),
         _ => None,
-    }
-}
-
-/// What the front matter says.
-struct Heading {
-    name: Option<String>,
-    description: Option<String>,
-    tools: Option<Vec<String>>,
-    /// Where the text begins.
-    end: usize,
-}
-
-impl Heading {
-    fn read(text: &str) -> Result<Self, Refused> {
-        let Some(inner) = text.strip_prefix("---\n") else {
-            return Ok(Self { name: None, description: None, tools: None, end: 0 });
-        };
-        let length = inner.find("\n---\n").ok_or_else(|| Refused::Front("it does not end".to_owned()))?;
-        let value = |key: &str| {
-            let mut lines = inner[..length].lines();
-            let found = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(": ").map(str::trim));
-            found.map(str::to_owned)
-        };
-        let tools = value("allowed-tools");
-        let tools = tools.map(|tools| tools.split(',').map(|tool| tool.trim().to_owned()).collect());
-        Ok(Self { name: value("name"), description: value("description"), tools, end: length + 9 })
     }
 }
 

@@ -1,6 +1,5 @@
 //! Markdown in its units, with exact places.
 
-use std::cell::OnceCell;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};

@@ -124,8 +124,10 @@ pub struct Rule {
     /// How it looks.
     pub(crate) check: Check,
     /// What it finds.
+    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
     pub(crate) hits: &'static [Sample],
     /// What it leaves alone.
+    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
     pub(crate) misses: &'static [Sample],
 }
 
@@ -178,6 +180,7 @@ pub(crate) struct SkillHit {
 
 /// A file that shows what a rule does.
 #[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
 pub(crate) struct Sample {
     pub(crate) path: &'static str,
     pub(crate) text: &'static str,
@@ -206,6 +209,14 @@ pub(crate) const fn file(path: &'static str, text: &'static str) -> Sample {
 /// A tree that shows what a rule does, where a text cannot.
 pub(crate) const fn made(made: fn() -> Tree) -> Sample {
     Sample { path: "", text: "", made: Some(made) }
+}
+
+impl Rule {
+    /// The words that make a scan try it.
+    #[must_use]
+    pub fn anchors(&self) -> &'static [&'static str] {
+        self.anchors
+    }
 }
 
 impl fmt::Debug for Rule {

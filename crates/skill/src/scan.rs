@@ -8,6 +8,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::archive;
 use crate::finding::{Finding, Report};
+use crate::mention;
 use crate::prefilter::{Anchor, Prefilter};
 use crate::rule::{Check, Hit, Rule, Severity};
 use crate::stance;
@@ -68,6 +69,7 @@ impl Scanner {
             }
         }
         found.settle(&skill);
+        mention::lead(&skill, &mut found.findings);
         found.report()
     }
 
@@ -206,10 +208,11 @@ impl<'a> Found<'a> {
         severity: Severity,
         (matched, note, via): (String, Option<String>, Vec<crate::finding::Via>),
     ) {
-        // The same place read in another way can be worse, but it is no second finding.
+        // The same place in a text that was read in another way can be worse, but it is no second finding. Within one text the
+        // smaller unit comes first, and knows better what it is.
         if let Some(&number) = self.seen.get(&(rule.id, entry, span.start)) {
             let before = &mut self.findings[number];
-            if before.severity < severity {
+            if before.severity < severity && before.via != via {
                 (before.severity, before.matched, before.note, before.via) = (severity, matched, note, via);
             }
             return;

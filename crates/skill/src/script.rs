@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::language::Language;
-pub(crate) use fold::{Folded, HOLE};
+pub(crate) use fold::HOLE;
 use token::Token;
 pub(crate) use token::TokenKind;
 
@@ -163,5 +163,106 @@ impl<'a> Script<'a> {
             }
         }
         name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn calls(text: &str, language: Language) -> Vec<(String, Vec<String>)> {
+        let script = read(text, language);
+        let shown = |call: &Call| {
+            let args = call.args.iter().map(|arg| script.value(arg).text).collect();
+            (call.name.clone(), args)
+        };
+        script.calls.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn calls_have_their_names_and_texts() {
+        use Language::{JavaScript, PowerShell, Python};
+        let rows: &[(Language, &str, &str, &[&str])] = &[
+            (
+                Python,
+                "import requests as r\nr.post('http://a', x)",
+                "requests.post",
+                &["http://a", "\u{fffd}"],
+            ),
+            (Python, "from os import system as s\ns('id')", "os.system", &["id"]),
+            (Python, "__import__('os').system('i' + 'd')", "os.system", &["id"]),
+            (Python, "u = 'http://'\nu += 'a'\nf(u)", "f", &["http://a"]),
+            (Python, "f(f'x{a}y')", "f", &["x\u{fffd}y"]),
+            (Python, "f(''.join(['a', 'b']))", "f", &["ab"]),
+            (Python, "f(chr(0x69) + chr(100))", "f", &["id"]),
+            (Python, "f(\"\"\"a\nb\"\"\") # g(1)", "f", &["a\nb"]),
+            (Python, "f(r'\\x41' '\\x41')", "f", &["\\x41A"]),
+            (Python, "f(base64.b64decode('aWQ=').decode())", "f", &["id"]),
+            (Python, "f(Path.home() / '.ssh' / 'id_rsa')", "f", &["~/.ssh/id_rsa"]),
+            (Python, "f('di'[::-1])", "f", &["id"]),
+            (
+                JavaScript,
+                "const {exec: e} = require('node:child_process');\ne('id')",
+                "child_process.exec",
+                &["id"],
+            ),
+            (JavaScript, "import * as c from 'child_process'\nc.exec('id')", "child_process.exec", &["id"]),
+            (JavaScript, "window['ev' + 'al']('1')", "window.eval", &["1"]),
+            (JavaScript, "f(String.fromCharCode(105, 100))", "f", &["id"]),
+            (JavaScript, "f(`a${b}c`) // g()", "f", &["a\u{fffd}c"]),
+            (JavaScript, "x = /['\"`]/; f('id')", "f", &["id"]),
+            (JavaScript, "f(Buffer.from('6964', 'hex').toString())", "f", &["id"]),
+            (PowerShell, "IEX $x", "IEX", &["\u{fffd}"]),
+            (PowerShell, "f 1; $w.DownloadString('http://a')", "$w.DownloadString", &["http://a"]),
+        ];
+        for (language, text, name, args) in rows {
+            let calls = calls(text, *language);
+            let found =
+                calls.iter().any(|(n, a)| n == name && a.iter().map(String::as_str).eq(args.iter().copied()));
+            assert!(found, "{text}: {calls:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_takes_long() {
+        let rows = [
+            "f(",
+            "f(a,",
+            "a=",
+            "a[",
+            "`${",
+            "f'{",
+            "return ",
+            "for a in ",
+            "& a ",
+            "a.b",
+            "]",
+            "}",
+            "\"",
+            "a = b(c[",
+        ];
+        for language in [Language::Python, Language::JavaScript, Language::PowerShell, Language::Code] {
+            for row in rows {
+                let text = row.repeat(40_000 / row.len());
+                let started = std::time::Instant::now();
+                read(&text, language);
+                // A reader that looks at the rest again for each token would take minutes.
+                assert!(started.elapsed().as_secs() < 20, "{row} {language:?} {:?}", started.elapsed());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reading_never_fails(text in "[a-z'\"`(){}\\[\\]=+.,:;$#/\\\\ \n]{0,200}") {
+            for language in [Language::Python, Language::JavaScript, Language::PowerShell, Language::Code] {
+                let script = read(&text, language);
+                for call in &script.calls {
+                    let range = script.range(&call.tokens);
+                    prop_assert!(text.get(range).is_some());
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! even then nothing critical. A policy accepts by rule, path and reason. A baseline accepts what was there before, nothing
 //! critical.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use policy::{PathPattern, Reach};
@@ -81,6 +82,19 @@ impl Judged {
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         self.open.iter().map(|finding| finding.severity).max()
+    }
+
+    /// The rules that found something that counts, each once, in the order of their names.
+    #[must_use]
+    pub fn rules(&self) -> Vec<&'static str> {
+        let rules: BTreeSet<_> = self.open.iter().map(|finding| finding.rule.id).collect();
+        rules.into_iter().collect()
+    }
+
+    /// How many critical findings somebody accepted.
+    #[must_use]
+    pub fn excused(&self) -> usize {
+        self.suppressed.iter().filter(|(finding, _)| finding.severity == Severity::Critical).count()
     }
 
     /// How many findings of a severity count.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::archive::Archive;
-use crate::clean::{clean, hidden};
+use crate::clean::{clean, hidden, is_unusual};
 use crate::decode::{self, Budget};
 use crate::embedded::embedded;
 use crate::finding::Via;
@@ -169,13 +169,9 @@ impl<'a> Readings<'a> {
     /// The text of a view without what hides, and with plain letters.
     fn plain(&mut self, number: usize) {
         let view = &self.views[number];
-        if !needs_cleaning(&view.text) {
-            return;
-        }
-        let clean = clean(&view.text);
         let mut last = number;
-        if !clean.is_unchanged() {
-            let (text, maps) = clean.into_parts();
+        if needs_cleaning(&view.text) {
+            let (text, maps) = clean(&view.text).into_parts();
             last = self.views.len();
             self.views.push(view.made(text, maps, Via::Decoded("hidden characters"), view.language));
         }
@@ -237,10 +233,9 @@ impl<'a> Readings<'a> {
 
 /// Whether there can be anything in a text that hides.
 fn needs_cleaning(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    !text.is_ascii()
-        || memchr::memmem::find(bytes, b"<!--").is_some()
-        || bytes.iter().any(|byte| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r') || *byte == 0x7f)
+    memchr::memmem::find(text.as_bytes(), b"<!--").is_some()
+        || hidden(text).next().is_some()
+        || is_unusual(text)
 }
 
 /// A text in its units.
@@ -255,7 +250,7 @@ fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
                 texts::texts(&view.text).into_iter().filter(|text| !text.escaped && text.range.len() >= 4);
             let values =
                 plain.map(|text| Unit::new(view, text.range, Place::Value, Language::Markdown, Vec::new()));
-            std::iter::once(unit(Place::Script, whole)).chain(values).collect()
+            values.chain([unit(Place::Script, whole)]).collect()
         }
         (None, _) => vec![unit(Place::Script, whole)],
     }

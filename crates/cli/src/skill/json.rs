@@ -36,6 +36,7 @@ fn skill(scanned: &Scanned) -> Value {
         "critical": scanned.count(Severity::Critical),
         "warnings": scanned.count(Severity::Warning),
         "notes": scanned.count(Severity::Note),
+        "changed": scanned.changed,
         "findings": open,
         "suppressed": suppressed,
     })

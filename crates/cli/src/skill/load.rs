@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use ::audit::{By, Digest, Event, FilePath, Name, Names, Text};
 use config::{Oversize, ScanSettings};
-use policy::{Code, Shown, ToolName};
+use policy::{Code, Shown};
 use serde_json::{Value, json};
 use skill::clean::{self, Size};
 use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Tree, Verdict};
 
 use super::clean::{one_tree, unreadable};
+use super::pins::{Pins, pin_name};
 use super::profile;
 use super::scan::allows;
-use super::scanned::hash;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -26,6 +26,9 @@ pub(crate) struct LoadArgs {
     /// The directory of a skill, or its SKILL.md
     #[arg(value_name = "PATH")]
     path: PathBuf,
+    /// Only as it is pinned in this file
+    #[arg(long, value_name = "FILE")]
+    lock: Option<PathBuf>,
     /// Also print the narrowest jail profile for what the skill says that it does
     #[arg(long)]
     profile: bool,
@@ -33,6 +36,9 @@ pub(crate) struct LoadArgs {
 
 const EXITS: &str = "Exit codes: 0 loaded, warnings are told; 1 not loaded, because it cannot be read or is too long; \
                      2 blocked;\n3 changed since it was pinned.";
+
+/// How many differences are told.
+const MOST: usize = 20;
 
 /// Loads a skill and prints what the model would see.
 pub(crate) fn run(
@@ -49,9 +55,12 @@ pub(crate) fn run(
         Ok(loaded) => loaded,
         Err(refused) => return Err(subject.refuse(&refused, &scan, &journal)?),
     };
+    if let Some(lock) = &args.lock {
+        subject.is_pinned(&Pins::read(lock)?, &journal)?;
+    }
     let tools = wanted(&loaded, &settings.tools);
     subject.record(&loaded, &tools, &journal)?;
-    let profile = if args.profile { Some(profile::of(&loaded, &subject.tree)?) } else { None };
+    let profile = if args.profile { Some(profile::of(&loaded, subject.outside())?) } else { None };
     match terminal.format {
         Format::Json => terminal.json(&subject.json(&loaded, &tools, profile.as_deref()))?,
         Format::Text => {
@@ -86,8 +95,13 @@ impl Subject {
         let real =
             std::fs::canonicalize(directory).map_err(|error| unreadable(directory, &error.to_string()))?;
         let named = real.strip_prefix(&around.places.workspace).unwrap_or(&real).to_owned();
-        let sha256 = hash(&tree);
+        let sha256 = Digest::of(&tree.listing());
         Ok(Self { shown: directory.to_owned(), real, named, tree, sha256 })
+    }
+
+    /// Where it lies, if that is not in the workspace.
+    fn outside(&self) -> Option<&Path> {
+        self.named.is_absolute().then_some(&*self.real)
     }
 
     fn settings(&self, scan: &ScanSettings) -> skill::Settings {
@@ -115,7 +129,7 @@ impl Subject {
             sha256: Some(self.sha256),
             critical: judged.count(Severity::Critical) as u64,
             warnings: judged.count(Severity::Warning) as u64,
-            codes: Names(&codes(judged)),
+            codes: Names(&judged.rules()),
             reason: Text(&refused.to_string()),
         })?;
         let shown = Shown::path(&self.shown);
@@ -135,23 +149,45 @@ impl Subject {
         Ok(failure)
     }
 
+    /// Whether it is what was pinned. It was scanned already, so that what is new in it has been looked at once.
+    fn is_pinned(&self, pins: &Pins, journal: &Journal) -> Result<(), Failure> {
+        let differences = pins.differences(&pin_name(Some(&self.named), &self.tree), &self.tree);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let shown = Shown::path(&self.shown);
+        let message = format!("{shown} is not what was pinned");
+        journal.record(&Event::SkillBlocked {
+            by: By::default(),
+            skill: Name(&self.tree.name),
+            path: FilePath(&self.real),
+            sha256: Some(self.sha256),
+            critical: 0,
+            warnings: 0,
+            codes: Names(&[Code::SkillChanged.id()]),
+            reason: Text(&message),
+        })?;
+        let mut failure = Failure::coded(Code::SkillChanged, message).exit(Exit::Ask);
+        failure.causes.extend(differences.into_iter().take(MOST));
+        Err(failure.hint(format!("`ringfence skill scan {shown}` shows what is in it now")))
+    }
+
     fn record(&self, loaded: &Loaded, tools: &[&str], journal: &Journal) -> Result<(), Failure> {
         let (judged, by) = (&loaded.judged, By::default());
         let (skill, path) = (Name(&loaded.name), FilePath(&self.real));
         let warnings = judged.count(Severity::Warning) as u64;
         if loaded.verdict == Verdict::Flagged {
             let critical = judged.count(Severity::Critical) as u64;
-            let codes = codes(judged);
-            let (sha256, codes) = (self.sha256, Names(&codes));
+            let rules = judged.rules();
+            let (sha256, codes) = (self.sha256, Names(&rules));
             journal.record(&Event::SkillFlagged { by, skill, path, sha256, critical, warnings, codes })?;
         }
-        let excused = judged.suppressed.iter().filter(|(finding, _)| finding.severity == Severity::Critical);
         journal.record(&Event::SkillLoaded {
             by: By::default(),
             skill: Name(&loaded.name),
             path: FilePath(&self.real),
             sha256: self.sha256,
-            critical: excused.count() as u64,
+            critical: judged.excused() as u64,
             warnings,
             tools: Names(tools),
         })
@@ -218,13 +254,5 @@ fn tell(
 /// The tools that are left: those of the policy, as far as the skill wants them.
 fn wanted(loaded: &Loaded, tools: &policy::ToolSet) -> Vec<&'static str> {
     let Some(wanted) = &loaded.tools else { return tools.tools().collect() };
-    let names: Vec<_> = wanted.iter().filter_map(|name| ToolName::parse(name).ok()).collect();
-    tools.narrow(&names).tools().collect()
-}
-
-fn codes(judged: &Judged) -> Vec<&'static str> {
-    let mut codes: Vec<_> = judged.open.iter().map(|finding| finding.rule.id).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    codes
+    tools.narrow(wanted).tools().collect()
 }

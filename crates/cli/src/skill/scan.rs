@@ -11,11 +11,13 @@ use config::{ScanSettings, Scope};
 use policy::Shown;
 use skill::{Accepted, Allow, Baseline, Scanner, Verdict};
 
+use super::directory::{Taken, typed_file};
 use super::gather::{Gathered, Spot, gather};
+use super::pins::Pins;
 use super::progress::Progress;
-use super::read::Trouble;
+use super::read::{MAX_FILE, Trouble};
 use super::scanned::{Bench, Scanned};
-use super::{json, record, sarif, text};
+use super::{json, pins, record, sarif, text};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::surroundings::Surroundings;
@@ -38,6 +40,12 @@ pub(crate) struct ScanArgs {
     /// Write what is found now to a file for --baseline; nothing critical
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
+    /// Say what has changed since it was pinned in this file
+    #[arg(long, value_name = "FILE")]
+    lock: Option<PathBuf>,
+    /// Pin everything that is not blocked, in a file for --lock
+    #[arg(long, value_name = "FILE", conflicts_with = "lock")]
+    write_lock: Option<PathBuf>,
     /// Let comments in the files accept findings, `# ringfence: allow RULE because …`; nothing critical
     #[arg(long)]
     inline_suppressions: bool,
@@ -64,7 +72,8 @@ impl Rules {
     }
 }
 
-const EXITS: &str = "Exit codes: 0 clean, 1 flagged, or something could not be read, 2 blocked.";
+const EXITS: &str =
+    "Exit codes: 0 clean, 1 flagged, not as pinned, or something could not be read, 2 blocked.";
 
 /// Scans, tells and records.
 pub(crate) fn run(
@@ -77,17 +86,22 @@ pub(crate) fn run(
     let scan_settings = settings.skills();
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut accepted = Accepted { allow: allows(&scan_settings), inline: args.inline_suppressions, baseline };
+    let pins = args.lock.as_deref().map(Pins::read).transpose()?;
     let scanner = args.rules.scanner();
     let mut whole = Whole::new(gather(&args.paths));
     let workspace = &around.places.workspace;
     loop {
-        let bench = Bench { scanner: &scanner, accepted: &accepted, settings: &scan_settings, workspace };
+        let (scanner, settings, pins) = (&scanner, &scan_settings, pins.as_ref());
+        let bench = Bench { scanner, accepted: &accepted, settings, workspace, pins };
         whole.scanned = scan_all(&bench, &whole.gathered.spots, terminal)?;
         let Some(path) = args.write_baseline.as_deref().filter(|_| accepted.baseline.is_none()) else {
             break;
         };
         // What was just written counts already.
-        accepted.baseline = Some(write_baseline(path, &whole.scanned)?);
+        accepted.baseline = Some(write_baseline(&around.cwd.join(path), &whole.scanned)?);
+    }
+    if let Some(path) = &args.write_lock {
+        pins::write(&around.cwd.join(path), &whole.gathered.spots, &whole.scanned)?;
     }
     record::scanned(&settings, &whole.scanned)?;
     whole.tell(shape, args.show_suppressed, terminal)?;
@@ -128,6 +142,7 @@ impl Whole {
             Verdict::Blocked => Exit::Blocked,
             Verdict::Flagged => Exit::Failed,
             Verdict::Clean if self.troubles().next().is_some() => Exit::Failed,
+            Verdict::Clean if self.scanned.iter().any(|scanned| !scanned.changed.is_empty()) => Exit::Failed,
             Verdict::Clean => Exit::Ok,
         }
     }
@@ -145,8 +160,9 @@ pub(crate) fn allows(settings: &ScanSettings) -> Vec<Allow> {
 
 fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     let unusable = || format!("the baseline {} cannot be used", Shown::path(path));
-    let text = config::read_named(path).map_err(|problem| crate::report::failure(&problem.into()))?;
-    Baseline::read(&text).map_err(|error| Failure::new(unusable()).because(&error))
+    let taken = typed_file(path, MAX_FILE).map_err(|error| Failure::new(unusable()).because(&error))?;
+    let Taken::Whole(bytes, _) = taken else { return Err(Failure::new(unusable()).hint("it is too large")) };
+    Baseline::read(&String::from_utf8_lossy(&bytes)).map_err(|error| Failure::new(unusable()).because(&error))
 }
 
 fn write_baseline(path: &Path, scanned: &[Scanned]) -> Result<Baseline, Failure> {

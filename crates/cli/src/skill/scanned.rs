@@ -9,6 +9,7 @@ use skill::archive::{Kind, entries};
 use skill::{Accepted, Content, Finding, Judged, Scanner, Severity, Suppression, Tree, Verdict};
 
 use super::gather::{Spot, joined};
+use super::pins::{Pins, pin_name};
 use super::read::{Trouble, read};
 use crate::caret::Window;
 
@@ -35,6 +36,8 @@ pub(crate) struct Scanned {
     /// What was found: first what counts, then what was accepted.
     pub(crate) found: Vec<Found>,
     pub(crate) verdict: Verdict,
+    /// What is different from what is pinned, where a lock was given.
+    pub(crate) changed: Vec<String>,
     /// What could not be looked at.
     pub(crate) troubles: Vec<Trouble>,
 }
@@ -59,6 +62,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) accepted: &'a Accepted,
     pub(crate) settings: &'a ScanSettings,
     pub(crate) workspace: &'a Path,
+    pub(crate) pins: Option<&'a Pins>,
 }
 
 impl Bench<'_> {
@@ -73,6 +77,8 @@ impl Bench<'_> {
         let root = if spot.is_file() { named.as_deref().and_then(Path::parent) } else { named.as_deref() };
         let judged = self.accepted.judge(&tree, root, report);
         let verdict = Verdict::of(&judged, self.settings.block_on_critical);
+        let pinned_as = pin_name(named.as_deref(), &tree);
+        let changed = self.pins.map(|pins| pins.differences(&pinned_as, &tree)).unwrap_or_default();
         let found = Drawing { spot, tree: &tree }.all(judged);
         Scanned {
             name: tree.name.clone(),
@@ -80,11 +86,12 @@ impl Bench<'_> {
             real: spot.real.clone(),
             named,
             is_file: spot.is_file(),
-            sha256: hash(&tree),
+            sha256: Digest::of(&tree.listing()),
             files: tree.entries.len(),
             bytes,
             found,
             verdict,
+            changed,
             troubles,
         }
     }
@@ -202,21 +209,4 @@ fn end(bytes: &[u8], finding: &Finding) -> (usize, usize) {
     let columns = String::from_utf8_lossy(last).chars().count();
     let column = if lines == 0 { finding.column + columns } else { columns + 1 };
     (finding.line + lines, column)
-}
-
-/// The hash of a tree: of one line for each name, with what it is.
-pub(crate) fn hash(tree: &Tree) -> Digest {
-    let mut lines = Vec::new();
-    for entry in &tree.entries {
-        let what = match &entry.content {
-            Content::File { bytes, executable } => format!("{} {executable}", Digest::of(bytes)),
-            Content::Link { target } => format!("link {}", policy::Shown::path(target)),
-            Content::TooLarge { length } => format!("large {length}"),
-            Content::Special => "special".to_owned(),
-        };
-        lines.extend(format!("{what} ").bytes());
-        lines.extend(entry.path.as_os_str().as_encoded_bytes());
-        lines.push(0);
-    }
-    Digest::of(&lines)
 }

@@ -17,6 +17,11 @@ pub(crate) fn tell(whole: &Whole, show_suppressed: bool, terminal: &mut Terminal
             writeln!(terminal.out, "{}", drawn(found, terminal.color))?;
         }
     }
+    for scanned in &whole.scanned {
+        for line in &scanned.changed {
+            writeln!(terminal.out, "{}: not as pinned: {}", Shown::path(&scanned.shown), Shown::text(line))?;
+        }
+    }
     write!(terminal.out, "{}", summary(whole, terminal.color))?;
     terminal.out.flush()?;
     for note in &whole.gathered.notes {
@@ -90,17 +95,18 @@ fn summary(whole: &Whole, color: bool) -> String {
         );
     }
     let count = |verdict: Verdict| whole.scanned.iter().filter(|scanned| scanned.verdict == verdict).count();
-    let files: usize = whole.scanned.iter().map(|scanned| scanned.files).sum();
+    let files = counted_as(whole.scanned.iter().map(|scanned| scanned.files).sum(), "file");
     let accepted: usize =
         whole.scanned.iter().map(|scanned| scanned.found.len() - scanned.open().count()).sum();
-    let accepted = if accepted == 0 { String::new() } else { format!("; {} accepted", findings(accepted)) };
+    let accepted =
+        if accepted == 0 { String::new() } else { format!("; {} accepted", counted_as(accepted, "finding")) };
     let troubles = whole.troubles().count();
     let troubles = if troubles == 0 { String::new() } else { format!("; {troubles} not looked at") };
     let [blocked, flagged, clean] = [Verdict::Blocked, Verdict::Flagged, Verdict::Clean].map(count);
     let places = whole.scanned.len();
     let _written = writeln!(
         text,
-        "{places} scanned, {files} files: {blocked} blocked, {flagged} flagged, {clean} clean{accepted}{troubles}"
+        "{places} scanned, {files}: {blocked} blocked, {flagged} flagged, {clean} clean{accepted}{troubles}"
     );
     text
 }
@@ -108,13 +114,14 @@ fn summary(whole: &Whole, color: bool) -> String {
 fn counted(scanned: &Scanned) -> String {
     let [critical, warnings, notes] =
         [Severity::Critical, Severity::Warning, Severity::Note].map(|severity| scanned.count(severity));
-    let counts = [(critical, "critical"), (warnings, "warnings"), (notes, "notes")];
-    let said = counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
+    let critical = (critical > 0).then(|| format!("{critical} critical"));
+    let others = [(warnings, "warning"), (notes, "note")].into_iter().filter(|(count, _)| *count > 0);
+    let said = critical.into_iter().chain(others.map(|(count, word)| counted_as(count, word)));
     said.collect::<Vec<_>>().join(", ")
 }
 
-fn findings(count: usize) -> String {
-    if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") }
+fn counted_as(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// The word for a verdict, in its colour.

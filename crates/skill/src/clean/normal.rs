@@ -22,6 +22,19 @@ pub(super) fn normalised(text: &str, counts: &mut Counts) -> Option<Step> {
     (step.text != text).then_some(step)
 }
 
+/// Whether letters are written in an unusual form. Signs that people type, and that are no letters in any form, do not count.
+pub(crate) fn is_unusual(text: &str) -> bool {
+    !text.is_ascii() && is_nfkc_quick(text.chars().filter(|c| !is_usual(*c))) != IsNormalized::Yes
+}
+
+/// Dots, signs, small numbers and fractions; nothing that a word or a command could be written with.
+fn is_usual(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2026}' | '\u{2122}' | '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{bc}'..='\u{be}' | '\u{b5}' | '\u{2074}'..='\u{2079}' | '\u{2080}'..='\u{2089}' | '\u{2460}'..='\u{2473}' | '\u{2103}'
+    )
+}
+
 /// One stretch that nothing before or behind it has to do with.
 fn piece(step: &mut Step, text: &str, range: std::ops::Range<usize>, counts: &mut Counts) {
     let from = &text[range.clone()];

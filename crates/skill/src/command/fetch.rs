@@ -35,7 +35,7 @@ impl<'c> Step<'c> {
         let is_url = |word: &&Word| word.text.contains("://") && !word.text.starts_with('-');
         let with_scheme: Vec<&Word> = self.words().iter().filter(is_url).collect();
         if !with_scheme.is_empty() {
-            return self.without_headers(with_scheme);
+            return without_headers(with_scheme);
         }
         let mut found = Vec::new();
         let mut before = "";
@@ -47,16 +47,6 @@ impl<'c> Step<'c> {
             before = &word.text;
         }
         found
-    }
-
-    /// A header or a body may hold an address too; nothing is fetched from there.
-    fn without_headers(self, urls: Vec<&'c Word>) -> Vec<&'c Word> {
-        let plain: Vec<&Word> = urls
-            .iter()
-            .copied()
-            .filter(|word| !word.text.contains(' ') && !word.text.starts_with(['{', '@']))
-            .collect();
-        if plain.is_empty() { urls } else { plain }
     }
 
     fn saved_to(self, name: &str, url: &str) -> Option<String> {
@@ -102,6 +92,16 @@ impl<'c> Step<'c> {
         })?;
         words.get(at + 1).map(|word| word.text.clone())
     }
+}
+
+/// A header or a body may hold an address too; nothing is fetched from there.
+fn without_headers(urls: Vec<&Word>) -> Vec<&Word> {
+    let plain: Vec<&Word> = urls
+        .iter()
+        .copied()
+        .filter(|word| !word.text.contains(' ') && !word.text.starts_with(['{', '@']))
+        .collect();
+    if plain.is_empty() { urls } else { plain }
 }
 
 fn takes_value(option: &str) -> bool {

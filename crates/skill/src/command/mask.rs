@@ -11,6 +11,14 @@ pub(super) fn commands(text: &str) -> String {
     finished(bytes)
 }
 
+/// Inline code: in a table, a pipe is written with a backslash before it.
+pub(super) fn inline(text: &str) -> String {
+    if memchr::memmem::find(text.as_bytes(), b"\\|").is_none() {
+        return commands(text);
+    }
+    commands(&text.replace("\\|", " |"))
+}
+
 /// Words, settings, code in other languages: blanks, but for what begins with the name of a program.
 pub(super) fn words(text: &str) -> String {
     let mut bytes = vec![b' '; text.len()];
@@ -37,7 +45,7 @@ fn finished(mut bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `$ `, `% `, `user@host:~$ `, and the arrow of some shells.
+// `$ `, `% `, `user@host:~$ `, and the arrow of some shells.
 patterns! {
     PROMPT = r"^[ \t]*(?:[\w.-]+@[\w.-]+[^\n$#%]{0,60})?(?:\$|%|\xe2\x9d\xaf)[ \t]+";
 }
@@ -69,7 +77,7 @@ fn prompts(bytes: &mut [u8]) {
     }
 }
 
-/// `<url>`, `<your token>`.
+// `<url>`, `<your token>`.
 patterns! {
     FILLING = r#"<[A-Za-z][A-Za-z0-9 _.:/|"'-]{0,60}[A-Za-z0-9"'_]>"#;
 }
@@ -85,7 +93,7 @@ fn fillings(bytes: &mut [u8]) {
     }
 }
 
-/// What stands for a blank so that nobody sees one.
+// What stands for a blank so that nobody sees one.
 patterns! {
     SEPARATOR = r"\$(?:\{IFS(?:[:%#][^}\n]{0,10})?\}|IFS)(?:\$[0-9@*])?";
 }
@@ -100,7 +108,7 @@ fn separators(bytes: &mut [u8]) {
     }
 }
 
-/// Programs whose name is hardly ever an ordinary word where a command could begin.
+// Programs whose name is hardly ever an ordinary word where a command could begin.
 patterns! {
     PROGRAM = concat!(
         r"(?:^|[\s\x22'`(=:,;>|&!\[{@])(",
@@ -109,7 +117,7 @@ patterns! {
         r"ssh|scp|sftp|rsync|aws|gsutil|tar|zip|gzip|find|history|iptables|ufw|setenforce|systemctl|crontab|useradd|usermod|adduser|docker|",
         r"kubectl|nsenter|pip[0-9.]*|pipx|npx|npm|xattr|spctl|csrutil|osascript|powershell|pwsh|mkfifo|tee|defaults|launchctl|shred|",
         r"truncate|unset|visudo|xmrig|insmod|modprobe|mount|chattr|setcap|passwd|chpasswd|git|gpg|security|sqlite3|bash\.exe)",
-        r"|(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|HISTFILE)=)(?:[\s;|]|\$\{?IFS|$|[^\s=|]*(?:\s|$))"
+        r"\b|(?:LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|HISTFILE)=)"
     );
 }
 
@@ -118,25 +126,21 @@ fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
     let mut start: Option<usize> = None;
     let mut at = 0;
     let mut tried = 0;
-    while let Some(found) = PROGRAM.captures_at(line, at).and_then(|captures| captures.get(1)) {
-        let name = found.as_bytes();
-        let joined = name.contains(&b'=');
-        let whole = joined
+    while let Some(found) = PROGRAM.find_at(line, at) {
+        let begin = found.start() + usize::from(is_border(line[found.start()]));
+        let whole = line[found.end() - 1] == b'='
             || line
                 .get(found.end())
                 .is_none_or(|next| next.is_ascii_whitespace() || b";|$`\"')".contains(next));
         if whole {
             let apart = start.is_some_and(|start| {
-                line[start..found.start()].iter().any(|byte| b"|;&(<>`'\"".contains(byte))
-                    || memchr::memmem::find(&line[start..found.start()], b" -").is_some()
-                    || begins_with(
-                        &line[start..found.start()],
-                        &[b"sudo", b"env", b"doas", b"LD_", b"export"],
-                    )
+                line[start..begin].iter().any(|byte| b"|;&(<>`'\"".contains(byte))
+                    || memchr::memmem::find(&line[start..begin], b" -").is_some()
+                    || begins_with(&line[start..begin], &[b"sudo", b"env", b"doas", b"LD_", b"export"])
             });
-            let quoted = found.start() > 0 && b"'\"".contains(&line[found.start() - 1]);
-            if !apart || quoted && begins_with(&line[found.start()..], &[b"curl", b"wget"]) {
-                start = Some(found.start());
+            let quoted = begin > 0 && b"'\"".contains(&line[begin - 1]);
+            if !apart || quoted && begins_with(&line[begin..], &[b"curl", b"wget"]) {
+                start = Some(begin);
             }
         }
         at = found.end();
@@ -148,6 +152,11 @@ fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
     let start = before_pipe(line, start?);
     let end = start + end_of(&line[start..], start.checked_sub(1).map(|before| line[before]));
     (start < end).then_some(start..end)
+}
+
+/// What can stand before the name of a program.
+fn is_border(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"\"'`(=:,;>|&!\\[{@".contains(&byte)
 }
 
 /// Where a name stands behind a pipe, the command begins before it, with the sentence.
@@ -165,6 +174,9 @@ fn begins_with(text: &[u8], words: &[&[u8]]) -> bool {
     words.iter().any(|word| text.starts_with(word))
 }
 
+/// How many marks of a sentence are taken off the end of a command.
+const MAX_LOOSE: usize = 8;
+
 /// How much of the rest of a line belongs to the command that begins it.
 fn end_of(rest: &[u8], before: Option<u8>) -> usize {
     let mut end = rest.len();
@@ -178,10 +190,10 @@ fn end_of(rest: &[u8], before: Option<u8>) -> usize {
             end = end.min(at);
         }
     }
-    loop {
+    for _ in 0..MAX_LOOSE {
         let trimmed = rest[..end].trim_ascii_end();
         let Some(last) = trimmed.last() else { return 0 };
-        let count = |byte: u8| trimmed.iter().filter(|other| **other == byte).count();
+        let count = |byte: u8| memchr::memchr_iter(byte, trimmed).count();
         let loose = match last {
             b'"' | b'\'' => count(*last) % 2 == 1,
             b')' => count(b')') > count(b'('),
@@ -197,6 +209,7 @@ fn end_of(rest: &[u8], before: Option<u8>) -> usize {
         }
         end -= 1;
     }
+    end
 }
 
 /// Whether the backticks from here on do not come in pairs.

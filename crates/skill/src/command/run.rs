@@ -95,8 +95,7 @@ impl<'c> Step<'c> {
         let words = self.words();
         let only = |allowed: &[&str]| words.iter().all(|word| allowed.contains(&word.text.as_str()));
         match self.name().as_str() {
-            "env" => only(&["-0", "--null"]),
-            "printenv" => only(&["-0", "--null"]),
+            "env" | "printenv" => only(&["-0", "--null"]),
             "export" => only(&["-p"]),
             "set" => words.is_empty(),
             "declare" | "typeset" => only(&["-x", "-p", "-px", "-xp"]),
@@ -159,9 +158,8 @@ impl<'c> Step<'c> {
             return fed_file || fed_stdin || self.has_short('c');
         }
         match name.as_str() {
-            "eval" | "exec" => true,
+            "eval" | "exec" | "" => true,
             "source" | "." => fed_file,
-            "" => true,
             _ if is_interpreter(&name) => {
                 fed_file
                     || fed_stdin

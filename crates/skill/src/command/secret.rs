@@ -72,7 +72,7 @@ const FILES: &[(&str, Secret)] = &[
 /// What kind of secret lies at a path.
 pub(crate) fn secret(path: &str) -> Option<Secret> {
     let path = path.trim_matches(|c| c == '"' || c == '\'').to_ascii_lowercase();
-    if path.ends_with(".pub")
+    if path.rsplit_once('.').is_some_and(|(_, ending)| ending == "pub")
         || path.contains("example")
         || path.contains("sample")
         || path.contains("template")

@@ -180,10 +180,10 @@ impl<'a> Finder<'a> {
     fn hidden_call(&mut self, call: &Call) {
         let first = call.args.first().map(|arg| self.script.source(&arg.tokens)).unwrap_or_default();
         let built_in = ["__builtins__", "builtins", "__import__"].iter().any(|name| first.starts_with(name));
-        let literal = call.args.get(1).is_some_and(|arg| self.script.value(arg).is_known);
         let name = call.args.get(1).map(|arg| self.script.value(arg).text).unwrap_or_default();
-        let runs = matches!(name.as_str(), "exec" | "eval" | "compile" | "system" | "popen");
-        if built_in && (!literal || runs) {
+        if built_in
+            && matches!(name.as_str(), "exec" | "eval" | "compile" | "system" | "popen" | "__import__")
+        {
             self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
         }
     }
@@ -441,7 +441,7 @@ impl<'a> Finder<'a> {
             }
         }
         found.sort_by_key(|found| found.0);
-        found.dedup_by(|a, b| a.0 == b.0 && a.1 == b.1);
+        found.dedup();
         for (reader, store, path) in found {
             let Some((start, tokens)) = readers.get(reader) else { continue };
             let secret = What::ReadsSecret(Secret::File(store, path));

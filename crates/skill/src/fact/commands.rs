@@ -8,6 +8,7 @@ use policy::{Direction, Program, Redirect, Word};
 use shell::{Dialect, Surroundings};
 
 use super::{Access, Channel, Destination, Flow, Hostile, Part, Ran, Reading, What, network, persist};
+use crate::command::Commands;
 use crate::secret::{self, Secret, is_secret_variable};
 use programs::{Habit, habit};
 
@@ -20,7 +21,12 @@ const MAX_PROGRAMS: usize = 1024;
 /// How far back the program in front of a pipe is looked for.
 const MAX_BACK: usize = 64;
 
-/// Reads commands.
+/// Reads the commands of a unit.
+pub(super) fn of(commands: &Commands) -> Reading {
+    facts(&commands.text, &commands.programs, 0)
+}
+
+/// Reads commands that stand in a text of another language.
 pub(super) fn read(text: &str, depth: u32) -> Reading {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {
@@ -29,13 +35,20 @@ pub(super) fn read(text: &str, depth: u32) -> Reading {
     let around =
         Surroundings { dialects: &[Dialect::Bash], cwd: Some("/w"), home: Some("/home/u"), stdin: None };
     let invocation = shell::read(&text.as_bytes()[..end], &around);
-    let reading = Reading { is_cut: end < text.len(), ..Reading::default() };
-    let mut finder = Finder { text, reading, programs: Vec::new(), held: Vec::new(), depth };
-    for program in invocation.programs.iter().take(MAX_PROGRAMS) {
+    let mut reading = facts(text, &invocation.programs, depth);
+    reading.is_cut |= end < text.len();
+    reading
+}
+
+fn facts(text: &str, programs: &[Program], depth: u32) -> Reading {
+    let programs = &programs[..programs.len().min(MAX_PROGRAMS)];
+    let mut finder =
+        Finder { text, reading: Reading::default(), programs: Vec::new(), held: Vec::new(), depth };
+    for program in programs {
         finder.program(program);
     }
     finder.variables();
-    finder.connect(&invocation.programs);
+    finder.connect(programs);
     finder.reading
 }
 
@@ -75,6 +88,7 @@ impl Finder<'_> {
         self.hosts(words);
         let habit = habit(name);
         self.secrets(program, habit, &mut doing);
+        self.reads(name, words);
         self.writes(program, name, &mut doing);
         match habit {
             Habit::Web => self.web(name, words, &mut doing),
@@ -124,7 +138,10 @@ impl Finder<'_> {
                 continue;
             }
             let place = range(word.span.start, word.span.end);
-            let text = word.text.trim_start_matches('@');
+            // Of a word that is not known for sure, what is written says more.
+            let spelled = self.text.get(place.clone()).unwrap_or_default().trim_matches(['"', '\'']);
+            let text = if word.is_literal() { word.text.as_str() } else { spelled };
+            let text = text.trim_start_matches('@');
             let path = text.rsplit_once("=@").map_or(text, |(_, path)| path);
             if let Some(store) = secret::of_path(path).filter(|_| reads) {
                 let secret = What::ReadsSecret(Secret::File(store, path.to_owned()));
@@ -136,6 +153,8 @@ impl Finder<'_> {
             let place = range(redirect.target.span.start, redirect.target.span.end);
             match redirect.direction {
                 Direction::Read | Direction::Both => {
+                    let path = redirect.target.text.clone();
+                    self.reading.push(What::Path { path, access: Access::Read }, place.clone());
                     if let Some(store) = secret::of_path(&redirect.target.text) {
                         let secret = What::ReadsSecret(Secret::File(store, redirect.target.text.clone()));
                         doing.brings.extend(self.reading.push(secret, place));
@@ -144,6 +163,24 @@ impl Finder<'_> {
                 Direction::Text => self.named_variables(&place, doing),
                 Direction::Write => {}
             }
+        }
+    }
+
+    /// Files that it reads, where its words say no more than that.
+    fn reads(&mut self, name: &str, words: &[Word]) {
+        if !matches!(
+            name,
+            "cat" | "head" | "tail" | "less" | "source" | "python" | "python3" | "node" | "bash" | "sh"
+        ) {
+            return;
+        }
+        let operand = words.iter().skip(1).find(|word| !word.text.starts_with('-'));
+        let Some(word) = operand.filter(|word| word.is_literal() && word.text.contains(['/', '.'])) else {
+            return;
+        };
+        let place = range(word.span.start, word.span.end);
+        if !word.text.contains(char::is_whitespace) {
+            self.reading.push(What::Path { path: word.text.clone(), access: Access::Read }, place);
         }
     }
 

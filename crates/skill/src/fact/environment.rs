@@ -80,6 +80,10 @@ fn mapping(script: &Script<'_>, start: usize, at: usize) -> Option<Vec<Secret>> 
         (".", name) if script.kind(at + 2) == TokenKind::Name => {
             Some(vec![Secret::Variable(name.to_owned())])
         }
+        // `value_of(os.environ, "X")`
+        (",", _) if script.token(start.saturating_sub(1)) == "(" && text_at(script, at + 2).is_some() => {
+            one(text_at(script, at + 2))
+        }
         _ => whole(script, start),
     }
 }

@@ -1,5 +1,6 @@
 //! Where something goes or comes from.
 
+use crate::destination;
 use crate::script::HOLE;
 
 /// An address, as far as it is known.
@@ -36,7 +37,7 @@ impl Destination {
     /// What kind of place it is.
     pub(crate) fn kind(&self) -> Kind {
         match &self.host {
-            Some(host) => kind_of(host),
+            Some(_) => kind_of(&self.text),
             None => Kind::Unknown,
         }
     }
@@ -76,90 +77,14 @@ pub(crate) fn host_of(text: &str) -> Option<String> {
     known.then(|| host.trim_end_matches('.').to_ascii_lowercase())
 }
 
-/// Services that take what anybody sends, and names that lead to anybody's machine.
-const DROPS: &[&str] = &[
-    "webhook.site",
-    "requestbin.com",
-    "requestbin.net",
-    "pipedream.net",
-    "requestcatcher.com",
-    "beeceptor.com",
-    "hookbin.com",
-    "burpcollaborator.net",
-    "oastify.com",
-    "interact.sh",
-    "oast.fun",
-    "oast.pro",
-    "oast.live",
-    "oast.site",
-    "oast.online",
-    "oast.me",
-    "dnslog.cn",
-    "ceye.io",
-    "ngrok.io",
-    "ngrok.app",
-    "ngrok-free.app",
-    "ngrok-free.dev",
-    "trycloudflare.com",
-    "loca.lt",
-    "localhost.run",
-    "serveo.net",
-    "bore.pub",
-    "localtunnel.me",
-    "pastebin.com",
-    "paste.ee",
-    "hastebin.com",
-    "rentry.co",
-    "rentry.org",
-    "glot.io",
-    "transfer.sh",
-    "file.io",
-    "0x0.st",
-    "termbin.com",
-    "ix.io",
-    "sprunge.us",
-    "dpaste.com",
-    "dpaste.org",
-    "gofile.io",
-    "anonfiles.com",
-    "catbox.moe",
-    "bashupload.com",
-    "tmpfiles.org",
-    "discordapp.com",
-    "hooks.zapier.com",
-    "hook.eu1.make.com",
-    "ptsv2.com",
-    "ptsv3.com",
-];
-
-fn kind_of(host: &str) -> Kind {
-    let address = host.parse::<std::net::IpAddr>().ok();
-    let local = ["localhost", "local", "internal", "test.local", "localdomain"];
-    if let Some(address) = address {
-        let is_local = match address {
-            std::net::IpAddr::V4(four) => four.is_loopback() || four.is_unspecified() || four.is_private(),
-            std::net::IpAddr::V6(six) => six.is_loopback() || six.is_unspecified(),
-        };
-        return if is_local { Kind::Local } else { Kind::Drop };
+fn kind_of(text: &str) -> Kind {
+    let known = destination::classify(text);
+    match known.kind {
+        _ if known.host.is_empty() => Kind::Unknown,
+        destination::Kind::Private => Kind::Local,
+        destination::Kind::Placeholder => Kind::Placeholder,
+        destination::Kind::Chat | destination::Kind::Metadata => Kind::Drop,
+        _ if known.is_throwaway() => Kind::Drop,
+        _ => Kind::Other,
     }
-    if local.iter().any(|name| is_below(host, name)) || !host.contains('.') {
-        Kind::Local
-    } else if DROPS.iter().any(|domain| is_below(host, domain)) {
-        Kind::Drop
-    } else if is_placeholder(host) {
-        Kind::Placeholder
-    } else {
-        Kind::Other
-    }
-}
-
-/// `api.example.com`, `your-domain.com`: what documents say for a host of the reader's.
-fn is_placeholder(host: &str) -> bool {
-    let documentation = ["example.com", "example.org", "example.net"];
-    let plain = documentation.iter().any(|domain| {
-        host.strip_suffix(domain).is_some_and(|rest| {
-            matches!(rest, "" | "api." | "www." | "app." | "auth." | "docs." | "staging." | "dev." | "your.")
-        })
-    });
-    plain || host.contains("your-") || host.contains("yourdomain") || host.contains("mycompany")
 }

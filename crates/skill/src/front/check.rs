@@ -148,7 +148,7 @@ impl Problems {
             match value.text().map(str::trim) {
                 None | Some("") => self.add("the name has to be a text", Some(value)),
                 Some(name) if name.chars().count() > MAX_NAME => {
-                    self.add("the name has more than 64 characters", Some(value))
+                    self.add("the name has more than 64 characters", Some(value));
                 }
                 Some(name) if !name.chars().all(fits) || name.starts_with('.') => {
                     self.add("the name has characters that no name needs", Some(value));

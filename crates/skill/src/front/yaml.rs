@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
             match event {
                 Event::StreamStart | Event::DocumentStart(_) | Event::Nothing => {}
                 Event::MappingStart(anchor, tag) => {
-                    self.plain(anchor, tag.is_some(), spot)?;
+                    plain(anchor, tag.is_some(), spot)?;
                     self.bracket(spot);
                     let fields = self.mapping(1)?;
                     return self.end().map(|()| fields);
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
             let key = match event {
                 Event::MappingEnd => return Ok(fields),
                 Event::Scalar(text, _, anchor, tag) => {
-                    self.plain(anchor, tag.is_some(), spot)?;
+                    plain(anchor, tag.is_some(), spot)?;
                     text.into_owned()
                 }
                 Event::Alias(_) => return Err(FrontError::Alias(spot)),
@@ -193,18 +193,18 @@ impl<'a> Reader<'a> {
         }
         let shape = match event {
             Event::Scalar(text, _, anchor, tag) => {
-                self.plain(anchor, tag.is_some(), spot)?;
+                plain(anchor, tag.is_some(), spot)?;
                 // An empty value is written `~` by the parser, and could not be told from a `~`.
                 let empty = span.start.index() >= span.end.index();
                 Shape::Text(if empty { String::new() } else { text.into_owned() })
             }
             Event::SequenceStart(anchor, tag) => {
-                self.plain(anchor, tag.is_some(), spot)?;
+                plain(anchor, tag.is_some(), spot)?;
                 self.bracket(spot);
                 self.list(depth)?
             }
             Event::MappingStart(anchor, tag) => {
-                self.plain(anchor, tag.is_some(), spot)?;
+                plain(anchor, tag.is_some(), spot)?;
                 self.bracket(spot);
                 Shape::Mapping(self.mapping(depth)?)
             }
@@ -224,18 +224,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn plain(&self, anchor: usize, tag: bool, spot: Spot) -> Result<(), FrontError> {
-        match (anchor, tag) {
-            (0, false) => Ok(()),
-            (0, true) => Err(FrontError::Tag(spot)),
-            _ => Err(FrontError::Alias(spot)),
-        }
-    }
-
     /// Notes where the first list or mapping in brackets stands.
     fn bracket(&mut self, spot: Spot) {
         if self.text.as_bytes().get(spot.byte).is_some_and(|byte| matches!(byte, b'{' | b'[')) {
             self.flow.get_or_insert(spot);
         }
+    }
+}
+
+/// No anchor, and no tag.
+fn plain(anchor: usize, tag: bool, spot: Spot) -> Result<(), FrontError> {
+    match (anchor, tag) {
+        (0, false) => Ok(()),
+        (0, true) => Err(FrontError::Tag(spot)),
+        _ => Err(FrontError::Alias(spot)),
     }
 }

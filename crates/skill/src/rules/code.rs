@@ -10,8 +10,9 @@ mod runs_fetched;
 mod shellcode;
 mod socket_shell;
 
+use crate::destination::classify;
 use crate::fact::{Destination, Fact, Hostile, What};
-use crate::rule::{Hit, Rule};
+use crate::rule::{Hit, Rule, Severity};
 use crate::unit::Unit;
 
 pub(super) const RULES: &[&Rule] = &[
@@ -47,35 +48,5 @@ fn is_plain_shell(unit: &Unit<'_>) -> bool {
 
 /// Whether an address is where a known tool says that its installer lies.
 fn is_installer(from: &Destination) -> bool {
-    const VENDORS: &[&str] = &[
-        "astral.sh",
-        "sh.rustup.rs",
-        "rustup.rs",
-        "bun.sh",
-        "deno.land",
-        "get.docker.com",
-        "brew.sh",
-        "get.pnpm.io",
-        "install.python-poetry.org",
-        "raw.githubusercontent.com",
-        "nodejs.org",
-        "deb.nodesource.com",
-        "claude.ai",
-        "get.helm.sh",
-        "get.k3s.io",
-        "ollama.com",
-        "mise.run",
-        "starship.rs",
-        "volta.sh",
-        "install.determinate.systems",
-        "nixos.org",
-        "tailscale.com",
-        "pixi.sh",
-        "cursor.com",
-        "get.sdkman.io",
-        "bootstrap.pypa.io",
-        "opencode.ai",
-        "fly.io",
-    ];
-    from.is_below(VENDORS)
+    classify(&from.text).weight_of_running() < Severity::Critical
 }

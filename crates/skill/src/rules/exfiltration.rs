@@ -18,6 +18,8 @@ use crate::rule::{Hit, Rule, Severity};
 use crate::secret::Secret;
 use crate::unit::Unit;
 
+pub(super) use store_sent::ANCHORS as SECRET_PATHS;
+
 pub(super) const RULES: &[&Rule] = &[
     &env_sent::RULE,
     &environment_sent::RULE,

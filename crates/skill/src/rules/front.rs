@@ -8,7 +8,12 @@ mod runs;
 mod unreadable;
 mod wildcard;
 
-use crate::rule::Rule;
+use std::ops::Range;
+
+use regex::bytes::Regex;
+
+use crate::markdown::front_matter;
+use crate::rule::{Rule, SkillHit};
 use crate::view::{Skill, View};
 
 pub(super) const RULES: &[&Rule] =
@@ -20,4 +25,32 @@ fn skill_files<'s, 'a>(skill: &'s Skill<'a>) -> impl Iterator<Item = &'s View<'a
         let is_skill = view.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         is_skill && view.via.is_empty() && view.maps.is_empty()
     })
+}
+
+/// Where the name of a skill stands, read line by line: much cheaper than YAML, and enough for a name.
+fn name_in(text: &str) -> Option<Range<usize>> {
+    let front = front_matter(text)?;
+    let mut at = front.start;
+    for line in text[front].split_inclusive('\n') {
+        if let Some(value) = line.strip_prefix("name:") {
+            let name = value.trim().trim_matches(['"', '\'']);
+            let start = at + line.len() - value.len() + value.find(name).unwrap_or(0);
+            return Some(start..start + name.len());
+        }
+        at += line.len();
+    }
+    None
+}
+
+/// What an expression finds in front matter.
+fn found_in_front(skill: &Skill<'_>, pattern: Option<&Regex>) -> Vec<SkillHit> {
+    let Some(pattern) = pattern else { return Vec::new() };
+    skill_files(skill)
+        .filter_map(|view| {
+            let front = front_matter(&view.text)?;
+            let found = pattern.find(view.text[front.clone()].as_bytes())?;
+            let span = front.start + found.start()..front.start + found.end();
+            Some(SkillHit { entry: view.entry, span, note: None, severity: None })
+        })
+        .collect()
 }

@@ -188,7 +188,7 @@ pub(super) fn words(text: &str) -> String {
 struct Words {
     finder: Option<AhoCorasick>,
     anything: bool,
-    words: Vec<&'static str>,
+    list: Vec<&'static str>,
 }
 
 impl Words {
@@ -198,13 +198,13 @@ impl Words {
             None => format!(" {word} "),
         });
         let finder = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns);
-        Self { finder: finder.ok(), anything: words.contains(&""), words: words.to_vec() }
+        Self { finder: finder.ok(), anything: words.contains(&""), list: words.to_vec() }
     }
 
     /// Where words stand in a text, with the space before them.
     fn found<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'static str)> + 't {
         let found = self.finder.iter().flat_map(move |finder| finder.find_overlapping_iter(text));
-        found.map(|found| (found.start(), self.words[found.pattern().as_usize()]))
+        found.map(|found| (found.start(), self.list[found.pattern().as_usize()]))
     }
 
     /// A word behind a place.

@@ -1,7 +1,6 @@
 //! `printenv`.
 
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {

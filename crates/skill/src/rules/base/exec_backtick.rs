@@ -3,7 +3,6 @@
 use crate::destination::classify;
 use crate::language::Language;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {

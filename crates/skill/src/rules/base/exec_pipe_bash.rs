@@ -2,7 +2,6 @@
 
 use crate::command::{Step, is_decoder, is_shell};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,8 +14,8 @@ pub(super) const RULE: Rule = Rule {
     places: ANYWHERE,
     anchors: &[
         "| bash", "|bash", "| sh", "|sh", "| sudo", "|sudo", "| zsh", "|zsh", "| ksh", "|ksh", "| dash",
-        "|dash", "| fish", "|fish", "| ash", "| /", "|/", "| env ", "| exec ", "|&", "| xargs", "|\n", "|\r",
-        "|\\", "|  ", "|\t", "| $", "|$", "| '", "| \"", "| \\", "| b", "| s\\",
+        "|dash", "| fish", "|fish", "| ash", "| /bin", "|/bin", "| /usr", "|/usr", "| env ", "| exec ", "|&",
+        "| xargs", "curl", "wget", "base64",
     ],
     check: Check::Unit(hits),
     hits: &[
@@ -42,7 +41,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 patterns! {
-    PIPED = r#"\|[\s&\\]*(?:\S+\s+)*?\S*(?:sh|s.{1,3}h)\b"#;
+    PIPED = r"\|[\s&\\]*(?:\S+\s+)*?\S*(?:sh|s.{1,3}h)\b";
 }
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -3,7 +3,6 @@
 use crate::command::{Step, is_shell};
 use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {

@@ -94,7 +94,7 @@ fn is_known(text: &[u8], run: &std::ops::Range<usize>) -> bool {
     let inside = &text[run.start..run.end.min(run.start + 4096)];
     let before = &text[run.start.saturating_sub(48)..run.start];
     let is_hex = inside.iter().all(u8::is_ascii_hexdigit) && inside.iter().any(u8::is_ascii_digit);
-    let slashes = inside.iter().filter(|byte| **byte == b'/').count();
+    let slashes = memchr::memchr_iter(b'/', inside).count();
     let is_path = slashes * 24 > inside.len();
     let is_word = inside.iter().all(u8::is_ascii_lowercase);
     let has = |what: &[u8]| memchr::memmem::find(before, what).is_some();

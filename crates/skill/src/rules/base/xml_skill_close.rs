@@ -1,7 +1,6 @@
 //! The end of the frame that a skill is put into.
 
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -43,8 +42,9 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .find_iter(text)
         .take(20)
         .map(|found| {
-            let is_example =
-                is_code && (first.is_some_and(|first| first < found.start()) || unit.place == Place::Inline);
+            let is_example = unit.is_in_code(found.start())
+                || is_code
+                    && (first.is_some_and(|first| first < found.start()) || unit.place == Place::Inline);
             Hit { severity: is_example.then_some(Severity::Note), ..Hit::at(found.range()) }
         })
         .collect()

@@ -16,10 +16,10 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(check),
     hits: &[
         file("x.py", "getattr(__builtins__, 'ex' + 'ec')(code)\n"),
-        file("x.py", "f = getattr(__import__('os'), name)\nf(cmd)\n"),
+        file("x.py", "f = getattr(__import__('os'), 'sys' + 'tem')\nf(cmd)\n"),
     ],
     misses: &[
-        file("x.py", "value = getattr(options, name)\n"),
+        file("x.py", "value = getattr(options, name)\nerror = getattr(builtins, name)\n"),
         text("`getattr(obj, name)` looks up an attribute."),
     ],
 };

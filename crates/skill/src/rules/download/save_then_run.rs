@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = Rule {
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let commands = unit.commands();
     let saved = saved(commands);
-    let cloned = commands.steps().filter_map(|step| Some((step, clones(step)?))).next();
+    let cloned = commands.steps().find_map(|step| Some((step, clones(step)?)));
     if saved.is_empty() && cloned.is_none() {
         return Vec::new();
     }

@@ -60,7 +60,14 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
+patterns! {
+    SENDS = r"\b(?:curl|wget|nc|ncat|netcat|socat|scp|sftp|rsync|ftp|telnet|ssh|http|xh|mail|sendmail|rclone|gsutil|aws|gh)\s";
+}
+
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if !SENDS.is_match(unit.text().as_bytes()) {
+        return Vec::new();
+    }
     unit.commands().steps().filter_map(hit).take(20).collect()
 }
 
@@ -71,9 +78,9 @@ fn hit(step: Step<'_>) -> Option<Hit> {
         return None;
     }
     if let Some((from, found)) = step.sources().find_map(|from| Some((from, from.shows_secret()?))) {
-        return judged(step, found, step.range_from(from));
+        return Some(judged(step, found, step.range_from(from)));
     }
-    judged(step, given(step, &name)?, step.range())
+    Some(judged(step, given(step, &name)?, step.range()))
 }
 
 /// A secret among the words of the program that sends: as its body, or as what it copies.
@@ -114,7 +121,7 @@ fn given(step: Step<'_>, name: &str) -> Option<Secret> {
 }
 
 /// Settings of a project are sent to one's own machines; keys and credentials are not.
-fn judged(step: Step<'_>, found: Secret, range: std::ops::Range<usize>) -> Option<Hit> {
+fn judged(step: Step<'_>, found: Secret, range: std::ops::Range<usize>) -> Hit {
     let to = step.urls().iter().map(|word| classify(&word.text)).next();
     let throwaway = to.as_ref().is_some_and(|to| {
         to.is_throwaway() || to.kind == Kind::Unknown || to.kind == Kind::Placeholder || to.kind == Kind::Chat
@@ -124,5 +131,5 @@ fn judged(step: Step<'_>, found: Secret, range: std::ops::Range<usize>) -> Optio
         Secret::Settings if throwaway => Severity::Critical,
         Secret::Settings => Severity::Warning,
     };
-    Some(Hit { severity: Some(severity), ..Hit::at(range) })
+    Hit { severity: Some(severity), ..Hit::at(range) }
 }

@@ -3,7 +3,6 @@
 use crate::command::Step;
 use crate::destination::{Destination, Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -47,11 +46,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 patterns! {
+    SENDS = r"\b(?:curl|wget|nc|ncat|netcat|http)\s";
     SECRET = r"\$[({]?([A-Z0-9_]*(?:TOKEN|SECRET|API_?KEY|PASSWORD|ACCESS_KEY|PRIVATE_KEY|_PAT)[A-Z0-9_]*|DATABASE_URL)";
     LABELLED = r"\b(?:credentials?|passwords?|secrets?|private_key)=[^&\s]{0,4}\$";
 }
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    if !SENDS.is_match(unit.text().as_bytes()) {
+        return Vec::new();
+    }
     unit.commands().steps().filter_map(hit).take(20).collect()
 }
 

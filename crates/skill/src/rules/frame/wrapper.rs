@@ -1,4 +1,4 @@
-//! The tags that runtimes put around skills, results of tools and reminders.
+//! The tags that agents put around skills, results of tools and reminders.
 
 use std::sync::LazyLock;
 
@@ -53,7 +53,7 @@ pub(super) const RULE: Rule = Rule {
         text("<function_results>ok</function_results>"),
     ],
     misses: &[
-        text("The runtime writes `</skill>` behind the text."),
+        text("The agent gets `</skill>` behind the text."),
         text("```xml\n<skill name=\"a\">\ntext\n</skill>\n```"),
         text("Messages in <system-reminder> tags come from the harness."),
         text("<skill>\na\n</skill>"),

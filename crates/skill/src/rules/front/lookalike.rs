@@ -2,8 +2,7 @@
 
 use super::super::supply::nearest;
 use super::names::{PRODUCTS, SKILLS, WORDS};
-use super::skill_files;
-use crate::front::{Front, Value};
+use super::{name_in, skill_files};
 use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
 use crate::unit::ANYWHERE;
 use crate::view::Skill;
@@ -16,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Names that are one letter off are published to be installed by mistake.",
     fix: "look up the skill or the product by its right name",
     places: ANYWHERE,
-    anchors: &["name:"],
+    anchors: &["\nname:"],
     check: Check::Skill(hits),
     hits: &[
         text("---\nname: wedapp-testing\ndescription: b\n---\n"),
@@ -38,11 +37,10 @@ pub(super) const RULE: Rule = Rule {
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
     skill_files(skill)
         .filter_map(|view| {
-            let front = Front::read(&view.text).ok()??;
-            let value = front.get("name")?;
-            let (known, severity) = resembles(Value::text(value)?.trim())?;
+            let name = name_in(&view.text)?;
+            let (known, severity) = resembles(&view.text[name.clone()])?;
             let note = Some(format!("nearly `{known}`"));
-            Some(SkillHit { entry: view.entry, span: value.span.clone(), note, severity: Some(severity) })
+            Some(SkillHit { entry: view.entry, span: name, note, severity: Some(severity) })
         })
         .collect()
 }

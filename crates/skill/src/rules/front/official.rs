@@ -1,7 +1,14 @@
 //! A name that sounds as if somebody known had published the skill.
 
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::{Place, Places};
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+use super::found_in_front;
+use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::scan::compiled;
+use crate::unit::ANYWHERE;
+use crate::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_OFFICIAL",
@@ -10,15 +17,22 @@ pub(super) const RULE: Rule = Rule {
     title: "a name that sounds official",
     why: "Anybody can call a skill so; a name proves nothing about who wrote it.",
     fix: "look at who publishes the skill",
-    places: Places::of(&[Place::Front]),
-    anchors: &["anthropic", "claude", "openai", "official"],
-    check: Check::Pattern {
-        finds: r#"^name:[ \t]*["']?(?:(?:anthropic|claude|openai|chatgpt|google|microsoft|github)-[a-z0-9-]+|[a-z0-9-]*-official\b|official-[a-z0-9-]+)"#,
-        unless: &[],
-    },
+    places: ANYWHERE,
+    anchors: &["\nname:"],
+    check: Check::Skill(hits),
     hits: &[
         text("---\nname: anthropic-update\ndescription: b\n---\n"),
         text("---\nname: wallet-official\ndescription: the official one\n---\n"),
     ],
     misses: &[text("---\nname: notes\ndescription: for Claude\n---\n")],
 };
+
+fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
+    found_in_front(skill, FINDS.as_ref())
+}
+
+static FINDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compiled(
+        r#"^name:[ \t]*["']?(?:(?:anthropic|claude|openai|chatgpt|google|microsoft|github)-[a-z0-9-]+|[a-z0-9-]*-official\b|official-[a-z0-9-]+)"#,
+    )
+});

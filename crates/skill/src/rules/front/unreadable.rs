@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What a reader refuses, another may understand in its own way: tools, hooks and a description that nobody has seen.",
     fix: "repair the front matter; put texts with colons in quotes",
     places: ANYWHERE,
-    anchors: &["description:", "allowed-tools:", "hooks:", "name:"],
+    anchors: &["\ndescription:", "\nallowed-tools:", "\nhooks:", "\nname:"],
     check: Check::Skill(hits),
     hits: &[
         text("---\nname: a\nname: b\ndescription: c\n---\n"),

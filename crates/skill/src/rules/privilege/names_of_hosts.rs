@@ -3,7 +3,6 @@
 use crate::command::Step;
 use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -82,5 +81,5 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     let own = lines.into_iter().any(|line| OWN.is_match(line.as_bytes()));
     let severity = if own { Some(Severity::Note) } else { None };
     let note = Some(format!("`{file}` is written"));
-    Some(Hit { severity, note, ..Hit::at(step.range()) })
+    Some(Hit { note, severity, ..Hit::at(step.range()) })
 }

@@ -1,7 +1,6 @@
 //! A library is put into every program.
 
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {

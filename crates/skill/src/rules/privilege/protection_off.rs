@@ -2,7 +2,6 @@
 
 use crate::command::Step;
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::rules::patterns;
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {

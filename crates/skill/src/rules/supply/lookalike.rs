@@ -97,7 +97,8 @@ fn dependencies(unit: &Unit<'_>) -> Vec<Hit> {
     let is_package = unit.view.path.file_name().is_some_and(|name| name == "package.json");
     let Some(document) = crate::json::in_unit(unit).filter(|_| is_package) else { return Vec::new() };
     let kinds = ["dependencies", "devDependencies", "optionalDependencies"];
-    let named = kinds.into_iter().flat_map(|kind| document.root.all(kind)).flat_map(|kind| kind.object());
+    let named =
+        kinds.into_iter().flat_map(|kind| document.root.all(kind)).flat_map(crate::json::Node::object);
     named.filter_map(|(name, _)| hit(name.span.start + 1, &name.text)).collect()
 }
 
@@ -113,18 +114,12 @@ fn resembles(word: &str) -> Option<&'static str> {
     if !word.chars().all(fits) || word.len() > 80 {
         return None;
     }
-    match word.strip_prefix('@') {
-        Some(scoped) => nearest(scoped.split_once('/')?.0, SCOPES),
-        None => {
-            let name = word.split('@').next()?;
-            let known = PACKAGES.iter().chain(PYTHON).any(|known| *known == name) || OTHERS.contains(&name);
-            if known || name.contains('/') {
-                None
-            } else {
-                nearest(name, PACKAGES).or_else(|| nearest(name, PYTHON))
-            }
-        }
+    if let Some(scoped) = word.strip_prefix('@') {
+        return nearest(scoped.split_once('/')?.0, SCOPES);
     }
+    let name = word.split('@').next()?;
+    let known = PACKAGES.iter().chain(PYTHON).any(|known| *known == name) || OTHERS.contains(&name);
+    if known || name.contains('/') { None } else { nearest(name, PACKAGES).or_else(|| nearest(name, PYTHON)) }
 }
 
 /// The name in a list that is one letter off, two for long names; `None` if the name itself is in it.
@@ -145,7 +140,7 @@ pub(in crate::rules) fn nearest(name: &str, list: &'static [&'static str]) -> Op
         let plural = name.strip_suffix('s') == Some(known) || known.strip_suffix('s') == Some(name);
         name.len().abs_diff(known.len()) <= most
             && !longer
-            && !(plural && !name.ends_with("ss"))
+            && (!plural || name.ends_with("ss"))
             && distance(name.as_bytes(), known.as_bytes()) <= most
     })
 }

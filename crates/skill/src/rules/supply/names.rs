@@ -169,7 +169,7 @@ pub(super) const PACKAGES: &[&str] = &[
     "server-redis",
 ];
 
-/// Packages of PyPI.
+/// Packages for Python.
 pub(super) const PYTHON: &[&str] = &[
     "requests",
     "urllib3",

@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
-    let hit = |entry, note, severity| SkillHit { entry, span: 0..4, note: Some(note), severity };
+    let hit = |entry, note, severity| SkillHit { entry, span: 0..0, note: Some(note), severity };
     let read = skill.archives.iter().filter_map(|archive| match &archive.inside {
         Ok(inside) => {
             let out = inside.iter().find(|one| one.leads_out).map(|one| (one, "leads out of it", None));

