@@ -78,8 +78,11 @@ fn with_scheme(text: &str, at: usize) -> Option<Link<'_>> {
 /// `host.tld/path`, if it is one that nobody answers for.
 fn bare(word: &str) -> Option<Link<'_>> {
     let (host, path) = word.split_once('/')?;
-    let named = host.contains('.') && !path.is_empty() && !host.starts_with(['.', '~', '-', '@']);
-    if !named || word.contains("://") {
+    let (name, end) = host.rsplit_once('.')?;
+    let named = !name.is_empty()
+        && (2..=5).contains(&end.len())
+        && end.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if !named || path.is_empty() || host.starts_with(['.', '~', '-', '@']) {
         return None;
     }
     let to = classify(word);

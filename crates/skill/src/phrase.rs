@@ -21,8 +21,12 @@ const MAX_HITS: usize = 20;
 /// What separates two words.
 const GAP: &str = "(?:[\\s*_`\"'|>~\\x80-\\xff]+)";
 
-/// Up to ninety bytes of the same sentence. A dot inside a word or a path does not end one.
-const STRETCH: &str = r"(?:[^.!?]|[.!?][^\s]){0,90}?";
+/// Any part of the same sentence. A dot inside a word or a path does not end one. It has no bound of its own, since an automaton
+/// that counts is slow; [`MAX_LENGTH`] bounds the hit.
+const STRETCH: &str = r"(?:[^.!?]|[.!?][^\s])*?";
+
+/// How many bytes a hit has at most.
+const MAX_LENGTH: usize = 280;
 
 /// A set of phrases, compiled when they are first used.
 pub(crate) struct Phrases {
@@ -37,13 +41,14 @@ impl Phrases {
 
     /// Whether one of them stands in a text.
     pub(crate) fn is_in(&self, text: &str) -> bool {
-        self.regex().is_some_and(|regex| regex.is_match(text.as_bytes()))
+        !text.is_empty() && self.regex().is_some_and(|regex| regex.is_match(text.as_bytes()))
     }
 
     /// Where they stand in a text.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let Some(regex) = self.regex() else { return Vec::new() };
-        regex.find_iter(text.as_bytes()).take(MAX_HITS).map(|found| found.range()).collect()
+        let found = regex.find_iter(text.as_bytes()).map(|found| found.range());
+        found.filter(|range| range.len() <= MAX_LENGTH).take(MAX_HITS).collect()
     }
 
     /// Where they stand in a text and nobody forbids them there.

@@ -17,7 +17,7 @@ use crate::destination::Kind;
 use crate::finding::Finding;
 use crate::link::links;
 use crate::phrase::Phrases;
-use crate::rule::{Category, Severity};
+use crate::rule::{Category, Rule, Severity};
 use crate::tree::Content;
 use crate::unit::{Place, Unit};
 use crate::view::{Skill, View};
@@ -168,10 +168,11 @@ impl<'s, 'a> File<'s, 'a> {
         }
         let span =
             at - unit.range.start..finding.span.end.min(unit.range.end).saturating_sub(unit.range.start);
-        let is_words = is_words(finding.rule.category);
-        let here = sign::here(unit, &span, is_words);
+        let is_words = is_words(finding.rule);
+        let labels = !(self.bare && unit.place == Place::Fence);
+        let here = if labels { sign::here(unit, &span, is_words) } else { 0 };
         let around = if self.bare { 0 } else { sign::around(unit) };
-        let told = sign::is_told_to(unit);
+        let told = sign::is_told_to(unit, &span);
         let (around, theme) = if told { (0, 0) } else { (around, self.theme) };
         let stand_in = !is_words && theme > 0 && here + around > 0 && has_stand_in(unit, &span);
         let least = self.least(finding, unit, here, &span);
@@ -180,8 +181,8 @@ impl<'s, 'a> File<'s, 'a> {
 
     /// The best that can come of a finding: what could do harm as it stands stays visible.
     fn least(&self, finding: &Finding, unit: &Unit<'_>, here: u8, span: &Range<usize>) -> Severity {
-        let words_alone = is_words(finding.rule.category) && unit.place != Place::Fence && here == 0;
-        let reaches = !is_words(finding.rule.category) && has_real_host(unit, span) && here < 2;
+        let words_alone = is_words(finding.rule) && unit.place != Place::Fence && here == 0;
+        let reaches = !is_words(finding.rule) && has_real_host(unit, span) && here < 2;
         if words_alone || reaches || self.points || finding.rule.category == Category::Lure {
             Severity::Warning
         } else {
@@ -191,8 +192,8 @@ impl<'s, 'a> File<'s, 'a> {
 }
 
 /// Rules that look for sentences, not for commands.
-fn is_words(category: Category) -> bool {
-    matches!(category, Category::PromptInjection | Category::Lure)
+fn is_words(rule: &Rule) -> bool {
+    !rule.places.has(Place::Script) && !rule.places.has(Place::Inline)
 }
 
 /// `` !`command` `` and fences that begin with `!` run when the skill is loaded.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::phrase::{Phrases, is_told_of, sentence_before};
+use crate::phrase::{Phrases, is_told_of, sentence_after, sentence_before};
 use crate::unit::{Place, Unit};
 
 /// What stands in the sentence, the row or the fence itself.
@@ -18,21 +18,31 @@ pub(super) fn here(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
 pub(super) fn around(unit: &Unit<'_>) -> u8 {
     let headings: Vec<&str> = unit.headings().collect();
     let own = usize::from(unit.place == Place::Heading);
-    let nearest =
-        headings.iter().rev().skip(own).take(2).find(|heading| SPEAKS.is_in(heading) || DOES.is_in(heading));
+    // The title of a file with sections says what it is about, and counts there.
+    let titles = usize::from(headings.len() > 1 + own);
+    let mut near = headings.iter().skip(titles).rev().skip(own).take(2);
+    let nearest = near.find(|heading| SPEAKS.is_in(heading) || DOES.is_in(heading));
     let heading = nearest.is_some_and(|heading| SPEAKS.is_in(heading) && !is_doing(heading));
     let before = lead(unit);
     let lead = if STRONG.is_in(before) { 2 } else { u8::from(SPEAKS.is_in(before)) };
     u8::from(heading) + if unit.place == Place::Fence { lead } else { lead.min(1) }
 }
 
-/// Whether the words before a fence say to do what stands in it, or the heading does.
-pub(super) fn is_told_to(unit: &Unit<'_>) -> bool {
+/// Whether the words before say to do what stands there, or the heading does.
+pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     let heading = unit.headings().last().is_some_and(is_doing);
     let lead = lead(unit);
-    let told = unit.place == Place::Fence && TOLD_TO.is_in(lead) && !STRONG.is_in(lead);
+    let told = match unit.place {
+        Place::Fence => TOLD_TO.is_in(lead) && !STRONG.is_in(lead),
+        _ => DONE_HERE.is_in(sentence_before(unit.text(), span.start, 80)),
+    };
     told || heading && !STRONG.is_in(lead)
 }
+
+/// A command that is the object of its sentence.
+static DONE_HERE: Phrases = Phrases::new(&[
+    r"\b(?:run|execute|paste|type|enter|install|use|call|invoke|start|launch)(?: <any>){0,4}[\s`:]*$",
+]);
 
 fn is_doing(heading: &str) -> bool {
     DOES.is_in(heading) && !SPEAKS.is_in(heading)
@@ -67,7 +77,7 @@ static REFUSED: Phrases = Phrases::new(&[
 
 /// Negations of something else.
 static NOT_REFUSED: Phrases = Phrases::new(&[
-    r"\b(?:do not|don<'>t|no)(?: <any>)? (?:have|need|see|know|want|already|exist|hesitate|forget|fail|worry|wait|ask|skip|longer|problem)\b",
+    r"\b(?:never|must not|should not|do not|don<'>t|no)(?: <any>)? (?:have|need|see|know|want|already|exist|hesitate|forget|fail|worry|wait|ask|skip|longer|problem)\b",
 ]);
 
 /// Who does such things.
@@ -82,15 +92,22 @@ fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
     let others = OTHERS.is_in(before);
     let told = is_words && is_told_of(text, span.start);
     let quoted = is_words && is_quoted(text, span);
+    let answered = is_words && ANSWERED.is_in(sentence_after(text, span.end, 160));
     let row = is_row(unit) && (SPEAKS.is_in(text) || STRONG.is_in(table_head(unit)));
     let item = MARKED.is_in(text);
     2 * u8::from(refused)
         + 2 * u8::from(others)
         + u8::from(told && !others)
         + u8::from(quoted)
+        + u8::from(answered)
         + u8::from(row)
         + u8::from(item)
 }
+
+/// What is to be done when somebody says such a thing.
+static ANSWERED: Phrases = Phrases::new(&[
+    r"\b(?:do not (?:obey|follow|comply|act|execute|run)|don<'>t (?:obey|follow|comply|act|execute|run)|treat (?:it|this|that|them) as|refuse|report it|flag it|stop and (?:ask|tell|report)|is (?:an? )?(?:<any> )?(?:attack|injection|attempt)|are (?:<any> )?(?:attacks|injections|attempts))\b",
+]);
 
 /// An item or a row that begins with a mark of what is wrong.
 static MARKED: Phrases = Phrases::new(&[
@@ -138,7 +155,7 @@ fn in_fence(text: &str, at: usize) -> u8 {
     let mut found = 0;
     for line in near.chain(head) {
         if let Some(comment) = comment(line)
-            && (STRONG.is_in(comment) || LABELLED.is_in(comment))
+            && LABELLED.is_in(comment)
         {
             found = 2;
         }
@@ -146,9 +163,10 @@ fn in_fence(text: &str, at: usize) -> u8 {
     found
 }
 
-/// Labels of what is shown.
+/// A comment that begins by saying what is shown. A word further on says nothing: it may be part of a name.
 static LABELLED: Phrases = Phrases::new(&[
-    r"\b(?:vulnerab\w+|attack|payload|injection|reverse shell|exploit\w*|exfil\w*|poc|proof of concept|flagged|blocked|should (?:fail|match|trigger)|ruleid|simulat\w+)\b",
+    r"^[#/;<!*\s\x80-\xff-]*(?:bad|wrong|unsafe|malicious|vulnerab\w+|insecure|attackers?|dangerous|suspicious|attack|exploit\w*|payload|injection|injected|red flag|never (?:do|run|use)|don<'>t (?:do|run|use)|do not (?:do|run|use)|avoid|anti-?pattern|(?:simple |basic |classic )?reverse shell|poc|proof of concept|ruleid|should (?:fail|match|trigger|be flagged)|flagged|blocked|example of (?:an? )?(?:attack|malicious)|simulat\w+ (?:an? )?attack)\b",
+    r"^\s*\xe2\x9d\x8c",
 ]);
 
 fn comment(line: &str) -> Option<&str> {

@@ -7,6 +7,9 @@ use crate::view::Skill;
 /// How short a text is that can be nothing but one attack.
 const SHORT: usize = 1200;
 
+/// How short one is that does not even say what it is for.
+const SHORT_WITHOUT_FRONT: usize = 3000;
+
 /// How much of a text is looked at.
 const LOOKED_AT: usize = 64 * 1024;
 
@@ -17,6 +20,8 @@ pub(super) struct Theme {
     says_so: bool,
     /// Whether its main file defends.
     defends: bool,
+    /// Whether it says at all what it is for.
+    has_front: bool,
 }
 
 impl Theme {
@@ -25,9 +30,9 @@ impl Theme {
             let name = view.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             view.is_raw() && name.eq_ignore_ascii_case("skill.md")
         });
-        let Some(view) = main else { return Self { says_so: false, defends: false } };
+        let Some(view) = main else { return Self { says_so: false, defends: false, has_front: false } };
         let front = front_matter(&view.text).and_then(|range| view.text.get(range)).unwrap_or_default();
-        Self { says_so: ABOUT.is_in(front), defends: defends(&view.text) }
+        Self { says_so: ABOUT.is_in(front), defends: defends(&view.text), has_front: !front.is_empty() }
     }
 
     /// How much it counts in one of its files.
@@ -38,7 +43,8 @@ impl Theme {
 
     /// Whether a file is nothing but one attack.
     pub(super) fn is_bare(self, text: &str) -> bool {
-        text.len() < SHORT && !(self.says_so && self.defends) && !defends(text)
+        let short = if self.has_front { SHORT } else { SHORT_WITHOUT_FRONT };
+        text.len() < short && !(self.says_so && self.defends) && !defends(text)
     }
 }
 

@@ -63,10 +63,7 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-static PHRASES: Phrases = Phrases::new(&[
-    r"\b<read>\b[^.!?\n]{0,60}?<secretfile>",
-    r"\b(?:<read>)\b(?:[^.!?]|[.][^\s]){0,80}?<secretfile>",
-]);
+static PHRASES: Phrases = Phrases::new(&[r"\b(?:<read>)\b...<secretfile>"]);
 
 /// Files that open doors by themselves.
 static GRAVE: Phrases = Phrases::new(&[

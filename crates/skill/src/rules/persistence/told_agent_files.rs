@@ -49,7 +49,6 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace)\b[^.!?\n]{0,90}?<agentfile>",
     r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace)\b...<agentfile>",
 ]);
 
