@@ -9,6 +9,8 @@ mod runs_decoded;
 mod runs_fetched;
 mod shellcode;
 mod socket_shell;
+mod spreads;
+mod unread;
 
 use crate::destination::classify;
 use crate::fact::{Destination, Fact, Hostile, What};
@@ -25,6 +27,8 @@ pub(super) const RULES: &[&Rule] = &[
     &runs_fetched::RULE,
     &shellcode::RULE,
     &socket_shell::RULE,
+    &spreads::RULE,
+    &unread::RULE,
 ];
 
 /// The places where code does one of the things that only attacks need.

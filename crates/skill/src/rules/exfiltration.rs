@@ -1,5 +1,6 @@
 //! Secrets and files that are sent away.
 
+mod encoded_sent;
 mod env_sent;
 mod environment_sent;
 mod file_sent;
@@ -21,6 +22,7 @@ use crate::unit::Unit;
 pub(super) use store_sent::ANCHORS as SECRET_PATHS;
 
 pub(super) const RULES: &[&Rule] = &[
+    &encoded_sent::RULE,
     &env_sent::RULE,
     &environment_sent::RULE,
     &file_sent::RULE,
