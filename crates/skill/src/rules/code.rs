@@ -5,6 +5,7 @@ mod capture_kept;
 mod hidden_call;
 mod hidden_file_run;
 mod password_check;
+mod ransom;
 mod runs_decoded;
 mod runs_fetched;
 mod shellcode;
@@ -18,6 +19,7 @@ use crate::rule::{Hit, Rule, Severity};
 use crate::unit::Unit;
 
 pub(super) const RULES: &[&Rule] = &[
+    &ransom::RULE,
     &amsi::RULE,
     &capture_kept::RULE,
     &hidden_call::RULE,

@@ -4,6 +4,9 @@ use crate::markdown::front_matter;
 use crate::phrase::Phrases;
 use crate::view::Skill;
 
+/// How short a guide is.
+const SHORTEST: usize = 500;
+
 /// How short a text is that can be nothing but one attack.
 const SHORT: usize = 1200;
 
@@ -38,7 +41,7 @@ impl Theme {
     /// How much it counts in one of its files.
     pub(super) fn weight(self, text: &str) -> u8 {
         let says_so = self.says_so || ABOUT.is_in(title(text));
-        u8::from(says_so && text.len() >= SHORT && (self.defends || defends(text)))
+        u8::from(says_so && text.len() >= SHORTEST && (self.defends || defends(text)))
     }
 
     /// Whether a file is nothing but one attack.
