@@ -227,7 +227,8 @@ fn has_stand_in(unit: &Unit<'_>, span: &Range<usize>) -> bool {
 
 fn has_real_host(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     let known = [Kind::Placeholder, Kind::Private, Kind::Vendor];
-    links(line(unit, span)).iter().any(|link| !known.contains(&link.to.kind))
+    let is_host = |host: &str| host.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    links(line(unit, span)).iter().any(|link| is_host(&link.to.host) && !known.contains(&link.to.kind))
 }
 
 /// Whether a text sends its reader to run a block that stands elsewhere in it.

@@ -7,6 +7,9 @@ use crate::view::Skill;
 /// How short a text is that can be nothing but one attack.
 const SHORT: usize = 1200;
 
+/// How long a text is that has room to bear out what it says.
+const LONG_ENOUGH: usize = 800;
+
 /// How short one is that does not even say what it is for.
 const SHORT_WITHOUT_FRONT: usize = 3000;
 
@@ -38,7 +41,7 @@ impl Theme {
     /// How much it counts in one of its files.
     pub(super) fn weight(self, text: &str) -> u8 {
         let says_so = self.says_so || ABOUT.is_in(title(text));
-        u8::from(says_so && text.len() >= SHORT && (self.defends || defends(text)))
+        u8::from(says_so && text.len() >= LONG_ENOUGH && (self.defends || defends(text)))
     }
 
     /// Whether a file is nothing but one attack.
@@ -60,9 +63,9 @@ static ABOUT: Phrases = Phrases::new(&[
 fn defends(text: &str) -> bool {
     static WAYS: [Phrases; 10] = [
         Phrases::new(&[r"\b(?:mitigat\w+|remediat\w+)\b"]),
-        Phrases::new(&[r"\b(?:fix|fixes|fixed|patched)\b"]),
-        Phrases::new(&[r"\b(?:review|reviews|reviewing|audit|audits)\b"]),
-        Phrases::new(&[r"\b(?:detect|detects|detecting|detection|flag|flags|identify)\b"]),
+        Phrases::new(&[r"\b(?:fix|fixes|fixed|patch|patches|patched)\b"]),
+        Phrases::new(&[r"\b(?:review\w*|audit|audits|auditing)\b"]),
+        Phrases::new(&[r"\b(?:detect\w*|flag|flags|identify)\b"]),
         Phrases::new(&[r"\b(?:prevent|prevents|prevention|block|blocks|reject|refuse)\b"]),
         Phrases::new(&[
             r"\b(?:sanitiz\w+|validat\w+|escap(?:e|es|ing)|parameteri[sz]ed|least privilege|allowlist)\b",
