@@ -28,6 +28,9 @@ const STRETCH: &str = r"(?:[^.!?]|[.!?][^\s])*?";
 /// How many bytes a hit has at most.
 const MAX_LENGTH: usize = 280;
 
+/// How far front matter is looked for.
+const MAX_FRONT: usize = 8192;
+
 /// A set of phrases, compiled when they are first used.
 pub(crate) struct Phrases {
     written: &'static [&'static str],
@@ -55,11 +58,6 @@ impl Phrases {
     pub(crate) fn hits(&self, text: &str) -> Vec<Hit> {
         let ranges = self.ranges(text).into_iter();
         ranges.filter(|range| !is_forbidden(text, range.start)).map(Hit::at).collect()
-    }
-
-    /// Where they stand, also behind a negation: for phrases that are themselves one.
-    pub(crate) fn bare_hits(&self, text: &str) -> Vec<Hit> {
-        self.ranges(text).into_iter().map(Hit::at).collect()
     }
 
     /// Where they stand and the sentence is not about what others do.
@@ -161,7 +159,11 @@ pub(crate) fn section<'a>(unit: &Unit<'a>, bytes: usize) -> (&'a str, &'a str) {
 
 /// What a skill says that it is about: its front matter, or else its first heading.
 pub(crate) fn topic<'a>(unit: &Unit<'a>) -> &'a str {
-    let text: &'a str = &unit.view.text;
+    let mut end = unit.view.text.len().min(MAX_FRONT);
+    while !unit.view.text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text: &'a str = &unit.view.text[..end];
     match front_matter(text) {
         Some(range) => text.get(range).unwrap_or_default(),
         None => unit.headings().next().unwrap_or_default(),

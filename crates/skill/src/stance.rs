@@ -111,7 +111,7 @@ impl<'s, 'a> Weighed<'s, 'a> {
             return None;
         }
         let entry = self.skill.tree.entries.iter().position(|entry| entry.path == finding.path)?;
-        let (skill, theme) = (self.skill, &self.theme);
+        let (skill, theme) = (self.skill, self.theme);
         let file = self.files.entry(entry).or_insert_with(|| File::new(skill, theme, entry)).as_ref()?;
         file.weight(entry, finding)
     }
@@ -134,7 +134,7 @@ fn is_beyond(category: Category) -> bool {
 }
 
 impl<'s, 'a> File<'s, 'a> {
-    fn new(skill: &'s Skill<'a>, theme: &Theme, entry: usize) -> Option<Self> {
+    fn new(skill: &'s Skill<'a>, theme: Theme, entry: usize) -> Option<Self> {
         let number = skill.views.iter().position(|view| view.entry == entry && view.is_raw())?;
         let view = &skill.views[number];
         if !view.maps.is_empty() || view.single.is_some() {
@@ -227,7 +227,8 @@ fn has_stand_in(unit: &Unit<'_>, span: &Range<usize>) -> bool {
 
 fn has_real_host(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     let known = [Kind::Placeholder, Kind::Private, Kind::Vendor];
-    links(line(unit, span)).iter().any(|link| !known.contains(&link.to.kind))
+    let is_host = |host: &str| host.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    links(line(unit, span)).iter().any(|link| is_host(&link.to.host) && !known.contains(&link.to.kind))
 }
 
 /// Whether a text sends its reader to run a block that stands elsewhere in it.

@@ -117,7 +117,9 @@ static MARKED: Phrases = Phrases::new(&[
 
 /// Whether a stretch stands between quotes on its line.
 fn is_quoted(text: &str, span: &Range<usize>) -> bool {
-    let before = text.get(..span.start).unwrap_or_default();
+    let found = text.get(span.clone()).unwrap_or_default();
+    let start = span.start + found.find(|c: char| c.is_alphanumeric()).unwrap_or_default();
+    let before = text.get(..start).unwrap_or_default();
     let before = before.rsplit("\n\n").next().unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();
     let marks =
@@ -177,13 +179,47 @@ fn comment(line: &str) -> Option<&str> {
         .max_by_key(|comment| comment.len())
 }
 
-/// The paragraph or the item before a unit, without the opening of a fence; nothing if a heading stands between.
+/// The paragraph before a unit, or before the list that it is in, without the opening of a fence; nothing if a heading stands
+/// between.
 fn lead<'a>(unit: &Unit<'a>) -> &'a str {
-    let before = unit.before(500);
+    let before = unit.before(LEAD);
     let before = match unit.place {
         Place::Fence => before.trim_end().rsplit_once('\n').map_or("", |(before, _)| before),
-        _ => before,
+        _ => before_list(before),
     };
     let last = before.trim_end().rsplit("\n\n").next().unwrap_or_default();
     if last.trim_start().starts_with('#') || last.trim_start().starts_with("```") { "" } else { last }
+}
+
+/// How far before a unit is looked.
+const LEAD: usize = 800;
+
+/// What stands before the items that a text ends with.
+fn before_list(text: &str) -> &str {
+    let mut rest = text.rfind('\n').map_or("", |at| &text[..at]);
+    let is_item = text.rsplit('\n').next().is_some_and(is_item);
+    while is_item {
+        let line = rest.rsplit('\n').next().unwrap_or_default();
+        if !(is_item_or_part(line) || line.trim().is_empty()) {
+            break;
+        }
+        match rest.rfind('\n') {
+            Some(at) => rest = &rest[..at],
+            None => return "",
+        }
+    }
+    rest
+}
+
+fn is_item_or_part(line: &str) -> bool {
+    is_item(line) || line.starts_with("  ") || line.starts_with('\t')
+}
+
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with("- ")
+        || line.starts_with("* ")
+        || line.starts_with("+ ")
+        || numbered.len() < line.len() && numbered.starts_with(['.', ')'])
 }

@@ -63,9 +63,9 @@ static ABOUT: Phrases = Phrases::new(&[
 fn defends(text: &str) -> bool {
     static WAYS: [Phrases; 10] = [
         Phrases::new(&[r"\b(?:mitigat\w+|remediat\w+)\b"]),
-        Phrases::new(&[r"\b(?:fix|fixes|fixed|patched)\b"]),
-        Phrases::new(&[r"\b(?:review|reviews|reviewing|audit|audits)\b"]),
-        Phrases::new(&[r"\b(?:detect|detects|detecting|detection|flag|flags|identify)\b"]),
+        Phrases::new(&[r"\b(?:fix|fixes|fixed|patch|patches|patched)\b"]),
+        Phrases::new(&[r"\b(?:review\w*|audit|audits|auditing)\b"]),
+        Phrases::new(&[r"\b(?:detect\w*|flag|flags|identify)\b"]),
         Phrases::new(&[r"\b(?:prevent|prevents|prevention|block|blocks|reject|refuse)\b"]),
         Phrases::new(&[
             r"\b(?:sanitiz\w+|validat\w+|escap(?:e|es|ing)|parameteri[sz]ed|least privilege|allowlist)\b",

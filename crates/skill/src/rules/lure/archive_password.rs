@@ -1,6 +1,6 @@
 //! An archive with a password that the text gives away.
 
-use crate::link::links;
+use crate::link::{Link, links};
 use crate::phrase::{Phrases, is_told_of, section};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{TOLD, Unit};
@@ -80,8 +80,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let around = [before, text, after];
     let packed =
         PACKED.is_in(text) || PACKED.is_in(near(before, after).0) || PACKED.is_in(near(before, after).1);
-    let fetched =
-        around.iter().any(|part| FETCHED.is_in(part) || links(part).iter().any(|link| link.is_program()));
+    let fetched = around.iter().any(|part| FETCHED.is_in(part) || links(part).iter().any(Link::is_program));
     if !packed || !fetched {
         return Vec::new();
     }

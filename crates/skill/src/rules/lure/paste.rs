@@ -1,6 +1,6 @@
 //! A person is to paste something into a terminal.
 
-use crate::link::links;
+use crate::link::{Link, links};
 use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{Unit, WORDS};
@@ -63,11 +63,19 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let (before, after) = section(unit, 600);
     let strange = [before, text, after]
         .iter()
-        .any(|part| links(part).iter().any(|link| link.is_anybodys()) || OPAQUE.is_in(part));
+        .any(|part| links(part).iter().any(Link::is_anybodys) || OPAQUE.is_in(part));
     if strange || leads_away(unit) { ranges.into_iter().map(Hit::at).collect() } else { Vec::new() }
 }
 
-/// Whether the text has a link whose address stands elsewhere, and that is one nobody answers for.
+/// How much of the end of a text is looked at: addresses of links stand there.
+const END: usize = 4096;
+
+/// Whether the text has a link whose address stands at the end of the file, and that is one nobody answers for.
 fn leads_away(unit: &Unit<'_>) -> bool {
-    unit.text().contains("][") && links(&unit.view.text).iter().any(|link| link.is_anybodys())
+    let text = &unit.view.text;
+    let mut from = text.len().saturating_sub(END);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    unit.text().contains("][") && links(&text[from..]).iter().any(Link::is_anybodys)
 }

@@ -33,7 +33,9 @@ pub(super) const RULE: Rule = Rule {
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let mut hits = super::holds(unit, &[Hold::Timer], severity);
     if fetches_program(unit.text()) {
-        hits.iter_mut().for_each(|hit| hit.severity = None);
+        for hit in &mut hits {
+            hit.severity = None;
+        }
     }
     hits
 }

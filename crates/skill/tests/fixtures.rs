@@ -1,0 +1,62 @@
+//! Skills as people and attackers write them, all made up here.
+
+use std::path::{Path, PathBuf};
+
+use skill::{Content, Entry, Report, Scanner, Severity, Tree};
+
+fn scanned(scanner: &Scanner, path: &Path) -> Report {
+    let bytes = std::fs::read(path).unwrap();
+    let content = Content::File { bytes, executable: false };
+    let entries = vec![Entry { path: PathBuf::from("SKILL.md"), content }];
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    scanner.scan(&Tree { name, entries })
+}
+
+fn files(below: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(below);
+    let mut found: Vec<PathBuf> = std::fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| if path.is_dir() { path.join("SKILL.md") } else { path })
+        .collect();
+    found.sort();
+    assert!(found.len() >= 12, "{below}: the files are missing");
+    found
+}
+
+/// What was found of at least a severity, in a line.
+fn listed(path: &Path, report: &Report, least: Severity) -> String {
+    let found = report.findings.iter().filter(|finding| finding.severity >= least);
+    let found: Vec<String> = found
+        .map(|finding| {
+            format!("{} {:?} line {}: {}", finding.rule.id, finding.severity, finding.line, finding.matched)
+        })
+        .collect();
+    format!("{}: {found:#?}", path.display())
+}
+
+#[test]
+fn every_malicious_skill_is_blocked() {
+    let scanner = Scanner::new(&skill::all_rules());
+    let missed: Vec<String> = files("malicious")
+        .iter()
+        .map(|path| (path, scanned(&scanner, path)))
+        .filter(|(_, report)| report.worst() != Some(Severity::Critical))
+        .map(|(path, report)| listed(path, &report, Severity::Note))
+        .collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn no_benign_skill_is_blocked_and_few_are_flagged() {
+    let scanner = Scanner::new(&skill::all_rules());
+    let files = files("benign");
+    let reports: Vec<(&PathBuf, Report)> = files.iter().map(|path| (path, scanned(&scanner, path))).collect();
+    let of = |worst: Severity| -> Vec<String> {
+        let found = reports.iter().filter(|(_, report)| report.worst() == Some(worst));
+        found.map(|(path, report)| listed(path, report, Severity::Warning)).collect()
+    };
+    let (blocked, flagged) = (of(Severity::Critical), of(Severity::Warning));
+    assert!(blocked.is_empty(), "{blocked:#?}");
+    assert!(10 * flagged.len() <= files.len(), "{flagged:#?}");
+}
