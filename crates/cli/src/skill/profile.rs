@@ -51,10 +51,10 @@ fn asked(needs: &Needs) -> String {
     for (kind, list) in rows {
         for need in list.iter().take(MOST) {
             let (name, path) = (Shown::text(&need.name), Shown::path(&need.path));
-            text.push_str(&format!("# {kind:8} {name} ({path}:{})\n", need.line));
+            text += &format!("# {kind:8} {name} ({path}:{})\n", need.line);
         }
         if list.len() > MOST {
-            text.push_str(&format!("# {kind:8} and {} more\n", list.len() - MOST));
+            text += &format!("# {kind:8} and {} more\n", list.len() - MOST);
         }
     }
     if text.is_empty() {

@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Row] = &[
     row("bun.sh", Kind::Vendor, "the installer of bun"),
     row("bun.com", Kind::Vendor, "the installer of bun"),
     row("pyenv.run", Kind::Vendor, "the installer of pyenv"),
-    row("www.npmjs.com/install.sh", Kind::Vendor, "the installer of npm"),
+    row("npmjs.com", Kind::Vendor, "the installer of npm, and its pages"),
     row("boxstarter.org", Kind::Vendor, "the installer of Boxstarter"),
     row("get.scoop.sh", Kind::Vendor, "the installer of Scoop"),
     row("community.chocolatey.org", Kind::Vendor, "the installer of Chocolatey"),

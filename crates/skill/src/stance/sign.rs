@@ -197,18 +197,19 @@ const LEAD: usize = 800;
 /// What stands before the items that a text ends with.
 fn before_list(text: &str) -> &str {
     let mut rest = text.rfind('\n').map_or("", |at| &text[..at]);
-    let is_item = text.rsplit('\n').next().is_some_and(is_item);
-    while is_item {
+    if !text.rsplit('\n').next().is_some_and(is_item) {
+        return rest;
+    }
+    loop {
         let line = rest.rsplit('\n').next().unwrap_or_default();
         if !(is_item_or_part(line) || line.trim().is_empty()) {
-            break;
+            return rest;
         }
         match rest.rfind('\n') {
             Some(at) => rest = &rest[..at],
             None => return "",
         }
     }
-    rest
 }
 
 fn is_item_or_part(line: &str) -> bool {

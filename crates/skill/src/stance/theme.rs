@@ -47,7 +47,7 @@ impl Theme {
     /// Whether a file is nothing but one attack.
     pub(super) fn is_bare(self, text: &str) -> bool {
         let short = if self.has_front { SHORT } else { SHORT_WITHOUT_FRONT };
-        text.len() < short && !(self.says_so && self.defends) && !defends(text)
+        text.len() < short && !self.says_so && !defends(text)
     }
 }
 
@@ -72,8 +72,12 @@ fn defends(text: &str) -> bool {
         ]),
         Phrases::new(&[r"\b(?:severity|risk|impact|confidence)\b"]),
         Phrases::new(&[r"\b(?:recommend\w*|instead|safe|safer|secure alternative|best practices?)\b"]),
-        Phrases::new(&[r"\b(?:authori[sz]ed|permission|rules of engagement|scope|legal|consent)\b"]),
-        Phrases::new(&[r"\b(?:investigat\w+|contain(?:ment)?|rotate|revoke|report|evidence|incident)\b"]),
+        Phrases::new(&[
+            r"\b(?:authori[sz]ed|authori[sz]ation|permission|rules of engagement|scope|legal|consent)\b",
+        ]),
+        Phrases::new(&[
+            r"\b(?:investigat\w+|contain(?:ment)?|rotate|revoke|report|reporting|evidence|incident)\b",
+        ]),
     ];
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {

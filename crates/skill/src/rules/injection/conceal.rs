@@ -114,6 +114,7 @@ static PHRASES: Phrases = Phrases::new(&[
 
 /// What follows a word of advice on how to talk, not on what to hide.
 static ADVICE: Phrases = Phrases::new(&[
+    r"^...\b(?:public|publicly|issues?|forums?|social media|mailing list|maintainers?)\b",
     r"^ (?:to|how to|as|publicly|in public|on|in (?:an? )?(?:issue|public|forum))\b",
     r"^... (?:until|unless|before|if you|when you have not|without|verified|complete|done|pass(?:es)?|works?|fixed|success)\b",
 ]);
