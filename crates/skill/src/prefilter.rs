@@ -4,9 +4,12 @@
 //! table of bits that fits into the fastest memory there is; only where a bit is set, anchors are compared. An automaton over all
 //! anchors is several times as slow: its table does not fit.
 
+mod common;
+
 use std::collections::BTreeMap;
 
 use crate::rule::Rule;
+use common::COMMON;
 
 /// How many bytes are looked up at once.
 const GRAM: usize = 4;
@@ -24,6 +27,8 @@ pub(crate) struct Prefilter {
     table: Box<[u64; TABLE]>,
     /// The anchors by hash.
     keys: Vec<(u32, u32)>,
+    /// Where those of each hash begin among them.
+    first: Vec<u32>,
     anchors: Vec<Word>,
     /// Anchors that are too short for the table: they are looked for by their rarest byte.
     short: Vec<u32>,
@@ -54,8 +59,13 @@ impl Prefilter {
                 words.entry(anchor).or_default().push(number);
             }
         }
-        let mut all =
-            Self { table: Box::new([0; TABLE]), keys: Vec::new(), anchors: Vec::new(), short: Vec::new() };
+        let mut all = Self {
+            table: Box::new([0; TABLE]),
+            keys: Vec::new(),
+            first: vec![u32::MAX; 1 << BITS],
+            anchors: Vec::new(),
+            short: Vec::new(),
+        };
         for (number, (word, rules)) in (0u32..).zip(words) {
             let text = word.as_bytes().to_vec();
             let key = all.enter(&text, number);
@@ -63,6 +73,10 @@ impl Prefilter {
         }
         all.keys.sort_unstable();
         all.keys.dedup();
+        for (at, (hash, _)) in (0u32..).zip(&all.keys) {
+            let first = &mut all.first[*hash as usize];
+            *first = at.min(*first);
+        }
         all
     }
 
@@ -123,8 +137,10 @@ impl Prefilter {
 
     #[cold]
     fn compare(&self, bytes: &[u8], at: usize, hash: u32, found: &mut Vec<Anchor>) {
-        let first = self.keys.partition_point(|(other, _)| *other < hash);
-        for (_, number) in self.keys[first..].iter().take_while(|(other, _)| *other == hash) {
+        let first = self.first.get(hash as usize).map_or(usize::MAX, |first| *first as usize);
+        for (_, number) in
+            self.keys.get(first..).unwrap_or_default().iter().take_while(|(other, _)| *other == hash)
+        {
             let word = &self.anchors[*number as usize];
             if let Some(at) = word.begins(bytes, at) {
                 found.push(Anchor { at, number: *number });
@@ -187,19 +203,11 @@ fn hash(gram: &[u8]) -> u32 {
 fn rarest(word: &[u8], count: usize) -> usize {
     let windows = word.windows(count).enumerate();
     let cost = |gram: &[u8]| {
-        let often = if COMMON.contains(&gram) { 40 } else { 0 };
+        let often = if COMMON.iter().any(|common| &common[..] == gram) { 40 } else { 0 };
         often + gram.iter().map(|byte| commonness(*byte)).sum::<u32>()
     };
     windows.min_by_key(|(_, gram)| (gram.contains(&b' '), cost(gram))).map_or(0, |(at, _)| at)
 }
-
-/// Four bytes that many words have.
-const COMMON: &[&[u8]] = &[
-    b"http", b"node", b"hub.", b"comm", b"ment", b"this", b"with", b"cons", b"from", b"ring", b"hang",
-    b"code", b"ting", b"call", b"ding", b"requ", b"form", b"ning", b"tion", b"give", b"ould", b"when",
-    b"have", b"your", b"file", b"able", b"ever", b"ther", b"that", b"user", b"inst", b"over", b"ight",
-    b"ence", b"proc", b"some", b"type",
-];
 
 /// How common a byte is in English, roughly, from 0 to 12.
 fn commonness(byte: u8) -> u32 {

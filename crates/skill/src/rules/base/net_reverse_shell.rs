@@ -87,7 +87,8 @@ patterns! {
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text().as_bytes();
-    let mut hits: Vec<Hit> = CODE.find_iter(text).take(5).map(|found| Hit::at(found.range())).collect();
+    let code = if has(text, SINKS) { CODE.find_iter(text).take(5).collect() } else { Vec::new() };
+    let mut hits: Vec<Hit> = code.into_iter().map(|found| Hit::at(found.range())).collect();
     let mut end = 0;
     for found in TALKS.captures_iter(text).take(50) {
         let (Some(all), Some(host)) = (found.get(0), found.get(1)) else { continue };
@@ -103,8 +104,36 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
             ..talks(text, line, &String::from_utf8_lossy(host.as_bytes()))
         });
     }
-    hits.extend(unit.commands().steps().filter_map(of_program).take(20));
+    if has(text, PROGRAMS) {
+        hits.extend(unit.commands().steps().filter_map(of_program).take(20));
+    }
     hits
+}
+
+/// What a socket is handed to, in code.
+const SINKS: &[&str] = &[
+    "dup2",
+    "spawn",
+    "/bin/",
+    "proc_open",
+    "popen",
+    "stdin",
+    "stdout",
+    "iex",
+    "invoke-expression",
+    "getline",
+    "exec",
+    "system",
+];
+
+/// Programs that connect.
+const PROGRAMS: &[&str] =
+    &["nc ", "nc\t", "ncat", "netcat", "socat", "telnet", "s_client", "sh -i", "mkfifo"];
+
+/// Whether one of these stands in a text, whatever its case.
+fn has(text: &[u8], words: &[&str]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    words.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
 
 /// A connection that the shell itself makes: with a shell at its end, or to see whether somebody is there.

@@ -40,7 +40,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 /// Addresses that are made in a minute and show what arrives.
-const HOSTS: &[&str] = &[
+pub(super) const HOSTS: &[&str] = &[
     "webhook.site",
     "requestbin.",
     "pipedream.net",
