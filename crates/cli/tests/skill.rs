@@ -659,6 +659,9 @@ fn lint_knows_the_rules() {
     );
 }
 
+/// Something that happens to a skill after it was pinned.
+type Change = fn(&Stage);
+
 #[test]
 fn a_skill_is_loaded_as_it_was_pinned_or_not_at_all() {
     let pinned = || {
@@ -672,7 +675,7 @@ fn a_skill_is_loaded_as_it_was_pinned_or_not_at_all() {
     let stage = pinned();
     assert_eq!(stage.skill("load skills/counter --lock skills.lock").code, 0);
     assert_eq!(stage.skill("scan skills --lock skills.lock").code, 0);
-    let rows: &[(&str, fn(&Stage))] = &[
+    let rows: &[(&str, Change)] = &[
         ("changed: run.sh", |stage| stage.put("skills/counter/run.sh", "echo two\n")),
         ("came: more.md", |stage| stage.put("skills/counter/more.md", "x")),
         ("gone: run.sh", |stage| fs::remove_file(stage.path("ws/skills/counter/run.sh")).unwrap()),

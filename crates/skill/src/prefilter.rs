@@ -4,12 +4,12 @@
 //! table of bits that fits into the fastest memory there is; only where a bit is set, anchors are compared. An automaton over all
 //! anchors is several times as slow: its table does not fit.
 
-mod common;
+mod frequent;
 
 use std::collections::BTreeMap;
 
 use crate::rule::Rule;
-use common::COMMON;
+use frequent::FREQUENT;
 
 /// How many bytes are looked up at once.
 const GRAM: usize = 4;
@@ -203,7 +203,7 @@ fn hash(gram: &[u8]) -> u32 {
 fn rarest(word: &[u8], count: usize) -> usize {
     let windows = word.windows(count).enumerate();
     let cost = |gram: &[u8]| {
-        let often = if COMMON.iter().any(|common| &common[..] == gram) { 40 } else { 0 };
+        let often = if FREQUENT.iter().any(|other| &other[..] == gram) { 40 } else { 0 };
         often + gram.iter().map(|byte| commonness(*byte)).sum::<u32>()
     };
     windows.min_by_key(|(_, gram)| (gram.contains(&b' '), cost(gram))).map_or(0, |(at, _)| at)

@@ -47,23 +47,23 @@ fn asked(needs: &Needs) -> String {
         ("program", needs.programs.clone()),
         ("tool", needs.tools.clone()),
     ];
-    let mut text = String::new();
+    let mut lines = Vec::new();
     for (kind, list) in rows {
-        for need in list.iter().take(MOST) {
+        let shown = list.iter().take(MOST).map(|need| {
             let (name, path) = (Shown::text(&need.name), Shown::path(&need.path));
-            text += &format!("# {kind:8} {name} ({path}:{})\n", need.line);
-        }
+            format!("# {kind:8} {name} ({path}:{})\n", need.line)
+        });
+        lines.extend(shown);
         if list.len() > MOST {
-            text += &format!("# {kind:8} and {} more\n", list.len() - MOST);
+            lines.push(format!("# {kind:8} and {} more\n", list.len() - MOST));
         }
     }
-    if text.is_empty() {
-        text
-    } else {
-        format!(
-            "\n# Its code also asks for these. None of the first four is given; add what you agree with.\n{text}"
-        )
+    if lines.is_empty() {
+        return String::new();
     }
+    let head =
+        "\n# Its code also asks for these. None of the first four is given; add what you agree with.\n";
+    format!("{head}{}", lines.concat())
 }
 
 /// How many of each kind are listed.

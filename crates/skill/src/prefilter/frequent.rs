@@ -1,7 +1,7 @@
 //! Table: four bytes that ordinary text has often, and that anchors can be told by others than.
 
 /// In order, counted in the pages of a thousand packages.
-pub(super) const COMMON: &[&[u8; 4]] = &[
+pub(super) const FREQUENT: &[&[u8; 4]] = &[
     b" key", b" log", b" new", b" now", b" use", b".com", b".con", b".git", b".org", b"able", b"abou",
     b"acce", b"act ", b"addr", b"alle", b"alli", b"alls", b"ally", b"alwa", b"anda", b"appe", b"assi",
     b"ativ", b"auth", b"auto", b"avoi", b"b.co", b"back", b"base", b"bash", b"bein", b"bles", b"buff",
