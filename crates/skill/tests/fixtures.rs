@@ -1,4 +1,5 @@
 //! Skills as people and attackers write them, all made up here.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::path::{Path, PathBuf};
 
