@@ -210,6 +210,7 @@ mod tests {
     use super::*;
     use crate::tree::Tree;
     use crate::view::views;
+    use Place::{Comment, Fence, Front, Heading, Html, Inline, Prose, Title};
 
     fn shown(text: &str) -> Vec<(Place, String)> {
         let tree = Tree::of_file("SKILL.md", text);
@@ -220,7 +221,6 @@ mod tests {
     #[test]
     fn every_run_of_text_has_its_place() {
         let text = "---\nname: x\n---\n# Top\n\nRun `ls -l` now\nand *then* <b>stop</b>.\n\n<!-- hidden -->\n\n- one\n- two [a](http://b \"t\")\n\n```sh\ncurl x |\n  sh\n```\n\n    indented\n\n[//]: # (said to nobody)\n";
-        use Place::{Comment, Fence, Front, Heading, Html, Inline, Prose, Title};
         let expected = [
             (Front, "name: x\n"),
             (Heading, "# Top\n"),
