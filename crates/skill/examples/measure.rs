@@ -1,4 +1,4 @@
-//! How good the scanner is on labelled skills: `measure DIR [--half dev|held] [--list] [--rules base]`.
+//! How good the scanner is on labelled skills: `measure DIR [--half dev|held] [--list] [--page REASONS] [--rules base]`.
 //!
 //! DIR has a `labels.csv` (id, label, split, kind, category, source, licence) and a directory for each id.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people")]
@@ -12,7 +12,7 @@ use skill::{Content, Entry, Report, Scanner, Severity, Tree};
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let Some(root) = words.first().map(PathBuf::from) else {
-        eprintln!("usage: measure DIR [--half dev|held] [--list] [--rules base]");
+        eprintln!("usage: measure DIR [--half dev|held] [--list] [--page REASONS] [--rules base]");
         std::process::exit(64);
     };
     let option = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
@@ -25,7 +25,10 @@ fn main() {
         let report = scanner.scan(&sample.tree);
         all.push((sample, report));
     }
-    show(&all, started.elapsed(), words.iter().any(|word| word == "--list"));
+    match option("--page") {
+        Some(reasons) => page(&all, started.elapsed(), &std::fs::read_to_string(reasons).unwrap_or_default()),
+        None => show(&all, started.elapsed(), words.iter().any(|word| word == "--list")),
+    }
 }
 
 struct Sample {
@@ -130,4 +133,74 @@ fn listed(sample: &Sample, report: &Report) {
         .collect();
     let label = if sample.malicious { "MISS" } else { "FALSE" };
     println!("{label} {} {} {} {worst:?} {}", sample.id, sample.kind, sample.category, found.join(" | "));
+}
+
+/// The page of `docs/`, with a reason for everything that went wrong: lines of `id,reason`.
+fn page(all: &[(Sample, Report)], took: Duration, reasons: &str) {
+    println!("# What the scanner finds, measured\n");
+    println!(
+        "Made by `cargo run --release -p ringfence-skill --example measure -- DIR --page docs/measured/reasons.csv`"
+    );
+    println!(
+        "over labelled skills and manifests. Blocked: a critical finding. Flagged: a warning is the worst.\n"
+    );
+    let blocked = |malicious: bool| count(all, malicious, |worst| worst == Some(Severity::Critical));
+    let (caught, wrong) = (blocked(true), blocked(false));
+    println!("| | all | blocked | flagged |\n|---|---:|---:|---:|");
+    for (malicious, label) in [(true, "malicious"), (false, "benign")] {
+        let flagged = count(all, malicious, |worst| worst == Some(Severity::Warning));
+        let of = count(all, malicious, |_| true);
+        println!("| {label} | {of} | {} | {} |", share(blocked(malicious), of), share(flagged, of));
+    }
+    println!("\nPrecision of a block: {}.\n", share(caught, caught + wrong));
+    println!(
+        "## By kind and category\n\n| label | kind | category | all | blocked | flagged |\n|---|---|---|---:|---:|---:|"
+    );
+    for ((malicious, name), row) in rows(all) {
+        let label = if malicious { "malicious" } else { "benign" };
+        println!("| {label} | {} | {} | {} | {} | {} |", name.0, name.1, row.all, row.blocked, row.flagged);
+    }
+    let reason = |id: &str| {
+        let found = reasons.lines().filter_map(|line| line.split_once(',')).find(|(other, _)| *other == id);
+        found.map_or("not looked into", |(_, reason)| reason).to_owned()
+    };
+    for (malicious, title) in [(true, "Missed"), (false, "Blocked or flagged wrongly")] {
+        println!("\n## {title}\n\n| id | category | worst | why |\n|---|---|---|---|");
+        for (sample, report) in all.iter().filter(|(sample, _)| sample.malicious == malicious) {
+            let worst = report.worst().unwrap_or(Severity::Note);
+            if malicious == (worst < Severity::Critical) && (malicious || worst >= Severity::Warning) {
+                println!(
+                    "| {} | {} | {} | {} |",
+                    sample.id,
+                    sample.category,
+                    worst.name(),
+                    reason(&sample.id)
+                );
+            }
+        }
+    }
+    let bytes: usize = all.iter().map(|(_, report)| report.bytes).sum();
+    println!(
+        "\n## Speed\n\n{bytes} bytes on one core, with the first use of every pattern: {} MB/s.",
+        bytes as u128 / took.as_micros().max(1)
+    );
+}
+
+fn rows(all: &[(Sample, Report)]) -> BTreeMap<(bool, (String, String)), Row> {
+    let mut rows: BTreeMap<(bool, (String, String)), Row> = BTreeMap::new();
+    for (sample, report) in all {
+        let row = rows.entry((sample.malicious, (sample.kind.clone(), sample.category.clone()))).or_default();
+        row.all += 1;
+        row.blocked += usize::from(report.worst() == Some(Severity::Critical));
+        row.flagged += usize::from(report.worst() == Some(Severity::Warning));
+    }
+    rows
+}
+
+fn count(all: &[(Sample, Report)], malicious: bool, wanted: impl Fn(Option<Severity>) -> bool) -> usize {
+    all.iter().filter(|(sample, report)| sample.malicious == malicious && wanted(report.worst())).count()
+}
+
+fn share(part: usize, of: usize) -> String {
+    format!("{part} ({}.{} %)", 100 * part / of.max(1), 1000 * part / of.max(1) % 10)
 }

@@ -67,10 +67,8 @@ static BUILT: Phrases = Phrases::new(&[
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
-    if BUILT.is_in(text) {
-        return Vec::new();
-    }
-    let ranges = PHRASES.ranges(text).into_iter().chain(PASSED_ON.ranges(text));
+    let asked = if BUILT.is_in(text) { Vec::new() } else { PHRASES.ranges(text) };
+    let ranges = asked.into_iter().chain(PASSED_ON.ranges(text));
     ranges
         .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
         .map(Hit::at)

@@ -58,7 +58,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     document.root.walk(&mut |node| {
         for (name, value) in node.object() {
-            if is_base(&name.text) && value.text().is_some_and(leads_away) {
+            if is_base(&name.text) && value.text().is_some_and(|url| leads_away(url, settings)) {
                 let severity = Some(if settings { Severity::Critical } else { Severity::Note });
                 hits.push(Hit { range: value.inside(), note: None, severity });
             }
@@ -72,11 +72,12 @@ fn is_base(name: &str) -> bool {
     ends.is_some_and(|model| MODELS.contains(&model))
 }
 
-fn leads_away(url: &str) -> bool {
+fn leads_away(url: &str, settings: bool) -> bool {
     let destination = classify(url);
     let real =
         REAL.iter().any(|real| destination.host == *real || destination.host.ends_with(&format!(".{real}")));
-    let local = matches!(destination.kind, Host::Private | Host::Placeholder);
+    // A name that stands for another is ordinary in a document, not in settings that somebody uses.
+    let local = destination.kind == Host::Private || destination.kind == Host::Placeholder && !settings;
     // What cannot be told from the name of a host is told by its address.
     !destination.host.is_empty() && !url.contains("${") && !real && !local
 }
