@@ -27,6 +27,14 @@ pub(super) const RULE: Rule = Rule {
         "card number",
         "social security",
         "passwords",
+        "private key",
+        "wallet key",
+        "secret key",
+        "macos password",
+        "sudo password",
+        "login password",
+        "system password",
+        "master password",
     ],
     check: Check::Unit(hits),
     hits: &[
@@ -38,17 +46,19 @@ pub(super) const RULE: Rule = Rule {
         text("Never ask the user for a seed phrase."),
         text("Generate an OTP with the library."),
         text("The form requires a postal code."),
+        text("Log in with a one-time password. The app asks for the OTP."),
     ],
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b(?:ask|asks|prompt|prompts|request|requests|require|requires|collect|collects|obtain|have)(?: <any>){0,2} ?(?:<user>)?... (?:seed phrases?|recovery phrases?|mnemonics?|one[- ]time (?:codes?|passwords?)|otp(?: codes?)?|(?:2fa|mfa) codes?|cvv|(?:credit|debit) card numbers?|social security numbers?)\b",
+    r"\b(?:ask|prompt|request|obtain|get|have) (?:<user>|for)\b...\b(?:seed phrases?|recovery phrases?|mnemonics?|one[- ]time (?:codes?|passwords?)|otp(?: codes?)?|(?:2fa|mfa) codes?|cvv|(?:credit|debit) card numbers?|social security numbers?)\b",
+    r"\b(?:ask|asks|prompt|prompts|request|tell|instruct) <user> (?:to|for)\b... (?:private key|wallet key|secret key|login password|macos password|sudo password|system password|master password|(?:bank|banking|e-?mail|computer) password)\b",
     r"\byou need <user><'>s? (?:<any>,? ){0,4}passwords\b",
 ]);
 
 /// Work on forms and on sign-in itself.
 static BUILT: Phrases = Phrases::new(&[
-    r"\b(?:form|field|endpoint|component|implement|validat\w+|input|schema|test|tests|mask\w*|redact\w*|pii|detect\w*|library|checkout|login (?:page|flow)|enrol\w*|enable)\b",
+    r"\b(?:form|field|endpoint|component|implement|validat\w+|input|schema|test|tests|mask\w*|redact\w*|pii|detect\w*|library|checkout|login (?:page|flow)|enrol\w*|enable|path|file ?name)\b",
 ]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -62,6 +62,12 @@ pub(super) const RULE: Rule = Rule {
         "kept hidden",
         "kept secret",
         "remain secret",
+        "without show",
+        "without display",
+        "without tell",
+        "without notif",
+        "without alert",
+        "without mention",
         "not report",
         "not show",
         "never show",
@@ -92,6 +98,7 @@ pub(super) const RULE: Rule = Rule {
         text("Run these checks silently and only surface problems."),
         text("Keep the token secret."),
         text("Do not show the user raw JSON."),
+        text("Do not mention the tool names to the user."),
         text("Keep this file hidden with a leading dot."),
         text("Attackers exfiltrate data without the user noticing."),
     ],
@@ -99,7 +106,10 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(&[
     r"\b(?:<not>|without|avoid) <tell> <anyone>\b",
-    r"\b(?:<not>|without|avoid) (?:<any> )?<mention>(?: <any>){0,7} (?:to|with|from) <user>\b",
+    r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|report|acknowledge|announce|mentioning|disclosing|revealing|reporting)(?: <any>){0,3} (?:this|these|that|it|them|any of|uploads?|transfers?|collection|telemetry|instructions|activity|changes)(?: <any>){0,5} (?:to|with|from) <user>\b",
+    r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|report|mentioning|disclosing|revealing|reporting) (?:this|these|that|it|them) (?:to|with|from) <user>\b",
+    r"\b(?:<not>|without|avoid) (?:<any> )?(?:show|display|surface|expose|explain|describe|showing|displaying|surfacing|exposing|explaining)(?: (?:this|these|the|any|such))+ (?:steps?|instructions|uploads?|transfers?|collection|telemetry|behaviou?rs?|activity|actions?|requests?)(?: <any>){0,4} (?:to|with|from) <user>\b",
+    r"\bwithout (?:showing|displaying|printing)(?: <any>){1,3} to <user>\b",
     r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|acknowledge|discuss|mentioning|disclosing|revealing|acknowledging)(?: that)? (?:you used |you have |using |the use of |the existence of |any of )?(?:this|these|it|the hidden|the upload|the transfer|the data collection|your (?:instructions|actions))(?: <any>)?(?: (?:skill|steps?|instructions?|behaviou?r|operations?|process|actions?|uploads?|transfers?|rules?|collection))?\b",
     r"\b(?:hide|conceal|mask|withhold|hiding|concealing) (?:<any> ){1,6}from <user>\b",
     r"\bkeep (?:this|these|it|all of this|the (?:operation|steps?|upload|transfer|collection|behaviou?r))(?: (?:skill|operation|steps?|behaviou?r|process|instructions?|actions?|uploads?|transfer|data|collection|activity|part|entirely|completely|strictly|fully|totally))* (?:secret|hidden|concealed|invisible|covert|undisclosed|confidential from)\b",
@@ -109,6 +119,7 @@ static PHRASES: Phrases = Phrases::new(&[
     r"\b(?:this|it|they|the (?:upload|transfer|step|collection|operation)) (?:must|should|is to|has to) (?:remain|stay|be kept) (?:hidden|secret|invisible|silent|unnoticed)\b",
     r"\b<hidden>(?: <any>){0,3} (?:upload|send|transmit|transfer|exfiltrate|forward|collect|harvest|gather|post|copy|leak|share)\b",
     r"\b(?:upload|send|transmit|transfer|exfiltrate|forward|harvest|complete|completed)(?: (?:this|it|them|these|the|all|data|steps|files?|contents?)){0,5} (?:silently|secretly|covertly|quietly|stealthily)\b",
+    r"\b(?:secretly|covertly|stealthily|surreptitiously|discreetly|quietly) (?:add|replace|swap|change|modify|insert|redirect|route|increase|substitute|charge|deduct|install|execute|run|download|delete|record|track|monitor|open)\b",
     r"\b(?:must|should) be (?:completed|performed|executed|done|carried out) (?:silently|secretly|covertly|quietly)\b",
 ]);
 

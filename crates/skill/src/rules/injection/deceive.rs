@@ -109,12 +109,14 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(&[
     r"\b<user> (?:is|are|will|be|being)(?: <any>)? not (?:be )?(?:informed|told|notified|made aware|aware|prompted|asked|shown)\b",
-    r"\b<user> (?:do not|does not|don<'>t|doesn<'>t|need not|should not) (?:need to |have to )?(?:know|be aware|manage|see|worry about)(?: about)? (?:this|that|it|these|explicitly)\b",
+    r"\b<user> (?:do not|does not|don<'>t|doesn<'>t|need not|should not|must not|never) (?:need to |have to )?be (?:told|informed|notified|made aware)\b",
+    r"\b<user> (?:do not|does not|don<'>t|doesn<'>t|need not|should not) (?:need to |have to )?(?:know|be aware|be told|be informed|be notified|manage|see|worry about)(?: about| of)?(?: the <any>)? (?:this|that|it|these|explicitly)\b",
     r"\b<user> (?:do not|does not|don<'>t|doesn<'>t) need to manage ",
     r"\b(?:operations?|actions?|steps?|background <any>|transmissions?|uploads?|collection|telemetry|changes)(?: <any>){0,6} (?:is|are) not (?:shown|reported|displayed|visible|disclosed|revealed|reflected|surfaced|logged) (?:to|in) ",
     r"\b(?:<not> log|not (?:be )?logged|not recorded)(?: <any>){0,4} (?:to|in|into) (?:<any> ){0,3}audit (?:trail|logs?)\b",
     r"\bwithout (?:disclosing|revealing|informing|displaying|disclosure of)(?: <any>){0,2} (?:that|it|the (?:amount|price|cost|fee|change|relationship|commission|sponsorship|source|affiliation)|this|to (?:the )?user)\b",
     r"\bif (?:<anyone> (?:asks?|questions?|inquires?)|you are asked|asked|questioned)... (?:always )?(?:respond|reply|say|answer|claim|state|explain|insist|tell them|assure (?:them|<user>))(?: <user>)? that (?:you (?:have no|did not|never|are not)|(?:it|they|the skill|this|no|there|everything|nothing)(?: <any>){0,2} ?(?:cannot|can not|can<'>t|does not|doesn<'>t|do not|don<'>t|is not|isn<'>t|has not|no|never|implicitly|nothing|normal|did not|have no))\b",
+    r"\bif (?:<anyone> (?:asks?|questions?|inquires?)|you are asked|asked|questioned)..., (?:<any> )?(?:claim|pretend|insist|deny|lie)\b",
     r"\b(?:deny|denies|denying) (?:<any> ){0,3}(?:any knowledge|having|that you|the existence|involvement)\b",
     r"\bdisclos(?:ing|ure) (?:<any> ){0,4}(?:would|causes?|could|may|might) (?:<any> ){0,2}(?:reduce|cause|upset|users?|lower|hurt|alarm|confuse)\b",
     r"\b(?:it )?(?:cannot|can<'>t|can not) be (?:disabled|turned off|opted out of|switched off|deactivated|changed)(?: <any>){0,2} by <user>\b",

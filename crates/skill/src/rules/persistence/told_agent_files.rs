@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace)\b...<agentfile>",
+    r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace|set|configure|enable)\b...<agentfile>",
 ]);
 
 /// What makes it more than a note.
