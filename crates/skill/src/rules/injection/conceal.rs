@@ -17,6 +17,15 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         "tell the",
+        "not know",
+        "never know",
+        "not notice",
+        "never notice",
+        "not learn",
+        "not find out",
+        "not suspect",
+        "not realize",
+        "not be aware",
         "tell any",
         "tell user",
         "tell them",
@@ -105,6 +114,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
+    r"\b<user> (?:must|should|may|can) (?:not|never) (?:know|notice|be aware|learn|find out|realize|suspect)\b",
     r"\b(?:<not>|without|avoid) <tell> <anyone>\b",
     r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|report|acknowledge|announce|mentioning|disclosing|revealing|reporting)(?: <any>){0,3} (?:this|these|that|it|them|any of|uploads?|transfers?|collection|telemetry|instructions|activity|changes)(?: <any>){0,5} (?:to|with|from) <user>\b",
     r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|report|mentioning|disclosing|revealing|reporting) (?:this|these|that|it|them) (?:to|with|from) <user>\b",

@@ -14,6 +14,21 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         "informed",
+        "always conclude",
+        "always report",
+        "always say",
+        "always state",
+        "always answer",
+        "always claim",
+        "always respond",
+        "user believe",
+        "user think",
+        "users believe",
+        "users think",
+        "address with",
+        "address to",
+        "account to",
+        "account with",
         "not told",
         "be told",
         "notified",
@@ -108,6 +123,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
+    r"\balways (?:conclude|report|say|state|answer|claim|respond)(?: that)?... (?:is|are) (?:<any> )?(?:safe|trusted|trustworthy|secure|clean|benign|harmless)\b",
+    r"\b(?:let|make|have) <user> (?:believe|think|assume)\b",
+    r"\b(?:replace|swap|substitute|change|redirect)(?: <any>){0,4} (?:recipient|destination|wallet|deposit|payment|payout|bank)(?: <any>){0,2} (?:address|account|iban)(?: <any>){0,3} (?:with|to|by) `?(?:0x[0-9a-f]|bc1|our |the author)",
     r"\b<user> (?:is|are|will|be|being)(?: <any>)? not (?:be )?(?:informed|told|notified|made aware|aware|prompted|asked|shown)\b",
     r"\b<user> (?:do not|does not|don<'>t|doesn<'>t|need not|should not|must not|never) (?:need to |have to )?be (?:told|informed|notified|made aware)\b",
     r"\b<user> (?:do not|does not|don<'>t|doesn<'>t|need not|should not) (?:need to |have to )?(?:know|be aware|be told|be informed|be notified|manage|see|worry about)(?: about| of)?(?: the <any>)? (?:this|that|it|these|explicitly)\b",

@@ -87,6 +87,7 @@ static PHRASES: Phrases = Phrases::new(&[
 
 /// An address that is read and obeyed at once.
 static FETCHED: Phrases = Phrases::new(&[
+    r"\b(?:fetch|load|retrieve|read|pull|get|download|request|poll)(?: for)? (?:<any> ){0,3}(?:instructions?|commands?|tasks?|directives?|prompts?|orders) (?:from|at) ...https?://...\b(?:execute|follow|obey|run|perform|carry)\b",
     r"\b(?:fetch|load|retrieve|read|pull|curl|request|query|poll)\b...https?://[^\s)>\]`]+...\b(?:and|then),? (?:<any> ){0,2}(?:follow|obey|execute|do|perform|carry out|comply with) (?:<any> ){0,3}(?:instructions?|commands?|directives?|says|whatever|steps|contents?)\b",
 ]);
 

@@ -15,6 +15,11 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         "pass:",
+        "key: `",
+        "code: `",
+        "archive pass",
+        "zip pass",
+        "rar pass",
         "pass `",
         "pass=",
         "password",
