@@ -705,6 +705,25 @@ fn a_skill_is_loaded_as_it_was_pinned_or_not_at_all() {
 }
 
 #[test]
+fn a_profile_says_what_the_code_needs_and_gives_only_the_workspace() {
+    let stage = Stage::new();
+    let body = "Count.\n\n```bash\nwc -l notes.txt > counted.txt\ncurl https://api.counting.dev/v1 -H \"X: $COUNTING_KEY\" -o ~/counts.json\n```\n";
+    stage.put("skills/counter/SKILL.md", skill(body));
+    let loaded = stage.json("load skills/counter --profile");
+    let profile = loaded["profile"].as_str().unwrap();
+    assert!(profile.contains("extends = \"workspace-write-no-network\"\nnetwork = \"none\"\n"), "{profile}");
+    for (kind, name) in [
+        ("write", "~/counts.json"),
+        ("host", "api.counting.dev"),
+        ("variable", "COUNTING_KEY"),
+        ("program", "wc"),
+    ] {
+        assert!(profile.contains(&format!("# {kind:8} {name} (SKILL.md:")), "{kind} {name}\n{profile}");
+    }
+    assert!(!profile.lines().any(|line| !line.starts_with('#') && line.contains("counts.json")), "{profile}");
+}
+
+#[test]
 fn a_profile_of_a_skill_can_be_used_and_lets_nothing_else_through() {
     let stage = Stage::new();
     stage.put("../elsewhere/counter/SKILL.md", skill("Count.\n"));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::destination::{Kind, classify};
 use crate::fact::{Access, What};
-use crate::front::Front;
+use crate::front::{Front, Value};
 use crate::language::Language;
 use crate::script::HOLE;
 use crate::tree::Tree;
@@ -178,7 +178,7 @@ fn is_variable(name: &str) -> bool {
 /// The tools that front matter names, as it spells them.
 fn tools(front: &Front) -> Vec<String> {
     let listed = ["allowed-tools", "allowedTools", "allowed_tools"].iter().filter_map(|key| front.get(key));
-    let texts: Vec<String> = listed.flat_map(|value| value.texts()).map(|text| text.to_string()).collect();
+    let texts: Vec<String> = listed.flat_map(Value::texts).collect();
     let words = texts.iter().flat_map(|text| text.split(','));
     words.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
 }

@@ -232,6 +232,12 @@ fn is_stand_in(host: &str) -> bool {
     })
 }
 
+/// The hosts of the table that nobody answers for.
+#[cfg(test)]
+pub(crate) fn throwaway_hosts() -> impl Iterator<Item = &'static str> {
+    table::ROWS.iter().map(|row| row.host).filter(|host| classify(host).is_throwaway())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

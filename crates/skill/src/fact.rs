@@ -122,8 +122,6 @@ pub(crate) enum Ran {
     Objects,
     /// A module whose name is computed.
     Module,
-    /// What an address answers, told by one command: `curl … | sh`.
-    Fetched(Destination),
 }
 
 /// Things that only attacks need.

@@ -1,6 +1,7 @@
 //! Markdown in its units, with exact places.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
@@ -10,7 +11,14 @@ use crate::view::View;
 
 /// A Markdown text in its units, in the order of the text. Inline code stands both in its paragraph and alone.
 pub(crate) fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
-    let mut walk = Walk { view, units: Vec::new(), headings: Vec::new(), block: None, fence: None };
+    let mut walk = Walk {
+        view,
+        units: Vec::new(),
+        headings: Vec::new(),
+        above: Rc::default(),
+        block: None,
+        fence: None,
+    };
     let front = front_matter(&view.text);
     if let Some(front) = &front {
         walk.push(Place::Front, front.clone());
@@ -60,6 +68,8 @@ struct Walk<'a> {
     units: Vec<Unit<'a>>,
     /// The headings above, with their levels.
     headings: Vec<(u8, Range<usize>)>,
+    /// The same without their levels, as units keep it.
+    above: Rc<[Range<usize>]>,
     /// The block that is being read: its kind and stretch.
     block: Option<(Place, Range<usize>)>,
     /// The fence that is being read: its language and the stretch of its text so far.
@@ -73,6 +83,7 @@ impl Walk<'_> {
                 let level = *level as u8;
                 self.headings.retain(|(above, _)| *above < level);
                 self.headings.push((level, range.clone()));
+                self.above = self.headings.iter().map(|(_, range)| range.clone()).collect();
                 self.close();
                 self.block = Some((Place::Heading, range));
             }
@@ -170,7 +181,7 @@ impl Walk<'_> {
     }
 
     fn push_in(&mut self, place: Place, language: Language, range: Range<usize>) {
-        let headings = self.headings.iter().map(|(_, range)| range.clone()).collect();
+        let headings = Rc::clone(&self.above);
         self.units.push(Unit::new(self.view, range, place, language, headings));
     }
 }

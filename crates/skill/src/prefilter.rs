@@ -12,13 +12,16 @@ use crate::rule::Rule;
 const GRAM: usize = 4;
 
 /// How many bits the table has, as a power of two.
-const BITS: u32 = 16;
+const BITS: u32 = 17;
+
+/// How many words the table has.
+const TABLE: usize = 1 << (BITS - 6);
 
 /// All anchors of a set of rules.
 #[derive(Debug)]
 pub(crate) struct Prefilter {
     /// Whether four bytes with this hash are in an anchor.
-    table: Vec<u64>,
+    table: Box<[u64; TABLE]>,
     /// The anchors by hash.
     keys: Vec<(u32, u32)>,
     anchors: Vec<Word>,
@@ -51,27 +54,35 @@ impl Prefilter {
                 words.entry(anchor).or_default().push(number);
             }
         }
-        let mut all = Self {
-            table: vec![0; 1 << (BITS - 6)],
-            keys: Vec::new(),
-            anchors: Vec::new(),
-            short: Vec::new(),
-        };
+        let mut all =
+            Self { table: Box::new([0; TABLE]), keys: Vec::new(), anchors: Vec::new(), short: Vec::new() };
         for (number, (word, rules)) in (0u32..).zip(words) {
-            let size = word.len().min(GRAM);
-            let key = rarest(word.as_bytes(), if size == GRAM { GRAM } else { 1 });
-            match word.as_bytes().get(key..key + GRAM) {
-                Some(gram) if size == GRAM => all.enter(hash(gram), number),
-                _ => all.short.push(number),
-            }
-            all.anchors.push(Word { text: word.as_bytes().to_vec(), key, rules });
+            let text = word.as_bytes().to_vec();
+            let key = all.enter(&text, number);
+            all.anchors.push(Word { text, key, rules });
         }
         all.keys.sort_unstable();
+        all.keys.dedup();
         all
     }
 
-    fn enter(&mut self, hash: u32, number: u32) {
-        self.table[(hash >> 6) as usize] |= 1 << (hash & 63);
+    /// Enters an anchor, and says where in it stands what is looked up.
+    fn enter(&mut self, word: &[u8], number: u32) -> usize {
+        if let &[a, b, c] = word {
+            (0..=u8::MAX).for_each(|any| self.enter_gram(&[a, b, c, any], number));
+            return 0;
+        }
+        let key = rarest(word, GRAM.min(word.len()).max(1));
+        match word.get(key..key + GRAM) {
+            Some(gram) => self.enter_gram(gram, number),
+            None => self.short.push(number),
+        }
+        key
+    }
+
+    fn enter_gram(&mut self, gram: &[u8], number: u32) {
+        let hash = hash(gram);
+        self.table[(hash >> 6) as usize % TABLE] |= 1 << (hash & 63);
         self.keys.push((hash, number));
     }
 
@@ -81,10 +92,11 @@ impl Prefilter {
         let mut found = Vec::new();
         for (at, gram) in bytes.windows(GRAM).enumerate() {
             let hash = hash(gram);
-            if self.table[(hash >> 6) as usize] >> (hash & 63) & 1 == 1 {
+            if self.table[(hash >> 6) as usize % TABLE] >> (hash & 63) & 1 == 1 {
                 self.compare(bytes, at, hash, &mut found);
             }
         }
+        self.at_the_end(bytes, &mut found);
         for &number in &self.short {
             let word = &self.anchors[number as usize];
             let byte = word.text[word.key];
@@ -92,6 +104,16 @@ impl Prefilter {
             found.extend(places.filter_map(|at| word.begins(bytes, at)).map(|at| Anchor { at, number }));
         }
         found
+    }
+
+    /// Anchors of three bytes have no fourth byte at the end of a text.
+    fn at_the_end(&self, bytes: &[u8], found: &mut Vec<Anchor>) {
+        let Some(at) = bytes.len().checked_sub(GRAM - 1) else { return };
+        let ends = (0u32..).zip(&self.anchors).filter(|(_, word)| word.text.len() == GRAM - 1);
+        found.extend(
+            ends.filter(|(_, word)| word.begins(bytes, at) == Some(at))
+                .map(|(number, _)| Anchor { at, number }),
+        );
     }
 
     /// The rules that an anchor belongs to.
@@ -164,9 +186,20 @@ fn hash(gram: &[u8]) -> u32 {
 /// Where the bytes of a word stand that are rarest in ordinary text, best without a blank.
 fn rarest(word: &[u8], count: usize) -> usize {
     let windows = word.windows(count).enumerate();
-    let cost = |gram: &[u8]| gram.iter().map(|byte| commonness(*byte)).sum::<u32>();
+    let cost = |gram: &[u8]| {
+        let often = if COMMON.contains(&gram) { 40 } else { 0 };
+        often + gram.iter().map(|byte| commonness(*byte)).sum::<u32>()
+    };
     windows.min_by_key(|(_, gram)| (gram.contains(&b' '), cost(gram))).map_or(0, |(at, _)| at)
 }
+
+/// Four bytes that many words have.
+const COMMON: &[&[u8]] = &[
+    b"http", b"node", b"hub.", b"comm", b"ment", b"this", b"with", b"cons", b"from", b"ring", b"hang",
+    b"code", b"ting", b"call", b"ding", b"requ", b"form", b"ning", b"tion", b"give", b"ould", b"when",
+    b"have", b"your", b"file", b"able", b"ever", b"ther", b"that", b"user", b"inst", b"over", b"ight",
+    b"ence", b"proc", b"some", b"type",
+];
 
 /// How common a byte is in English, roughly, from 0 to 12.
 fn commonness(byte: u8) -> u32 {

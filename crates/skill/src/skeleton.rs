@@ -51,7 +51,9 @@ fn next_word(text: &str, mut at: usize) -> Option<Range<usize>> {
             let start = text[at..foreign].bytes().rposition(|byte| !byte.is_ascii_alphanumeric());
             let start = start.map_or(at, |before| at + before + 1);
             let length = text[foreign..].find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len() - foreign);
-            return Some(start..foreign + length);
+            if length > 0 {
+                return Some(start..foreign + length);
+            }
         }
         at = foreign + c.len_utf8();
     }
@@ -136,6 +138,8 @@ mod tests {
             ("\u{43d}\u{43e}\u{441} \u{440}\u{43e}\u{442}", None),
             ("\u{5e9}\u{5dc}\u{5d5}\u{5dd} world", None),
             ("caf\u{e9} na\u{ef}ve \u{845b}\u{57ce}", None),
+            // Marks of such a script are no words.
+            ("a \u{375} b \u{387} c\u{37e}", None),
         ];
         for (text, expected) in rows {
             assert_eq!(skeleton(text).map(|(plain, _)| plain).as_deref(), expected, "{text}");

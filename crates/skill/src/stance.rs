@@ -111,7 +111,7 @@ impl<'s, 'a> Weighed<'s, 'a> {
             return None;
         }
         let entry = self.skill.tree.entries.iter().position(|entry| entry.path == finding.path)?;
-        let (skill, theme) = (self.skill, &self.theme);
+        let (skill, theme) = (self.skill, self.theme);
         let file = self.files.entry(entry).or_insert_with(|| File::new(skill, theme, entry)).as_ref()?;
         file.weight(entry, finding)
     }
@@ -134,7 +134,7 @@ fn is_beyond(category: Category) -> bool {
 }
 
 impl<'s, 'a> File<'s, 'a> {
-    fn new(skill: &'s Skill<'a>, theme: &Theme, entry: usize) -> Option<Self> {
+    fn new(skill: &'s Skill<'a>, theme: Theme, entry: usize) -> Option<Self> {
         let number = skill.views.iter().position(|view| view.entry == entry && view.is_raw())?;
         let view = &skill.views[number];
         if !view.maps.is_empty() || view.single.is_some() {

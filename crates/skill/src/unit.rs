@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::command::Commands;
 use crate::fact::{self, Reading};
@@ -94,11 +95,11 @@ pub(crate) struct Unit<'a> {
     /// What it is written in: for a fence, by the word behind its opening.
     pub(crate) language: Language,
     /// The headings above it, outermost first: where their texts stand in the view.
-    pub(crate) headings: Vec<Range<usize>>,
+    pub(crate) headings: Rc<[Range<usize>]>,
     /// The commands in it, once somebody asks.
-    commands: OnceCell<Commands>,
+    commands: OnceCell<Box<Commands>>,
     /// What its code does, once somebody has asked.
-    reading: OnceCell<Reading>,
+    reading: OnceCell<Box<Reading>>,
 }
 
 impl<'a> Unit<'a> {
@@ -107,14 +108,14 @@ impl<'a> Unit<'a> {
         range: Range<usize>,
         place: Place,
         language: Language,
-        headings: Vec<Range<usize>>,
+        headings: Rc<[Range<usize>]>,
     ) -> Self {
         Self { view, range, place, language, headings, commands: OnceCell::new(), reading: OnceCell::new() }
     }
 
     /// The commands in it, as a shell would read them.
     pub(crate) fn commands(&self) -> &Commands {
-        self.commands.get_or_init(|| Commands::of(self))
+        self.commands.get_or_init(|| Box::new(Commands::of(self)))
     }
 
     /// Its text.
@@ -124,7 +125,7 @@ impl<'a> Unit<'a> {
 
     /// What its code does; read once.
     pub(crate) fn reading(&self) -> &Reading {
-        self.reading.get_or_init(|| fact::read(self))
+        self.reading.get_or_init(|| Box::new(fact::read(self)))
     }
 
     /// What stands before it, at most so many bytes.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::archive::Archive;
 use crate::clean::{clean, hidden, is_unusual};
@@ -240,7 +241,7 @@ fn needs_cleaning(text: &str) -> bool {
 
 /// A text in its units.
 fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
-    let unit = |place, range| Unit::new(view, range, place, view.language, Vec::new());
+    let unit = |place, range| Unit::new(view, range, place, view.language, Rc::default());
     let whole = 0..view.text.len();
     match (view.single, view.language) {
         (Some(place), _) => vec![unit(place, whole)],
@@ -248,8 +249,8 @@ fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
         (None, Language::Json) => {
             let plain =
                 texts::texts(&view.text).into_iter().filter(|text| !text.escaped && text.range.len() >= 4);
-            let values =
-                plain.map(|text| Unit::new(view, text.range, Place::Value, Language::Markdown, Vec::new()));
+            let values = plain
+                .map(|text| Unit::new(view, text.range, Place::Value, Language::Markdown, Rc::default()));
             values.chain([unit(Place::Script, whole)]).collect()
         }
         (None, _) => vec![unit(Place::Script, whole)],

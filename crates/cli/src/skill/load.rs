@@ -60,7 +60,11 @@ pub(crate) fn run(
     }
     let tools = wanted(&loaded, &settings.tools);
     subject.record(&loaded, &tools, &journal)?;
-    let profile = if args.profile { Some(profile::of(&loaded, subject.outside())?) } else { None };
+    let profile = if args.profile {
+        Some(profile::of(&loaded, &skill::capabilities(&subject.tree), subject.outside())?)
+    } else {
+        None
+    };
     match terminal.format {
         Format::Json => terminal.json(&subject.json(&loaded, &tools, profile.as_deref()))?,
         Format::Text => {

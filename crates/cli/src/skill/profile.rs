@@ -1,24 +1,27 @@
-//! What a skill says that it does -> the narrowest jail profile in which it can do that.
+//! What a skill really does, as far as its code tells -> the narrowest jail profile in which it can do that.
 
 use std::path::Path;
 
 use config::Scope;
 use config::edit::Edit;
 use policy::Shown;
-use skill::Loaded;
+use skill::{Loaded, Need, Needs};
 
 use crate::failure::Failure;
 use crate::report;
 
-/// The profile, as a part of a policy file. It begins with nothing: the workspace can be read, nothing can be changed, nobody can be reached.
-/// Whatever the skill tries beyond that fails, and is recorded under the name of the profile. `outside` is where the skill lies, if that is
-/// not in the workspace.
-pub(crate) fn of(loaded: &Loaded, outside: Option<&Path>) -> Result<String, Failure> {
+/// The profile, as a part of a policy file. It begins with nothing: the workspace can be read, nobody can be reached; it can be changed only
+/// if the skill's code changes files there. What the code needs outside the workspace stands in the text and is not given: a person
+/// has to agree. Whatever the skill tries beyond that fails, and is recorded under the name of the profile. `outside` is where the
+/// skill lies, if that is not in the workspace.
+pub(crate) fn of(loaded: &Loaded, needs: &Needs, outside: Option<&Path>) -> Result<String, Failure> {
     let name = profile_name(&loaded.name);
     let drawn = |problem: config::Problem| report::failure(&problem.into());
     let mut edit = Edit::new("").map_err(drawn)?;
     let key = |key: &str| format!("profiles.{name}.{key}");
-    edit.set(&key("extends"), "readonly").map_err(drawn)?;
+    let writes = needs.writes.iter().any(|need| is_inside(&need.name));
+    let base = if writes { "workspace-write-no-network" } else { "readonly" };
+    edit.set(&key("extends"), base).map_err(drawn)?;
     edit.set(&key("network"), "none").map_err(drawn)?;
     if let Some(path) = outside {
         let text = path.to_str().ok_or_else(|| {
@@ -29,7 +32,46 @@ pub(crate) fn of(loaded: &Loaded, outside: Option<&Path>) -> Result<String, Fail
     let text =
         edit.finish(Scope::User, Path::new("profile")).map_err(|problems| report::failure(&problems))?;
     let part = text.split_once("\n\n").map_or(text.as_str(), |(_, part)| part);
-    Ok(format!("# ringfence run --profile {name} -- COMMAND\n{part}"))
+    Ok(format!("# ringfence run --profile {name} -- COMMAND\n{part}{}", asked(needs)))
+}
+
+/// What the code needs beyond the profile, for a person to agree with, line by line.
+fn asked(needs: &Needs) -> String {
+    let beyond =
+        |list: &[Need]| list.iter().filter(|need| !is_inside(&need.name)).cloned().collect::<Vec<_>>();
+    let rows = [
+        ("read", beyond(&needs.reads)),
+        ("write", beyond(&needs.writes)),
+        ("host", needs.hosts.clone()),
+        ("variable", needs.variables.clone()),
+        ("program", needs.programs.clone()),
+        ("tool", needs.tools.clone()),
+    ];
+    let mut text = String::new();
+    for (kind, list) in rows {
+        for need in list.iter().take(MOST) {
+            let (name, path) = (Shown::text(&need.name), Shown::path(&need.path));
+            text += &format!("# {kind:8} {name} ({path}:{})\n", need.line);
+        }
+        if list.len() > MOST {
+            text += &format!("# {kind:8} and {} more\n", list.len() - MOST);
+        }
+    }
+    if text.is_empty() {
+        text
+    } else {
+        format!(
+            "\n# Its code also asks for these. None of the first four is given; add what you agree with.\n{text}"
+        )
+    }
+}
+
+/// How many of each kind are listed.
+const MOST: usize = 40;
+
+/// Whether a path is one of the workspace.
+fn is_inside(path: &str) -> bool {
+    !path.starts_with(['/', '~', '\\']) && !path.split('/').any(|part| part == "..")
 }
 
 /// A name that can be a key: what is no letter or digit becomes a dash.

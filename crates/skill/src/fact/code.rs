@@ -163,10 +163,8 @@ impl<'a> Finder<'a> {
             }
             "post" | "put" | "patch" if self.looks_like_address(call) => self.web(call, true),
             "getattr" | "__getattribute__" => self.hidden_call(call),
-            "dup2" => {
-                if self.peer.is_some() || self.script.text.contains("socket") {
-                    self.reading.push(What::Hostile(Hostile::RemoteShell), self.script.range(&call.tokens));
-                }
+            "dup2" if self.peer.is_some() || self.script.text.contains("socket") => {
+                self.reading.push(What::Hostile(Hostile::RemoteShell), self.script.range(&call.tokens));
             }
             _ => {}
         }
@@ -205,7 +203,7 @@ impl<'a> Finder<'a> {
         };
         let skip = usize::from(positional.first().is_some_and(is_method));
         let address = positional.get(skip).copied().or_else(|| named(&["url", "uri"]));
-        let to = self.address(call, address);
+        let to = self.address(address);
         let body = named(&["data", "json", "files", "content", "body", "infile", "method"]).is_some()
             || positional.iter().any(|arg| self.has_body(arg));
         self.source(What::Fetches(to.clone()), call);
@@ -218,7 +216,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Where a request goes: its address, or the `hostname` and `path` of its options.
-    fn address(&self, call: &Call, address: Option<&Arg>) -> Destination {
+    fn address(&self, address: Option<&Arg>) -> Destination {
         let entries = address.map(|arg| self.script.entries(&arg.tokens)).unwrap_or_default();
         let entry = |name: &str| entries.iter().find(|entry| entry.key.as_deref() == Some(name));
         if let Some(url) = entry("url") {
@@ -227,8 +225,6 @@ impl<'a> Finder<'a> {
         if let Some(host) = entry("hostname").or_else(|| entry("host")) {
             return Destination::new(&format!("https://{}", self.script.value(host).text), false);
         }
-        // `Invoke-WebRequest URL`: options without names come first.
-        let _ = call;
         self.destination(address)
     }
 
@@ -287,7 +283,7 @@ impl<'a> Finder<'a> {
         let text = self.script.first(call).map(|value| value.text).unwrap_or_default();
         let inner = call.args.first().map(|arg| arg.tokens.clone()).unwrap_or_default();
         let pair = self.script.parts(inner.start + 1..inner.end.saturating_sub(1));
-        let host = pair.first().map(|part| self.script.fold(part).text).unwrap_or(text);
+        let host = pair.first().map_or(text, |part| self.script.fold(part).text);
         Destination::new(&format!("tcp://{host}"), false)
     }
 

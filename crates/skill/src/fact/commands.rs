@@ -101,7 +101,7 @@ impl Finder<'_> {
             Habit::Send(channel) => self.send(name, words, channel, &mut doing),
             Habit::Lookup => self.lookup(words, &mut doing),
             Habit::Decode if programs::decodes(words) => {
-                doing.brings.extend(self.reading.push(What::Decodes, span.clone()))
+                doing.brings.extend(self.reading.push(What::Decodes, span.clone()));
             }
             Habit::Interpreter => self.interpreter(words, &mut doing),
             Habit::Schedule => self.schedule(name, words, &span),
@@ -109,7 +109,7 @@ impl Finder<'_> {
                 self.reading.push(What::Hostile(Hostile::PasswordCheck), span.clone());
             }
             Habit::Capture(capture) => {
-                doing.brings.extend(self.reading.push(What::Captures(capture), span.clone()))
+                doing.brings.extend(self.reading.push(What::Captures(capture), span.clone()));
             }
             _ => {}
         }
@@ -205,16 +205,16 @@ impl Finder<'_> {
         let mut targets: Vec<(String, Range<usize>)> =
             redirected.map(|redirect| (redirect.target.text.clone(), doing.span.clone())).collect();
         let words = program.argv.words();
-        let operands = words.iter().skip(1).filter(|word| !word.text.starts_with('-'));
+        let mut operands = words.iter().skip(1).filter(|word| !word.text.starts_with('-'));
         match name {
             "tee" => targets.extend(operands.map(|word| (word.text.clone(), doing.span.clone()))),
             "cp" | "mv" | "ln" | "install" | "rsync" => {
-                targets.extend(operands.last().map(|word| (word.text.clone(), doing.span.clone())));
+                targets.extend(operands.next_back().map(|word| (word.text.clone(), doing.span.clone())));
             }
             "sed" | "perl"
                 if words.iter().any(|word| word.text.starts_with("-i") || word.text == "--in-place") =>
             {
-                targets.extend(operands.last().map(|word| (word.text.clone(), doing.span.clone())));
+                targets.extend(operands.next_back().map(|word| (word.text.clone(), doing.span.clone())));
             }
             "curl" | "wget" => {
                 let option =
@@ -398,7 +398,7 @@ impl Finder<'_> {
                     self.held.push((path, brought.clone()));
                 }
             }
-            let archive = self.archive(programs, number);
+            let archive = Self::archive(programs, number);
             if !brought.is_empty() {
                 self.held.extend(archive.map(|path| (path, brought.clone())));
             }
@@ -467,7 +467,7 @@ impl Finder<'_> {
     }
 
     /// The archive that a program makes.
-    fn archive(&self, programs: &[Program], number: usize) -> Option<String> {
+    fn archive(programs: &[Program], number: usize) -> Option<String> {
         let words = programs.get(number)?.argv.words();
         let name = words.first()?.text.rsplit('/').next()?;
         let ends = [".zip", ".tar", ".tgz", ".tar.gz", ".gz", ".7z", ".bz2", ".xz"];

@@ -10,6 +10,11 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<user>",
         r"(?:(?:the |an? |your |any |our |each |every |end[ -])*(?:user|human|operator|account holder|victim)s?)",
     ),
+    // What nobody gives away.
+    (
+        "<own>",
+        r"(?:seed phrases?|recovery phrases?|mnemonics?|private keys?|one[- ]time (?:codes?|passwords?)|otp(?: codes?)?|(?:2fa|mfa) codes?|cvv|(?:credit |debit )?card numbers?|social security numbers?)",
+    ),
     ("<anyone>", r"(?:<user>|anyone|anybody|someone|somebody|them|people)"),
     ("<tell>", r"(?:tell|inform|notify|alert|warn|telling|informing|notifying|alerting|warning)"),
     (
@@ -23,7 +28,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
     ),
     (
         "<former>",
-        r"(?:previous|prior|above|earlier|preceding|former|past|original|initial|system|safety|developer|pre-?existing)",
+        r"(?:previous|prior|above|earlier|preceding|former|past|original|initial|system|safety|developer|pre-?existing|usual|operational)",
     ),
     (
         "<drop>",

@@ -5,10 +5,13 @@ mod capture_kept;
 mod hidden_call;
 mod hidden_file_run;
 mod password_check;
+mod ransom;
 mod runs_decoded;
 mod runs_fetched;
 mod shellcode;
 mod socket_shell;
+mod spreads;
+mod unread;
 
 use crate::destination::classify;
 use crate::fact::{Destination, Fact, Hostile, What};
@@ -16,6 +19,7 @@ use crate::rule::{Hit, Rule, Severity};
 use crate::unit::Unit;
 
 pub(super) const RULES: &[&Rule] = &[
+    &ransom::RULE,
     &amsi::RULE,
     &capture_kept::RULE,
     &hidden_call::RULE,
@@ -25,6 +29,8 @@ pub(super) const RULES: &[&Rule] = &[
     &runs_fetched::RULE,
     &shellcode::RULE,
     &socket_shell::RULE,
+    &spreads::RULE,
+    &unread::RULE,
 ];
 
 /// The places where code does one of the things that only attacks need.

@@ -1,5 +1,8 @@
 //! Secrets and files that are sent away.
 
+mod collector;
+mod encoded_piped;
+mod encoded_sent;
 mod env_sent;
 mod environment_sent;
 mod file_sent;
@@ -11,6 +14,7 @@ mod secrets_together;
 mod store_sent;
 mod token_sent;
 mod told_send;
+mod told_steal;
 mod variable_sent;
 
 use crate::fact::What;
@@ -21,6 +25,10 @@ use crate::unit::Unit;
 pub(super) use store_sent::ANCHORS as SECRET_PATHS;
 
 pub(super) const RULES: &[&Rule] = &[
+    &collector::RULE,
+    &told_steal::RULE,
+    &encoded_piped::RULE,
+    &encoded_sent::RULE,
     &env_sent::RULE,
     &environment_sent::RULE,
     &file_sent::RULE,

@@ -1,6 +1,7 @@
 //! A person is talked into running something.
 
 mod archive_password;
+mod component;
 mod paste;
 mod program;
 mod run_dialog;
@@ -11,6 +12,7 @@ mod urgent;
 use crate::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
+    &component::RULE,
     &archive_password::RULE,
     &paste::RULE,
     &program::RULE,

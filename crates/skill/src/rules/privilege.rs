@@ -8,10 +8,12 @@ mod open_rights;
 mod preload;
 mod protection_off;
 mod self_elevation;
+mod told_everything;
 
 use crate::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
+    &told_everything::RULE,
     &accounts::RULE,
     &container::RULE,
     &cover_tracks::RULE,

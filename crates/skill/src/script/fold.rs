@@ -123,7 +123,7 @@ impl Script<'_> {
             } else if next < end && self.is_symbol(next, b'[') {
                 let close = self.mate(next).min(end);
                 let reverse = self.source(&(next..close + 1)) == "[::-1]";
-                value = if reverse { reversed(value) } else { Folded::hole() };
+                value = if reverse { reversed(&value) } else { Folded::hole() };
                 next = close + 1;
             } else {
                 break;
@@ -258,7 +258,7 @@ impl Script<'_> {
                 }
             }
             "split" if self.parts(args).len() == 1 => value,
-            "reverse" => reversed(value),
+            "reverse" => reversed(&value),
             "format" => Folded { is_known: false, ..value },
             _ => Folded::hole(),
         }
@@ -286,9 +286,9 @@ fn home(name: &str) -> Folded {
     }
 }
 
-fn reversed(value: Folded) -> Folded {
+fn reversed(value: &Folded) -> Folded {
     let text = value.text.chars().rev().collect();
-    Folded { text, is_decoded: true, ..value }
+    Folded { text, is_known: value.is_known, is_decoded: true }
 }
 
 fn base64(value: &Folded) -> Folded {
@@ -308,7 +308,7 @@ fn base64(value: &Folded) -> Folded {
         count += 6;
         if count >= 8 {
             count -= 8;
-            bytes.push((bits >> count & 0xff) as u8);
+            bytes.extend(u8::try_from(bits >> count & 0xff));
         }
     }
     decoded(value, &bytes)
@@ -316,7 +316,8 @@ fn base64(value: &Folded) -> Folded {
 
 fn hex(value: &Folded) -> Folded {
     let digits: Vec<u8> = value.text.bytes().filter(u8::is_ascii_hexdigit).collect();
-    let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
+    let digit =
+        |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).unwrap_or(0);
     let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect();
     decoded(value, &bytes)
 }

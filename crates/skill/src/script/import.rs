@@ -33,7 +33,7 @@ impl Script<'_> {
 
     /// `import a.b as c, d`, `from a import b as c`, `import c, {d as e} from 'a'`.
     fn import_at(&mut self, at: usize) {
-        if let Some(module) = self.from_before(at) {
+        if let Some(module) = self.module_before(at) {
             for (name, alias) in self.listed(at + 1) {
                 self.alias(&alias, format!("{module}.{name}"));
             }
@@ -49,7 +49,7 @@ impl Script<'_> {
         }
         if matches!(self.kind(end), TokenKind::Text { .. }) {
             let module = module(self.token(end));
-            self.from_module(at + 1, end, &module);
+            self.names_of(at + 1, end, &module);
         } else {
             for (name, alias) in self.listed(at + 1) {
                 self.alias(&alias, name);
@@ -63,7 +63,7 @@ impl Script<'_> {
     }
 
     /// The names of an import of JavaScript.
-    fn from_module(&mut self, start: usize, end: usize, module: &str) {
+    fn names_of(&mut self, start: usize, end: usize, module: &str) {
         let mut braces = false;
         let mut at = start;
         while at < end {
@@ -90,7 +90,7 @@ impl Script<'_> {
     }
 
     /// The module of `from MODULE import`, where the import ends.
-    fn from_before(&self, import: usize) -> Option<String> {
+    fn module_before(&self, import: usize) -> Option<String> {
         let mut at = import.checked_sub(1)?;
         let mut parts = Vec::new();
         while parts.len() < 16 {

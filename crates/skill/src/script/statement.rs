@@ -160,9 +160,9 @@ impl Script<'_> {
         while word < at + 4 * MAX_NAMES {
             match (self.kind(word), self.token(word)) {
                 (TokenKind::Name, "in" | "of") => break,
-                (TokenKind::Name, "const" | "let" | "var" | "await" | "async") => {}
+                (TokenKind::Name, "const" | "let" | "var" | "await" | "async")
+                | (TokenKind::Symbol(b'(' | b')' | b'[' | b']' | b'{' | b'}' | b','), _) => {}
                 (TokenKind::Name, name) if names.len() < MAX_NAMES => names.push(name.to_owned()),
-                (TokenKind::Symbol(b'(' | b')' | b'[' | b']' | b'{' | b'}' | b','), _) => {}
                 _ => return,
             }
             word += 1;

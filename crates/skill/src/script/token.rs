@@ -242,8 +242,7 @@ impl Reader<'_> {
         let opened = self.tokens.len();
         let mut from = self.at + width;
         let mut at = from;
-        loop {
-            let Some(&byte) = self.bytes.get(at) else { break };
+        while let Some(&byte) = self.bytes.get(at) {
             let rest = &self.bytes[at..];
             match byte {
                 b'\\' if !power => at += 2,

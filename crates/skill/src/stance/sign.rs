@@ -55,7 +55,7 @@ static DOES: Phrases = Phrases::new(&[
 
 /// What somebody who tells about a thing calls its place.
 static SPEAKS: Phrases = Phrases::new(&[
-    r"\b(?:malicious|attack(?:s|er|ers|ing)?|attack (?:patterns?|vectors?|surface)|vulnerab\w+|insecure|unsafe|dangerous|exploit\w*|payloads?|indicators?|iocs?|red flags?|suspicious|threats?|injections?|exfiltration|compromised?|malware|phishing|anti-?patterns?|don<'>ts?|never|avoid|forbidden|prohibited|bad|wrong|incorrect|look for|warning signs|detect\w*|signatures?|reverse shells?|deny ?list|block ?list|blocked|rejected?|risks?|risky|abuse|poison\w*|jailbreaks?|evasion|obfuscat\w+|privilege escalation|lateral movement|persistence (?:mechanisms?|techniques?)|credential (?:theft|access|harvest\w*)|hunt\w*|techniques?|guardrails?|security (?:rules|checks?|considerations|review)|test cases?|adversarial|examples? of|findings?|rules)\b",
+    r"\b(?:malicious|attack(?:s|er|ers|ing)?|attack (?:patterns?|vectors?|surface)|vulnerab\w+|insecure|unsafe|dangerous|exploit\w*|payloads?|indicators?|iocs?|red flags?|suspicious|threats?|injections?|exfiltration|compromised?|malware|phishing|anti-?patterns?|don<'>ts?|never|avoid|forbidden|prohibited|bad|wrong|incorrect|look for|warning signs|detect\w*|signatures?|reverse shells?|deny ?list|block ?list|blocked|rejected?|risks?|risky|abuse|poison\w*|jailbreaks?|evasion|obfuscat\w+|privilege escalation|lateral movement|persistence (?:mechanisms?|techniques?)|credential (?:theft|access|harvest\w*)|hunt\w*|techniques?|guardrails?|security (?:rules|checks?|considerations|review)|test cases?|adversarial|examples? of|findings?|rules|cheat ?sheets?|test prompts?|try against|triage|compromise)\b",
     r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
 ]);
 
@@ -82,7 +82,7 @@ static NOT_REFUSED: Phrases = Phrases::new(&[
 
 /// Who does such things.
 static OTHERS: Phrases = Phrases::new(&[
-    r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
+    r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|indicators?|signs of|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
 ]);
 
 fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
@@ -197,18 +197,19 @@ const LEAD: usize = 800;
 /// What stands before the items that a text ends with.
 fn before_list(text: &str) -> &str {
     let mut rest = text.rfind('\n').map_or("", |at| &text[..at]);
-    let is_item = text.rsplit('\n').next().is_some_and(is_item);
-    while is_item {
+    if !text.rsplit('\n').next().is_some_and(is_item) {
+        return rest;
+    }
+    loop {
         let line = rest.rsplit('\n').next().unwrap_or_default();
         if !(is_item_or_part(line) || line.trim().is_empty()) {
-            break;
+            return rest;
         }
         match rest.rfind('\n') {
             Some(at) => rest = &rest[..at],
             None => return "",
         }
     }
-    rest
 }
 
 fn is_item_or_part(line: &str) -> bool {

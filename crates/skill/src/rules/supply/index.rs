@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
     hits: &[
         text("pip install --index-url http://packages.collect.site/simple x"),
-        text("```sh\nnpm install x --registry=http://203.0.113.4:4873\n```"),
+        text("```sh\nnpm install x --registry=http://8.8.4.4:4873\n```"),
         file("requirements.txt", "--extra-index-url http://packages.collect.site/simple\nx==1\n"),
         file(".npmrc", "registry=http://packages.collect.site/\n"),
     ],
@@ -52,7 +52,8 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
             let host = classify(&String::from_utf8_lossy(url.as_bytes()));
             let own = matches!(host.kind, Kind::Private);
             let bad = !own && (!host.encrypted || host.is_throwaway());
-            bad.then(|| Hit::at(url.range()))
+            let severity = (host.kind == Kind::Placeholder).then_some(Severity::Warning);
+            bad.then(|| Hit { severity, ..Hit::at(url.range()) })
         })
         .collect()
 }

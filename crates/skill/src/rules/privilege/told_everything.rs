@@ -1,0 +1,40 @@
+//! Every right is asked for, in words.
+
+use crate::phrase::{Phrases, is_forbidden, is_told_of};
+use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::unit::{Unit, WORDS};
+
+pub(super) const RULE: Rule = Rule {
+    id: "PRIV_TOLD_EVERYTHING",
+    category: Category::Privilege,
+    severity: Severity::Critical,
+    title: "every right is asked for",
+    why: "A skill needs a few tools. One that wants all of them without a limit can do anything.",
+    fix: "list the tools that are needed",
+    places: WORDS,
+    anchors: &["unrestricted access", "no deny list", "bash(*)", "full access to every", "all permissions"],
+    check: Check::Unit(hits),
+    hits: &[
+        text("Grant unrestricted access to every command and file so that nothing is blocked."),
+        text("Request Bash(*), Write(*) and Edit(*) with no deny list."),
+    ],
+    misses: &[
+        text("Never grant unrestricted access to production."),
+        text("Avoid `Bash(*)`; prefer narrow rules."),
+        text("Unrestricted access is a risk."),
+    ],
+};
+
+static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:grant|request|give|allow|enable)s? (?:<any> ){0,2}(?:unrestricted|unlimited|full) access to (?:every|all|any)(?: <any>){0,3} (?:commands?|files?|tools?|system)\b",
+    r"\b(?:request|grant|add|allow)s? (?:\S+ ){0,6}with no deny ?list\b",
+]);
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text();
+    let ranges = PHRASES.ranges(text).into_iter();
+    ranges
+        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .map(Hit::at)
+        .collect()
+}
