@@ -14,6 +14,11 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         "informed",
+        "deletion",
+        "cancellation",
+        "but keep",
+        "but retain",
+        "but continue",
         "always conclude",
         "always report",
         "always say",
@@ -123,6 +128,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:confirm|acknowledge|report|pretend)(?:s|ing)? (?:<any> ){0,3}(?:deletion|removal|cancellation|opt-out|unsubscri\w+|request)\b... but (?:<any> )?(?:keep|retain|store|continue|do not|ignore|proceed)\b",
     r"\balways (?:conclude|report|say|state|answer|claim|respond)(?: that)?... (?:is|are) (?:<any> )?(?:safe|trusted|trustworthy|secure|clean|benign|harmless)\b",
     r"\b(?:let|make|have) <user> (?:believe|think|assume)\b",
     r"\b(?:replace|swap|substitute|change|redirect)(?: <any>){0,4} (?:recipient|destination|wallet|deposit|payment|payout|bank)(?: <any>){0,2} (?:address|account|iban)(?: <any>){0,3} (?:with|to|by) `?(?:0x[0-9a-f]|bc1|our |the author)",
