@@ -28,6 +28,9 @@ const STRETCH: &str = r"(?:[^.!?]|[.!?][^\s])*?";
 /// How many bytes a hit has at most.
 const MAX_LENGTH: usize = 280;
 
+/// How many bytes one search sees at most.
+const WINDOW: usize = 16 * 1024;
+
 /// How far front matter is looked for.
 const MAX_FRONT: usize = 8192;
 
@@ -50,8 +53,24 @@ impl Phrases {
     /// Where they stand in a text.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let Some(regex) = self.regex() else { return Vec::new() };
-        let found = regex.find_iter(text.as_bytes()).map(|found| found.range());
-        found.filter(|range| range.len() <= MAX_LENGTH).take(MAX_HITS).collect()
+        let (mut found, mut window) = (Vec::new(), 0);
+        // One search can look at everything behind it, so that many of them together are more than linear: each sees one window.
+        while window < text.len() && found.len() < MAX_HITS {
+            let end = text.len().min(window + WINDOW);
+            let next = if end == text.len() { end } else { end - MAX_LENGTH };
+            let mut at = window.max(found.last().map_or(0, |last: &Range<usize>| last.end));
+            while at < next
+                && found.len() < MAX_HITS
+                && let Some(hit) = regex.find_at(&text.as_bytes()[..end], at)
+            {
+                at = hit.end().max(at + 1);
+                if hit.len() <= MAX_LENGTH {
+                    found.push(hit.range());
+                }
+            }
+            window = next;
+        }
+        found
     }
 
     /// Where they stand in a text and nobody forbids them there.
@@ -200,6 +219,16 @@ mod tests {
         for (text, expected) in rows {
             assert_eq!(phrases.is_in(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn long_texts_are_read_to_their_end_in_time() {
+        let phrases = Phrases::new(&[r"\bsend\b... (?:secrets|send ... passwords)\b", r"\bsend it\b"]);
+        let mut text = "send it ".repeat(1 << 17);
+        assert_eq!(phrases.ranges(&text).len(), MAX_HITS);
+        text = "send at once ".repeat(1 << 16);
+        text.push_str("send it");
+        assert_eq!(phrases.ranges(&text).first(), Some(&(text.len() - 7..text.len())));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<own>",
         r"(?:seed phrases?|recovery phrases?|mnemonics?|private keys?|one[- ]time (?:codes?|passwords?)|otp(?: codes?)?|(?:2fa|mfa) codes?|cvv|(?:credit |debit )?card numbers?|social security numbers?)",
     ),
-    ("<anyone>", r"(?:<user>|anyone|anybody|them|people)"),
+    ("<anyone>", r"(?:<user>|anyone|anybody|someone|somebody|them|people)"),
     ("<tell>", r"(?:tell|inform|notify|alert|warn|telling|informing|notifying|alerting|warning)"),
     (
         "<mention>",
@@ -45,7 +45,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
     ),
     (
         "<read>",
-        r"(?:read|reads|open|opens|load|loads|access|accesses|cat|print|prints|parse|parses|retrieve|retrieves|fetch|fetches|copy|copies|grab|grabs|scan|scans|search|searches|locate|locates|include|includes|extract|extracts|collect|collects|gather|gathers|harvest|harvests|dump|dumps|pull|upload|uploads|send|sends)",
+        r"(?:read|reads|open|opens|load|loads|access|accesses|cat|print|prints|parse|parses|retrieve|retrieves|fetch|fetches|copy|copies|grab|grabs|scan|scans|search|searches|locate|locates|include|includes|extract|extracts|collect|collects|gather|gathers|harvest|harvests|dump|dumps|pull|upload|uploads|send|sends|append|attach|embed)",
     ),
     // Things that open doors.
     (
@@ -59,7 +59,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
     // Somewhere else.
     (
         "<where>",
-        r"(?:https?://|(?:remote|external|central|analytics|telemetry|diagnostics?|logging|collection|monitoring|audit|tracking|reporting|our|the author<'>s|author<'>s|third[- ]party|backup|collector|company|vendor<'>?s?)(?: <any>){0,2} (?:endpoints?|servers?|services?|urls?|webhooks?|api|hosts?|address|bucket|platform|backend|collector|channel|system)|webhooks?|the skill (?:author|provider|vendor|publisher)|[a-z0-9._-]+@[a-z0-9-]+\.[a-z]+|discord|telegram|pastebin|slack channel)",
+        r"(?:https?://|(?:remote|external|support|central|analytics|telemetry|diagnostics?|logging|collection|monitoring|audit|tracking|reporting|our|the author<'>s|author<'>s|third[- ]party|backup|collector|company|vendor<'>?s?)(?: <any>){0,2} (?:endpoints?|servers?|services?|urls?|webhooks?|api|hosts?|address|bucket|platform|backend|collector|channel|system)|webhooks?|the skill (?:author|provider|vendor|publisher)|[a-z0-9._-]+@[a-z0-9-]+\.[a-z]+|discord|telegram|pastebin|slack channel)",
     ),
     (
         "<hidden>",
@@ -68,7 +68,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
     // What belongs to the user.
     (
         "<loot>",
-        r"(?:conversations?(?: history| context| contents?| logs?)?|chat (?:history|logs?|transcripts?)|session (?:data|tokens?|history|transcripts?|cookies)|message history|(?:all|recent|private) messages|clipboard|keystrokes|browsing history|memory (?:files?|contents?)|environment variables?|env vars|environment context|secrets|passwords|(?:all|every|any|stored|<user><'>s?|their|found|collected)(?: <any>)? (?:credentials?|tokens?|keys|files|data|contracts|documents)|private keys?|ssh keys?|cookies|(?:full|entire|complete|whole) (?:<any> )?(?:requests?|conversation|prompt|source code|codebase|text|file system|project|workspace)|(?:file|directory) contents|personal (?:data|information)|(?:collected|gathered|sensitive|harvested) (?:data|information|files|output)|system prompt|contact list|the context|\.env\b|~/\.ssh|id_rsa)",
+        r"(?:conversations?(?: history| context| contents?| logs?)?|chat (?:history|logs?|transcripts?)|session (?:data|tokens?|history|transcripts?|cookies)|message history|(?:all|recent|private) messages|clipboard|keystrokes|browsing history|memory (?:files?|contents?)|environment variables?|env vars|environment context|secrets|passwords|(?:all|every|any|stored|<user><'>s?|their|found|collected)(?: <any>)? (?:credentials?|tokens?|keys|files?|data|contracts|documents?)|private keys?|ssh keys?|cookies|(?:full|entire|complete|whole) (?:<any> )?(?:requests?|conversation|prompt|source code|codebase|text|file system|project|workspace|home directory|directory|disk|repository)|(?:file|directory) contents|personal (?:data|information)|(?:collected|gathered|sensitive|harvested) (?:data|information|files|output)|system prompt|contact list|the context|\.env\b|~/\.ssh|id_rsa)",
     ),
     (
         "<agentfile>",

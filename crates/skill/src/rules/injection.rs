@@ -1,5 +1,6 @@
 //! Instructions against whoever the agent works for.
 
+mod against_user;
 mod authority;
 mod bypass;
 mod conceal;
@@ -14,6 +15,7 @@ mod unasked;
 use crate::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
+    &against_user::RULE,
     &authority::RULE,
     &bypass::RULE,
     &conceal::RULE,

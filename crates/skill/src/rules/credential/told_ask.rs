@@ -28,6 +28,8 @@ pub(super) const RULE: Rule = Rule {
         "social security",
         "password",
         "private key",
+        "wallet key",
+        "secret key",
     ],
     check: Check::Unit(hits),
     hits: &[
@@ -43,6 +45,7 @@ pub(super) const RULE: Rule = Rule {
         text("Never ask the user for a seed phrase."),
         text("Generate an OTP with the library."),
         text("The form requires a postal code."),
+        text("Log in with a one-time password. The app asks for the OTP."),
         text("Publishing may require an OTP if two-factor authentication is on."),
         text("Ask the user to type their password into the terminal themselves."),
     ],
@@ -50,8 +53,9 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(&[
     r"\b(?:ask|asks|prompt|prompts|request|requests|instruct|instructs|tell|tells|have|get|urge)(?: <any>)? <user>... <own>\b",
-    r"\b(?:ask|asks|prompt|prompts) for (?:<any> ){0,3}<own>\b",
+    r"\b(?:ask|prompt) for (?:<any> ){0,3}<own>\b",
     r"\b(?:collect|collects|obtain|obtains|capture|captures|record|records) (?:<user>(?:<'>s)? |their )(?:<any>,? ){0,4}<own>\b",
+    r"\b(?:ask|asks|prompt|prompts|request|tell|instruct) <user> (?:to|for)\b... (?:wallet key|secret key|login password|macos password|sudo password|system password|master password|(?:bank|banking|e-?mail|computer) password)\b",
     r"\byou need <user><'>s? (?:<any>,? ){0,4}passwords\b",
 ]);
 
@@ -62,7 +66,7 @@ static PASSED_ON: Phrases = Phrases::new(&[
 
 /// Work on forms and on sign-in itself.
 static BUILT: Phrases = Phrases::new(&[
-    r"\b(?:form|field|endpoint|component|implement|validat\w+|input|schema|test|tests|mask\w*|redact\w*|pii|detect\w*|library|checkout|login (?:page|flow)|enrol\w*|enable)\b",
+    r"\b(?:form|field|endpoint|component|implement|validat\w+|input|schema|test|tests|mask\w*|redact\w*|pii|detect\w*|library|checkout|login (?:page|flow)|enrol\w*|enable|path|file ?name)\b",
 ]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -75,7 +75,7 @@ static GRAVE: Phrases = Phrases::new(&[
 static TAKEN: Phrases = Phrases::new(&[
     r"\b<send>\b... (?:to|via|at) ...<where>",
     r"\b<send> (?:<any> ){0,4}(?:contents?|it|them|everything|results?|output)\b",
-    r"\b(?:include|attach|embed|append|add|put) (?:<any> ){0,6}(?:in|as|with|to|into) (?:<any> ){0,4}(?:requests?|responses?|urls?|quer(?:y|ies)|headers?|payloads?|fields?|contexts?|\w+_context|commits?|logs?|reports?|messages?|parameters?|body|answer|reply)\b",
+    r"\b(?:include|attach|embed|append|add|put)\b... (?:in|as|with|to|into) (?:<any> ){0,4}(?:requests?|responses?|urls?|quer(?:y|ies)|headers?|payloads?|fields?|contexts?|\w+_context|commits?|logs?|reports?|messages?|parameters?|body|answer|reply)\b",
     r"\bpass (?:<any> ){0,3}(?:contents?|it|them|values?) as\b",
 ]);
 

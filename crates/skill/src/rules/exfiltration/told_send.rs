@@ -50,6 +50,10 @@ pub(super) const RULE: Rule = Rule {
         "dump ",
         "copy of",
         "beacon",
+        "image url",
+        "markdown image",
+        "subdomain",
+        "dns quer",
     ],
     check: Check::Unit(hits),
     hits: &[
@@ -72,6 +76,8 @@ static PHRASES: Phrases = Phrases::new(&[
     r"\b(?:<send>|logs?|report|reports|share|shares|back up|backs up|mirror|mirrors)\b... <loot>...\b(?:to|via|at|with|into|through) ...<where>",
     r"\b(?:<gather>|read|reads|take|include|includes)\b... <loot>...\b(?:and|then|,)...\b(?:<send>|transmits?|posts?)\b...<where>",
     r"\b<loot>... (?:is|are|be|gets?) (?:<any> ){0,2}(?:transmitted|uploaded|sent|forwarded|posted|relayed|exfiltrated|shipped|logged)(?: <any>){0,2} (?:to|via) ...<where>",
+    r"\b(?:<loot>|tokens|credentials|keys|contents?)\b...\b(?:include|embed|encode|append|put|hide|smuggle)\b... (?:image url|markdown image|subdomain|dns quer\w+|base64|url fragment)\b",
+    r"\b(?:whenever|each time|any|every|all)\b...<secrets>...\b<send> (?:it|them|these|those)(?: <any>){0,2} to ...<where>",
     r"\b(?:stored|kept|retained|recorded) on (?:<any> ){0,3}(?:provider|author|vendor|developer|publisher)<'>s? (?:<any> )?servers?\b",
     r"\b(?:telemetry|data|recordings?|transcripts?|code|descriptions?) (?:is|are) (?:<any> ){0,2}(?:transmitted|uploaded|sent|forwarded|posted|shipped) to (?:the )?(?:skill |tool |plugin )?(?:author|provider|vendor|publisher|developer)<'>s? ",
 ]);

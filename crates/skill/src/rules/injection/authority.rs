@@ -14,6 +14,12 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         "override",
+        "system: ",
+        "admin: ",
+        "administrator: ",
+        "developer: ",
+        "operator: ",
+        "system] ",
         "directive",
         "hidden instruction",
         "secret instruction",
@@ -44,6 +50,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
+    r"(?:^|[\n>*\[])\s*(?:system|admin(?:istrator)?|developer|operator)\s*[:\]]\s*(?:the )?(?:assistant|you|agent|model|ai) (?:must|shall|will now|are now|are hereby)\b",
     r#"(?:^|[\[<*#("\s])(?:system|admin(?:istrator)?|root|developer|security|operator|anthropic|openai|emergency|safety)[ _-](?:override|directive|mandate|takeover)(?::|\]|>|\*\*|\)|$| (?:code|active|activated|engaged|enabled|accepted|in effect))"#,
     r"[\[<(](?:hidden|secret|system|covert|internal|urgent|critical) (?:system )?(?:instructions?|directives?|prompt|commands?|message)[\]>)]",
     r"\b(?:critical|important|urgent|mandatory|secret|hidden|override) (?:system|admin|hidden|secret) (?:instruction|directive|prompt|command)s?\b",

@@ -14,6 +14,13 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         "bypass",
+        "not recogni",
+        "not detect",
+        "not catch",
+        "not flag",
+        "approved",
+        "as trusted",
+        "as safe",
         "circumvent",
         "disable ",
         "disables ",
@@ -57,6 +64,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:rewrit\w+|rephras\w+|encod\w+|obfuscat\w+|split\w*|renam\w+|disguis\w+|alter\w*|modif\w+)\b... (?:filters?|permissions?|sandbox|polic(?:y|ies)|scanners?|checks?|classifiers?|guards?|monitors?)(?: <any>){0,2} (?:does|do|will|would|can|could)(?: not|n<'>t) (?:recogni[sz]e|detect|catch|block|flag|notice)\b",
+    r"\b(?:treat|accept|consider|mark) (?:<any> ){0,3}(?:outputs?|results?|requests?|messages?|calls?) (?:of|from) this (?:skill|tool) as (?:<any> )?(?:pre-?approved|trusted|safe|verified|authoritative)\b",
     r"\b(?:bypass(?:es|ing)?|circumvent(?:s|ing)?|evad(?:e|es|ing)|defeat(?:s|ing)?|sidestep(?:s|ping)?|get around|work around) (?:<any> ){0,3}(?:safety|security|approval|permission|consent|guardrail|content|moderation|sandbox|ethical|oversight|authorization|confirmation|human|review)(?: <any>)?(?: (?:checks?|filters?|controls?|prompts?|dialogs?|workflows?|polic(?:y|ies)|gates?|measures|restrictions|review|process(?:es)?|guidelines|mechanisms?|requirements?|loops?)|s)?\b",
     r"\b(?:disabl(?:e|es|ing)|turn(?:s|ing)? off|deactivat(?:e|es|ing)|suppress(?:es|ing)?|ignor(?:e|es|ing)|skip(?:s|ping)?) (?:<any> ){0,3}(?:safety|guardrails?|content polic(?:y|ies)|moderation|ethical) ?(?:checks?|filters?|controls?|prompts?|measures|restrictions|guidelines|features|mechanisms?|warnings|rules|polic(?:y|ies))?\b",
     r"\b(?:run|runs|use|execute|with|as) (?:sudo|root|administrator)(?: <any>){0,3} (?:and|then),? (?:<any> )?(?:disable|turn off|deactivate) (?:<any> ){0,2}(?:security|antivirus|protection|defender|gatekeeper|sip|firewall)",

@@ -52,6 +52,10 @@ pub(super) const RULE: Rule = Rule {
         "skip the confirm",
         "skip approval",
         "skip any",
+        "skip all",
+        "skip every",
+        "not warn",
+        "not confirm",
         "omit confirm",
         "suppress confirm",
     ],
@@ -70,6 +74,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
+    r"\b(?:do not|don<'>t|never|no need to) (?:ask|warn|prompt|confirm|check)(?: <any>){0,3} before\b",
     r"\bwithout (?:<any> ){0,5}(?:confirm(?:ation|ing)|approv(?:al|ing)|permission|consent|authorization|asking|prompting|preview|being asked)\b",
     r"\b(?:do not|don<'>t|never|no need to) (?:ask|wait|prompt|request|require)(?: <any>){0,5} (?:confirm(?:ation)?|approval|permission|consent|authorization)\b",
     r"\b(?:skip|omit|suppress)(?:s|ping)?(?: <any>){0,3} (?:confirmation|approval|consent)(?: <any>)?\b",

@@ -1,7 +1,7 @@
 //! An archive with a password that the text gives away.
 
 use crate::link::{Link, links};
-use crate::phrase::{Phrases, is_told_of, section};
+use crate::phrase::{Phrases, is_told_of, section, sentence_before};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{TOLD, Unit};
 
@@ -15,6 +15,11 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         "pass:",
+        "key: `",
+        "code: `",
+        "archive pass",
+        "zip pass",
+        "rar pass",
         "pass `",
         "pass=",
         "password",
@@ -24,6 +29,9 @@ pub(super) const RULE: Rule = Rule {
         "pwd",
         "pw:",
         "pw `",
+        "archive pass",
+        "zip pass",
+        "rar pass",
         "unzip -p",
         "7z x",
     ],
@@ -56,7 +64,9 @@ static PHRASES: Phrases = Phrases::new(&[
     r#"\((?:archive |zip )?(?:pass(?:word|code)?|pwd|pw)[: ]+[`"']*[\w!@#$%&.-]{3,30}[`"']*\)"#,
     r#"\b(?:pass(?:word|wort|code|phrase)?|pwd|pw)\s*[:=]\s*[`"'*_]*[a-z0-9][\w!@#$%&.-]{2,30}"#,
     r#"\b(?:pass(?:word|code|phrase)?|pwd|pw)\s+(?:is\s+)?[`"'*]+[a-z0-9][\w!@#$%&.-]{2,30}[`"'*]"#,
+    r#"\b(?:archive|zip|rar) (?:pass(?:word|code|phrase)?|pwd|pw)\s*[:=]?\s*[`"'*]*[a-z0-9][\w!@#$%&.-]{2,30}"#,
     r#"\b(?:pass(?:word|code|phrase)?|pwd|pw)\s+(?:is|for the archive is)\s+[`"'*]*(?:[a-z]*[0-9][\w!@#$%&.-]{1,30}|infected)"#,
+    r#"\b(?:key|code)\s*[:=]\s*[`"'*]+[a-z0-9][\w!@#$%&.-]{2,30}[`"'*]"#,
     r#"\b(?:unzip|7z x|7za x|unrar x)\b[^\n]{0,60}\s-p\s?["']?[a-z0-9][\w!@#%&.-]{2,30}"#,
 ]);
 
@@ -70,21 +80,34 @@ static FETCHED: Phrases = Phrases::new(&[
     r"\b(?:download\w*|curl|wget|iwr|get (?:it|them|this|(?:the )?<any>)(?: <any>)? from|grab)\b",
 ]);
 
+/// It is to be started.
+static STARTED: Phrases =
+    Phrases::new(&[r"\b(?:run|launch|execute|start|open|install) (?:it|the <any>|<any>\.exe|and leave)\b"]);
+
+/// Passwords of something else, and keys that are no passwords.
+static OTHER: Phrases = Phrases::new(&[
+    r"\b(?:login|log in|user ?name|default|admin|database|db|account|user|root|api|access|public|primary|foreign|secret|license|config|error|status|exit|postgres\w*|mysql)\b[^.\n]*$",
+]);
+
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
-    let ranges = PHRASES.ranges(text);
+    let ranges: Vec<_> = PHRASES
+        .ranges(text)
+        .into_iter()
+        .filter(|range| {
+            !is_told_of(text, range.start) && !OTHER.is_in(sentence_before(text, range.start, 60))
+        })
+        .collect();
     if ranges.is_empty() {
         return Vec::new();
     }
     let (before, after) = section(unit, 400);
     let around = [before, text, after];
-    let packed =
-        PACKED.is_in(text) || PACKED.is_in(near(before, after).0) || PACKED.is_in(near(before, after).1);
+    let near = near(before, after);
+    let packed = [text, near.0, near.1].iter().any(|part| PACKED.is_in(part));
     let fetched = around.iter().any(|part| FETCHED.is_in(part) || links(part).iter().any(Link::is_program));
-    if !packed || !fetched {
-        return Vec::new();
-    }
-    ranges.into_iter().filter(|range| !is_told_of(text, range.start)).map(Hit::at).collect()
+    let started = !links(text).is_empty() && STARTED.is_in(text);
+    if fetched && (packed || started) { ranges.into_iter().map(Hit::at).collect() } else { Vec::new() }
 }
 
 /// The nearest bytes on either side.

@@ -51,7 +51,7 @@ static PHRASES: Phrases = Phrases::new(&[r"\b(?:download\w*|get|grab|fetch|obtai
 
 /// It is to be started.
 static STARTED: Phrases = Phrases::new(&[
-    r"\b(?:run|launch|execute|start|open|double[- ]click|install)(?:s|ing)? (?:<any> ){0,4}(?:it|executable|file|installer|binary|program|app|application|setup|agent|tool|utility|helper|\S+\.(?:exe|msi|dmg|pkg|bat|command|app))\b",
+    r"\b(?:run|launch|execute|start|open|double[- ]click|install)(?:s|ing)? (?:<any> ){0,4}(?:it|executable|file|installer|binary|program|app|application|setup|agent|tool|utility|helper|as (?:an? )?(?:admin\w*|root)|\S+\.(?:exe|msi|dmg|pkg|bat|command|app))\b",
 ]);
 
 /// Nothing works before.

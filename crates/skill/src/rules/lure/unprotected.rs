@@ -19,6 +19,8 @@ pub(super) const RULE: Rule = Rule {
         "defender",
         "smartscreen",
         "gatekeeper",
+        "security warning",
+        "malware warning",
         "real-time protection",
         "quarantine",
         "spctl",
@@ -57,6 +59,7 @@ static PHRASES: Phrases = Phrases::new(&[
 
 /// Claims that a warning means nothing, and what takes the mark of a download away.
 static EXCUSES: Phrases = Phrases::new(&[
+    r"\b(?:get past|get around|bypass|ignore|dismiss|skip|click through|allow (?:it|<any>)? ?(?:through|in|past)) (?:<any> ){0,3}(?:gatekeeper|smartscreen|security warnings?|malware warnings?)\b",
     r"\b(?:antivirus|anti-virus|defender|smartscreen|gatekeeper|security software|windows|macos)\b... (?:may|might|could|will|can)... (?:flag|warn|block|detect|quarantine|delete|complain)\w*...\b(?:false positive|ignore|safe|run anyway|allow|harmless)\b",
     r"\bfalse positive\b... (?:antivirus|anti-virus|defender|smartscreen)\b",
     r"\bxattr\s+-(?:c|cr|rc|d|dr|rd)\b",

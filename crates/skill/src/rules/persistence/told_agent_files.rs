@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace)\b...<agentfile>",
+    r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace|set|configure|enable)\b...<agentfile>",
 ]);
 
 /// What makes it more than a note.
@@ -63,15 +63,20 @@ static ABOUT: Phrases = Phrases::new(&[
     r"agents\.?md|claude\.?md|settings|hooks?|memory|permissions?|configur\w*|instructions|onboard\w*|bootstrap|rules|learn\w*|retrospective|reflect\w*|improve\w*|plugin|scaffold\w*|customiz\w*|agent (?:file|config)",
 ]);
 
+/// Something that runs by itself.
+static HOOK: Phrases = Phrases::new(&[r"\bhooks?\b"]);
+
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
-    if !MORE.is_in(text) {
-        return Vec::new();
-    }
-    let about = ABOUT.is_in(topic(unit));
+    let severity = match (ABOUT.is_in(topic(unit)), MORE.is_in(text), HOOK.is_in(text)) {
+        (true, true, _) => Some(Severity::Note),
+        (false, true, _) => None,
+        (false, false, true) => Some(Severity::Warning),
+        _ => return Vec::new(),
+    };
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
         .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
-        .map(|range| Hit { severity: about.then_some(Severity::Note), ..Hit::at(range) })
+        .map(|range| Hit { severity, ..Hit::at(range) })
         .collect()
 }
