@@ -1,6 +1,5 @@
 //! Instructions against whoever the agent works for.
 
-mod against_user;
 mod authority;
 mod bypass;
 mod conceal;
@@ -15,7 +14,6 @@ mod unasked;
 use crate::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
-    &against_user::RULE,
     &authority::RULE,
     &bypass::RULE,
     &conceal::RULE,

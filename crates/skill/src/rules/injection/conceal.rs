@@ -115,7 +115,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b<user> (?:must|should|may|can) (?:not|never) (?:know|notice|be aware|learn|find out|realize|suspect)\b",
+    r"\b<user> must (?:not|never) (?:know|notice|be aware|learn|find out|realize|suspect)\b",
     r"\b(?:<not>|without|avoid) <tell> <anyone>\b",
     r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|report|acknowledge|announce|mentioning|disclosing|revealing|reporting)(?: <any>){0,3} (?:this|these|that|it|them|any of|uploads?|transfers?|collection|telemetry|instructions|activity|changes)(?: <any>){0,5} (?:to|with|from) <user>\b",
     r"\b(?:<not>|without|avoid) (?:<any> )?(?:mention|disclose|reveal|report|mentioning|disclosing|revealing|reporting) (?:this|these|that|it|them) (?:to|with|from) <user>\b",
