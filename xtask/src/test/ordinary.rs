@@ -48,6 +48,7 @@ pub(super) fn run(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
     Ok(tally)
 }
 
+/// A job in the background of a script ignores what a keyboard sends, and so would everything that the tests start and interrupt.
 fn as_user() -> Command {
     let mut command = Command::new("setpriv");
     command.args([
@@ -55,6 +56,8 @@ fn as_user() -> Command {
         format!("--regid={USER}"),
         "--clear-groups".into(),
         "--".into(),
+        "env".into(),
+        "--default-signal=HUP,INT,QUIT,TERM".into(),
     ]);
     command
 }
