@@ -354,12 +354,15 @@ fn nobody_has_to_read_to_the_end() {
     for number in 0..300 {
         stage.put(&format!("s{number}/SKILL.md"), skill(CRITICAL));
     }
-    let mut child =
-        stage.command().args(["scan", "."]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert!(output.status.code().is_some(), "{output:?}");
+    for line in ["scan .", "scan . --format json", "scan . --format sarif"] {
+        let mut command = stage.command();
+        command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.status.code(), Some(2), "{line}: {output:?}");
+    }
 }
 
 #[test]
@@ -633,11 +636,62 @@ fn what_happens_is_recorded() {
 
 #[test]
 fn what_cannot_be_recorded_is_not_loaded() {
-    let stage = Stage::new();
-    stage.put("counter/SKILL.md", skill("Count.\n"));
-    stage.policy("[audit]\npath = \"/dev/null/ledger\"");
-    let ended = stage.skill("load counter");
-    assert_eq!((ended.code, ended.out.as_str()), (1, ""), "{ended:?}");
+    for (loss, lose) in LOSSES {
+        let stage = Stage::new();
+        stage.put("counter/SKILL.md", skill("Count.\n"));
+        let mut command = stage.command();
+        lose(&stage, &mut command);
+        let ended = stage.ended(command.args(["load", "counter"]));
+        assert_eq!((ended.code, ended.out.as_str()), (1, ""), "{loss}: {ended:?}");
+    }
+}
+
+/// What is done to a stage or a command, so that nothing can be recorded.
+type Loss = fn(&Stage, &mut Command);
+
+/// Root writes where it may not, so each of these is no directory.
+const LOSSES: &[(&str, Loss)] = &[
+    ("a policy that names no place", |stage, _| stage.policy("[audit]\npath = \"/dev/null/ledger\"")),
+    ("a state directory that is a file", |stage, _| stage.put("../home/.local", "")),
+    ("a place of the kernel", |_, command| {
+        command.env("XDG_STATE_HOME", "/proc/self/fdinfo");
+    }),
+    ("a home of the kernel", |_, command| {
+        command.env("HOME", "/proc/self/fdinfo");
+    }),
+    ("a ledger that is a directory", |stage, _| {
+        fs::create_dir_all(stage.path("home/.local/state/ringfence/ledger.jsonl")).unwrap();
+    }),
+    ("a ledger of something else", |stage, _| {
+        stage.put("../home/.local/state/ringfence/ledger.jsonl", "no record\n");
+    }),
+];
+
+#[test]
+fn a_scan_needs_no_ledger_and_says_so_once() {
+    let rows = [
+        ("Count.\n", "scan a b", 0),
+        (WARNING, "scan a b --format sarif", 1),
+        (CRITICAL, "scan a b --format json", 2),
+    ];
+    for (body, line, code) in rows {
+        let stage = || {
+            let stage = Stage::new();
+            ["a/SKILL.md", "b/SKILL.md"].map(|path| stage.put(path, skill(body)));
+            stage
+        };
+        let expected = stage().skill(line).out;
+        for (loss, lose) in LOSSES {
+            let stage = stage();
+            let mut command = stage.command();
+            lose(&stage, &mut command);
+            let ended = stage.ended(command.args(line.split_whitespace()));
+            assert_eq!((ended.code, &ended.out), (code, &expected), "{loss}: {ended:?}");
+            assert_eq!(ended.err.matches("warning[RF-A0").count(), 1, "{loss}: {ended:?}");
+            assert!(ended.err.contains("the scan was not recorded\n  because: "), "{loss}: {ended:?}");
+            assert!(ended.err.contains("hint: let XDG_STATE_HOME"), "{loss}: {ended:?}");
+        }
+    }
 }
 
 #[test]

@@ -1,14 +1,19 @@
 //! What becomes of skills, in the ledger.
 
+use std::io;
+
 use ::audit::{By, Event, FilePath, Name, Names};
 use config::Settings;
+use policy::{Code, Shown};
 use skill::Severity;
 
 use super::scanned::Scanned;
 use crate::failure::Failure;
 use crate::journal::Journal;
+use crate::terminal::Terminal;
 
-/// Records that skills were scanned, each with its verdict.
+/// Records that skills were scanned, each with its verdict. A scan decides nothing and grants nothing, so whoever cannot
+/// record it may look all the same, and says so.
 pub(crate) fn scanned(settings: &Settings, scanned: &[Scanned]) -> Result<(), Failure> {
     if scanned.is_empty() {
         return Ok(());
@@ -26,6 +31,21 @@ pub(crate) fn scanned(settings: &Settings, scanned: &[Scanned]) -> Result<(), Fa
             codes: Names(&codes(one)),
         })
     })
+}
+
+/// Says that a scan left no record, and what to do about it.
+pub(crate) fn unrecorded(failure: &Failure, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let code = failure.code.unwrap_or(Code::LedgerUnwritable);
+    let warning = terminal.warning(code);
+    writeln!(terminal.err, "{warning}: the scan was not recorded")?;
+    let causes =
+        if failure.causes.is_empty() { std::slice::from_ref(&failure.message) } else { &failure.causes };
+    causes.iter().try_for_each(|cause| writeln!(terminal.err, "  because: {}", Shown::text(cause)))?;
+    writeln!(
+        terminal.err,
+        "hint: let XDG_STATE_HOME, or `path` in `[audit]` of your policy, name a place that you can write"
+    )?;
+    writeln!(terminal.err, "hint: `ringfence explain {code}` says more")
 }
 
 /// The rules that found something that counts, each once.

@@ -103,8 +103,15 @@ pub(crate) fn run(
     if let Some(path) = &args.write_lock {
         pins::write(&around.cwd.join(path), &whole.gathered.spots, &whole.scanned)?;
     }
-    record::scanned(&settings, &whole.scanned)?;
-    whole.tell(shape, args.show_suppressed, terminal)?;
+    let recorded = record::scanned(&settings, &whole.scanned);
+    match whole.tell(shape, args.show_suppressed, terminal) {
+        // The verdict is an answer too, also to a caller that reads nothing else.
+        Err(error) if !Terminal::is_unread(&error) => return Err(error.into()),
+        _ => {}
+    }
+    if let Err(failure) = recorded {
+        record::unrecorded(&failure, terminal)?;
+    }
     Ok(whole.exit())
 }
 
