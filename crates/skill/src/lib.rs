@@ -54,7 +54,7 @@ pub use front::{
 };
 pub use language::Language;
 pub use load::{Loaded, Refused, Settings, Verdict, load, main_file};
-pub use lock::{Changed, Lock, LockError, Mode, Pinned};
+pub use lock::{Changed, Lock, LockError, Mode, Pinned, manifests, server_name};
 pub use manifest::{Manifest, ManifestError, Server, Tool};
 pub use map::Map;
 pub use rule::{Category, Rule, Severity};

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
+use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
@@ -130,6 +131,13 @@ impl Lock {
         Ok(())
     }
 
+    /// Pins every file of a skill, and every tool of the manifests in it: what has changed is then known by its name. The file is
+    /// pinned as well, because a manifest says more than its tools.
+    pub fn pin_tree(&mut self, name: &str, tree: &Tree) -> Result<(), LockError> {
+        self.pin_skill(name, tree)?;
+        manifests(tree).try_for_each(|(path, manifest)| self.pin_tools(&server_name(name, path), &manifest))
+    }
+
     /// One hash over everything that is pinned of a skill: paths, modes and bytes in the order of the paths. `None` if nothing is.
     #[must_use]
     pub fn skill_hash(&self, name: &str) -> Option<[u8; 32]> {
@@ -206,6 +214,23 @@ impl Lock {
     fn by_name(&self) -> BTreeMap<Name, (&Pinned, &[u8; 32])> {
         self.pins.iter().map(|(pinned, hash)| (pinned.name(), (pinned, hash))).collect()
     }
+}
+
+/// The manifests with tools in a tree, with their paths. One that cannot be read is pinned as the file that it is.
+pub fn manifests(tree: &Tree) -> impl Iterator<Item = (&Path, Manifest)> {
+    tree.entries.iter().filter_map(|entry| {
+        let Content::File { bytes, .. } = &entry.content else { return None };
+        let named = entry.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+        let manifest = if named { Manifest::read(bytes).ok()?? } else { return None };
+        (!manifest.tools.is_empty()).then_some((entry.path.as_path(), manifest))
+    })
+}
+
+/// What a manifest in a tree is called in a lock. A tree that is one file is called by its path already.
+#[must_use]
+pub fn server_name(name: &str, path: &Path) -> String {
+    let whole = Path::new(name).file_name() == Some(path.as_os_str());
+    if whole { name.to_owned() } else { format!("{name}/{}", path.display()) }
 }
 
 /// What a pin is called, whatever its mode: whether it is a tool, whose, and which.

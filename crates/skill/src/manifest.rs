@@ -26,7 +26,8 @@ pub struct Tool {
     pub description: Option<String>,
     /// The names of its parameters.
     pub parameters: Vec<String>,
-    /// SHA-256 over name, description, input schema and annotations in one fixed form: the same for ever while these say the same.
+    /// SHA-256 over name, description, input schema (by each of its names) and annotations in one fixed form: the same for ever
+    /// while these say the same.
     pub hash: [u8; 32],
     /// Where it stands in the bytes of the document.
     pub span: Range<usize>,
@@ -203,7 +204,7 @@ fn unwrapped<'n, 'a>(node: &'n Node<'a>) -> &'n Node<'a> {
 /// The hash that pins a tool.
 fn hash(tool: &Node<'_>) -> [u8; 32] {
     let mut text = String::from("{");
-    for name in ["annotations", "description", "inputSchema", "name"] {
+    for name in ["annotations", "description", "inputSchema", "input_schema", "name", "parameters"] {
         if let Some(node) = tool.get(name) {
             if text.len() > 1 {
                 text.push(',');
@@ -334,6 +335,11 @@ mod tests {
         ];
         for text in changed {
             assert_ne!(first, hash(text), "{text}");
+        }
+        for name in ["inputSchema", "input_schema", "parameters"] {
+            let of =
+                |says: &str| hash(&format!(r#"{{"tools":[{{"function":{{"name":"a","{name}":{says}}}}}]}}"#));
+            assert_ne!(of(r#"{"x":1}"#), of(r#"{"x":2}"#), "{name}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use skill::{Severity, Via, print};
 
+use super::pins::Difference;
 use super::read::Trouble;
 use super::scan::Whole;
 use super::scanned::{Found, Scanned};
@@ -36,9 +37,23 @@ fn skill(scanned: &Scanned) -> Value {
         "critical": scanned.count(Severity::Critical),
         "warnings": scanned.count(Severity::Warning),
         "notes": scanned.count(Severity::Note),
-        "changed": scanned.changed,
+        "changed": scanned.changed.iter().map(|difference| changed(scanned, difference)).collect::<Vec<_>>(),
         "findings": open,
         "suppressed": suppressed,
+    })
+}
+
+/// Something that is not as it was pinned.
+fn changed(scanned: &Scanned, difference: &Difference) -> Value {
+    let now = difference.now.as_ref();
+    json!({
+        "change": difference.change.word(),
+        "text": difference.line(),
+        "path": path(&scanned.place_of_change(difference)),
+        "tool": difference.tool,
+        "line": now.map(|now| now.at.0),
+        "column": now.map(|now| now.at.1),
+        "now": now.map(|now| &now.whole),
     })
 }
 

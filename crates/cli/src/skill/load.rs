@@ -10,7 +10,7 @@ use skill::clean::{self, Size};
 use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Tree, Verdict};
 
 use super::clean::{one_tree, unreadable};
-use super::pins::{Pins, pin_name};
+use super::pins::{Difference, Pins, pin_name};
 use super::profile;
 use super::scan::allows;
 use crate::exit::Exit;
@@ -172,7 +172,7 @@ impl Subject {
             reason: Text(&message),
         })?;
         let mut failure = Failure::coded(Code::SkillChanged, message).exit(Exit::Ask);
-        failure.causes.extend(differences.into_iter().take(MOST));
+        failure.causes.extend(differences.iter().take(MOST).map(Difference::line));
         Err(failure.hint(format!("`ringfence skill scan {shown}` shows what is in it now")))
     }
 

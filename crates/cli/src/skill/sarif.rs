@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use policy::Code;
 use serde_json::{Map, Value, json};
 use skill::{Rule, Severity, Suppression, Via, print};
 
 use super::read::Trouble;
 use super::scan::Whole;
-use super::scanned::Found;
+use super::scanned::{Found, Scanned};
 use super::text::step;
 
 /// Where readers find what the fields mean.
@@ -21,13 +22,19 @@ pub(crate) fn log(whole: &Whole) -> Value {
     let rules: BTreeMap<&str, &Rule> =
         all().map(|found| (found.finding.rule.id, found.finding.rule)).collect();
     let index: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(at, id)| (*id, at)).collect();
-    let results: Vec<_> = all().map(|found| result(found, index[found.finding.rule.id])).collect();
+    let mut results: Vec<_> = all().map(|found| result(found, index[found.finding.rule.id])).collect();
+    let mut descriptors: Vec<_> = rules.values().map(|rule| descriptor(rule)).collect();
+    let changes: Vec<_> = whole.scanned.iter().flat_map(|one| changes(one, descriptors.len())).collect();
+    if !changes.is_empty() {
+        descriptors.push(unpinned());
+    }
+    results.extend(changes);
     let troubles: Vec<_> = whole.troubles().map(notification).collect();
     let run = json!({
         "tool": { "driver": {
             "name": "ringfence",
             "version": env!("CARGO_PKG_VERSION"),
-            "rules": rules.values().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+            "rules": descriptors,
         } },
         "columnKind": "unicodeCodePoints",
         "invocations": [{
@@ -58,6 +65,38 @@ fn descriptor(rule: &Rule) -> Value {
             "tags": ["security", rule.category.name()],
             "security-severity": security,
         },
+    })
+}
+
+/// The rule, so to say, that something is as it was pinned.
+fn unpinned() -> Value {
+    let help = "Somebody looked at it and pinned it, and now it is something else. What to do: look at it again, then pin it anew.";
+    json!({
+        "id": Code::SkillChanged.id(),
+        "shortDescription": { "text": Code::SkillChanged.title() },
+        "fullDescription": { "text": help },
+        "help": { "text": help, "markdown": help },
+        "defaultConfiguration": { "level": "warning" },
+        "properties": { "tags": ["security"], "security-severity": "5.0" },
+    })
+}
+
+/// Everything that is not as it was pinned.
+fn changes(scanned: &Scanned, index: usize) -> impl Iterator<Item = Value> {
+    scanned.changed.iter().map(move |difference| {
+        let mut physical = json!({ "artifactLocation": artifact(&scanned.place_of_change(difference)) });
+        let mut message = format!("not as pinned: {}", difference.line());
+        if let Some(now) = &difference.now {
+            physical["region"] = json!({ "startLine": now.at.0, "startColumn": now.at.1 });
+            message += &now.says.as_deref().map(|says| format!(": {says}")).unwrap_or_default();
+        }
+        json!({
+            "ruleId": Code::SkillChanged.id(),
+            "ruleIndex": index,
+            "level": "warning",
+            "message": { "text": message },
+            "locations": [{ "physicalLocation": physical }],
+        })
     })
 }
 

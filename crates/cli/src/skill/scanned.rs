@@ -9,7 +9,7 @@ use skill::archive::{Kind, entries};
 use skill::{Accepted, Content, Finding, Judged, Scanner, Severity, Suppression, Tree, Verdict};
 
 use super::gather::{Spot, joined};
-use super::pins::{Pins, pin_name};
+use super::pins::{Difference, Pins, pin_name};
 use super::read::{Trouble, read};
 use crate::caret::Window;
 
@@ -37,7 +37,7 @@ pub(crate) struct Scanned {
     pub(crate) found: Vec<Found>,
     pub(crate) verdict: Verdict,
     /// What is different from what is pinned, where a lock was given.
-    pub(crate) changed: Vec<String>,
+    pub(crate) changed: Vec<Difference>,
     /// What could not be looked at.
     pub(crate) troubles: Vec<Trouble>,
 }
@@ -75,10 +75,10 @@ impl Bench<'_> {
         let named = spot.real.as_deref().map(|real| self.named(real));
         // A single file is where the tree is; the name in the tree is its own.
         let root = if spot.is_file() { named.as_deref().and_then(Path::parent) } else { named.as_deref() };
-        let judged = self.accepted.judge(&tree, root, report);
-        let verdict = Verdict::of(&judged, self.settings.block_on_critical);
         let pinned_as = pin_name(named.as_deref(), &tree);
         let changed = self.pins.map(|pins| pins.differences(&pinned_as, &tree)).unwrap_or_default();
+        let judged = anew(self.accepted.judge(&tree, root, report), &changed);
+        let verdict = Verdict::of(&judged, self.settings.block_on_critical);
         let found = Drawing { spot, tree: &tree }.all(judged);
         Scanned {
             name: tree.name.clone(),
@@ -103,6 +103,12 @@ impl Bench<'_> {
 }
 
 impl Scanned {
+    /// Where something is that is not as it was pinned, as it was typed.
+    pub(crate) fn place_of_change(&self, difference: &Difference) -> PathBuf {
+        let below = difference.path.as_deref().filter(|_| !self.is_file).unwrap_or(Path::new(""));
+        joined(&self.shown, below)
+    }
+
     /// What counts.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Found> {
         self.found.iter().filter(|found| found.suppression.is_none())
@@ -119,6 +125,19 @@ impl Scanned {
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.open().filter(|found| found.finding.severity == severity).count()
     }
+}
+
+/// What has changed since it was pinned was not there before, so no baseline accepts anything in it.
+fn anew(judged: Judged, changed: &[Difference]) -> Judged {
+    let is_new = |finding: &Finding| changed.iter().any(|difference| difference.concerns(&finding.path));
+    let again = |(finding, suppression): &(Finding, Suppression)| {
+        *suppression == Suppression::Baseline && is_new(finding)
+    };
+    let (again, suppressed): (Vec<_>, Vec<_>) = judged.suppressed.into_iter().partition(again);
+    let mut open = judged.open;
+    open.extend(again.into_iter().map(|(finding, _)| finding));
+    open.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    Judged { open, suppressed }
 }
 
 struct Drawing<'a> {

@@ -6,6 +6,7 @@ use std::io;
 use policy::Shown;
 use skill::{Severity, Verdict, Via};
 
+use super::pins::Difference;
 use super::scan::Whole;
 use super::scanned::{Found, Scanned};
 use crate::terminal::Terminal;
@@ -18,8 +19,8 @@ pub(crate) fn tell(whole: &Whole, show_suppressed: bool, terminal: &mut Terminal
         }
     }
     for scanned in &whole.scanned {
-        for line in &scanned.changed {
-            writeln!(terminal.out, "{}: not as pinned: {}", Shown::path(&scanned.shown), Shown::text(line))?;
+        for difference in &scanned.changed {
+            writeln!(terminal.out, "{}", changed(scanned, difference))?;
         }
     }
     write!(terminal.out, "{}", summary(whole, terminal.color))?;
@@ -62,6 +63,33 @@ pub(crate) fn drawn(found: &Found, color: bool) -> String {
     lines.join("\n") + "\n"
 }
 
+/// How many characters are shown of a tool, and how many of them in one line.
+const SHOWN: usize = 6_000;
+const WIDTH: usize = 100;
+
+/// Something that is not as it was pinned; a tool with everything that it says now, for a person to look at again.
+fn changed(scanned: &Scanned, difference: &Difference) -> String {
+    let line = difference.line();
+    let mut text = format!("{}: not as pinned: {}", Shown::path(&scanned.shown), Shown::text(&line));
+    let Some(now) = &difference.now else { return text };
+    let place = scanned.place_of_change(difference);
+    text += &format!("\n  --> {}:{}:{}", Shown::path(&place), now.at.0, now.at.1);
+    let whole = format!("{:#}", now.whole);
+    let length = whole.chars().count();
+    let shown: String = whole.chars().take(SHOWN).collect();
+    for line in shown.lines() {
+        // A long line is folded and not cut: what matters may stand at its end.
+        let characters: Vec<char> = line.chars().collect();
+        for part in characters.chunks(WIDTH) {
+            text += &format!("\n   | {}", Shown::text(&String::from_iter(part)));
+        }
+    }
+    if length > SHOWN {
+        text += &format!("\n   | … and {} characters more", length - SHOWN);
+    }
+    text
+}
+
 /// A step on the way to a finding, in words.
 pub(crate) fn step(via: &Via) -> String {
     match via {
@@ -102,11 +130,13 @@ fn summary(whole: &Whole, color: bool) -> String {
         if accepted == 0 { String::new() } else { format!("; {} accepted", counted_as(accepted, "finding")) };
     let troubles = whole.troubles().count();
     let troubles = if troubles == 0 { String::new() } else { format!("; {troubles} not looked at") };
+    let changed = whole.scanned.iter().filter(|scanned| !scanned.changed.is_empty()).count();
+    let changed = if changed == 0 { String::new() } else { format!("; {changed} not as pinned") };
     let [blocked, flagged, clean] = [Verdict::Blocked, Verdict::Flagged, Verdict::Clean].map(count);
     let places = whole.scanned.len();
     let _written = writeln!(
         text,
-        "{places} scanned, {files}: {blocked} blocked, {flagged} flagged, {clean} clean{accepted}{troubles}"
+        "{places} scanned, {files}: {blocked} blocked, {flagged} flagged, {clean} clean{accepted}{changed}{troubles}"
     );
     text
 }
