@@ -373,6 +373,7 @@ fn json_has_its_fields() {
     value["skills"][0]["sha256"] = "HASH".into();
     insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap(), @r#"
     {
+      "gone": [],
       "notes": [],
       "skills": [
         {
@@ -796,7 +797,7 @@ fn each_tool_is_pinned_and_what_becomes_of_it_is_told() {
             let expected = std::iter::once("changed: tools.json".to_owned())
                 .chain(tools.iter().map(|tool| format!("{tool} of tools.json")));
             let expected: Vec<_> = expected.map(|line| format!("{place}: not as pinned: {line}")).collect();
-            let told: Vec<_> = ended.out.lines().filter(|line| line.contains("not as pinned")).collect();
+            let told: Vec<_> = ended.out.lines().filter(|line| line.contains("not as pinned: ")).collect();
             assert_eq!(told, expected, "{manifest} {to}");
             let value = stage.json("scan . --lock all.lock");
             let changed = value["skills"]
@@ -857,6 +858,39 @@ fn a_tool_that_changes_after_it_was_pinned_is_shown_again() {
     );
     assert_eq!(changes[1]["locations"][0]["physicalLocation"]["region"]["startLine"], 2);
     assert_eq!(stage.json("scan conf --lock tools.lock")["skills"][0]["changed"][1]["now"]["name"], "add");
+}
+
+#[test]
+fn what_is_pinned_and_gone_is_missed_where_it_was() {
+    let rows: &[(&str, &[&str])] = &[
+        ("scan .", &["conf/tools.json", "skills/a"]),
+        ("scan skills", &["skills/a"]),
+        ("scan skills/b", &[]),
+        ("scan conf", &["conf/tools.json"]),
+        ("scan skills conf", &["conf/tools.json", "skills/a"]),
+    ];
+    let stage = Stage::new();
+    for name in ["skills/a", "skills/b", "skills/ab"] {
+        stage.put(&format!("{name}/SKILL.md"), skill("Count.\n"));
+    }
+    stage.put("conf/tools.json", TOOLS);
+    assert_eq!(stage.skill("scan . --write-lock all.lock").code, 0);
+    fs::remove_dir_all(stage.path("ws/skills/a")).unwrap();
+    fs::remove_file(stage.path("ws/conf/tools.json")).unwrap();
+    for (line, gone) in rows {
+        let ended = stage.skill(&format!("{line} --lock all.lock"));
+        let told: Vec<_> =
+            ended.out.lines().filter_map(|line| line.strip_suffix(": not as pinned: gone")).collect();
+        assert_eq!(&told, gone, "{line}: {ended:?}");
+        assert_eq!(
+            stage.json(&format!("{line} --lock all.lock"))["gone"],
+            Value::from(gone.to_vec()),
+            "{line}"
+        );
+        let log = stage.skill(&format!("{line} --lock all.lock --format sarif")).out;
+        assert_eq!(log.matches("not as pinned: gone").count(), gone.len(), "{line}: {log}");
+        assert_eq!(ended.code, i32::from(!gone.is_empty()), "{line}: {ended:?}");
+    }
 }
 
 #[test]

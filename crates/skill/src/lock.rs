@@ -2,8 +2,8 @@
 //!
 //! The file is lines of JSON in one order, so that two people who each add a skill can merge their files line by line.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as Slot;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
@@ -136,6 +136,14 @@ impl Lock {
     pub fn pin_tree(&mut self, name: &str, tree: &Tree) -> Result<(), LockError> {
         self.pin_skill(name, tree)?;
         manifests(tree).try_for_each(|(path, manifest)| self.pin_tools(&server_name(name, path), &manifest))
+    }
+
+    /// The skills and single files that are pinned, each once.
+    #[must_use]
+    pub fn skills(&self) -> BTreeSet<&str> {
+        let skill =
+            |pinned| if let &Pinned::File { ref skill, .. } = pinned { Some(skill.as_str()) } else { None };
+        self.pins.keys().filter_map(skill).collect()
     }
 
     /// One hash over everything that is pinned of a skill: paths, modes and bytes in the order of the paths. `None` if nothing is.

@@ -19,6 +19,7 @@ pub(crate) fn whole(whole: &Whole) -> Value {
         "version": 1,
         "verdict": whole.verdict().word(),
         "skills": skills,
+        "gone": whole.gone.iter().map(|gone| path(gone)).collect::<Vec<_>>(),
         "unread": troubles,
         "notes": notes,
     })

@@ -99,6 +99,14 @@ impl Pins {
         Lock::read(&bytes).map(Self).map_err(|error| unusable().because(&error))
     }
 
+    /// What is pinned below some places and was not found there. Places and what was found are named as in a lock; what is pinned
+    /// by its name alone, because it was elsewhere, is missed at the top of the workspace.
+    pub(crate) fn gone(&self, places: &[PathBuf], found: &BTreeSet<&str>) -> Vec<PathBuf> {
+        let below = |name: &&str| places.iter().any(|place| Path::new(name).starts_with(place));
+        let names = self.0.skills().into_iter().filter(|name| !found.contains(name));
+        names.filter(below).map(PathBuf::from).collect()
+    }
+
     /// What is different from what is pinned: files first, then tools; nothing if it is what it was.
     pub(crate) fn differences(&self, name: &str, tree: &Tree) -> Vec<Difference> {
         let mut now = Lock::empty();

@@ -24,7 +24,9 @@ pub(crate) fn log(whole: &Whole) -> Value {
     let index: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(at, id)| (*id, at)).collect();
     let mut results: Vec<_> = all().map(|found| result(found, index[found.finding.rule.id])).collect();
     let mut descriptors: Vec<_> = rules.values().map(|rule| descriptor(rule)).collect();
-    let changes: Vec<_> = whole.scanned.iter().flat_map(|one| changes(one, descriptors.len())).collect();
+    let index = descriptors.len();
+    let gone = whole.gone.iter().map(|path| gone(path, index));
+    let changes: Vec<_> = whole.scanned.iter().flat_map(|one| changes(one, index)).chain(gone).collect();
     if !changes.is_empty() {
         descriptors.push(unpinned());
     }
@@ -90,13 +92,22 @@ fn changes(scanned: &Scanned, index: usize) -> impl Iterator<Item = Value> {
             physical["region"] = json!({ "startLine": now.at.0, "startColumn": now.at.1 });
             message += &now.says.as_deref().map(|says| format!(": {says}")).unwrap_or_default();
         }
-        json!({
-            "ruleId": Code::SkillChanged.id(),
-            "ruleIndex": index,
-            "level": "warning",
-            "message": { "text": message },
-            "locations": [{ "physicalLocation": physical }],
-        })
+        not_as_pinned(&message, &physical, index)
+    })
+}
+
+/// Something that is pinned and was not found.
+fn gone(path: &Path, index: usize) -> Value {
+    not_as_pinned("not as pinned: gone", &json!({ "artifactLocation": artifact(path) }), index)
+}
+
+fn not_as_pinned(message: &str, physical: &Value, index: usize) -> Value {
+    json!({
+        "ruleId": Code::SkillChanged.id(),
+        "ruleIndex": index,
+        "level": "warning",
+        "message": { "text": message },
+        "locations": [{ "physicalLocation": physical }],
     })
 }
 

@@ -100,6 +100,9 @@ pub(crate) fn run(
         // What was just written counts already.
         accepted.baseline = Some(write_baseline(&around.cwd.join(path), &whole.scanned)?);
     }
+    if let Some(pins) = &pins {
+        whole.miss(pins, &args.paths, workspace);
+    }
     if let Some(path) = &args.write_lock {
         pins::write(&around.cwd.join(path), &whole.gathered.spots, &whole.scanned)?;
     }
@@ -119,11 +122,21 @@ pub(crate) fn run(
 pub(crate) struct Whole {
     pub(crate) gathered: Gathered,
     pub(crate) scanned: Vec<Scanned>,
+    /// What is pinned and was not found.
+    pub(crate) gone: Vec<PathBuf>,
 }
 
 impl Whole {
     fn new(gathered: Gathered) -> Self {
-        Self { gathered, scanned: Vec::new() }
+        Self { gathered, scanned: Vec::new(), gone: Vec::new() }
+    }
+
+    /// Notes what is pinned below the places that a person typed, and is not there.
+    fn miss(&mut self, pins: &Pins, typed: &[PathBuf], workspace: &Path) {
+        let real = typed.iter().filter_map(|place| std::fs::canonicalize(place).ok());
+        let named = real.filter_map(|real| Some(real.strip_prefix(workspace).ok()?.to_owned()));
+        let found = self.scanned.iter().map(|scanned| scanned.pinned_as.as_str()).collect();
+        self.gone = pins.gone(&named.collect::<Vec<_>>(), &found);
     }
 
     fn tell(&self, shape: Shape, show_suppressed: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
@@ -150,6 +163,7 @@ impl Whole {
             Verdict::Flagged => Exit::Failed,
             Verdict::Clean if self.troubles().next().is_some() => Exit::Failed,
             Verdict::Clean if self.scanned.iter().any(|scanned| !scanned.changed.is_empty()) => Exit::Failed,
+            Verdict::Clean if !self.gone.is_empty() => Exit::Failed,
             Verdict::Clean => Exit::Ok,
         }
     }

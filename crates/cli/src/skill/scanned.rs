@@ -36,6 +36,8 @@ pub(crate) struct Scanned {
     /// What was found: first what counts, then what was accepted.
     pub(crate) found: Vec<Found>,
     pub(crate) verdict: Verdict,
+    /// What it is called in a lock.
+    pub(crate) pinned_as: String,
     /// What is different from what is pinned, where a lock was given.
     pub(crate) changed: Vec<Difference>,
     /// What could not be looked at.
@@ -91,6 +93,7 @@ impl Bench<'_> {
             bytes,
             found,
             verdict,
+            pinned_as,
             changed,
             troubles,
         }

@@ -23,6 +23,9 @@ pub(crate) fn tell(whole: &Whole, show_suppressed: bool, terminal: &mut Terminal
             writeln!(terminal.out, "{}", changed(scanned, difference))?;
         }
     }
+    for gone in &whole.gone {
+        writeln!(terminal.out, "{}: not as pinned: gone", Shown::path(gone))?;
+    }
     write!(terminal.out, "{}", summary(whole, terminal.color))?;
     terminal.out.flush()?;
     for note in &whole.gathered.notes {
@@ -131,6 +134,7 @@ fn summary(whole: &Whole, color: bool) -> String {
     let troubles = whole.troubles().count();
     let troubles = if troubles == 0 { String::new() } else { format!("; {troubles} not looked at") };
     let changed = whole.scanned.iter().filter(|scanned| !scanned.changed.is_empty()).count();
+    let changed = changed + whole.gone.len();
     let changed = if changed == 0 { String::new() } else { format!("; {changed} not as pinned") };
     let [blocked, flagged, clean] = [Verdict::Blocked, Verdict::Flagged, Verdict::Clean].map(count);
     let places = whole.scanned.len();
