@@ -5,6 +5,7 @@ mod directory;
 mod gather;
 mod json;
 mod load;
+mod one;
 mod pins;
 mod profile;
 mod progress;

@@ -96,6 +96,18 @@ impl Stage {
         Ended { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
     }
 
+    /// Makes an archive; says so where nobody can.
+    fn packs(&self, program: &str, line: &str) -> bool {
+        let mut command = Command::new(program);
+        command.args(line.split_whitespace()).current_dir(self.path("ws")).stdout(Stdio::null());
+        let ended = command.status();
+        let made = ended.as_ref().is_ok_and(std::process::ExitStatus::success);
+        if !made {
+            skipped("archives", &format!("{program}: {ended:?}"));
+        }
+        made
+    }
+
     fn ledger(&self) -> String {
         fs::read_to_string(self.path("home/.local/state/ringfence/ledger.jsonl")).unwrap_or_default()
     }
@@ -209,22 +221,13 @@ fn everything_in_a_skill_is_looked_at() {
 fn archives_are_opened() {
     let stage = Stage::new();
     stage.put("counter/SKILL.md", skill(CRITICAL));
-    let made = |program: &str, line: &str| {
-        let mut command = Command::new(program);
-        command.args(line.split_whitespace()).current_dir(stage.path("ws")).stdout(Stdio::null());
-        let ended = command.status();
-        if !ended.as_ref().is_ok_and(std::process::ExitStatus::success) {
-            skipped("archives", &format!("{program}: {ended:?}"));
-        }
-        ended.is_ok()
-    };
     let rows = [
         ("zip", "-qr a.zip counter", "a.zip"),
         ("tar", "cf a.tar counter", "a.tar"),
         ("tar", "czf a.tgz counter", "a.tgz"),
     ];
     for (program, line, archive) in rows {
-        if !made(program, line) {
+        if !stage.packs(program, line) {
             continue;
         }
         let ended = stage.skill(&format!("scan {archive}"));
@@ -233,6 +236,45 @@ fn archives_are_opened() {
         assert!(ended.out.contains("8 | Use stratum+tcp"), "{ended:?}");
         let given = stage.given("scan -", &fs::read(stage.path("ws").join(archive)).unwrap());
         assert_eq!(given.code, 2, "{archive}: {given:?}");
+    }
+}
+
+/// What is put into an archive, how it is loaded, the code, and what is on standard error.
+type Load = (&'static [(&'static str, &'static str)], &'static str, i32, &'static str);
+
+#[test]
+fn the_one_skill_in_an_archive_is_loaded() {
+    let rows: &[Load] = &[
+        (&[("in/counter/SKILL.md", "Count.\n"), ("in/README.md", "x")], "load", 0, ""),
+        (&[("in/SKILL.md", "Count.\n"), ("in/run.sh", "echo x\n")], "load", 0, ""),
+        (&[("in/SKILL.md", "Count.\n")], "clean", 0, "nothing was hidden"),
+        (&[("in/README.md", "Count.\n")], "load", 1, "there is no SKILL.md in it"),
+        (&[("in/README.md", "Count.\n")], "clean", 1, "there is no SKILL.md in it"),
+        (&[("in/a/SKILL.md", "A.\n"), ("in/b/SKILL.md", "B.\n")], "load", 1, "there are 2 skills in it: "),
+        (&[("in/a/SKILL.md", CRITICAL)], "load", 2, "RF-K001"),
+        (&[("in/a/SKILL.md", WARNING)], "load", 0, "RF-K002"),
+        // What is beside the skill is looked at as well.
+        (&[("in/a/SKILL.md", "Count.\n"), ("in/more.md", CRITICAL)], "load", 2, "RF-K001"),
+        (&[("in/a/SKILL.md", "Count.\n"), ("in/more.md", WARNING)], "load", 0, "RF-K002"),
+    ];
+    let archives =
+        [("zip", "-qr counter.zip in", "counter.zip"), ("tar", "czf counter.tgz -C in .", "counter.tgz")];
+    for (files, verb, code, says) in rows {
+        for (program, line, archive) in archives {
+            let stage = Stage::new();
+            for (path, body) in *files {
+                stage.put(path, if path.ends_with("SKILL.md") { skill(body) } else { (*body).to_owned() });
+            }
+            if !stage.packs(program, line) {
+                continue;
+            }
+            let ended = stage.skill(&format!("{verb} {archive}"));
+            assert_eq!(ended.code, *code, "{archive} {files:?}: {ended:?}");
+            assert!(ended.err.contains(says), "{archive} {files:?}: {ended:?}");
+            assert_eq!(ended.out.is_empty(), *code != 0, "{archive} {files:?}: {ended:?}");
+            let given = stage.given(&format!("{verb} -"), &fs::read(stage.path("ws").join(archive)).unwrap());
+            assert_eq!((given.code, &given.out), (*code, &ended.out), "{archive} {files:?}: {given:?}");
+        }
     }
 }
 
@@ -923,6 +965,33 @@ fn what_cannot_be_told_apart_is_not_pinned() {
         assert!(!stage.path("ws/x.lock").exists(), "{line}");
     }
     assert_eq!(stage.skill("scan ../elsewhere --write-lock x.lock --workspace ../elsewhere").code, 0);
+}
+
+#[test]
+fn an_archive_is_recorded_accepted_and_pinned_as_it_came() {
+    let stage = Stage::new();
+    stage.put("counter/SKILL.md", skill(WARNING));
+    if !stage.packs("tar", "cf counter.tar counter") {
+        return;
+    }
+    assert_eq!(stage.skill("scan counter.tar --write-lock x.lock").code, 1);
+    assert_eq!(stage.skill("load counter.tar --lock x.lock").code, 0);
+    let ledger = stage.ledger();
+    let records = ledger.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of = |name: &str| records.clone().find(|record| record["event"] == name).unwrap();
+    let (scanned, loaded) = (of("skill.scanned"), of("skill.loaded"));
+    assert_eq!((&scanned["sha256"], &scanned["path"]), (&loaded["sha256"], &loaded["path"]));
+    let allow = |path: &str| {
+        stage.policy(&format!(
+            "[[skills.scan.allow]]\nrule = \"ENV_PRINTENV\"\npath = \"{path}\"\nreason = \"looked at it\""
+        ));
+        (stage.skill("scan counter.tar").code, stage.json("load counter.tar")["verdict"].clone())
+    };
+    assert_eq!(allow("counter.tar/counter/**"), (0, "clean".into()));
+    assert_eq!(allow("counter/**"), (1, "flagged".into()));
+    stage.put("counter/more.md", "x");
+    assert!(stage.packs("tar", "cf counter.tar counter"));
+    assert_eq!(stage.skill("load counter.tar --lock x.lock").code, 3);
 }
 
 #[test]

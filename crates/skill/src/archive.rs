@@ -1,6 +1,8 @@
 //! What is in an archive: zip, tar, tar.gz. Nothing is written anywhere.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -90,6 +92,99 @@ pub fn is_archive(path: &Path, bytes: &[u8]) -> bool {
 /// The entries of an archive, in its order. One that is not read to its end is an error as a whole.
 pub fn entries(bytes: &[u8]) -> Result<Vec<Entry>, ArchiveError> {
     entries_within(bytes, MAX_BYTES)
+}
+
+/// The one skill in an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// The directory of the skill in the archive; empty at its top.
+    pub below: PathBuf,
+    /// Everything in that directory.
+    pub tree: Tree,
+}
+
+/// Why there is not one skill in an archive.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PackedError {
+    /// It cannot be read, or not to its end.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// No file makes anything in it a skill.
+    #[error("there is no SKILL.md in it")]
+    None,
+    /// Nobody can say which one is meant.
+    #[error("there are {} skills in it: {}", .0.len(), .0.join(", "))]
+    Several(Vec<String>),
+    /// Programs that unpack it put this somewhere else.
+    #[error("{0} leads out of it")]
+    LeadsOut(String),
+    /// Nobody can look inside.
+    #[error("{0} in it needs a password, or is packed in a way that is not read here")]
+    Unread(String),
+    /// Programs disagree on which of them counts.
+    #[error("{0} stands twice in it")]
+    Twice(String),
+}
+
+/// Finds the one skill in an archive that is called `name` where it is at the top. What is unclear is refused, also beside the skill.
+pub fn packed(name: &str, bytes: &[u8]) -> Result<Packed, PackedError> {
+    let files = files(entries(bytes)?)?;
+    let mains = files.keys().filter(|path| path.file_name().is_some_and(is_main));
+    let mut tops: Vec<&Path> = Vec::new();
+    for main in mains {
+        let top = main.parent().unwrap_or(Path::new(""));
+        match tops.iter().find(|other| top.starts_with(other)) {
+            Some(same) if *same == top => return Err(PackedError::Twice(main.display().to_string())),
+            Some(_) => {}
+            None => {
+                tops.retain(|other| !other.starts_with(top));
+                tops.push(top);
+            }
+        }
+    }
+    let below = match tops.as_slice() {
+        [] => return Err(PackedError::None),
+        [one] => one.to_path_buf(),
+        several => return Err(PackedError::Several(several.iter().map(|top| shown(top)).collect())),
+    };
+    let name = below.file_name().map_or_else(|| name.to_owned(), |name| name.to_string_lossy().into_owned());
+    let inside = files.into_iter().filter_map(|(path, content)| {
+        let path = path.strip_prefix(&below).ok()?.to_owned();
+        Some(Name { path, content })
+    });
+    let entries = inside.collect();
+    Ok(Packed { below, tree: Tree { name, entries } })
+}
+
+fn is_main(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case("SKILL.md")
+}
+
+fn shown(path: &Path) -> String {
+    if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
+}
+
+/// Everything in an archive by its path, where each name says one thing to everybody who unpacks it.
+fn files(entries: Vec<Entry>) -> Result<BTreeMap<PathBuf, Content>, PackedError> {
+    let mut files = BTreeMap::new();
+    for entry in entries {
+        if entry.leads_out() {
+            return Err(PackedError::LeadsOut(entry.name));
+        }
+        let content = match entry.kind {
+            Kind::File { bytes, executable } => Content::File { bytes, executable },
+            Kind::Link { target } => Content::Link { target: PathBuf::from(target) },
+            Kind::Special => Content::Special,
+            Kind::Directory => continue,
+            Kind::Encrypted | Kind::Unread => return Err(PackedError::Unread(entry.name)),
+        };
+        let parts = entry.name.split(['/', '\\']).filter(|part| !matches!(*part, "" | "."));
+        if files.insert(parts.collect(), content).is_some() {
+            return Err(PackedError::Twice(entry.name));
+        }
+    }
+    Ok(files)
 }
 
 /// A tree with what is in its archives.

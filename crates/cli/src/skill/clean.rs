@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use policy::{Code, Shown};
 use serde_json::{Value, json};
 use skill::clean::{Clean, Counts, clean};
-use skill::{Tree, main_file};
+use skill::main_file;
 
-use super::gather::{Gathered, gather};
-use super::read::read;
+use super::one::{One, unreadable};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::{Format, Terminal};
@@ -23,9 +21,9 @@ pub(crate) struct CleanArgs {
 
 /// Prints the text as a model would read it, and says what was taken out.
 pub(crate) fn run(args: &CleanArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
-    let tree = one_tree(&args.path)?;
+    let one = One::at(&args.path)?;
     let (path, text) =
-        main_file(&tree).ok_or_else(|| unreadable(&args.path, "there is no SKILL.md in it"))?;
+        main_file(one.skill()).ok_or_else(|| unreadable(&args.path, "there is no SKILL.md in it"))?;
     let cleaned = clean(&text);
     match terminal.format {
         Format::Json => terminal.json(&json(path, &cleaned))?,
@@ -36,30 +34,6 @@ pub(crate) fn run(args: &CleanArgs, terminal: &mut Terminal<'_>) -> Result<Exit,
         }
     }
     Ok(Exit::Ok)
-}
-
-/// The one tree at a place that a person typed. What cannot be read is not half read.
-pub(crate) fn one_tree(path: &Path) -> Result<Tree, Failure> {
-    let Gathered { spots, troubles, .. } = gather(std::slice::from_ref(&path.to_owned()));
-    if let Some(trouble) = troubles.first() {
-        return Err(unreadable(&trouble.path, &trouble.why));
-    }
-    let [spot] = spots.as_slice() else {
-        let message = format!("{} has {} skills or manifests in it", Shown::path(path), spots.len());
-        return Err(Failure::usage(message).hint("name one of them"));
-    };
-    let (tree, troubles) = read(spot);
-    match troubles.first() {
-        Some(trouble) => Err(unreadable(&trouble.path, &trouble.why)),
-        None => Ok(tree),
-    }
-}
-
-/// A skill that cannot be read.
-pub(crate) fn unreadable(path: &Path, why: &str) -> Failure {
-    let mut failure = Failure::coded(Code::SkillUnreadable, format!("{} cannot be read", Shown::path(path)));
-    failure.causes.push(why.to_owned());
-    failure
 }
 
 fn json(path: &Path, cleaned: &Clean) -> Value {

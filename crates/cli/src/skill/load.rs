@@ -7,9 +7,9 @@ use config::{Oversize, ScanSettings};
 use policy::{Code, Shown};
 use serde_json::{Value, json};
 use skill::clean::{self, Size};
-use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Tree, Verdict};
+use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Verdict};
 
-use super::clean::{one_tree, unreadable};
+use super::one::{One, unreadable};
 use super::pins::{Difference, Pins, pin_name};
 use super::profile;
 use super::scan::allows;
@@ -23,7 +23,7 @@ use crate::terminal::{Format, Terminal};
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXITS)]
 pub(crate) struct LoadArgs {
-    /// The directory of a skill, or its SKILL.md
+    /// The directory of a skill, its SKILL.md, or an archive with one skill; `-` for standard input
     #[arg(value_name = "PATH")]
     path: PathBuf,
     /// Only as it is pinned in this file
@@ -51,7 +51,7 @@ pub(crate) fn run(
     let subject = Subject::find(&args.path, around)?;
     let scan = settings.skills();
     let scanner = Scanner::new(&skill::all_rules());
-    let loaded = match skill::load(&subject.tree, &scanner, &subject.settings(&scan)) {
+    let loaded = match subject.load(&scanner, &scan) {
         Ok(loaded) => loaded,
         Err(refused) => return Err(subject.refuse(&refused, &scan, &journal)?),
     };
@@ -61,7 +61,7 @@ pub(crate) fn run(
     let tools = wanted(&loaded, &settings.tools);
     subject.record(&loaded, &tools, &journal)?;
     let profile = if args.profile {
-        Some(profile::of(&loaded, &skill::capabilities(&subject.tree), subject.outside())?)
+        Some(profile::of(&loaded, &skill::capabilities(subject.one.skill()), subject.outside())?)
     } else {
         None
     };
@@ -80,9 +80,9 @@ pub(crate) fn run(
 /// The skill that is to be loaded.
 struct Subject {
     shown: PathBuf,
-    real: PathBuf,
-    named: PathBuf,
-    tree: Tree,
+    /// Where it is, as a policy names it; nothing for standard input.
+    named: Option<PathBuf>,
+    one: One,
     sha256: Digest,
 }
 
@@ -95,17 +95,38 @@ impl Subject {
             Some(parent) if is_main => parent,
             _ => path,
         };
-        let tree = one_tree(directory)?;
-        let real =
-            std::fs::canonicalize(directory).map_err(|error| unreadable(directory, &error.to_string()))?;
-        let named = real.strip_prefix(&around.places.workspace).unwrap_or(&real).to_owned();
-        let sha256 = Digest::of(&tree.listing());
-        Ok(Self { shown: directory.to_owned(), real, named, tree, sha256 })
+        let one = One::at(directory)?;
+        let workspace = &around.places.workspace;
+        let named = one.real.as_deref().map(|real| real.strip_prefix(workspace).unwrap_or(real).to_owned());
+        let sha256 = Digest::of(&one.came.listing());
+        Ok(Self { shown: directory.to_owned(), named, one, sha256 })
+    }
+
+    /// Where it lies, as it is recorded.
+    fn path(&self) -> FilePath<'_> {
+        FilePath(self.one.real.as_deref().unwrap_or(&self.shown))
     }
 
     /// Where it lies, if that is not in the workspace.
     fn outside(&self) -> Option<&Path> {
-        self.named.is_absolute().then_some(&*self.real)
+        self.named.as_deref().filter(|named| named.is_absolute())
+    }
+
+    /// Loads it. Of an archive all is looked at, also what is beside the skill.
+    fn load(&self, scanner: &Scanner, scan: &ScanSettings) -> Result<Loaded, Refused> {
+        let settings = self.settings(scan);
+        let mut loaded = skill::load(self.one.skill(), scanner, &settings)?;
+        if self.one.packed.is_none() || !scan.enabled {
+            return Ok(loaded);
+        }
+        let above = self.named.as_deref().and_then(Path::parent);
+        let judged = settings.accepted.judge(&self.one.came, above, scanner.scan(&self.one.came));
+        match Verdict::of(&judged, scan.block_on_critical) {
+            Verdict::Blocked => return Err(Refused::Blocked(Box::new(judged))),
+            verdict if verdict > loaded.verdict => (loaded.verdict, loaded.judged) = (verdict, judged),
+            _ => {}
+        }
+        Ok(loaded)
     }
 
     fn settings(&self, scan: &ScanSettings) -> skill::Settings {
@@ -118,8 +139,15 @@ impl Subject {
             block_on_critical: scan.block_on_critical,
             size: Size { max_chars: scan.max_chars, oversize },
             accepted: Accepted { allow: allows(scan), inline: false, baseline: None },
-            root: Some(self.named.clone()),
+            root: self.root(),
         }
+    }
+
+    /// Where the skill is, as a policy names it; below its archive.
+    fn root(&self) -> Option<PathBuf> {
+        let packed = self.one.packed.as_ref();
+        let below = packed.map(|packed| packed.below.as_path()).filter(|below| !below.as_os_str().is_empty());
+        self.named.as_deref().map(|named| below.map_or_else(|| named.to_owned(), |below| named.join(below)))
     }
 
     /// Records why nothing is loaded, and says it.
@@ -128,8 +156,8 @@ impl Subject {
         let judged = if let Refused::Blocked(judged) = refused { judged } else { &none };
         journal.record(&Event::SkillBlocked {
             by: By::default(),
-            skill: Name(&self.tree.name),
-            path: FilePath(&self.real),
+            skill: Name(&self.one.skill().name),
+            path: self.path(),
             sha256: Some(self.sha256),
             critical: judged.count(Severity::Critical) as u64,
             warnings: judged.count(Severity::Warning) as u64,
@@ -155,7 +183,7 @@ impl Subject {
 
     /// Whether it is what was pinned. It was scanned already, so that what is new in it has been looked at once.
     fn is_pinned(&self, pins: &Pins, journal: &Journal) -> Result<(), Failure> {
-        let differences = pins.differences(&pin_name(Some(&self.named), &self.tree), &self.tree);
+        let differences = pins.differences(&pin_name(self.named.as_deref(), &self.one.came), &self.one.came);
         if differences.is_empty() {
             return Ok(());
         }
@@ -163,8 +191,8 @@ impl Subject {
         let message = format!("{shown} is not what was pinned");
         journal.record(&Event::SkillBlocked {
             by: By::default(),
-            skill: Name(&self.tree.name),
-            path: FilePath(&self.real),
+            skill: Name(&self.one.skill().name),
+            path: self.path(),
             sha256: Some(self.sha256),
             critical: 0,
             warnings: 0,
@@ -178,7 +206,7 @@ impl Subject {
 
     fn record(&self, loaded: &Loaded, tools: &[&str], journal: &Journal) -> Result<(), Failure> {
         let (judged, by) = (&loaded.judged, By::default());
-        let (skill, path) = (Name(&loaded.name), FilePath(&self.real));
+        let (skill, path) = (Name(&loaded.name), self.path());
         let warnings = judged.count(Severity::Warning) as u64;
         if loaded.verdict == Verdict::Flagged {
             let critical = judged.count(Severity::Critical) as u64;
@@ -189,7 +217,7 @@ impl Subject {
         journal.record(&Event::SkillLoaded {
             by: By::default(),
             skill: Name(&loaded.name),
-            path: FilePath(&self.real),
+            path: self.path(),
             sha256: self.sha256,
             critical: judged.excused() as u64,
             warnings,

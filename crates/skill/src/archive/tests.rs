@@ -84,3 +84,37 @@ fn archives_in_archives_have_an_end() {
     assert_eq!(opened.archives.last().unwrap().inside, Err(ArchiveError::TooDeep));
     assert_eq!(opened.tree.entries[1].path, Path::new("a.zip/inner.zip"));
 }
+
+#[test]
+fn the_one_skill_in_an_archive_is_found() {
+    let at = |names: &[&str]| {
+        packed("top", &zipped(&names.iter().map(|name| (*name, &b"x"[..])).collect::<Vec<_>>()))
+    };
+    let found = |names: &[&str]| {
+        let Packed { below, tree } = at(names).unwrap();
+        let paths: Vec<_> = tree.entries.iter().map(|entry| entry.path.display().to_string()).collect();
+        (below.display().to_string(), tree.name, paths.join(" "))
+    };
+    let row = |below: &str, name: &str, paths: &str| (below.to_owned(), name.to_owned(), paths.to_owned());
+    assert_eq!(found(&["SKILL.md", "a/run.sh"]), row("", "top", "SKILL.md a/run.sh"));
+    assert_eq!(found(&["./b/skill.md", "b/a.sh", "README.md"]), row("b", "b", "a.sh skill.md"));
+    assert_eq!(found(&["b\\SKILL.md", "b/a.sh"]), row("b", "b", "SKILL.md a.sh"));
+    // A skill in a skill belongs to it, whichever comes first.
+    assert_eq!(found(&["b/c/SKILL.md", "b/SKILL.md"]), row("b", "b", "SKILL.md c/SKILL.md"));
+    let several =
+        |names: &[&str]| PackedError::Several(names.iter().map(|name| (*name).to_owned()).collect());
+    let rows: &[(&[&str], PackedError)] = &[
+        (&[], PackedError::None),
+        (&["README.md", "SKILL.md.txt"], PackedError::None),
+        (&["a/SKILL.md", "b/SKILL.md"], several(&["a", "b"])),
+        (&["a/SKILL.md", "ab/SKILL.md"], several(&["a", "ab"])),
+        (&["a/SKILL.md", "a/skill.md"], PackedError::Twice("a/skill.md".to_owned())),
+        (&["a/SKILL.md", "./a/SKILL.md"], PackedError::Twice("./a/SKILL.md".to_owned())),
+        (&["a/SKILL.md", "../b"], PackedError::LeadsOut("../b".to_owned())),
+    ];
+    for (names, expected) in rows {
+        assert_eq!(at(names).as_ref(), Err(expected), "{names:?}");
+    }
+    assert!(matches!(packed("a", b"no archive"), Err(PackedError::Archive(_))));
+    assert_eq!(packed("a", &gzipped(b"x")), Err(PackedError::None));
+}
