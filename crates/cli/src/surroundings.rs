@@ -80,9 +80,14 @@ fn home_of_user() -> Option<PathBuf> {
     Some(PathBuf::from(home)).filter(|home| home.is_absolute() && home != Path::new("/"))
 }
 
-/// How wide a drawing on standard output may be, in columns: as wide as the terminal, or as a page where there is none.
-pub(crate) fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+/// Whether somebody looks at standard error who sees a line change in its place.
+pub(crate) fn is_watched() -> bool {
+    std::io::stderr().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// How wide a drawing may be, in columns: as wide as the terminal that it is drawn on, or as a page where there is none.
+pub(crate) fn columns(on: impl std::os::fd::AsFd) -> usize {
+    let size = rustix::termios::tcgetwinsize(on);
     size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(100)
 }
 

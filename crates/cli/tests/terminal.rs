@@ -1,4 +1,4 @@
-//! `ringfence run` at a real terminal: it behaves like the program it runs.
+//! `ringfence` at a real terminal: `run` behaves like the program it runs, a long scan shows how far it is.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -320,4 +320,74 @@ fn a_person_is_asked_about_overlays() {
     }
     let there = |name: &str| stage.path("ws").join(name).exists();
     assert_eq!(["plain", ".vscode/settings.json", ".vscode/tasks.json"].map(there), [true, false, true]);
+}
+
+/// Skills that take far longer to look at than a person waits for a bar: one text under many names.
+fn many_skills(stage: &Stage, names: usize) {
+    let words =
+        ["count", "words", "read", "notes", "write", "down", "curl", "table", "path", "list", "number"];
+    let word = |at: usize| words[(at * at / 7 + at / 3) % words.len()];
+    let text: String =
+        (0..250_000).map(|at| format!("{}{}", word(at), if at % 9 == 8 { ".\n" } else { " " })).collect();
+    let first = stage.path("ws/first.md");
+    std::fs::write(&first, text).unwrap();
+    for number in 0..names {
+        let directory = stage.path(&format!("ws/many/a-skill-with-quite-a-long-name-{number}"));
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::hard_link(&first, directory.join("SKILL.md")).unwrap();
+    }
+}
+
+/// What is left on a screen of lines that were drawn over.
+fn left(shown: &str) -> Vec<&str> {
+    shown.split("\r\n").map(|line| line.rsplit("\r\x1b[K").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn a_long_scan_shows_a_bar_and_ends_at_once_when_it_is_interrupted() {
+    // In a narrow window too: a bar of two lines could not be drawn over.
+    for columns in [100, 40] {
+        let stage = Stage::bare();
+        many_skills(&stage, 1_500);
+        let Some(mut person) = Person::sits_down() else { return };
+        person.resizes(30, columns);
+        let before = person.modes();
+        person.opens_a_shell(&stage);
+        person.types("$RF skill scan many >out.txt\r");
+        person.sees("\r\x1b[K");
+        let bar = person.sees("\r\x1b[K");
+        let bar = bar.trim_end_matches("\r\x1b[K");
+        assert!(bar.contains("/1500") && bar.len() < usize::from(columns), "{bar:?}");
+        person.types(INTERRUPT);
+        person.sees("out> ");
+        person.types("echo code=$?\r");
+        person.sees("code=130");
+        person.types("exit\r");
+        let (_, shown) = person.waits();
+        let own = shown.replace("\x1b[K", "").replace("\x1b[?2004h", "").replace("\x1b[?2004l", "");
+        assert!(!own.contains('\x1b'), "the cursor was hidden, or the like: {own:?}");
+        assert!(same(&person.modes(), &before));
+        assert_eq!(std::fs::read_to_string(stage.path("ws/out.txt")).unwrap(), "", "half a scan is told");
+    }
+}
+
+#[test]
+fn a_scan_leaves_nothing_of_its_bar() {
+    let stage = Stage::bare();
+    many_skills(&stage, 3);
+    let summary = "3 scanned, 3 files: 0 blocked, 0 flagged, 3 clean";
+    let Some(mut person) = Person::sits_down() else { return };
+    person.starts(&stage, &[PROGRAM, "skill", "scan", "many"]);
+    let (status, shown) = person.waits();
+    assert_eq!((status.code(), left(&shown)), (Some(0), vec![summary, ""]), "{shown:?}");
+    // Where a person cannot see a line change, or standard error goes elsewhere, there is no bar.
+    for line in
+        ["TERM=dumb $RF skill scan many", "$RF skill scan many 2>err.txt", "$RF skill scan many 2>&1 | cat"]
+    {
+        let Some(mut person) = Person::sits_down() else { return };
+        person.starts(&stage, &["sh", "-c", line]);
+        let (_, shown) = person.waits();
+        assert_eq!(shown, format!("{summary}\r\n"), "{line}");
+    }
+    assert_eq!(std::fs::read_to_string(stage.path("ws/err.txt")).unwrap(), "");
 }

@@ -170,6 +170,6 @@ fn print(verdict: &Verdict, found: &Found<'_>, trace: bool, terminal: &mut Termi
         return terminal.json(&json);
     }
     verdict.text(terminal)?;
-    found.text(columns(), terminal)?;
+    found.text(columns(std::io::stdout()), terminal)?;
     if trace { verdict.trace_text(terminal) } else { Ok(()) }
 }

@@ -37,7 +37,7 @@ pub(crate) fn refusal(decision: &Decision, line: &Line, invocation: &Invocation)
     let message = format!("the policy {said}: {}", Shown::bytes(line.text()));
     let mut failure = Failure::coded(reason.code, message).exit(Exit::Refused);
     failure.drawing = deciding(invocation, decision)
-        .map(|found| draw(line.text(), found.span, columns()))
+        .map(|found| draw(line.text(), found.span, columns(std::io::stdout())))
         .unwrap_or_default();
     failure.causes.push(match &reason.rule {
         Some(rule) => format!("{} ({rule})", reason.text),

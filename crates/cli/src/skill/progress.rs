@@ -1,10 +1,12 @@
 //! A bar on standard error while a long scan goes on. Only a person at a terminal sees it.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use policy::Shown;
+
+use crate::{columns, surroundings};
 
 /// Whatever takes less time shows no bar.
 const PATIENCE: Duration = Duration::from_millis(600);
@@ -14,10 +16,11 @@ const PACE: Duration = Duration::from_millis(80);
 
 const WIDTH: usize = 24;
 
-/// How many characters of a name are shown.
+/// How many columns of a name are shown.
 const NAME: usize = 40;
 
-/// How far a scan is.
+/// How far a scan is. The bar is one line that ends where the window does, and the cursor stays as it is: whenever the command is
+/// ended, nothing has to be put in order.
 pub(crate) struct Progress {
     all: usize,
     done: usize,
@@ -29,7 +32,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(all: usize) -> Self {
-        let since = io::stderr().is_terminal().then(Instant::now);
+        let since = surroundings::is_watched().then(Instant::now);
         Self { all, done: 0, last: PathBuf::new(), since, drawn: false }
     }
 
@@ -47,7 +50,8 @@ impl Progress {
             return Ok(());
         }
         (self.since, self.drawn) = (Some(Instant::now()), true);
-        write!(err, "\r\x1b[K{}", bar(self.done, self.all, &self.last))?;
+        let room = surroundings::columns(io::stderr()).saturating_sub(1);
+        write!(err, "\r\x1b[K{}", bar(self.done, self.all, &self.last, room))?;
         err.flush()
     }
 
@@ -61,10 +65,24 @@ impl Progress {
     }
 }
 
-fn bar(done: usize, all: usize, last: &Path) -> String {
+/// A bar that takes no more columns than there are: one that goes on in the next line could not be taken away.
+fn bar(done: usize, all: usize, last: &Path, room: usize) -> String {
     let full = (done * WIDTH).checked_div(all).unwrap_or(WIDTH);
-    let name: String = Shown::path(last).to_string().chars().take(NAME).collect();
-    format!("[{}{}] {done}/{all} {name}", "#".repeat(full), " ".repeat(WIDTH - full))
+    let name = Shown::path(last).to_string();
+    let name = fitting(&name, NAME);
+    let whole = format!("[{}{}] {done}/{all} {name}", "#".repeat(full), " ".repeat(WIDTH - full));
+    fitting(&whole, room).trim_end().to_owned()
+}
+
+/// As much of the beginning as takes some columns.
+fn fitting(text: &str, columns: usize) -> &str {
+    let mut left = columns;
+    let cut = text.char_indices().find(|(_, c)| {
+        let rest = left.checked_sub(columns::of(*c));
+        left = rest.unwrap_or(0);
+        rest.is_none()
+    });
+    cut.map_or(text, |(at, _)| text.get(..at).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -73,8 +91,34 @@ mod tests {
 
     #[test]
     fn a_bar_says_how_far_and_steers_no_terminal() {
-        let drawn = bar(1, 4, Path::new("a\u{1b}[2Jb"));
-        assert_eq!(drawn, r"[######                  ] 1/4 a\u{1b}[2Jb");
-        assert_eq!(bar(0, 0, Path::new("")), format!("[{}] 0/0 ", "#".repeat(24)));
+        let rows = [
+            (1, 4, "a\u{1b}[2Jb", 99, r"[######                  ] 1/4 a\u{1b}[2Jb"),
+            (0, 0, "", 99, "[########################] 0/0"),
+            (4, 4, "日本", 33, "[########################] 4/4 日"),
+            (4, 4, "日本", 34, "[########################] 4/4 日"),
+            (4, 4, "日本", 35, "[########################] 4/4 日本"),
+            (4, 4, "abc", 9, "[########"),
+            (4, 4, "abc", 0, ""),
+        ];
+        for (done, all, name, room, expected) in rows {
+            assert_eq!(bar(done, all, Path::new(name), room), expected, "{done}/{all} {name} {room}");
+        }
+    }
+
+    #[test]
+    fn a_bar_is_drawn_late_and_taken_away() {
+        let drawn = |since: Option<Instant>| {
+            let mut err = Vec::new();
+            let mut progress = Progress { all: 2, done: 0, last: PathBuf::new(), since, drawn: false };
+            progress.draw(&mut err).unwrap();
+            progress.step(Path::new("a"), &mut err).unwrap();
+            progress.clear(&mut err).unwrap();
+            String::from_utf8(err).unwrap()
+        };
+        let long_ago = Instant::now().checked_sub(PATIENCE).unwrap();
+        let shown = drawn(Some(long_ago));
+        assert!(shown.starts_with("\r\x1b[K[  ") && shown.ends_with("\r\x1b[K"), "{shown:?}");
+        assert_eq!(drawn(None), "", "nobody looks");
+        assert_eq!(drawn(Instant::now().checked_add(PATIENCE)), "", "it is over at once");
     }
 }

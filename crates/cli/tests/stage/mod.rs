@@ -30,13 +30,18 @@ pub(crate) struct Ended {
 }
 
 impl Stage {
-    /// Nothing, and a word about it, where no jail can be made.
-    pub(crate) fn new() -> Option<Self> {
+    /// For commands that need no jail.
+    pub(crate) fn bare() -> Self {
         let directory = tempfile::tempdir().unwrap();
         for name in ["home", "ws/src", "beside"] {
             fs::create_dir_all(directory.path().join(name)).unwrap();
         }
-        let stage = Self { directory };
+        Self { directory }
+    }
+
+    /// Nothing, and a word about it, where no jail can be made.
+    pub(crate) fn new() -> Option<Self> {
+        let stage = Self::bare();
         let tried = stage.run("", "true");
         if tried.code != Some(0) {
             skipped("ringfence run", &format!("no jail can be made here: {}", tried.err));
