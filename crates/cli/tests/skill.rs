@@ -295,6 +295,126 @@ fn standard_input_is_read() {
 }
 
 #[test]
+fn what_is_typed_in_error_is_told_in_plain_words() {
+    let stage = Stage::new();
+    for path in ["ok/SKILL.md", "two/a/SKILL.md", "two/b/SKILL.md"] {
+        stage.put(path, skill("Count.\n"));
+    }
+    stage.put("plain/notes.md", "x");
+    stage.put("picture.md", [0x89, b'P', b'N', b'G', 0, 0, 0, 13, 0xff, 0xd8]);
+    let utf_16: Vec<u8> = skill("Count.\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    stage.put("wide/SKILL.md", utf_16);
+    fs::create_dir(stage.path("ws/empty")).unwrap();
+    fs::File::create(stage.path("ws/huge.md")).unwrap().set_len(1 << 40).unwrap();
+    symlink("round", stage.path("ws/trip")).unwrap();
+    symlink("trip", stage.path("ws/round")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, stage.path("ws/fifo"), 0o600.into()).unwrap();
+    let rows = [
+        ("scan", 64, "<PATH>..."),
+        ("scna ok", 64, "'scan'"),
+        ("scan ok --lock", 64, "--lock <FILE>"),
+        ("scan ok --lock a --write-lock b", 64, "cannot be used with"),
+        ("load", 64, "<PATH>"),
+        ("load ok ok", 64, "unexpected argument"),
+        ("load two", 64, "several skills"),
+        ("load ok --format sarif", 64, "only `skill scan` speaks SARIF"),
+        ("scan missing", 1, "missing was not looked at: No such file"),
+        ("scan trip", 1, "trip was not looked at: Too many levels of symbolic links"),
+        ("scan fifo", 1, "`-` reads standard input"),
+        ("scan /dev/zero", 1, "neither a file nor a directory"),
+        ("scan empty", 0, "note: empty: no SKILL.md and no manifest below it"),
+        ("scan ok --lock plain", 1, "it is no file"),
+        ("scan ok --baseline plain", 1, "it is no file"),
+        ("load missing", 1, "missing cannot be read"),
+        ("load fifo", 1, "`-` reads standard input"),
+        ("load trip", 1, "Too many levels of symbolic links"),
+        ("load empty", 1, "there is no SKILL.md in it"),
+        ("load plain", 1, "there is no SKILL.md in it"),
+        ("load huge.md", 1, "it is too large, with 1099511627776 bytes"),
+        ("load picture.md", 1, "it is no text in UTF-8"),
+        ("load wide", 1, "it is no text in UTF-8"),
+        ("clean plain", 1, "there is no SKILL.md in it"),
+        ("clean huge.md", 1, "it is too large"),
+        ("clean picture.md", 1, "it is no text in UTF-8"),
+        ("clean ok", 0, "nothing was hidden in it"),
+    ];
+    for (line, code, says) in rows {
+        let ended = stage.skill(line);
+        assert_eq!(ended.code, code, "{line}: {ended:?}");
+        assert!(ended.err.contains(says), "{line}: {ended:?}");
+        assert!(code == 0 || !line.starts_with("load") || ended.out.is_empty(), "{line}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_place_is_looked_at_once() {
+    let stage = Stage::new();
+    stage.put("skills/a/SKILL.md", skill("Count.\n"));
+    stage.put("skills/b/SKILL.md", skill("Count.\n"));
+    symlink("skills", stage.path("ws/linked")).unwrap();
+    for line in ["scan skills skills", "scan . skills/a", "scan skills/a skills", "scan linked skills/b"] {
+        let value = stage.json(line);
+        assert_eq!(value["skills"].as_array().unwrap().len(), 2, "{line}: {value}");
+    }
+    assert_eq!(stage.skill("scan . skills --write-lock x.lock").code, 0);
+}
+
+#[test]
+fn nothing_else_is_written_over() {
+    let rows = [
+        ("scan counter --write-lock counter/SKILL.md", "is something else"),
+        ("scan counter --write-baseline counter/SKILL.md", "is something else"),
+        ("scan counter --write-lock known.json", "is something else"),
+        ("scan counter --write-baseline all.lock", "is something else"),
+        ("scan counter --write-lock counter", "is something else"),
+        ("scan counter --write-lock fifo", "is something else"),
+        ("scan counter --write-baseline dangling", "is something else"),
+        ("scan counter --write-lock new/all.lock", "there is no such directory"),
+        ("scan counter --write-lock counter/SKILL.md/x", "there is no such directory"),
+    ];
+    let stage = Stage::new();
+    stage.put("counter/SKILL.md", skill("Count.\n"));
+    rustix::fs::mkfifoat(rustix::fs::CWD, stage.path("ws/fifo"), 0o600.into()).unwrap();
+    symlink("nowhere", stage.path("ws/dangling")).unwrap();
+    let written = "scan counter --write-lock all.lock --write-baseline known.json";
+    assert_eq!(stage.skill(written).code, 0);
+    let all = || {
+        let names = ["counter/SKILL.md", "known.json", "all.lock"];
+        names.map(|name| fs::read_to_string(stage.path("ws").join(name)).unwrap())
+    };
+    let before = all();
+    for (line, says) in rows {
+        let ended = stage.skill(line);
+        assert!(ended.code == 1 && ended.err.contains(says) && ended.out.is_empty(), "{line}: {ended:?}");
+    }
+    assert_eq!(all(), before);
+    assert!(!stage.path("ws/new").exists() && !stage.path("ws/nowhere").exists());
+    assert_eq!(stage.skill(written).code, 0, "its own files are written again");
+    stage.put("all.lock", format!("{}<<<<<<< ours\n", before[2]));
+    stage.put("known.json", "");
+    assert_eq!(stage.skill(written).code, 0, "also what came of a merge, and an empty file");
+    assert_eq!(all(), before);
+}
+
+#[test]
+fn what_cannot_be_told_is_no_better_for_it() {
+    for (body, code) in [("Count.\n", 1), (WARNING, 1), (CRITICAL, 2)] {
+        let stage = Stage::new();
+        stage.put("counter/SKILL.md", skill(body));
+        fs::create_dir(stage.path("ws/empty")).unwrap();
+        let full = || fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        for format in ["text", "json", "sarif"] {
+            let mut command = stage.command();
+            command.args(["scan", "counter", "--format", format]).stdout(full());
+            assert_eq!(command.stderr(Stdio::null()).status().unwrap().code(), Some(code), "{format} {body}");
+        }
+        let mut command = stage.command();
+        command.args(["scan", "counter", "empty"]).stdout(Stdio::null()).stderr(full());
+        assert_eq!(command.status().unwrap().code(), Some(code), "{body}");
+    }
+}
+
+#[test]
 fn links_are_not_followed() {
     let stage = Stage::new();
     stage.put("../outside/secret.md", CRITICAL);

@@ -15,6 +15,7 @@ use crate::rule::Severity;
 use crate::scan::Scanner;
 use crate::suppress::{Accepted, Judged};
 use crate::tree::{Content, Tree};
+use crate::written::is_binary;
 
 /// The judgement over all findings. The larger, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,6 +101,12 @@ pub enum Refused {
     /// There is nothing to load.
     #[error("there is no SKILL.md in it")]
     NoSkill,
+    /// The file is there, and is larger than anybody reads.
+    #[error("it is too large, with {0} bytes")]
+    TooLarge(u64),
+    /// The file is there, and is a program, a picture, or a text in another encoding.
+    #[error("it is no text in UTF-8")]
+    NotText,
     /// Its text is too long.
     #[error(transparent)]
     Oversize(#[from] TooLarge),
@@ -107,13 +114,13 @@ pub enum Refused {
     #[error("the front matter cannot be read: {0}")]
     Front(#[from] FrontError),
     /// Something in it is critical.
-    #[error("{} of its findings are critical", .0.count(Severity::Critical))]
+    #[error("{}", counted(.0.count(Severity::Critical)))]
     Blocked(Box<Judged>),
 }
 
 /// Loads a skill, or says why not.
 pub fn load(tree: &Tree, scanner: &Scanner, settings: &Settings) -> Result<Loaded, Refused> {
-    let (_, raw) = main_file(tree).ok_or(Refused::NoSkill)?;
+    let (_, raw) = main_file(tree)?;
     let cleaned = clean::sized(&raw, settings.size)?;
     let front = Front::read(&cleaned.text)?;
     let judged = if settings.scan { judged(tree, scanner, settings) } else { Judged::default() };
@@ -150,14 +157,20 @@ fn judged(tree: &Tree, scanner: &Scanner, settings: &Settings) -> Judged {
 }
 
 /// The text that a skill is made of: SKILL.md at the top, or the only file there is.
-#[must_use]
-pub fn main_file(tree: &Tree) -> Option<(&Path, Cow<'_, str>)> {
+pub fn main_file(tree: &Tree) -> Result<(&Path, Cow<'_, str>), Refused> {
     let named = tree.entries.iter().find(|entry| entry.path.as_os_str().eq_ignore_ascii_case("SKILL.md"));
-    let entry = named.or_else(|| tree.entries.first().filter(|_| tree.entries.len() == 1))?;
+    let entry = named.or_else(|| tree.entries.first().filter(|_| tree.entries.len() == 1));
+    let entry = entry.ok_or(Refused::NoSkill)?;
     match &entry.content {
-        Content::File { bytes, .. } => Some((&entry.path, String::from_utf8_lossy(bytes))),
-        _ => None,
+        Content::File { bytes, .. } if is_binary(bytes) => Err(Refused::NotText),
+        Content::File { bytes, .. } => Ok((&entry.path, String::from_utf8_lossy(bytes))),
+        Content::TooLarge { length } => Err(Refused::TooLarge(*length)),
+        Content::Link { .. } | Content::Special => Err(Refused::NoSkill),
     }
+}
+
+fn counted(critical: usize) -> String {
+    if critical == 1 { "1 critical finding".to_owned() } else { format!("{critical} critical findings") }
 }
 
 #[cfg(test)]
@@ -211,5 +224,10 @@ mod tests {
         let scanner = Scanner::new(&rules::all());
         let refused = load(&Tree::default(), &scanner, &settings(9, Oversize::Refuse)).unwrap_err();
         assert!(matches!(refused, Refused::NoSkill));
+        let utf_16: Vec<u8> = "Count the words.".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [utf_16, b"\x7fELF\x02\x01\x01\0\0\0\0\0".to_vec()] {
+            let refused = load(&Tree::of_file("SKILL.md", bytes), &scanner, &settings(99, Oversize::Refuse));
+            assert!(matches!(refused, Err(Refused::NotText)));
+        }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct CleanArgs {
 pub(crate) fn run(args: &CleanArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let one = One::at(&args.path)?;
     let (path, text) =
-        main_file(one.skill()).ok_or_else(|| unreadable(&args.path, "there is no SKILL.md in it"))?;
+        main_file(one.skill()).map_err(|refused| unreadable(&args.path, &refused.to_string()))?;
     let cleaned = clean(&text);
     match terminal.format {
         Format::Json => terminal.json(&json(path, &cleaned))?,

@@ -112,7 +112,7 @@ fn kind(file_type: FileType) -> Kind {
 fn take(opened: OwnedFd, most: u64) -> io::Result<Taken> {
     let stat = rustix::fs::fstat(&opened)?;
     if kind(FileType::from_raw_mode(stat.st_mode)) != Kind::File {
-        return Err(io::Error::other("it is no file any more"));
+        return Err(io::Error::other("it is no file"));
     }
     let length = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
     if length > most {

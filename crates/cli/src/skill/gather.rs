@@ -1,5 +1,6 @@
 //! What a person typed -> the skills and manifests that are there.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -69,6 +70,9 @@ pub(crate) fn gather(places: &[PathBuf]) -> Gathered {
             gathered.troubles.push(Trouble::new(place, error.to_string()));
         }
     }
+    // A place that was typed twice, or above another one, is looked at once.
+    let mut seen = BTreeSet::new();
+    gathered.spots.retain(|spot| seen.insert(spot.real.clone()));
     gathered
 }
 
@@ -97,7 +101,9 @@ impl Gathered {
                 self.file(place.to_owned(), Some(real), content);
             }
             Kind::Link | Kind::Special => {
-                return Err(io::Error::other("it is neither a file nor a directory"));
+                return Err(io::Error::other(
+                    "it is neither a file nor a directory; `-` reads standard input",
+                ));
             }
         }
         Ok(())
@@ -120,9 +126,11 @@ impl Gathered {
     /// Every skill and manifest below a directory; all of it as one where there is none.
     fn directory(&mut self, shown: &Path, real: PathBuf, top: &Arc<Directory>) {
         let mut search = Search { shown, real: &real, top, found: self, searched: 0 };
-        let before = search.found.spots.len();
+        let (before, troubles) = (search.found.spots.len(), search.found.troubles.len());
         search.directory(top, Path::new(""), 0);
         if self.spots.len() == before {
+            // Whoever reads all of it meets them again.
+            self.troubles.truncate(troubles);
             let source = Source::Directory(Arc::clone(top), PathBuf::new());
             self.notes.push(Trouble::new(shown, "no SKILL.md and no manifest below it: scanned as one"));
             self.spots.push(Spot { shown: shown.to_owned(), real: Some(real), source });

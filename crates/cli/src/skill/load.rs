@@ -13,6 +13,7 @@ use super::one::{One, unreadable};
 use super::pins::{Difference, Pins, pin_name};
 use super::profile;
 use super::scan::allows;
+use super::text::counted_as;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -277,8 +278,8 @@ fn tell(
     }
     if loaded.verdict == Verdict::Flagged {
         let warning = terminal.warning(Code::SkillFlagged);
-        let count = loaded.judged.open.len();
-        writeln!(terminal.err, "{warning}: {shown} has {count} findings: `ringfence skill scan {shown}`")?;
+        let count = counted_as(loaded.judged.open.len(), "finding");
+        writeln!(terminal.err, "{warning}: {shown} has {count}: `ringfence skill scan {shown}`")?;
     }
     Ok(())
 }

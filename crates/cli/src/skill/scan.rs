@@ -54,6 +54,35 @@ pub(crate) struct ScanArgs {
     show_suppressed: bool,
 }
 
+impl ScanArgs {
+    /// Says early what could not be written, and leaves everything alone that is something else.
+    fn may_be_written(&self, around: &Surroundings) -> Result<(), Failure> {
+        let is_baseline = |bytes: &[u8]| Baseline::read(&String::from_utf8_lossy(bytes)).is_ok();
+        // Also one that was merged and cannot be read any more.
+        let is_lock = |bytes: &[u8]| bytes.starts_with(b"{\"ringfence-lock\":");
+        let baseline =
+            self.write_baseline.as_deref().map(|path| replaceable(&around.cwd.join(path), is_baseline));
+        let lock = self.write_lock.as_deref().map(|path| replaceable(&around.cwd.join(path), is_lock));
+        baseline.into_iter().chain(lock).collect()
+    }
+}
+
+/// Whether a file may be written under a name: there is a directory for it, and nothing in it or an older one of its kind.
+fn replaceable(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
+    let shown = Shown::path(path);
+    if !path.parent().is_some_and(Path::is_dir) {
+        return Err(Failure::new(format!("{shown} cannot be written")).hint("there is no such directory"));
+    }
+    if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Ok(());
+    }
+    match typed_file(path, MAX_FILE) {
+        Ok(Taken::Whole(bytes, _)) if bytes.is_empty() || is_ours(&bytes) => Ok(()),
+        _ => Err(Failure::new(format!("{shown} is something else, and is not written over"))
+            .hint("name another file, or remove it")),
+    }
+}
+
 /// A set of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Rules {
@@ -87,6 +116,7 @@ pub(crate) fn run(
     let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
     let mut accepted = Accepted { allow: allows(&scan_settings), inline: args.inline_suppressions, baseline };
     let pins = args.lock.as_deref().map(Pins::read).transpose()?;
+    args.may_be_written(around)?;
     let scanner = args.rules.scanner();
     let mut whole = Whole::new(gather(&args.paths));
     let workspace = &around.places.workspace;
@@ -107,15 +137,17 @@ pub(crate) fn run(
         pins::write(&around.cwd.join(path), &whole.gathered.spots, &whole.scanned)?;
     }
     let recorded = record::scanned(&settings, &whole.scanned);
-    match whole.tell(shape, args.show_suppressed, terminal) {
-        // The verdict is an answer too, also to a caller that reads nothing else.
-        Err(error) if !Terminal::is_unread(&error) => return Err(error.into()),
-        _ => {}
+    let told = whole.tell(shape, args.show_suppressed, terminal);
+    let warned = recorded.or_else(|failure| record::unrecorded(&failure, terminal));
+    // The verdict is an answer too, also to a caller that reads nothing else.
+    let exit = whole.exit();
+    match told.and(warned) {
+        Err(error) if !Terminal::is_unread(&error) => {
+            let failed = if exit == Exit::Ok { Exit::Failed } else { exit };
+            Err(Failure::from(error).exit(failed))
+        }
+        _ => Ok(exit),
     }
-    if let Err(failure) = recorded {
-        record::unrecorded(&failure, terminal)?;
-    }
-    Ok(whole.exit())
 }
 
 /// Everything that one command looked at.
@@ -141,10 +173,11 @@ impl Whole {
 
     fn tell(&self, shape: Shape, show_suppressed: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
         match shape {
-            Shape::Text => text::tell(self, show_suppressed, terminal),
-            Shape::Json => terminal.json(&json::whole(self)),
-            Shape::Sarif => terminal.json(&sarif::log(self)),
+            Shape::Text => text::tell(self, show_suppressed, terminal)?,
+            Shape::Json => terminal.json(&json::whole(self))?,
+            Shape::Sarif => terminal.json(&sarif::log(self))?,
         }
+        terminal.out.flush()
     }
 
     /// The verdict on everything.

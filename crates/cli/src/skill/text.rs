@@ -154,7 +154,8 @@ fn counted(scanned: &Scanned) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-fn counted_as(count: usize, word: &str) -> String {
+/// A number of things.
+pub(crate) fn counted_as(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
