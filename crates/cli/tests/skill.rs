@@ -347,6 +347,20 @@ fn what_is_typed_in_error_is_told_in_plain_words() {
 }
 
 #[test]
+fn what_is_not_looked_at_is_told_once() {
+    let stage = Stage::new();
+    fs::create_dir_all(stage.path("ws/deep").join("d/".repeat(80))).unwrap();
+    let value = stage.json("scan deep");
+    assert_eq!(value["unread"].as_array().unwrap().len(), 1, "{value}");
+    assert_eq!(stage.skill("scan deep").code, 1);
+    // A skill beside it does not make up for it.
+    stage.put("deep/counter/SKILL.md", skill("Count.\n"));
+    let value = stage.json("scan deep");
+    assert_eq!(value["unread"].as_array().unwrap().len(), 1, "{value}");
+    assert_eq!(stage.skill("scan deep").code, 1);
+}
+
+#[test]
 fn a_place_is_looked_at_once() {
     let stage = Stage::new();
     stage.put("skills/a/SKILL.md", skill("Count.\n"));

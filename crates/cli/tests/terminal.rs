@@ -328,7 +328,7 @@ fn many_skills(stage: &Stage, names: usize) {
         ["count", "words", "read", "notes", "write", "down", "curl", "table", "path", "list", "number"];
     let word = |at: usize| words[(at * at / 7 + at / 3) % words.len()];
     let text: String =
-        (0..250_000).map(|at| format!("{}{}", word(at), if at % 9 == 8 { ".\n" } else { " " })).collect();
+        (0..250_000).flat_map(|at| [word(at), if at % 9 == 8 { ".\n" } else { " " }]).collect();
     let first = stage.path("ws/first.md");
     std::fs::write(&first, text).unwrap();
     for number in 0..names {

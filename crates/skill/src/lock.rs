@@ -141,9 +141,11 @@ impl Lock {
     /// The skills and single files that are pinned, each once.
     #[must_use]
     pub fn skills(&self) -> BTreeSet<&str> {
-        let skill =
-            |pinned| if let &Pinned::File { ref skill, .. } = pinned { Some(skill.as_str()) } else { None };
-        self.pins.keys().filter_map(skill).collect()
+        let named = self.pins.keys().filter_map(|pinned| match pinned {
+            Pinned::File { skill, .. } => Some(skill.as_str()),
+            Pinned::Tool { .. } => None,
+        });
+        named.collect()
     }
 
     /// One hash over everything that is pinned of a skill: paths, modes and bytes in the order of the paths. `None` if nothing is.
@@ -382,6 +384,31 @@ mod tests {
         assert!(before.compare(&before).is_empty());
         assert_ne!(before.skill_hash("a"), after.skill_hash("a"));
         assert_eq!(before.skill_hash("b"), None);
+    }
+
+    #[test]
+    fn a_manifest_is_pinned_as_a_file_and_tool_by_tool() {
+        let tree = |text: &str| {
+            tree(&[("SKILL.md", "x", false), ("conf/mcp.json", text, false), ("no.json", "{}", false)])
+        };
+        let pinned = |text: &str| {
+            let mut lock = Lock::empty();
+            lock.pin_tree("a/b", &tree(text)).map(|()| lock)
+        };
+        let before = pinned(TOOLS).unwrap();
+        assert_eq!(before.skills().into_iter().collect::<Vec<_>>(), ["a/b"]);
+        let changed = before.compare(&pinned(r#"{"tools":[{"name":"t","description":"y"}]}"#).unwrap());
+        let tool = Pinned::Tool { server: "a/b/conf/mcp.json".to_owned(), tool: "t".to_owned() };
+        assert!(changed.changed.contains(&tool) && changed.changed.len() == 2, "{changed:?}");
+        // The layout of a file is no change of a tool, and one of the file all the same.
+        let changed = before.compare(&pinned(&TOOLS.replace(':', " : ")).unwrap());
+        assert!(!changed.changed.contains(&tool) && changed.changed.len() == 1, "{changed:?}");
+        assert_eq!(pinned(r#"{"tools":[{"name":"t"},{"name":"t"}]}"#), Err(LockError::Tool("t".to_owned())));
+        for (name, path, expected) in
+            [("a/tools.json", "tools.json", "a/tools.json"), ("a", "b/t.json", "a/b/t.json")]
+        {
+            assert_eq!(server_name(name, Path::new(path)), expected);
+        }
     }
 
     #[test]

@@ -185,8 +185,8 @@ impl<'a> Tools<'a> {
 fn place(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = bytes.get(..at).unwrap_or(bytes);
     let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let lines = before.iter().filter(|byte| **byte == b'\n').count();
-    (lines + 1, String::from_utf8_lossy(line).chars().count() + 1)
+    let lines = before.split(|byte| *byte == b'\n').count();
+    (lines, String::from_utf8_lossy(line).chars().count() + 1)
 }
 
 /// What a skill is called in a lock: by its place in the workspace, or by its own name elsewhere.

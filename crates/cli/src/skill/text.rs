@@ -73,24 +73,28 @@ const WIDTH: usize = 100;
 /// Something that is not as it was pinned; a tool with everything that it says now, for a person to look at again.
 fn changed(scanned: &Scanned, difference: &Difference) -> String {
     let line = difference.line();
-    let mut text = format!("{}: not as pinned: {}", Shown::path(&scanned.shown), Shown::text(&line));
-    let Some(now) = &difference.now else { return text };
-    let place = scanned.place_of_change(difference);
-    text += &format!("\n  --> {}:{}:{}", Shown::path(&place), now.at.0, now.at.1);
-    let whole = format!("{:#}", now.whole);
-    let length = whole.chars().count();
-    let shown: String = whole.chars().take(SHOWN).collect();
+    let mut lines = vec![format!("{}: not as pinned: {}", Shown::path(&scanned.shown), Shown::text(&line))];
+    if let Some(now) = &difference.now {
+        let place = scanned.place_of_change(difference);
+        lines.push(format!("  --> {}:{}:{}", Shown::path(&place), now.at.0, now.at.1));
+        lines.extend(folded(&format!("{:#}", now.whole)));
+    }
+    lines.join("\n")
+}
+
+/// A text beside a bar. A long line is folded and not cut: what matters may stand at its end.
+fn folded(text: &str) -> Vec<String> {
+    let (length, shown) = (text.chars().count(), text.chars().take(SHOWN).collect::<String>());
+    let mut lines = Vec::new();
     for line in shown.lines() {
-        // A long line is folded and not cut: what matters may stand at its end.
         let characters: Vec<char> = line.chars().collect();
-        for part in characters.chunks(WIDTH) {
-            text += &format!("\n   | {}", Shown::text(&String::from_iter(part)));
-        }
+        let parts = characters.chunks(WIDTH).map(|part| Shown::text(&String::from_iter(part)).to_string());
+        lines.extend(parts.map(|part| format!("   | {part}")));
     }
     if length > SHOWN {
-        text += &format!("\n   | … and {} characters more", length - SHOWN);
+        lines.push(format!("   | … and {} characters more", length - SHOWN));
     }
-    text
+    lines
 }
 
 /// A step on the way to a finding, in words.
