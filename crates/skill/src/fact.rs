@@ -13,6 +13,7 @@ mod persist;
 use std::ops::Range;
 
 use crate::language::Language;
+use crate::phrase::Phrases;
 use crate::secret::Secret;
 use crate::unit::{Place, Unit};
 pub(crate) use network::{Destination, Kind as HostKind};
@@ -156,6 +157,12 @@ pub(crate) enum Part {
     Header,
     Body,
 }
+
+/// What is in every text that sends something or looks up a name.
+pub(crate) static SENDS: Phrases = Phrases::new(&[
+    r"\$\.|post|\bput|upload|send|request|fetch|axios|\bgot\b|urlopen|urllib|http\.|https\.|httpx|aiohttp|ajax|socket|connect|stor(?:binary|lines)|\biwr\b|\birm\b|invoke-|dns|lookup|resolve|gethost|getaddr|download|getstringasync",
+    r"curl|wget|\bxh\b|\bhttps? |\bnc\b|ncat|socat|telnet|\bscp\b|sftp|rsync|\bl?ftp\b|rclone|\baws\b|gsutil|\bgh\b|croc|mail|mutt|msmtp|swaks|\bdig\b|drill|\bping\b|getent|\bhost\b",
+]);
 
 impl Reading {
     /// A number for a new fact; nothing when there are too many.

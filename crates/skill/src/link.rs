@@ -1,5 +1,7 @@
 //! The addresses in a text, and what is known about them.
 
+use std::collections::HashSet;
+
 use memchr::memmem;
 
 use crate::destination::{Destination, Kind, classify};
@@ -65,6 +67,27 @@ pub(crate) fn links(text: &str) -> Vec<Link<'_>> {
     }
     found
 }
+
+/// Whether a text has an address of a kind. Each place is looked at once; a text with more of them than anybody writes has it.
+pub(crate) fn leads_to(text: &str, is_of_kind: impl Fn(&Destination) -> bool) -> bool {
+    let mut seen = HashSet::new();
+    memmem::find_iter(text.as_bytes(), b"://").any(|at| {
+        // With the beginning of the path: it can be another's.
+        let rest = &text.as_bytes()[at + 3..];
+        let rest = &rest[..rest.len().min(256)];
+        let mut slashes = 0;
+        let end = rest.iter().position(|byte| {
+            slashes += u8::from(*byte == b'/');
+            slashes > 1 || is_border(char::from(*byte))
+        });
+        let host = &rest[..end.unwrap_or(rest.len())];
+        seen.insert(host)
+            && (seen.len() > MAX_PLACES || with_scheme(text, at).is_some_and(|link| is_of_kind(&link.to)))
+    })
+}
+
+/// How many places of one text are looked at.
+const MAX_PLACES: usize = 1000;
 
 fn with_scheme(text: &str, at: usize) -> Option<Link<'_>> {
     let before = text.get(..at)?;

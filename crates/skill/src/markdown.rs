@@ -1,5 +1,7 @@
 //! Markdown in its units, with exact places.
 
+mod section;
+
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -8,39 +10,44 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use crate::language::Language;
 use crate::unit::{Place, Unit};
 use crate::view::View;
+pub(crate) use section::Section;
 
-/// A Markdown text in its units, in the order of the text. Inline code stands both in its paragraph and alone.
-pub(crate) fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
+/// The parts of a text that can be read alone: together they have the units of the whole, but for links to an address that stands in
+/// another part.
+pub(crate) fn sections(text: &str) -> Vec<Section> {
+    section::sections(text, behind_front(text))
+}
+
+/// The units of one part of a text, in its order. Inline code stands both in its paragraph and alone.
+pub(crate) fn units_in<'a>(view: &'a View<'a>, section: &Section) -> Vec<Unit<'a>> {
     let mut walk = Walk {
         view,
         units: Vec::new(),
-        headings: Vec::new(),
-        above: Rc::default(),
+        headings: section.headings.clone(),
+        above: section.headings.iter().map(|(_, range)| range.clone()).collect(),
         block: None,
         fence: None,
     };
-    let front = front_matter(&view.text);
-    if let Some(front) = &front {
-        walk.push(Place::Front, front.clone());
+    let Range { start: mut from, end: to } = section.range;
+    if from == 0
+        && let Some(front) = front_matter(&view.text)
+    {
+        walk.push(Place::Front, front);
+        from = behind_front(&view.text);
     }
-    let from = front.map_or(0, |front| {
-        view.text[front.end..].find('\n').map_or(view.text.len(), |at| front.end + at + 1)
-    });
     let options = Options::ENABLE_TABLES | Options::ENABLE_GFM;
-    let parser = Parser::new_ext(&view.text[from..], options);
-    let definitions: Vec<(Range<usize>, Option<String>)> = parser
-        .reference_definitions()
-        .iter()
-        .map(|(_, definition)| (definition.span.clone(), definition.title.as_ref().map(ToString::to_string)))
-        .collect();
+    let parser = Parser::new_ext(view.text.get(from..to).unwrap_or_default(), options);
     for (event, range) in parser.into_offset_iter() {
         walk.event(&event, from + range.start..from + range.end);
     }
-    for (span, _) in definitions {
-        // Nobody sees a definition on the page: its label and title can say anything.
-        walk.push(Place::Title, from + span.start..from + span.end);
-    }
+    walk.leftovers(from..to);
     walk.units
+}
+
+/// Where the text behind the front matter begins.
+fn behind_front(text: &str) -> usize {
+    front_matter(text)
+        .map_or(0, |front| text[front.end..].find('\n').map_or(text.len(), |at| front.end + at + 1))
 }
 
 /// The stretch between the two lines of `---`, without them.
@@ -172,6 +179,32 @@ impl Walk<'_> {
         }
     }
 
+    /// What is in none of the units: definitions of links, words behind the opening of a fence. Nobody sees it on the page, and it
+    /// can say anything.
+    fn leftovers(&mut self, within: Range<usize>) {
+        let mut covered: Vec<Range<usize>> = self.units.iter().map(|unit| unit.range.clone()).collect();
+        covered.sort_unstable_by_key(|range| range.start);
+        covered.push(within.end..within.end);
+        let mut at = within.start;
+        for range in covered {
+            if at < range.start {
+                self.leftover(at..range.start);
+            }
+            at = at.max(range.end);
+        }
+    }
+
+    fn leftover(&mut self, range: Range<usize>) {
+        let text = self.text(&range);
+        let says = text.bytes().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count() > 2;
+        let bare = text.trim_ascii();
+        let is_fence = bare.starts_with(['`', '~']) && !bare.contains(char::is_whitespace);
+        if says && !is_fence {
+            let start = range.start + text.len() - text.trim_ascii_start().len();
+            self.push(Place::Title, start..start + bare.len());
+        }
+    }
+
     fn push(&mut self, place: Place, range: Range<usize>) {
         let language = match place {
             Place::Inline => Language::Shell,
@@ -212,6 +245,10 @@ mod tests {
     use crate::view::views;
     use Place::{Comment, Fence, Front, Heading, Html, Inline, Prose, Title};
 
+    fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
+        units_in(view, &Section::whole(&view.text))
+    }
+
     fn shown(text: &str) -> Vec<(Place, String)> {
         let tree = Tree::of_file("SKILL.md", text);
         let views = views(&tree);
@@ -238,6 +275,126 @@ mod tests {
         ];
         let expected: Vec<_> = expected.map(|(place, text)| (place, text.to_owned())).into();
         assert_eq!(shown(text), expected);
+    }
+
+    #[test]
+    fn every_word_is_in_a_unit() {
+        let rows = [
+            "[//]: # (one word)\n[//]: # (other word)\n",
+            "```js hidden words\ncode\n```\n",
+            "~~~ hidden words\n~~~\n",
+            "[a]: <b> \"words\"\n[a]: <c> \"hidden words\"\n\n[a]\n",
+            "| a | b |\n|---|---|\n| words | hidden words | words of a third column |\n",
+            "> [!NOTE] words\n> hidden words\n",
+            "Words\n===\n",
+        ];
+        for text in rows {
+            let units = shown(text);
+            let words: Vec<&str> =
+                text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2).collect();
+            for word in words {
+                assert!(units.iter().any(|(_, unit)| unit.contains(word)), "{word} of {text:?} in {units:?}");
+            }
+        }
+    }
+
+    /// What makes it hard to say where something ends.
+    const PIECES: &[&str] = &[
+        "# a\n",
+        "## b\n",
+        "#c\n",
+        "\n",
+        "\n\n",
+        "text\n",
+        "long text ",
+        "```\n",
+        "```js\n",
+        "````\n",
+        "``` `x`\n",
+        "~~~\n",
+        "  ```\n",
+        "    ```\n",
+        "- ```\n",
+        "> ```\n",
+        "1. ~~~\n",
+        "- a\n",
+        "  b\n",
+        "> q\n",
+        "    code\n",
+        "\t",
+        "  ",
+        "\r\n",
+        "<div>\n",
+        "</div>\n",
+        "<foo>\n",
+        "<!-- ",
+        "<!-- x -->\n",
+        "<!-->\n",
+        "-->\n",
+        "  <!--\n",
+        "- <!--\n",
+        "<pre>\n",
+        "</pre>\n",
+        " <script>\n",
+        "</script>\n",
+        "<?\n",
+        "?>\n",
+        "<!X\n",
+        "| a | b |\n|---|---|\n",
+        "***\n",
+        "===\n",
+        "---\n",
+        "`",
+        "`x`\n",
+        "\n\n[a]: b\n",
+        "\n\n[a]: b\n'",
+        "<b>x</b>\n",
+        "\u{b}\n",
+        "\u{a0}\n",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn parts_read_as_in_the_whole(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..60),
+            pad in 0usize..3,
+        ) {
+            let mut text: String = pieces.concat();
+            // Long enough to be divided.
+            if pad > 0 {
+                text = text.replace("long text ", &"long text ".repeat(60));
+            }
+            same_in_parts(&text);
+        }
+    }
+
+    fn same_in_parts(text: &str) {
+        let tree = Tree::of_file("SKILL.md", text);
+        let views = views(&tree);
+        let listed = |units: Vec<Unit<'_>>| -> Vec<_> {
+            let real = units.into_iter().filter(|unit| !unit.range.is_empty());
+            real.map(|unit| (unit.range.start, unit.range.end, unit.place as u8, unit.language)).collect()
+        };
+        let mut whole = listed(units(&views[0]));
+        let mut parts: Vec<_> = sections(&views[0].text)
+            .iter()
+            .flat_map(|section| listed(units_in(&views[0], section)))
+            .collect();
+        whole.sort_by_key(|unit| (unit.0, unit.1, unit.2));
+        parts.sort_by_key(|unit| (unit.0, unit.1, unit.2));
+        assert_eq!(parts, whole, "{text:?}");
+    }
+
+    #[test]
+    fn a_text_is_divided_at_its_headings() {
+        let part = format!(
+            "## A\n\n{}\n\n```sh\n# no heading\n\n# nor this\n```\n\n<!-- a\n\n# b -->\n\n",
+            "words ".repeat(100)
+        );
+        let text = format!("---\nname: x\n---\n{}", part.repeat(3));
+        let starts: Vec<usize> = sections(&text).iter().map(|section| section.range.start).collect();
+        assert_eq!(starts, [0, 16 + part.len(), 16 + 2 * part.len()]);
+        same_in_parts(&text);
     }
 
     #[test]

@@ -14,20 +14,26 @@ use frequent::FREQUENT;
 /// How many bytes are looked up at once.
 const GRAM: usize = 4;
 
-/// How many bits the table has, as a power of two.
-const BITS: u32 = 17;
+/// What an anchor begins with that is only looked for at the beginning of a word.
+const WORD: &str = r"\b";
+
+/// How many words the table has, as a power of two.
+const WORDS: u32 = 11;
 
 /// How many words the table has.
-const TABLE: usize = 1 << (BITS - 6);
+const TABLE: usize = 1 << WORDS;
+
+/// How many bits of a hash say which two bits of a word are meant.
+const WITHIN: u32 = 12;
 
 /// All anchors of a set of rules.
 #[derive(Debug)]
 pub(crate) struct Prefilter {
-    /// Whether four bytes with this hash are in an anchor.
+    /// Two bits for each four bytes that are in an anchor.
     table: Box<[u64; TABLE]>,
     /// The anchors by hash.
     keys: Vec<(u32, u32)>,
-    /// Where those of each hash begin among them.
+    /// Where those begin whose bits are in a word of the table.
     first: Vec<u32>,
     anchors: Vec<Word>,
     /// Anchors that are too short for the table: they are looked for by their rarest byte.
@@ -38,8 +44,13 @@ pub(crate) struct Prefilter {
 struct Word {
     /// In lower case. A blank stands for any gap between two words.
     text: Vec<u8>,
+    /// Whether no letter stands before it.
+    at_start: bool,
     /// Where the four bytes stand that are looked up.
     key: usize,
+    /// Up to eight bytes from there, up to a gap, and which of them count: most others differ here already.
+    head: u64,
+    mask: u64,
     /// The rules it belongs to.
     rules: Vec<u16>,
 }
@@ -62,21 +73,20 @@ impl Prefilter {
         let mut all = Self {
             table: Box::new([0; TABLE]),
             keys: Vec::new(),
-            first: vec![u32::MAX; 1 << BITS],
+            first: Vec::new(),
             anchors: Vec::new(),
             short: Vec::new(),
         };
         for (number, (word, rules)) in (0u32..).zip(words) {
-            let text = word.as_bytes().to_vec();
+            let at_start = word.starts_with(WORD);
+            let text = word.trim_start_matches(WORD).as_bytes().to_vec();
             let key = all.enter(&text, number);
-            all.anchors.push(Word { text, key, rules });
+            all.anchors.push(Word::new(text, at_start, key, rules));
         }
         all.keys.sort_unstable();
         all.keys.dedup();
-        for (at, (hash, _)) in (0u32..).zip(&all.keys) {
-            let first = &mut all.first[*hash as usize];
-            *first = at.min(*first);
-        }
+        let begin = |word: u32| all.keys.partition_point(|(hash, _)| hash >> WITHIN < word);
+        all.first = (0..).take(TABLE).map(|word| u32::try_from(begin(word)).unwrap_or(u32::MAX)).collect();
         all
     }
 
@@ -96,7 +106,7 @@ impl Prefilter {
 
     fn enter_gram(&mut self, gram: &[u8], number: u32) {
         let hash = hash(gram);
-        self.table[(hash >> 6) as usize % TABLE] |= 1 << (hash & 63);
+        self.table[(hash >> WITHIN) as usize % TABLE] |= bits(hash);
         self.keys.push((hash, number));
     }
 
@@ -106,7 +116,7 @@ impl Prefilter {
         let mut found = Vec::new();
         for (at, gram) in bytes.windows(GRAM).enumerate() {
             let hash = hash(gram);
-            if self.table[(hash >> 6) as usize % TABLE] >> (hash & 63) & 1 == 1 {
+            if self.table[(hash >> WITHIN) as usize % TABLE] & bits(hash) == bits(hash) {
                 self.compare(bytes, at, hash, &mut found);
             }
         }
@@ -137,12 +147,14 @@ impl Prefilter {
 
     #[cold]
     fn compare(&self, bytes: &[u8], at: usize, hash: u32, found: &mut Vec<Anchor>) {
-        let first = self.first.get(hash as usize).map_or(usize::MAX, |first| *first as usize);
-        for (_, number) in
-            self.keys.get(first..).unwrap_or_default().iter().take_while(|(other, _)| *other == hash)
-        {
+        let first = self.first.get((hash >> WITHIN) as usize).map_or(usize::MAX, |first| *first as usize);
+        let near = eight(&bytes[at..]);
+        let keys = self.keys.get(first..).unwrap_or_default().iter();
+        for (_, number) in keys.take_while(|(other, _)| *other <= hash).filter(|(other, _)| *other == hash) {
             let word = &self.anchors[*number as usize];
-            if let Some(at) = word.begins(bytes, at) {
+            if (near ^ word.head) & word.mask == 0
+                && let Some(at) = word.begins(bytes, at)
+            {
                 found.push(Anchor { at, number: *number });
             }
         }
@@ -150,11 +162,20 @@ impl Prefilter {
 }
 
 impl Word {
+    fn new(text: Vec<u8>, at_start: bool, key: usize, rules: Vec<u16>) -> Self {
+        let fixed = text[key..].iter().take(8).take_while(|byte| **byte != b' ').count();
+        let mask = if fixed == 8 { u64::MAX } else { (1 << (8 * fixed)) - 1 };
+        let head = eight(&text[key..]);
+        Self { text, at_start, key, head, mask, rules }
+    }
+
     /// Where it begins, if its four bytes stand at a place in a text.
     fn begins(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let (before, behind) = self.text.split_at(self.key);
         taken(behind.iter(), bytes[at..].iter())?;
-        Some(at - taken(before.iter().rev(), bytes[..at].iter().rev())?)
+        let start = at - taken(before.iter().rev(), bytes[..at].iter().rev())?;
+        let within = self.at_start && start > 0 && bytes[start - 1].is_ascii_alphanumeric();
+        (!within).then_some(start)
     }
 }
 
@@ -189,6 +210,22 @@ fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'*' | b'_' | b'`' | b'"' | b'\'' | b'>' | b'|' | b'~')
 }
 
+/// The two bits of a word that stand for a hash.
+#[inline]
+fn bits(hash: u32) -> u64 {
+    1 << (hash & 63) | 1 << (hash >> 6 & 63)
+}
+
+/// The next eight bytes, the same for upper and lower case.
+#[inline]
+fn eight(bytes: &[u8]) -> u64 {
+    let number = match bytes.first_chunk() {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    };
+    number | 0x2020_2020_2020_2020
+}
+
 /// The same for upper and lower case.
 #[inline]
 fn hash(gram: &[u8]) -> u32 {
@@ -196,7 +233,7 @@ fn hash(gram: &[u8]) -> u32 {
         [a, b, c, d] => u32::from_le_bytes([*a, *b, *c, *d]),
         _ => 0,
     };
-    (number | 0x2020_2020).wrapping_mul(0x9E37_79B1) >> (32 - BITS)
+    (number | 0x2020_2020).wrapping_mul(0x9E37_79B1) >> (32 - WORDS - WITHIN)
 }
 
 /// Where the bytes of a word stand that are rarest in ordinary text, best without a blank.
@@ -230,7 +267,7 @@ mod tests {
     fn slowly(prefilter: &Prefilter, text: &str) -> Vec<(usize, u32)> {
         let all = 0..text.len();
         let begins = |at: usize, word: &Word| {
-            let whole = Word { text: word.text.clone(), key: 0, rules: Vec::new() };
+            let whole = Word::new(word.text.clone(), word.at_start, 0, Vec::new());
             whole.begins(text.as_bytes(), at) == Some(at)
         };
         all.flat_map(|at| {

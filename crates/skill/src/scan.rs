@@ -9,15 +9,19 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::archive;
 use crate::finding::{Finding, Report};
 use crate::mention;
+use crate::phrase::{around, loosened};
 use crate::prefilter::{Anchor, Prefilter};
 use crate::rule::{Check, Hit, Rule, Severity};
 use crate::stance;
 use crate::tree::{Content, Tree};
 use crate::unit::Unit;
-use crate::view::{Skill, View, read};
+use crate::view::{Skill, View, read, sections, units_in};
 
 /// How many findings of one rule in one unit are kept.
 const MAX_OF_RULE: usize = 20;
+
+/// How many bytes a part has that is read in any case: reaching a limit is a finding too.
+const LARGE: usize = 32 << 10;
 
 /// How many findings of one scan are kept.
 const MAX_FINDINGS: usize = 2000;
@@ -29,6 +33,8 @@ const MAX_MATCHED: usize = 100;
 pub struct Scanner {
     rules: Vec<&'static Rule>,
     patterns: Vec<OnceLock<Option<Patterns>>>,
+    /// What they find, wherever a line begins or ends.
+    loose: Vec<OnceLock<Option<Regex>>>,
     prefilter: Prefilter,
 }
 
@@ -43,7 +49,8 @@ impl Scanner {
     #[must_use]
     pub fn new(rules: &[&'static Rule]) -> Self {
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
-        Self { rules: rules.to_vec(), patterns, prefilter: Prefilter::new(rules) }
+        let loose = rules.iter().map(|_| OnceLock::new()).collect();
+        Self { rules: rules.to_vec(), patterns, loose, prefilter: Prefilter::new(rules) }
     }
 
     /// Looks at everything in a tree.
@@ -56,8 +63,8 @@ impl Scanner {
         (skill.limits, skill.archives) = (limits, opened.archives);
         let mut found = Found::new(tree);
         let mut seen = vec![false; self.rules.len()];
-        for (number, view) in views.iter().enumerate() {
-            self.view(&skill, number, view, &mut seen, &mut found);
+        for view in &views {
+            self.view(view, &mut seen, &mut found);
         }
         for (rule, seen) in self.rules.iter().zip(&seen) {
             if let Check::Skill(check) = rule.check
@@ -73,14 +80,7 @@ impl Scanner {
         found.report()
     }
 
-    fn view<'a>(
-        &self,
-        skill: &Skill<'a>,
-        number: usize,
-        view: &View<'a>,
-        seen: &mut [bool],
-        found: &mut Found<'a>,
-    ) {
+    fn view<'a>(&self, view: &View<'a>, seen: &mut [bool], found: &mut Found<'a>) {
         let mut anchors = self.prefilter.anchors(&view.text);
         if anchors.is_empty() {
             return;
@@ -91,21 +91,48 @@ impl Scanner {
                 seen[rule as usize] = true;
             }
         }
-        for unit in skill.units(number) {
-            for rule in self.rules_in(&anchors, &unit.range) {
-                if self.rules[rule as usize].places.has(unit.place) {
-                    self.try_rule(rule as usize, unit, found);
+        for section in sections(view) {
+            let inside = in_range(&anchors, &section.range);
+            let mut rules = self.rules_of(inside);
+            rules.retain(|rule| self.could_hit(*rule, view, &section.range, inside));
+            if rules.is_empty() {
+                continue;
+            }
+            for unit in &units_in(view, &section) {
+                for rule in self.rules_of(in_range(inside, &unit.range)) {
+                    if rules.contains(&rule) && self.rules[rule as usize].places.has(unit.place) {
+                        self.try_rule(rule as usize, unit, found);
+                    }
                 }
             }
         }
     }
 
-    /// The rules with an anchor in a stretch.
-    fn rules_in(&self, anchors: &[Anchor], range: &Range<usize>) -> Vec<u16> {
-        let first = anchors.partition_point(|anchor| anchor.at < range.start);
-        let inside = anchors[first..].iter().take_while(|anchor| anchor.at < range.end);
+    /// Whether a rule could find something in some unit of a part of a text, with these anchors in it.
+    fn could_hit(&self, rule: u16, view: &View<'_>, section: &Range<usize>, anchors: &[Anchor]) -> bool {
+        let whole = view.text.as_bytes();
+        let text = &whole[section.clone()];
+        match &self.rules[rule as usize].check {
+            Check::Pattern { finds, .. } => {
+                let loose = self.loose[rule as usize]
+                    .get_or_init(|| compiled(loosened(finds).as_deref().unwrap_or(finds)));
+                loose.as_ref().is_none_or(|loose| loose.is_match(text))
+            }
+            Check::Said(said, _) => {
+                let own = anchors.iter().filter(|anchor| self.prefilter.rules_of(**anchor).contains(&rule));
+                let around = around(whole, section, own.map(|anchor| anchor.at));
+                around.iter().any(|range| said.iter().any(|said| said.could_be_in(&whole[range.clone()])))
+            }
+            Check::Near(near, _) => text.len() >= LARGE || near.iter().all(|near| near.could_be_in(text)),
+            Check::Unit(_) => true,
+            Check::Skill(_) => false,
+        }
+    }
+
+    /// The rules that these anchors belong to.
+    fn rules_of(&self, anchors: &[Anchor]) -> Vec<u16> {
         let mut rules: Vec<u16> =
-            inside.flat_map(|anchor| self.prefilter.rules_of(*anchor)).copied().collect();
+            anchors.iter().flat_map(|anchor| self.prefilter.rules_of(*anchor)).copied().collect();
         rules.sort_unstable();
         rules.dedup();
         rules
@@ -118,13 +145,20 @@ impl Scanner {
                 let patterns = self.patterns[number].get_or_init(|| Patterns::new(finds, unless));
                 patterns.as_ref().map(|patterns| patterns.hits(unit.text())).unwrap_or_default()
             }
-            Check::Unit(check) => check(unit),
+            Check::Unit(check) | Check::Said(_, check) | Check::Near(_, check) => check(unit),
             Check::Skill(_) => return,
         };
         for hit in hits.into_iter().take(MAX_OF_RULE) {
             found.in_unit(rule, unit, hit);
         }
     }
+}
+
+/// The anchors in a stretch.
+fn in_range<'a>(anchors: &'a [Anchor], range: &Range<usize>) -> &'a [Anchor] {
+    let first = anchors.partition_point(|anchor| anchor.at < range.start);
+    let last = anchors.partition_point(|anchor| anchor.at < range.end);
+    &anchors[first..last]
 }
 
 impl Patterns {

@@ -29,6 +29,9 @@ pub(crate) fn skeleton(text: &str) -> Option<(String, Map)> {
 /// The words that mix scripts, or are foreign among plain ones, with what they look like.
 pub(crate) fn words(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
+    if text.is_ascii() {
+        return found;
+    }
     let mut at = 0;
     while let Some(word) = next_word(text, at) {
         at = word.end;

@@ -25,6 +25,9 @@ use theme::Theme;
 
 /// Lowers what a skill only tells about.
 pub(crate) fn settle(skill: &Skill<'_>, findings: &mut [Finding]) {
+    if findings.iter().all(|finding| finding.severity == Severity::Note) {
+        return;
+    }
     let mut weighed = Weighed::new(skill);
     let weights: Vec<Option<Weight>> = findings.iter().map(|finding| weighed.weight(finding)).collect();
     let mut kinds: HashMap<usize, BTreeSet<&str>> = HashMap::new();

@@ -14,7 +14,7 @@ use crate::finding::Via;
 use crate::json::texts;
 use crate::language::Language;
 use crate::map::Map;
-use crate::markdown;
+use crate::markdown::{self, Section};
 use crate::skeleton::skeleton;
 use crate::tree::{Content, Tree};
 use crate::unit::{Place, Unit};
@@ -239,13 +239,26 @@ fn needs_cleaning(text: &str) -> bool {
         || is_unusual(text)
 }
 
+/// The parts of a text that can be read alone.
+pub(crate) fn sections(view: &View<'_>) -> Vec<Section> {
+    match (view.single, view.language) {
+        (None, Language::Markdown | Language::Text) => markdown::sections(&view.text),
+        _ => vec![Section::whole(&view.text)],
+    }
+}
+
 /// A text in its units.
 fn units<'a>(view: &'a View<'a>) -> Vec<Unit<'a>> {
+    units_in(view, &Section::whole(&view.text))
+}
+
+/// A part of a text in its units.
+pub(crate) fn units_in<'a>(view: &'a View<'a>, section: &Section) -> Vec<Unit<'a>> {
     let unit = |place, range| Unit::new(view, range, place, view.language, Rc::default());
     let whole = 0..view.text.len();
     match (view.single, view.language) {
         (Some(place), _) => vec![unit(place, whole)],
-        (None, Language::Markdown | Language::Text) => markdown::units(view),
+        (None, Language::Markdown | Language::Text) => markdown::units_in(view, section),
         (None, Language::Json) => {
             let plain =
                 texts::texts(&view.text).into_iter().filter(|text| !text.escaped && text.range.len() >= 4);

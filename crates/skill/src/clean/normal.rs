@@ -1,5 +1,7 @@
 //! One way to write each letter: NFKC.
 
+use std::ops::Range;
+
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
@@ -7,24 +9,48 @@ use super::{Counts, Step};
 
 /// The text in its plain form, if it was not.
 pub(super) fn normalised(text: &str, counts: &mut Counts) -> Option<Step> {
-    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+    if runs(text).all(|run| is_nfkc_quick(text[run].chars()) == IsNormalized::Yes) {
         return None;
     }
     let mut step = Step::with_capacity(text.len());
-    let mut from = 0;
-    for (at, c) in text.char_indices() {
-        if at > from && begins(c) {
-            piece(&mut step, text, from..at, counts);
-            from = at;
+    let mut copied = 0;
+    for run in runs(text) {
+        // The letter before it can become one with what follows.
+        let mut from = run.start.saturating_sub(1).max(copied);
+        step.copy(text, copied..from);
+        for (at, c) in text[run.clone()].char_indices() {
+            let at = run.start + at;
+            if at > from && begins(c) {
+                piece(&mut step, text, from..at, counts);
+                from = at;
+            }
         }
+        piece(&mut step, text, from..run.end, counts);
+        copied = run.end;
     }
-    piece(&mut step, text, from..text.len(), counts);
+    step.copy(text, copied..text.len());
     (step.text != text).then_some(step)
 }
 
+/// The stretches of a text that are not ASCII. What is has only one form, and begins anew.
+fn runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let blocks = bytes[at..].chunks(BLOCK).take_while(|block| block.is_ascii());
+        let from = (at + blocks.count() * BLOCK).min(bytes.len());
+        let start = from + bytes[from..].iter().position(|byte| !byte.is_ascii())?;
+        at = bytes[start..].iter().position(u8::is_ascii).map_or(bytes.len(), |length| start + length);
+        Some(start..at)
+    })
+}
+
+/// How many bytes are looked at together.
+const BLOCK: usize = 64;
+
 /// Whether letters are written in an unusual form. Signs that people type, and that are no letters in any form, do not count.
 pub(crate) fn is_unusual(text: &str) -> bool {
-    !text.is_ascii() && is_nfkc_quick(text.chars().filter(|c| !is_usual(*c))) != IsNormalized::Yes
+    runs(text).any(|run| is_nfkc_quick(text[run].chars().filter(|c| !is_usual(*c))) != IsNormalized::Yes)
 }
 
 /// Dots, signs, small numbers and fractions; nothing that a word or a command could be written with.
@@ -36,7 +62,7 @@ fn is_usual(c: char) -> bool {
 }
 
 /// One stretch that nothing before or behind it has to do with.
-fn piece(step: &mut Step, text: &str, range: std::ops::Range<usize>, counts: &mut Counts) {
+fn piece(step: &mut Step, text: &str, range: Range<usize>, counts: &mut Counts) {
     let from = &text[range.clone()];
     if from.is_ascii() || is_nfkc_quick(from.chars()) == IsNormalized::Yes {
         step.copy(text, range);

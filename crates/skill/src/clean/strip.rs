@@ -61,7 +61,7 @@ impl Iterator for Hidden<'_> {
 
     fn next(&mut self) -> Option<Taken> {
         loop {
-            let plain = self.text.as_bytes()[self.at..].iter().position(|byte| !is_plain(*byte))?;
+            let plain = plain(&self.text.as_bytes()[self.at..])?;
             if plain > 0 {
                 self.before = self.text.as_bytes().get(self.at + plain - 1).map(|byte| char::from(*byte));
                 self.at += plain;
@@ -103,6 +103,17 @@ pub(super) fn all_but_ascii(text: &str, counts: &mut Counts) -> Option<Step> {
     }
     (step.text != text).then_some(step)
 }
+
+/// How many bytes of characters that always stay stand at the beginning; nothing if there are no others.
+fn plain(bytes: &[u8]) -> Option<usize> {
+    let blocks =
+        bytes.chunks(BLOCK).take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(*byte)));
+    let skipped = (blocks.count() * BLOCK).min(bytes.len());
+    Some(skipped + bytes[skipped..].iter().position(|byte| !is_plain(*byte))?)
+}
+
+/// How many bytes are looked at together: the compiler makes one comparison of them.
+const BLOCK: usize = 64;
 
 /// Whether a byte is a character that always stays.
 fn is_plain(byte: u8) -> bool {

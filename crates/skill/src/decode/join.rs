@@ -1,5 +1,8 @@
 //! Texts that a program puts together: `"cu" + "rl"`, `["cu", "rl"].join("")`, `chr(99)`, `"lruc"[::-1]`.
 
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem;
 
 use super::Replacement;
@@ -12,14 +15,33 @@ const MAX_BLANKS: usize = 80;
 /// Everything in a text that is put together out of pieces.
 pub(super) fn replacements(text: &str, language: Language) -> Vec<Replacement> {
     let mut found = sums(text);
-    found.extend(lists(text));
-    found.extend(codes(text));
-    found.extend(reversed(text));
+    if WORDS.as_ref().is_none_or(|words| words.is_match(text)) {
+        found.extend(lists(text));
+        found.extend(codes(text));
+        found.extend(reversed(text));
+    }
     if language == Language::Python {
         found.extend(neighbours(text));
     }
     found
 }
+
+/// What is in everything that is put together but for sums: one look for all of it.
+static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = [
+        ".join(",
+        "fromCharCode(",
+        "bytes([",
+        "bytearray([",
+        "chr(",
+        "[char]",
+        "[::-1]",
+        "| rev",
+        "|rev",
+        ".reverse()",
+    ];
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(words).ok()
+});
 
 /// `"a" + "b"`: what stands between the two texts is taken out.
 fn sums(text: &str) -> Vec<Replacement> {

@@ -75,11 +75,12 @@ fn read(text: &str, run: Range<usize>) -> Option<(Range<usize>, String, &'static
     let last = memchr::memrchr(b'/', &bytes[run.clone()]).map_or(run.start, |slash| run.start + slash + 1);
     for start in [run.start, last] {
         let part = start..run.end;
-        let told = part.len() >= MIN_ALONE || is_told(text, &part);
-        if part.len() < MIN || !told || is_picture(&text[..start]) {
+        if part.len() < MIN || is_picture(&text[..start]) {
             continue;
         }
-        if let Some((plain, from)) = base64(&bytes[part.clone()]) {
+        if let Some((plain, from)) = base64(&bytes[part.clone()])
+            && (part.len() >= MIN_ALONE || is_told(text, &part))
+        {
             return Some((part, plain, from));
         }
     }

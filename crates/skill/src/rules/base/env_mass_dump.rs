@@ -13,9 +13,9 @@ pub(super) const RULE: Rule = Rule {
     fix: "name the one variable that is needed",
     places: ANYWHERE,
     anchors: &[
-        "env |",
-        "env|",
-        "env -",
+        "\\benv |",
+        "\\benv|",
+        "\\benv -",
         "env \\",
         "export |",
         "export|",

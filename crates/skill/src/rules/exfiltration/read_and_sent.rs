@@ -1,8 +1,9 @@
 //! Secrets are read in one place of a file, and something is sent in another.
 
-use crate::destination::Kind;
-use crate::fact::{Fact, HostKind, What};
-use crate::link::{Link, links};
+use crate::destination::{Destination, Kind};
+use crate::fact::{Fact, HostKind, SENDS, What};
+use crate::link::leads_to;
+use crate::phrase::Phrases;
 use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
 use crate::secret::{Secret, Store};
 use crate::unit::{ANYWHERE, Unit};
@@ -39,24 +40,31 @@ struct Found<'a> {
     sends: Vec<(&'a Unit<'a>, &'a Fact, HostKind)>,
 }
 
+/// Places that anybody can have things sent to.
+static HOSTS: Phrases = Phrases::new(super::collector::HOSTS);
+
 /// Chats that anybody can post to, as code names them.
-const NAMED: &[&str] = &["api.telegram.org", "hooks.slack.com", "discord.com", "discordapp.com"];
+static CHATS: Phrases = Phrases::new(&[r"api\.telegram\.org|hooks\.slack\.com|discord\.com|discordapp\.com"]);
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     // Reading code takes long; without such a place nothing can come of it.
-    let drops =
-        |link: &Link<'_>| link.to.is_throwaway() || matches!(link.to.kind, Kind::Chat | Kind::Metadata);
-    let named = |text: &str| NAMED.iter().chain(super::collector::HOSTS).any(|host| text.contains(host));
-    if !skill.views.iter().any(|view| links(&view.text).iter().any(drops) || named(&view.text)) {
+    let drops = |to: &Destination| to.is_throwaway() || matches!(to.kind, Kind::Chat | Kind::Metadata);
+    let named = |text: &[u8]| HOSTS.could_be_in(text) || CHATS.could_be_in(text);
+    if !skill.views.iter().any(|view| named(view.text.as_bytes()) || leads_to(&view.text, drops)) {
         return Vec::new();
     }
     let mut found = Found::default();
-    for unit in skill.all_units().filter(|unit| is_code(unit)) {
+    for unit in code(skill, |text| PATHS.could_be_in(text) || ENVIRONMENT.could_be_in(text)) {
+        let taken = |fact: &&Fact| matches!(&fact.what, What::ReadsSecret(secret) if is_taken(secret));
+        found.reads.extend(unit.reading().facts.iter().filter(taken).map(|fact| (unit, fact)));
+    }
+    if found.reads.is_empty() {
+        return Vec::new();
+    }
+    for unit in code(skill, |text| SENDS.could_be_in(text)) {
         for fact in &unit.reading().facts {
-            match &fact.what {
-                What::ReadsSecret(secret) if is_taken(secret) => found.reads.push((unit, fact)),
-                What::Sends { to, is_upload: true, .. } => found.sends.push((unit, fact, to.kind())),
-                _ => {}
+            if let What::Sends { to, is_upload: true, .. } = &fact.what {
+                found.sends.push((unit, fact, to.kind()));
             }
         }
     }
@@ -78,6 +86,17 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     }
     hits
 }
+
+/// The code of a skill in which something could stand.
+fn code<'s, 'a>(skill: &'s Skill<'a>, could: fn(&[u8]) -> bool) -> impl Iterator<Item = &'s Unit<'a>> {
+    skill.all_units().filter(move |unit| is_code(unit) && could(unit.text().as_bytes()))
+}
+
+/// What is in every text that reads a store of secrets.
+static PATHS: Phrases = Phrases::new(super::store_sent::ANCHORS);
+
+/// What is in every text that reads the environment.
+static ENVIRONMENT: Phrases = Phrases::new(&[r"\benv|environ|process\.env|printenv|export|declare|\bset\b"]);
 
 fn is_taken(secret: &Secret) -> bool {
     match secret {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::fact::{HostKind, Part, What};
 use crate::flow::owner_word;
+use crate::phrase::Phrases;
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::secret::{Secret, owner_hosts, stays_at_home};
 use crate::unit::{ANYWHERE, Unit};
@@ -17,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "read each key where it is used, and nowhere else",
     places: ANYWHERE,
     anchors: &["environ", "process.env", "getenv", "$env:"],
-    check: Check::Unit(check),
+    check: Check::Near(&[&TAKES], check),
     hits: &[
         text(
             "```python\nfound = {\n  'a': os.environ['NPM_TOKEN'],\n  'b': os.environ['GCP_SERVICE_ACCOUNT_KEY'],\n}\npayload = json.dumps(found)\n```",
@@ -35,6 +36,11 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
 };
+
+/// What is in every text that puts something together or sends it.
+static TAKES: Phrases = Phrases::new(&[
+    r"stringify|dump|serial|encode|post|\bput|upload|send|request|fetch|axios|\bgot\b|urlopen|urllib|http\.|https\.|httpx|aiohttp|ajax|socket|connect|invoke-|\biwr\b|\birm\b|curl|wget|\$\.",
+]);
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let reading = unit.reading();

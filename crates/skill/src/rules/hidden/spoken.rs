@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::{RegexSet, RegexSetBuilder};
 
+use crate::phrase::Phrases;
 use crate::rule::Severity;
 
 /// How many bytes of a hidden text are looked at for what it tells. Longer ones are looked at in parts.
@@ -29,6 +30,16 @@ static SAYS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     let patterns = std::iter::once(TELLS).chain(TURNS.iter().copied());
     RegexSetBuilder::new(patterns).case_insensitive(true).unicode(false).build().ok()
 });
+
+/// What is in every text that says something to do.
+pub(super) static SAID: Phrases = Phrases::new(&[
+    r"ignore|disregard|forget|override|bypass|(?:silent|secret|quiet|covert)ly|you\s+are\s+now",
+    r"(?:not|don't|never|without)\s+(?:ever\s+)?(?:tell|mention|inform|reveal|show|notify|alert|disclos|ask)",
+    r"curl|wget|iwr|invoke-webrequest|base64|/dev/tcp|rm\s+-rf|powershell",
+    r"api[ _-]?key|token|credential|password|secret|private\s+key|ssh\s+key|environment\s+variable|conversation|chat\s+history|system\s+prompt",
+    r"\.ssh|id_rsa|id_ed25519|\.aws/|/etc/|\.env|\.netrc|keychain",
+    r"(?:you|agent|assistant|ai|model|claude|gpt|llm)\b[^.\n]{0,30}\b(?:must|should|shall|have\s+to|need\s+to|always)",
+]);
 
 /// Instructions against whoever the agent works for, commands, and secrets that are to be sent away.
 const TURNS: &[&str] = &[

@@ -13,8 +13,15 @@ pub(super) const RULE: Rule = Rule {
     why: "What is pasted into a terminal runs with all the rights of whoever pastes it, and the page can change at any time.",
     fix: "do not paste it; a skill brings its commands along, where they can be read",
     places: WORDS,
-    anchors: &["terminal", "powershell", "command prompt", "paste", "run dialog", "run box"],
-    check: Check::Unit(hits),
+    anchors: &[
+        r"\bterminal",
+        r"\bpowershell",
+        r"\bcommand prompt",
+        r"\bpaste",
+        r"\brun dialog",
+        r"\brun box",
+    ],
+    check: Check::Said(&[&PHRASES], hits),
     hits: &[
         text(
             "**macOS**: visit [this page](https://glot.io/snippets/abc), copy the installation script and paste it into Terminal.",

@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     places: ANYWHERE,
     anchors: &[
         "setenforce",
-        "ufw ",
+        "\\bufw ",
         "firewalld",
         "iptables",
         "nft ",

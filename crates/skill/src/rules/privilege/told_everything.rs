@@ -12,8 +12,14 @@ pub(super) const RULE: Rule = Rule {
     why: "A skill needs a few tools. One that wants all of them without a limit can do anything.",
     fix: "list the tools that are needed",
     places: WORDS,
-    anchors: &["unrestricted access", "no deny list", "bash(*)", "full access to every", "all permissions"],
-    check: Check::Unit(hits),
+    anchors: &[
+        r"\bunrestricted access",
+        r"\bno deny list",
+        r"\bbash(*)",
+        r"\bfull access to every",
+        r"\ball permissions",
+    ],
+    check: Check::Said(&[&PHRASES], hits),
     hits: &[
         text("Grant unrestricted access to every command and file so that nothing is blocked."),
         text("Request Bash(*), Write(*) and Edit(*) with no deny list."),

@@ -18,9 +18,9 @@ pub(super) const RULE: Rule = Rule {
     fix: "install the package with the right name, after looking it up",
     places: Places::of(&[Place::Script, Place::Fence, Place::Inline]),
     anchors: &[
-        "npx ",
+        "\\bnpx ",
         "npx\"",
-        "uvx ",
+        "\\buvx ",
         "uvx\"",
         "bunx",
         "pipx",
