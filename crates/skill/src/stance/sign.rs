@@ -25,18 +25,45 @@ pub(super) fn around(unit: &Unit<'_>) -> u8 {
     let heading = nearest.is_some_and(|heading| SPEAKS.is_in(heading) && !is_doing(heading));
     let before = lead(unit);
     let lead = if STRONG.is_in(before) { 2 } else { u8::from(SPEAKS.is_in(before)) };
-    u8::from(heading) + if unit.place == Place::Fence { lead } else { lead.min(1) }
+    let answered = u8::from(MENDED.is_in(behind(unit)));
+    u8::from(heading) + answered + if unit.place == Place::Fence { lead } else { lead.min(1) }
 }
+
+/// The beginning of the paragraph behind a fence.
+fn behind<'a>(unit: &Unit<'a>) -> &'a str {
+    if unit.place != Place::Fence {
+        return "";
+    }
+    let after = unit.after(BEHIND);
+    let after = after.split_once('\n').map_or("", |(_, after)| after).trim_start();
+    after.split("\n\n").next().unwrap_or_default()
+}
+
+/// How far behind a fence is looked.
+const BEHIND: usize = 200;
+
+/// What somebody says after showing what is wrong.
+static MENDED: Phrases = Phrases::new(&[
+    r"^[\s*_>|-]*(?:fix|the fix|verdict|why|mitigation|remediation|detection|detect|defen[cs]e|prevention|instead|safe|correct|never|do not|don<'>t|this is (?:<any> ){0,3}(?:attack|malicious|dangerous|bad|exfiltration|injection)|malicious|what (?:it|this) does|explanation|indicators?)\b",
+]);
 
 /// Whether the words before say to do what stands there, or the heading does.
 pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     let heading = unit.headings().last().is_some_and(is_doing);
     let lead = lead(unit);
-    let told = match unit.place {
-        Place::Fence => TOLD_TO.is_in(lead) && !STRONG.is_in(lead),
-        _ => DONE_HERE.is_in(sentence_before(unit.text(), span.start, 80)),
+    let told = if unit.place == Place::Fence {
+        TOLD_TO.is_in(&unquoted(lead)) && !STRONG.is_in(lead)
+    } else {
+        let before = sentence_before(unit.text(), span.start, 80);
+        DONE_HERE.is_in(&unquoted(before)) && !REFUSED.is_in(before)
     };
     told || heading && !STRONG.is_in(lead)
+}
+
+/// A text without what stands between quotes in it, or behind one that is not closed: somebody else says that.
+fn unquoted(text: &str) -> String {
+    let plain = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
+    plain.split('"').step_by(2).collect::<Vec<_>>().join("\"")
 }
 
 /// A command that is the object of its sentence.
@@ -50,7 +77,7 @@ fn is_doing(heading: &str) -> bool {
 
 /// What somebody who wants a thing done calls its place.
 static DOES: Phrases = Phrases::new(&[
-    r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|steps?(?: \d+)?|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run)\b",
+    r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|step \d+|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run)\b",
 ]);
 
 /// What somebody who tells about a thing calls its place.
@@ -72,7 +99,7 @@ static TOLD_TO: Phrases = Phrases::new(&[
 
 /// Negations that leave the thing itself undone: `never`, then at most four words.
 static REFUSED: Phrases = Phrases::new(&[
-    r"\b(?:never|do not|don<'>t|must not|mustn<'>t|should not|shouldn<'>t|avoid|avoiding|refuse to|instead of|rather than|reject|no)(?: <any>){0,4}[\s`\x22'*_(:]*$",
+    r"\b(?:never|do not|don<'>t|must not|mustn<'>t|should not|shouldn<'>t|cannot|can<'>t|avoid|avoiding|refuse to|instead of|rather than|reject|no)(?: <any>){0,4}[\s`\x22'*_(:]*$",
 ]);
 
 /// Negations of something else.
@@ -82,7 +109,7 @@ static NOT_REFUSED: Phrases = Phrases::new(&[
 
 /// Who does such things.
 static OTHERS: Phrases = Phrases::new(&[
-    r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|indicators?|signs of|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
+    r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|indicators?|signs of|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|(?:that|who|which) try to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
 ]);
 
 fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
@@ -95,6 +122,7 @@ fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
     let answered = is_words && ANSWERED.is_in(sentence_after(text, span.end, 160));
     let row = is_row(unit) && (SPEAKS.is_in(text) || STRONG.is_in(table_head(unit)));
     let item = MARKED.is_in(text);
+    let cited = is_cited(unit);
     2 * u8::from(refused)
         + 2 * u8::from(others)
         + u8::from(told && !others)
@@ -102,6 +130,7 @@ fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
         + u8::from(answered)
         + u8::from(row)
         + u8::from(item)
+        + u8::from(cited)
 }
 
 /// What is to be done when somebody says such a thing.
@@ -134,6 +163,11 @@ fn is_quoted(text: &str, span: &Range<usize>) -> bool {
     })
 }
 
+/// Whether a paragraph is a quote as a whole.
+pub(super) fn is_cited(unit: &Unit<'_>) -> bool {
+    unit.before(40).rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with('>'))
+}
+
 fn is_row(unit: &Unit<'_>) -> bool {
     let line = unit.before(400).rsplit('\n').next().unwrap_or_default().trim_start();
     line.starts_with('|') || unit.text().trim_start().starts_with('|')
@@ -155,6 +189,12 @@ fn in_fence(text: &str, at: usize) -> u8 {
     let near = lines.rsplit('\n').take(4);
     let head = text.lines().take(1);
     let mut found = 0;
+    if CASE.is_in(lines.rsplit('\n').next().unwrap_or_default()) {
+        found = 3;
+    }
+    if RULES.is_in(text) {
+        found = found.max(2);
+    }
     for line in near.chain(head) {
         if let Some(comment) = comment(line)
             && LABELLED.is_in(comment)
@@ -164,6 +204,17 @@ fn in_fence(text: &str, at: usize) -> u8 {
     }
     found
 }
+
+/// Rules for a scanner: what they list is what they look for.
+static RULES: Phrases = Phrases::new(&[
+    r"^\s*(?:rule \w+\s*(?::[^{]*)?\{|strings|condition|detection|logsource|pattern-either|signatures|iocs|tactics?)\s*:?\s*$",
+]);
+
+/// A case for a test: what somebody might say, and what is expected of whoever hears it.
+static CASE: Phrases = Phrases::new(&[
+    r"\x22(?:input|prompt|query|message|text|user|attack|payload|case)\x22\s*:.*\x22(?:expect\w*|label|verdict|intent|category|should\w*|is_\w+|malicious|severity|class)\x22\s*:",
+    r"\x22(?:expect\w*|label|verdict|intent|category|should\w*|is_\w+|malicious|severity|class)\x22\s*:.*\x22(?:input|prompt|query|message|text|user|attack|payload|case)\x22\s*:",
+]);
 
 /// A comment that begins by saying what is shown. A word further on says nothing: it may be part of a name.
 static LABELLED: Phrases = Phrases::new(&[
