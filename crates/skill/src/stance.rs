@@ -12,10 +12,11 @@ mod theme;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::destination::Kind;
 use crate::finding::Finding;
+use crate::language::Language;
 use crate::link::links;
 use crate::phrase::Phrases;
 use crate::rule::{Category, Rule, Severity};
@@ -78,11 +79,40 @@ fn below(severity: Severity) -> Severity {
     }
 }
 
+/// In how many places a catalogue shows something, at least.
+const MANY_PLACES: usize = 4;
+
+/// Whether a file is there to be looked at: for a test, or as an example of what is bad.
+fn is_specimen(path: &Path) -> bool {
+    static SPECIMEN: Phrases = Phrases::new(&[
+        r"(?:^|/)(?:tests?|fixtures?|samples?|corpus|cases|testdata|rules|evals?)/|(?:evil|malicious|vulnerable|payloads?|bad[-_]|attack)[^/]*$",
+    ]);
+    let name = path.to_string_lossy();
+    let runs = [".sh", ".ps1", ".bat", ".command"].iter().any(|end| name.ends_with(end));
+    !runs && SPECIMEN.is_in(&name)
+}
+
+/// Whether a finding stands in a text of a program that is an element of a list: what the program looks for or tries, not what it does.
+fn is_listed(skill: &Skill<'_>, entry: usize, finding: &Finding) -> bool {
+    static ELEMENT: Phrases = Phrases::new(&[
+        r"^\s*(?:-\s+|\(\s*)?(?:re\.compile\(\s*)?[rbfu]{0,2}(?:\x22[^\x22]*\x22|'[^']*'|/[^\n]*/[a-z]*|`[^`]*`|r?\x22.*\x22|r?'.*')\s*(?:,.*|\).*)?(?:#.*|//.*)?$",
+    ]);
+    let raw = skill.views.iter().find(|view| view.entry == entry && view.is_raw());
+    let Some(view) = raw.filter(|view| view.language.is_code() && view.language != Language::Shell) else {
+        return false;
+    };
+    let bytes = view.text.as_bytes();
+    let at = finding.span.start.min(bytes.len());
+    let start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
+    view.text.get(start..end).is_some_and(|line| ELEMENT.is_in(line))
+}
+
 struct Weighed<'s, 'a> {
     skill: &'s Skill<'a>,
     theme: Theme,
-    /// How many kinds of things were found in each file.
-    kinds: HashMap<PathBuf, usize>,
+    /// What was found in each file, and where.
+    found: HashMap<PathBuf, Vec<(&'static str, usize)>>,
     files: HashMap<usize, Option<File<'s, 'a>>>,
 }
 
@@ -96,16 +126,17 @@ struct File<'s, 'a> {
     bare: bool,
     /// Whether it sends its reader to a block elsewhere in it.
     points: bool,
+    /// Whether it is about attacks and shows them in many places. An attack stands in one.
+    catalogue: bool,
 }
 
 impl<'s, 'a> Weighed<'s, 'a> {
     fn new(skill: &'s Skill<'a>, findings: &[Finding]) -> Self {
-        let mut kinds: HashMap<PathBuf, BTreeSet<&str>> = HashMap::new();
+        let mut found: HashMap<PathBuf, Vec<(&str, usize)>> = HashMap::new();
         for finding in findings.iter().filter(|finding| finding.severity > Severity::Note) {
-            kinds.entry(finding.path.clone()).or_default().insert(finding.rule.id);
+            found.entry(finding.path.clone()).or_default().push((finding.rule.id, finding.span.start));
         }
-        let kinds = kinds.into_iter().map(|(path, kinds)| (path, kinds.len())).collect();
-        Self { skill, theme: Theme::of(skill), kinds, files: HashMap::new() }
+        Self { skill, theme: Theme::of(skill), found, files: HashMap::new() }
     }
 
     fn weight(&mut self, finding: &Finding) -> Option<Weight> {
@@ -117,14 +148,17 @@ impl<'s, 'a> Weighed<'s, 'a> {
         let plain = self.is_plain(finding) && finding.rule.category != Category::HiddenText;
         let entry = self.skill.tree.entries.iter().position(|entry| entry.path == finding.path)?;
         let (skill, theme) = (self.skill, self.theme);
-        let kinds = self.kinds.get(&finding.path).copied().unwrap_or_default();
+        let found = self.found.get(&finding.path).map_or(&[][..], Vec::as_slice);
+        if theme.is_of_attacks() && (is_specimen(&finding.path) || is_listed(skill, entry, finding)) {
+            return Some(Weight { here: 2, around: 0, theme: 0, reaches: false, least: Severity::Warning });
+        }
         let file =
-            self.files.entry(entry).or_insert_with(|| File::new(skill, theme, kinds, entry)).as_ref()?;
+            self.files.entry(entry).or_insert_with(|| File::new(skill, theme, found, entry)).as_ref()?;
         let weight = file.weight(finding)?;
         // What hides or is encoded counts as shown only in a text about such things, and stays visible.
         match plain {
             true => Some(weight),
-            false if weight.theme == 2 => Some(Weight { least: Severity::Warning, ..weight }),
+            false if weight.theme >= 2 => Some(Weight { least: Severity::Warning, ..weight }),
             false => None,
         }
     }
@@ -142,7 +176,7 @@ impl<'s, 'a> Weighed<'s, 'a> {
 }
 
 impl<'s, 'a> File<'s, 'a> {
-    fn new(skill: &'s Skill<'a>, theme: Theme, kinds: usize, entry: usize) -> Option<Self> {
+    fn new(skill: &'s Skill<'a>, theme: Theme, found: &[(&str, usize)], entry: usize) -> Option<Self> {
         let number = skill.views.iter().position(|view| view.entry == entry && view.is_raw())?;
         let view = &skill.views[number];
         if !view.maps.is_empty() || view.single.is_some() {
@@ -158,8 +192,12 @@ impl<'s, 'a> File<'s, 'a> {
             skill.units(number).iter().filter(is_unseen).map(|unit| unit.range.clone()).collect();
         unseen.sort_by_key(|range| range.start);
         let points = points(&view.text);
-        let (bare, theme) = (theme.is_bare(&view.text), theme.weight(&view.text, kinds));
-        Some(Self { view, blocks, unseen, theme, bare, points })
+        let kinds: BTreeSet<&str> = found.iter().map(|(rule, _)| *rule).collect();
+        let of = |at: &usize| blocks.partition_point(|unit| unit.range.start <= *at);
+        let places: BTreeSet<usize> = found.iter().map(|(_, at)| of(at)).collect();
+        let (bare, theme) = (theme.is_bare(&view.text), theme.weight(&view.text, kinds.len()));
+        let catalogue = theme == 2 && places.len() >= MANY_PLACES;
+        Some(Self { view, blocks, unseen, theme, bare, points, catalogue })
     }
 
     fn weight(&self, finding: &Finding) -> Option<Weight> {
@@ -180,13 +218,16 @@ impl<'s, 'a> File<'s, 'a> {
         let labels = !(self.bare && unit.place == Place::Fence);
         let here = if labels { sign::here(unit, &span, is_words) } else { 0 };
         let around = if self.bare { 0 } else { sign::around(unit) };
-        let told = sign::is_told_to(unit, &span);
-        let (around, theme) = if told { (0, 0) } else { (around, self.theme) };
+        let told =
+            sign::is_told_to(unit, &span, self.theme) && !(self.catalogue && unit.place != Place::Fence);
+        let (around, theme) = if told { (0, 0) } else { (around, self.theme + u8::from(self.catalogue)) };
         let stand_in = !is_words && theme > 0 && has_stand_in(unit, &span);
         let least = self.least(finding, unit, here, &span);
         // A sentence that nobody quotes is said to whoever reads it.
         let said = is_words && unit.place != Place::Fence;
-        let reaches = said || finding.rule.category == Category::Lure || has_real_host(unit, &span);
+        let lured = finding.rule.category == Category::Lure && !is_code(unit, &span);
+        let reaches = said && !is_code(unit, &span) || lured || has_real_host(unit, &span);
+        let reaches = reaches && !self.catalogue;
         Some(Weight { here: here + u8::from(stand_in), around, theme, reaches, least })
     }
 
@@ -202,7 +243,11 @@ impl<'s, 'a> File<'s, 'a> {
         let words_alone = is_words(finding.rule) && unit.place != Place::Fence && here == 0;
         let reaches = !is_words(finding.rule) && has_real_host(unit, span) && here < 2;
         let lured = finding.rule.category == Category::Lure && (self.theme < 2 || here == 0);
-        if words_alone || reaches || self.points || lured { Severity::Warning } else { Severity::Note }
+        if !self.catalogue && (words_alone || reaches || lured) || self.points {
+            Severity::Warning
+        } else {
+            Severity::Note
+        }
     }
 }
 
@@ -231,6 +276,12 @@ fn line<'a>(unit: &Unit<'a>, span: &Range<usize>) -> &'a str {
     text.get(start..end).unwrap_or_default()
 }
 
+/// Whether a stretch stands in a fence, or between backticks.
+fn is_code(unit: &Unit<'_>, span: &Range<usize>) -> bool {
+    let before = unit.text().get(..span.start).unwrap_or_default();
+    unit.place == Place::Fence || before.matches('`').count() % 2 == 1
+}
+
 fn has_stand_in(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     static STAND_INS: Phrases = Phrases::new(&[
         r"\b(?:attacker|evil|malicious|badguy|victim|target|c2)[\w-]*\.(?:com|net|org|example|test|io)\b|//(?:attacker|evil|malicious|bad)\b",
@@ -244,7 +295,8 @@ fn has_real_host(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     let known = [Kind::Placeholder, Kind::Private, Kind::Vendor];
     let is_host = |host: &str| host.bytes().any(|byte| byte.is_ascii_alphanumeric());
     links(line(unit, span)).iter().any(|link| {
-        is_host(&link.to.host) && !known.contains(&link.to.kind) && !is_for_documents(&link.to.host)
+        let cut = ["...", "\u{2026}", "xxx", "XXX"].iter().any(|sign| link.text.contains(sign));
+        is_host(&link.to.host) && !known.contains(&link.to.kind) && !is_for_documents(&link.to.host) && !cut
     })
 }
 

@@ -25,6 +25,7 @@ pub(super) fn around(unit: &Unit<'_>) -> u8 {
     let heading = nearest.is_some_and(|heading| SPEAKS.is_in(heading) && !is_doing(heading));
     let before = lead(unit);
     let lead = if STRONG.is_in(before) { 2 } else { u8::from(SPEAKS.is_in(before)) };
+    let lead = if before.trim_start().starts_with('>') { 1.max(lead) } else { lead };
     let answered = u8::from(MENDED.is_in(behind(unit)));
     u8::from(heading) + answered + if unit.place == Place::Fence { lead } else { lead.min(1) }
 }
@@ -48,11 +49,13 @@ static MENDED: Phrases = Phrases::new(&[
 ]);
 
 /// Whether the words before say to do what stands there, or the heading does.
-pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>) -> bool {
-    let heading = unit.headings().last().is_some_and(is_doing);
+/// A text about attacks has steps and a usage of its own; only what is set up counts there.
+pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>, theme: u8) -> bool {
+    let does = |heading: &str| is_doing(heading) && (theme < 2 || SETS_UP.is_in(heading));
+    let heading = unit.headings().last().is_some_and(does);
     let lead = lead(unit);
     let told = if unit.place == Place::Fence {
-        TOLD_TO.is_in(&unquoted(lead)) && !STRONG.is_in(lead)
+        TOLD_TO.is_in(&unquoted(lead)) && !STRONG.is_in(lead) && !lead.trim_start().starts_with('>')
     } else {
         let before = sentence_before(unit.text(), span.start, 80);
         DONE_HERE.is_in(&unquoted(before)) && !REFUSED.is_in(before)
@@ -63,7 +66,14 @@ pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>) -> bool {
 /// A text without what stands between quotes in it, or behind one that is not closed: somebody else says that.
 fn unquoted(text: &str) -> String {
     let plain = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
-    plain.split('"').step_by(2).collect::<Vec<_>>().join("\"")
+    let said = plain.split('"').step_by(2).collect::<Vec<_>>().join("\"");
+    // Code that is open at the end is what the sentence is about.
+    match said.rsplit_once('`') {
+        Some((before, code)) if said.matches('`').count() % 2 == 1 && !code.is_empty() => {
+            format!("{before}`")
+        }
+        _ => said,
+    }
 }
 
 /// A command that is the object of its sentence.
@@ -80,9 +90,14 @@ static DOES: Phrases = Phrases::new(&[
     r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|step \d+|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run)\b",
 ]);
 
+/// What has to be there before anything else.
+static SETS_UP: Phrases = Phrases::new(&[
+    r"\b(?:set ?up|install(?:ation|ing)?|quick ?start|getting started|prerequisites?|initiali[sz]ation|bootstrap|requirements?|before you (?:start|begin)|activation|first run)\b",
+]);
+
 /// What somebody who tells about a thing calls its place.
 static SPEAKS: Phrases = Phrases::new(&[
-    r"\b(?:malicious|attack(?:s|er|ers|ing)?|attack (?:patterns?|vectors?|surface)|vulnerab\w+|insecure|unsafe|dangerous|exploit\w*|payloads?|indicators?|iocs?|red flags?|suspicious|threats?|injections?|exfiltration|compromised?|malware|phishing|anti-?patterns?|don<'>ts?|never|avoid|forbidden|prohibited|bad|wrong|incorrect|look for|warning signs|detect\w*|signatures?|reverse shells?|deny ?list|block ?list|blocked|rejected?|risks?|risky|abuse|poison\w*|jailbreaks?|evasion|obfuscat\w+|privilege escalation|lateral movement|persistence (?:mechanisms?|techniques?)|credential (?:theft|access|harvest\w*)|hunt\w*|techniques?|guardrails?|security (?:rules|checks?|considerations|review)|test cases?|adversarial|examples? of|findings?|rules|cheat ?sheets?|test prompts?|try against|triage|compromise)\b",
+    r"\b(?:malicious|attack(?:s|er|ers|ing)?|attack (?:patterns?|vectors?|surface)|vulnerab\w+|insecure|unsafe|dangerous|exploit\w*|payloads?|indicators?|iocs?|red flags?|suspicious|threats?|injections?|exfiltration|compromised?|malware|phishing|anti-?patterns?|don<'>ts?|not to do|never|avoid|forbidden|prohibited|bad|wrong|incorrect|look for|warning signs|detect\w*|signatures?|reverse shells?|deny ?list|block ?list|blocked|rejected?|risks?|risky|abuse|poison\w*|jailbreaks?|evasion|obfuscat\w+|privilege escalation|lateral movement|persistence (?:mechanisms?|techniques?)|credential (?:theft|access|harvest\w*)|hunt\w*|techniques?|guardrails?|security (?:rules|checks?|considerations|review)|test cases?|adversarial|examples? of|findings?|rules|cheat ?sheets?|test prompts?|try against|triage|compromise)\b",
     r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
 ]);
 

@@ -1,5 +1,7 @@
 //! What a skill is about, and whether it bears that out.
 
+use std::collections::BTreeSet;
+
 use crate::markdown::front_matter;
 use crate::phrase::Phrases;
 use crate::view::Skill;
@@ -52,6 +54,24 @@ impl Topic {
     }
 }
 
+impl Topic {
+    /// By how many words of that work a text has.
+    fn by_words(text: &str) -> Self {
+        let found = WORK.words_in(head(text));
+        let words: BTreeSet<String> = found.map(|word| word.chars().take(5).collect()).collect();
+        match words.len() {
+            8.. => Self::Attacks,
+            4.. => Self::Security,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Words of those who work against attacks.
+static WORK: Phrases = Phrases::new(&[
+    r"\b(?:attackers?|malicious|suspicious|exfiltrat\w+|payloads?|detections?|alerts?|triage|threats?|compromised?|injections?|vulnerab\w+|exploit\w*|malware|phishing|red flags?|forensics?|incidents?|harden\w*|mitigat\w+|remediat\w+|iocs?|indicators?|adversar\w+|untrusted|persistence|escalation|lateral|credential theft|reverse shells?|obfuscat\w+|sanitiz\w+|severity|cves?|owasp|mitre|quarantin\w+|isolate|revoke|containment|evidence|lures?|backdoors?|poison\w+)\b",
+]);
+
 impl Theme {
     pub(super) fn of(skill: &Skill<'_>) -> Self {
         let main = skill.views.iter().find(|view| {
@@ -60,7 +80,7 @@ impl Theme {
         });
         let Some(view) = main else { return Self { topic: Topic::Other, ways: 0, has_front: false } };
         let front = front_matter(&view.text).and_then(|range| view.text.get(range)).unwrap_or_default();
-        let topic = Topic::of(front).max(Topic::of(title(&view.text)));
+        let topic = Topic::of(front).max(Topic::of(title(&view.text))).max(Topic::by_words(&view.text));
         Self { topic, ways: ways(&view.text), has_front: !front.is_empty() }
     }
 
@@ -80,6 +100,11 @@ impl Theme {
         }
     }
 
+    /// Whether the skill says that it is about attacks.
+    pub(super) fn is_of_attacks(self) -> bool {
+        self.has_front && self.topic == Topic::Attacks
+    }
+
     /// Whether a file is nothing but one attack.
     pub(super) fn is_bare(self, text: &str) -> bool {
         let short = if self.has_front { SHORT } else { SHORT_WITHOUT_FRONT };
@@ -92,7 +117,7 @@ fn title(text: &str) -> &str {
 }
 
 static ATTACKS: Phrases = Phrases::new(&[
-    r"\b(?:malware|ransomware|phishing|stealers?|spyware|forensics?|incident[- ]response|incident[- ]responder|breach(?:es)?|intrusions?|threats?|pentest\w*|penetration|red[- ]?team\w*|blue[- ]?team\w*|purple[- ]?team\w*|ctf|capture[- ]the[- ]flag|exploit\w*|vulnerabilit\w+|injections?|owasp|yara|semgrep|codeql|sigma|detection[- ]engineering|siem|harden\w*|vetting|jailbreak\w*|adversar\w+|attacks?|attackers?|xss|sqli|ssrf|cves?|bug bount\w+|privilege escalation|hunting|poisoning|social engineering|secret[- ]scanning|reverse[- ]engineering|untrusted|compromised?|backdoors?|homoglyphs?|exfiltration|sandbox\w*)\b",
+    r"\b(?:malware|ransomware|phishing|stealers?|spyware|forensics?|incident[- ]response|incident[- ]responder|breach(?:es)?|intrusions?|threats?|pentest\w*|penetration|red[- ]?team\w*|blue[- ]?team\w*|purple[- ]?team\w*|ctf|capture[- ]the[- ]flag|exploit\w*|vulnerabilit\w+|injections?|owasp|yara|semgrep|codeql|sigma|detection[- ]engineering|siem|harden\w*|vetting|jailbreak\w*|adversar\w+|attacks?|attackers?|xss|sqli|ssrf|cves?|bug bount\w+|privilege escalation|hunting|poisoning|social engineering|secret[- ]scanning|reverse[- ]engineering|untrusted|compromised?|backdoors?|homoglyphs?|exfiltration|sandbox\w*|soc|triage|honeypots?|(?:de)?obfuscat\w*|rug pulls?|guardrails?|detections?)\b",
     r"\bsecurity[- ](?:\w+[- ])?(?:review\w*|audit\w*|scan\w*|test\w*|assessment|research\w*|analyst|engineer\w*|monitoring|operations|checks?|posture|rules)|\b(?:skill|mcp|code|prompt|agent|container|cloud|dependency|supply[- ]chain)[- ](?:\w+[- ])?(?:security|audit\w*|vett\w+|safety)\b",
 ]);
 
@@ -120,9 +145,14 @@ fn ways(text: &str) -> usize {
             r"\b(?:investigat\w+|contain(?:ment)?|rotate|revoke|report|reporting|evidence|incident)\b",
         ]),
     ];
+    WAYS.iter().filter(|way| way.is_in(head(text))).count()
+}
+
+/// As much of a text as is looked at.
+fn head(text: &str) -> &str {
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    WAYS.iter().filter(|way| way.is_in(&text[..end])).count()
+    &text[..end]
 }
