@@ -188,6 +188,12 @@ impl<'a> Finder<'a> {
 
     fn destination(&self, arg: Option<&Arg>) -> Destination {
         let value = arg.map(|arg| self.script.value(arg)).unwrap_or_default();
+        // An address without quotes is many tokens and one word.
+        let bare = arg.map(|arg| self.script.source(&arg.tokens)).unwrap_or_default();
+        if self.language == Language::PowerShell && !value.text.contains("://") && bare.contains("://") {
+            let word = bare.split_ascii_whitespace().find(|word| word.contains("://"));
+            return Destination::new(word.unwrap_or(bare), value.is_decoded);
+        }
         Destination::new(&value.text, value.is_decoded)
     }
 

@@ -12,6 +12,8 @@ mod told_everything;
 
 use crate::rule::Rule;
 
+pub(super) use accounts::is_to_be_filled_in;
+
 pub(super) const RULES: &[&Rule] = &[
     &told_everything::RULE,
     &accounts::RULE,

@@ -2,7 +2,7 @@
 
 use crate::command::Step;
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_PROTECTION_OFF",
@@ -61,6 +61,7 @@ pub(super) const RULE: Rule = Rule {
         text("`iptables -L`"),
         text("`csrutil status`"),
         text("`Get-MpPreference`"),
+        text("```sh\nsudo ufw enable\n```\nIf you cannot log in any more: `sudo ufw disable`.\n"),
     ],
 };
 
@@ -74,7 +75,11 @@ patterns! {
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = TEXT.find_iter(unit.text().as_bytes()).take(10).map(|found| Hit::at(found.range()));
-    text.chain(unit.commands().steps().filter_map(hit).take(20)).collect()
+    // Whoever sets up a firewall also says how to get back in.
+    let sets_up = unit.place == Place::Inline && unit.view.text.contains("ufw enable");
+    let undo = |hit: Hit, name: &str| Hit { severity: if sets_up && name == "ufw" { Some(Severity::Warning) } else { hit.severity }, ..hit };
+    let steps = unit.commands().steps().filter_map(|step| Some(undo(hit(step)?, &step.name())));
+    text.chain(steps.take(20)).collect()
 }
 
 /// What protects a machine, as it is called where it is started and stopped.
