@@ -3,11 +3,14 @@
 mod escape;
 mod join;
 mod run;
+mod shell;
 
 use std::ops::Range;
 
 use crate::language::Language;
 use crate::map::Map;
+
+pub(crate) use shell::{MADE, is_hidden_name};
 
 /// How deep something encoded is looked for in something encoded.
 pub(crate) const MAX_DEPTH: usize = 3;
@@ -58,6 +61,7 @@ pub(crate) fn decoded(text: &str, language: Language, budget: &mut Budget) -> Ve
     let mut replaced = escape::replacements(text);
     replaced.extend(join::replacements(text, language));
     found.extend(rewritten(text, replaced, budget));
+    found.extend(rewritten(text, shell::replacements(text, language), budget));
     found
 }
 

@@ -1,6 +1,7 @@
 //! What Python, JavaScript and PowerShell run that they were not written with.
 
 mod amsi;
+mod assembled;
 mod capture_kept;
 mod hidden_call;
 mod hidden_file_run;
@@ -21,6 +22,7 @@ use crate::unit::Unit;
 pub(super) const RULES: &[&Rule] = &[
     &ransom::RULE,
     &amsi::RULE,
+    &assembled::RULE,
     &capture_kept::RULE,
     &hidden_call::RULE,
     &hidden_file_run::RULE,
