@@ -2,6 +2,7 @@
 
 mod escape;
 mod join;
+mod number;
 mod run;
 mod shell;
 
@@ -58,6 +59,7 @@ impl Budget {
 /// Everything that is encoded in a text, one step deep.
 pub(crate) fn decoded(text: &str, language: Language, budget: &mut Budget) -> Vec<Decoded> {
     let mut found = run::decoded(text, budget);
+    found.extend(number::decoded(text, budget));
     let mut replaced = escape::replacements(text);
     replaced.extend(join::replacements(text, language));
     found.extend(rewritten(text, replaced, budget));

@@ -45,6 +45,8 @@ pub(crate) struct Script<'a> {
     aliases: HashMap<String, String>,
     /// Names with a constant value.
     constants: HashMap<String, String>,
+    /// Names of lists of constants.
+    lists: HashMap<String, Vec<String>>,
     /// Whether the text has more tokens than are looked at.
     pub(crate) is_cut: bool,
 }
@@ -201,6 +203,15 @@ mod tests {
             (Python, "f(base64.b64decode('aWQ=').decode())", "f", &["id"]),
             (Python, "f(Path.home() / '.ssh' / 'id_rsa')", "f", &["~/.ssh/id_rsa"]),
             (Python, "f('di'[::-1])", "f", &["id"]),
+            (Python, "a = ['i', 'd', 'x']\nf(a[0] + a[1])", "f", &["id"]),
+            (Python, "a = ['x', 'i', 'd']\nf(''.join(a[1:]))", "f", &["id"]),
+            (Python, "a = [105, 100]\nf(''.join(map(chr, a)))", "f", &["id"]),
+            (Python, "f(''.join(chr(c) for c in [105, 100]))", "f", &["id"]),
+            (Python, "f(bytes([105, 100]).decode())", "f", &["id"]),
+            (Python, "f(codecs.decode('vq', 'rot13'))", "f", &["id"]),
+            (Python, "m = __import__('o' + 's')\ngetattr(m, 'sys' + 'tem')('id')", "os.system", &["id"]),
+            (Python, "g = getattr(os, 'system')\ng('id')", "os.system", &["id"]),
+            (JavaScript, "(0, eval)('id')", "eval", &["id"]),
             (
                 JavaScript,
                 "const {exec: e} = require('node:child_process');\ne('id')",

@@ -192,7 +192,7 @@ impl Reader<'_> {
     }
 
     fn word(&self, at: usize, depth: u32) -> Word {
-        word::read(self, at, depth)
+        word::read(self, at..self.text.len(), depth)
     }
 }
 

@@ -174,14 +174,19 @@ impl<'a> Finder<'a> {
         self.script.first(call).is_some_and(|value| value.text.contains("://"))
     }
 
-    /// `getattr(__builtins__, …)`.
+    /// `getattr(__builtins__, …)`, and any other `getattr` whose name is put together to one that runs something.
     fn hidden_call(&mut self, call: &Call) {
         let first = call.args.first().map(|arg| self.script.source(&arg.tokens)).unwrap_or_default();
         let built_in = ["__builtins__", "builtins", "__import__"].iter().any(|name| first.starts_with(name));
-        let name = call.args.get(1).map(|arg| self.script.value(arg).text).unwrap_or_default();
-        if built_in
-            && matches!(name.as_str(), "exec" | "eval" | "compile" | "system" | "popen" | "__import__")
-        {
+        let Some(second) = call.args.get(1) else { return };
+        let name = self.script.value(second);
+        let in_pieces = name.is_known && second.tokens.len() > 1;
+        let runs = match name.text.as_str() {
+            "exec" | "eval" | "compile" | "system" | "popen" | "__import__" => built_in || in_pieces,
+            "run" | "Popen" | "call" | "check_output" | "check_call" | "getoutput" | "spawn" | "urlopen" | "b64decode" => in_pieces,
+            _ => false,
+        };
+        if runs {
             self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
         }
     }
@@ -299,11 +304,21 @@ impl<'a> Finder<'a> {
         if buffer && !matches!(how.as_str(), "base64" | "hex" | "base64url") {
             return;
         }
+        let made = call.name == "bytes" || call.name == "bytearray";
+        if made && !call.args.first().is_some_and(|arg| self.is_computed(arg)) {
+            return;
+        }
         if call.name == "codecs.decode" && !how.contains("rot") && !how.contains("64") && !how.contains("hex")
         {
             return;
         }
         self.source(What::Decodes, call);
+    }
+
+    /// Whether bytes are made one by one: a list of numbers, or something done to each of them.
+    fn is_computed(&self, arg: &Arg) -> bool {
+        let source = self.script.source(&arg.tokens);
+        source.starts_with('[') || source.contains(" for ") || source.contains('^') || source.starts_with("map(")
     }
 
     fn run(&mut self, call: &Call, ran: Ran) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{MAX_VALUE, Reader};
+use super::{MAX_VALUE, Reader, word};
 
 /// How many programs of one pipeline are followed.
 const MAX_STAGES: usize = 8;
@@ -36,7 +36,7 @@ fn stages(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> Option<Vec<Ve
             b'<' if reader.text[at..].starts_with("<<<") => {
                 // What is handed to a program comes before it.
                 let from = at + 3 + reader.text[at + 3..].len() - reader.text[at + 3..].trim_start().len();
-                let word = reader.word(from, depth);
+                let word = word::read(reader, from..inner.end, depth);
                 let handed = vec![String::from("echo"), word.value?];
                 let last = stages.len() - 1;
                 stages.insert(last, handed);
@@ -44,7 +44,7 @@ fn stages(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> Option<Vec<Ve
             }
             b';' | b'&' | b'(' | b')' | b'<' | b'>' | b'|' => return None,
             _ => {
-                let word = reader.word(at, depth);
+                let word = word::read(reader, at..inner.end, depth);
                 if word.end <= at || word.end > inner.end {
                     return None;
                 }

@@ -32,9 +32,11 @@ impl Word {
     }
 }
 
-/// Reads the word that begins at a place.
-pub(super) fn read(reader: &Reader<'_>, start: usize, depth: u32) -> Word {
-    let mut state = State { reader, depth, word: Word { value: Some(String::new()), ..Word::default() } };
+/// Reads the word that begins at a place and ends before another.
+pub(super) fn read(reader: &Reader<'_>, within: Range<usize>, depth: u32) -> Word {
+    let text = reader.text.get(..within.end).unwrap_or(reader.text);
+    let start = within.start;
+    let mut state = State { reader, text, depth, word: Word { value: Some(String::new()), ..Word::default() } };
     let end = state.until(start, false);
     state.word.end = end;
     state.word
@@ -42,6 +44,8 @@ pub(super) fn read(reader: &Reader<'_>, start: usize, depth: u32) -> Word {
 
 struct State<'r, 't> {
     reader: &'r Reader<'t>,
+    /// What is read: nothing behind it belongs to the word.
+    text: &'t str,
     depth: u32,
     word: Word,
 }
@@ -49,7 +53,7 @@ struct State<'r, 't> {
 impl State<'_, '_> {
     /// Reads to the end of a word, or to the quote that closes.
     fn until(&mut self, start: usize, quoted: bool) -> usize {
-        let bytes = self.reader.text.as_bytes();
+        let bytes = self.text.as_bytes();
         let mut at = start;
         let mut plain = start;
         while let Some(&byte) = bytes.get(at) {
@@ -80,7 +84,7 @@ impl State<'_, '_> {
 
     /// Adds what stands there as it is.
     fn literal(&mut self, range: Range<usize>) {
-        if let Some(text) = self.reader.text.get(range).filter(|text| !text.is_empty()) {
+        if let Some(text) = self.text.get(range).filter(|text| !text.is_empty()) {
             self.word.literals.push(text.to_owned());
             self.add(Some(text.to_owned()));
         }
@@ -103,7 +107,7 @@ impl State<'_, '_> {
     }
 
     fn quote(&mut self, at: usize) -> Option<(usize, Option<String>)> {
-        let rest = self.reader.text.get(at + 1..)?;
+        let rest = self.text.get(at + 1..)?;
         let end = rest.find('\'')?;
         let inner = rest[..end].to_owned();
         self.word.literals.push(inner.clone());
@@ -118,7 +122,7 @@ impl State<'_, '_> {
     }
 
     fn escape(&mut self, at: usize, quoted: bool) -> (usize, Option<String>) {
-        let next = self.reader.text.get(at + 1..).and_then(|rest| rest.chars().next());
+        let next = self.text.get(at + 1..).and_then(|rest| rest.chars().next());
         match next {
             Some('\n') => (at + 2, Some(String::new())),
             Some(c) if !quoted || "$`\"\\".contains(c) => (at + 1 + c.len_utf8(), Some(c.to_string())),
@@ -127,7 +131,7 @@ impl State<'_, '_> {
     }
 
     fn dollar(&mut self, at: usize, quoted: bool) -> Option<(usize, Option<String>)> {
-        let rest = self.reader.text.get(at + 1..)?;
+        let rest = self.text.get(at + 1..)?;
         let found = match rest.bytes().next()? {
             b'\'' if !quoted => {
                 let end = rest[1..].find('\'')? + 1;
@@ -162,7 +166,7 @@ impl State<'_, '_> {
     }
 
     fn backtick(&mut self, at: usize) -> Option<(usize, Option<String>)> {
-        let rest = self.reader.text.get(at + 1..)?;
+        let rest = self.text.get(at + 1..)?;
         let end = rest.bytes().take(MAX_INNER).position(|byte| byte == b'`')?;
         let value = self.substituted(at + 1..at + 1 + end);
         self.word.printed |= value.is_some();

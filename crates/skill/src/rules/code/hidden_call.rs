@@ -17,10 +17,12 @@ pub(super) const RULE: Rule = Rule {
     hits: &[
         file("x.py", "getattr(__builtins__, 'ex' + 'ec')(code)\n"),
         file("x.py", "f = getattr(__import__('os'), 'sys' + 'tem')\nf(cmd)\n"),
+        file("x.py", "P = ['o', 's', 'pop', 'en']\nm = __import__(P[0] + P[1])\ngetattr(m, P[2] + P[3])('ls')\n"),
     ],
     misses: &[
         file("x.py", "value = getattr(options, name)\nerror = getattr(builtins, name)\n"),
         text("`getattr(obj, name)` looks up an attribute."),
+        file("x.py", "getattr(self, 'do_' + verb)(line)\ngetattr(runner, 'run')(job)\n"),
     ],
 };
 

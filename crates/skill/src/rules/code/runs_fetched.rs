@@ -35,6 +35,9 @@ pub(super) const RULE: Rule = Rule {
         "child_process",
         "doshellscript",
         "system(",
+        "getattr(",
+        "__import__(",
+        "eval)",
     ],
     check: Check::Unit(check),
     hits: &[
