@@ -7,6 +7,7 @@
 mod call;
 mod fold;
 mod import;
+mod pack;
 mod statement;
 mod token;
 
@@ -45,6 +46,8 @@ pub(crate) struct Script<'a> {
     aliases: HashMap<String, String>,
     /// Names with a constant value.
     constants: HashMap<String, String>,
+    /// The archives that it fills.
+    pub(crate) packs: Vec<pack::Pack>,
     /// Names of lists of constants.
     lists: HashMap<String, Vec<String>>,
     /// Whether the text has more tokens than are looked at.
@@ -102,6 +105,7 @@ pub(crate) fn read(text: &str, language: Language) -> Script<'_> {
     script.find_imports();
     script.find_statements();
     script.find_calls();
+    script.find_packs();
     script
 }
 

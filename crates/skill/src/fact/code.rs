@@ -107,7 +107,7 @@ impl<'a> Finder<'a> {
             }
             if let Some(host) = network::host_of(text) {
                 self.reading.push(What::Host(host), self.script.range(&(at..at + 1)));
-            } else if let Some(store) = secret::of_path(text) {
+            } else if let Some(store) = secret::of_path(text).or_else(|| secret::of_directory(text)) {
                 self.mentions.push((at, store, text.to_owned()));
             }
         }
@@ -151,6 +151,10 @@ impl<'a> Finder<'a> {
 
     /// Calls that no row knows: sockets and the like by what they are called on; built-in functions by computed names.
     fn unknown(&mut self, call: &Call) {
+        if self.script.pack_of(&call.name).is_some() {
+            self.readers.push((call.tokens.start, call.tokens.clone()));
+            return;
+        }
         let (base, last) = call.name.rsplit_once('.').unwrap_or(("", &call.name));
         let base = base.rsplit('.').next().unwrap_or(base).to_ascii_lowercase();
         let socket = ["ws", "sock", "xhr", "conn", "socket", "s", "client"]
@@ -459,12 +463,48 @@ impl<'a> Finder<'a> {
         }
         found.sort_by_key(|found| found.0);
         found.dedup();
+        found.extend(self.read_again(&readers, &found));
         for (reader, store, path) in found {
             let Some((start, tokens)) = readers.get(reader) else { continue };
             let secret = What::ReadsSecret(Secret::File(store, path));
             let fact = self.reading.push(secret, self.script.range(tokens));
             self.sources.extend(fact.map(|fact| (*start, fact)));
         }
+    }
+
+    /// Secret files that were copied or packed, and are read from where they lie then.
+    fn read_again(
+        &self,
+        readers: &[(usize, Tokens)],
+        found: &[(usize, secret::Store, String)],
+    ) -> Vec<(usize, secret::Store, String)> {
+        let calls: Vec<Option<&Call>> =
+            readers.iter().map(|(_, tokens)| self.script.calls.iter().find(|call| call.tokens == *tokens)).collect();
+        let call_of = |number: usize| calls.get(number).copied().flatten();
+        let mut again = Vec::new();
+        for (reader, store, path) in found {
+            let Some(copy) = call_of(*reader).map(|call| self.copied_to(call)).filter(|copy| copy.len() > 3) else {
+                continue;
+            };
+            let others = (0..readers.len()).filter(|other| other != reader).take(256);
+            let reads = |other: &usize| call_of(*other).is_some_and(|call| self.read_path(call).starts_with(&copy));
+            again.extend(others.filter(reads).map(|other| (other, *store, path.clone())));
+        }
+        again
+    }
+
+    /// The file that a call puts what it reads into; empty where that is not known.
+    fn copied_to(&self, call: &Call) -> String {
+        if let Some(pack) = self.script.pack_of(&call.name) {
+            return pack.file.clone();
+        }
+        let target = match call.name.as_str() {
+            "shutil.make_archive" => call.args.first(),
+            "shutil.copy" | "shutil.copyfile" | "shutil.copy2" | "shutil.copytree" => call.args.get(1),
+            _ => None,
+        };
+        let value = target.map(|arg| self.script.value(arg)).filter(|value| value.is_known);
+        value.map(|value| value.text).unwrap_or_default()
     }
 
     fn read_path(&self, call: &Call) -> String {

@@ -143,7 +143,9 @@ impl Finder<'_> {
             let text = if word.is_literal() { word.text.as_str() } else { spelled };
             let text = text.trim_start_matches('@');
             let path = text.rsplit_once("=@").map_or(text, |(_, path)| path);
-            if let Some(store) = secret::of_path(path).filter(|_| reads) {
+            let packs = words.first().is_some_and(|word| matches!(word.text.as_str(), "tar" | "zip" | "7z" | "scp" | "rclone"));
+            let store = secret::of_path(path).or_else(|| secret::of_directory(path).filter(|_| packs));
+            if let Some(store) = store.filter(|_| reads) {
                 let secret = What::ReadsSecret(Secret::File(store, path.to_owned()));
                 doing.brings.extend(self.reading.push(secret, place.clone()));
             }

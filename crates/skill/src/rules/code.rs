@@ -3,6 +3,7 @@
 mod amsi;
 mod assembled;
 mod capture_kept;
+mod clipboard_swap;
 mod hidden_call;
 mod hidden_file_run;
 mod password_check;
@@ -24,6 +25,7 @@ pub(super) const RULES: &[&Rule] = &[
     &amsi::RULE,
     &assembled::RULE,
     &capture_kept::RULE,
+    &clipboard_swap::RULE,
     &hidden_call::RULE,
     &hidden_file_run::RULE,
     &password_check::RULE,

@@ -5,6 +5,7 @@ mod container;
 mod cover_tracks;
 mod names_of_hosts;
 mod open_rights;
+mod opened_and_told;
 mod preload;
 mod protection_off;
 mod self_elevation;
@@ -21,6 +22,7 @@ pub(super) const RULES: &[&Rule] = &[
     &cover_tracks::RULE,
     &names_of_hosts::RULE,
     &open_rights::RULE,
+    &opened_and_told::RULE,
     &preload::RULE,
     &protection_off::RULE,
     &self_elevation::RULE,

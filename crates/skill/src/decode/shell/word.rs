@@ -135,6 +135,7 @@ impl State<'_, '_> {
         let found = match rest.bytes().next()? {
             b'\'' if !quoted => {
                 let end = rest[1..].find('\'')? + 1;
+                self.word.pieces += usize::from(rest[1..end].contains('\\'));
                 (at + end + 2, Some(print::unescaped(&rest[1..end])))
             }
             b'(' if rest.starts_with("((") => return None,
