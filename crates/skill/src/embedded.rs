@@ -301,7 +301,11 @@ fn in_markdown(text: &str) -> Vec<Code> {
     }
     for at in memchr::memmem::find_iter(text.as_bytes(), b"```make") {
         let inside = fence_at(text, at).into_iter();
-        found.extend(inside.flat_map(|fence| recipe::recipes(text, fence)).map(|code| Code { place: Some(Place::Fence), ..code }));
+        found.extend(
+            inside
+                .flat_map(|fence| recipe::recipes(text, fence))
+                .map(|code| Code { place: Some(Place::Fence), ..code }),
+        );
     }
     for at in memchr::memmem::find_iter(text.as_bytes(), b"```!") {
         found.extend(fence_at(text, at).map(|fence| cut(text, fence, "run on load")));

@@ -69,7 +69,8 @@ impl Language {
 
     fn of_name(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
-            "dockerfile" | "makefile" | "gnumakefile" | "justfile" | ".justfile" | "rakefile" | "gemfile" | "vagrantfile" => Self::Code,
+            "dockerfile" | "makefile" | "gnumakefile" | "justfile" | ".justfile" | "rakefile" | "gemfile"
+            | "vagrantfile" => Self::Code,
             ".bashrc" | ".zshrc" | ".profile" | ".bash_profile" | ".envrc" => Self::Shell,
             ".env" | ".npmrc" | ".pypirc" | ".netrc" => Self::Settings,
             _ => return None,

@@ -100,7 +100,12 @@ pub(crate) fn of_directory(path: &str) -> Option<Store> {
     let path = path.replace('\\', "/").to_ascii_lowercase();
     let path = path.trim_end_matches('/');
     let (before, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_home = before.is_empty() || before.ends_with(['~', crate::script::HOLE]) || before.starts_with('$') || before.contains("home") || before.contains("users") || before == "/root";
+    let is_home = before.is_empty()
+        || before.ends_with(['~', crate::script::HOLE])
+        || before.starts_with('$')
+        || before.contains("home")
+        || before.contains("users")
+        || before == "/root";
     match name {
         ".ssh" | ".gnupg" if is_home => Some(Store::Key),
         ".aws" | ".kube" | ".azure" if is_home => Some(Store::Credential),

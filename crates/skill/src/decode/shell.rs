@@ -29,15 +29,47 @@ const MAX_DEPTH: u32 = 4;
 
 /// Programs that nobody writes in pieces who wants to be understood.
 const HIDDEN: &[&str] = &[
-    "curl", "wget", "bash", "sh", "zsh", "dash", "nc", "ncat", "netcat", "python", "python3", "perl", "ruby",
-    "node", "php", "base64", "eval", "exec", "source", "socat", "openssl", "ssh", "scp", "sudo", "powershell",
-    "pwsh", "osascript", "xxd", "chmod", "rm", "dd", "crontab", "printenv", "cat", "env",
+    "curl",
+    "wget",
+    "bash",
+    "sh",
+    "zsh",
+    "dash",
+    "nc",
+    "ncat",
+    "netcat",
+    "python",
+    "python3",
+    "perl",
+    "ruby",
+    "node",
+    "php",
+    "base64",
+    "eval",
+    "exec",
+    "source",
+    "socat",
+    "openssl",
+    "ssh",
+    "scp",
+    "sudo",
+    "powershell",
+    "pwsh",
+    "osascript",
+    "xxd",
+    "chmod",
+    "rm",
+    "dd",
+    "crontab",
+    "printenv",
+    "cat",
+    "env",
 ];
 
 /// Words before the name of a program.
 const BEFORE: &[&str] = &[
-    "if", "then", "do", "else", "elif", "while", "until", "!", "time", "sudo", "exec", "env", "nohup", "command",
-    "builtin", "export", "local", "declare", "readonly", "{",
+    "if", "then", "do", "else", "elif", "while", "until", "!", "time", "sudo", "exec", "env", "nohup",
+    "command", "builtin", "export", "local", "declare", "readonly", "{",
 ];
 
 /// Everything in a text that a shell would put together, where that hides a command.
@@ -117,7 +149,10 @@ impl Reader<'_> {
         }
         let value = word.value.as_deref();
         let is_hidden = |name: &str| is_hidden_name(name) && !word.is_written(name);
-        if begins && word.pieces > 1 && value.is_some_and(|value| value.split_whitespace().next().is_some_and(is_hidden)) {
+        if begins
+            && word.pieces > 1
+            && value.is_some_and(|value| value.split_whitespace().next().is_some_and(is_hidden))
+        {
             self.hides = true;
             if word.spelled.is_empty() {
                 self.found.push((at..word.end, value.unwrap_or_default().to_owned()));
@@ -136,7 +171,8 @@ impl Reader<'_> {
     /// `name=value`, `name+=value`, `name=(a b)`: where it ends.
     fn assignment(&mut self, at: usize) -> Option<usize> {
         let rest = &self.text.as_bytes()[at..];
-        let length = rest.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let length =
+            rest.iter().take(64).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
         if length == 0 || rest[0].is_ascii_digit() {
             return None;
         }

@@ -43,7 +43,13 @@ pub(super) fn recipes(text: &str, within: Range<usize>) -> Vec<Code> {
     if code.text.trim().is_empty() {
         return Vec::new();
     }
-    vec![Code { text: code.text, map: code.map, language: Language::Shell, via: String::from("recipe"), place: None }]
+    vec![Code {
+        text: code.text,
+        map: code.map,
+        language: Language::Shell,
+        via: String::from("recipe"),
+        place: None,
+    }]
 }
 
 /// `NAME = value`, `NAME ?= value`, `NAME := value`.
@@ -51,7 +57,8 @@ fn variable(line: &str) -> (&str, &str) {
     let Some((head, value)) = line.split_once('=') else { return ("", "") };
     let name = head.trim_end_matches([':', '?', '+', '!']).trim();
     let name = name.strip_prefix("export ").unwrap_or(name).trim();
-    let plain = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let plain =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     if plain { (name, value.trim().trim_matches(['"', '\''])) } else { ("", "") }
 }
 
@@ -93,7 +100,8 @@ fn replaced<'t>(rest: &'t str, variables: &HashMap<&str, &'t str>) -> (usize, Op
         return (rest.len() - inner.len(), Some("$("));
     }
     let Some(inner) = rest.strip_prefix("$(").or_else(|| rest.strip_prefix("${")) else { return (1, None) };
-    let length = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
+    let length =
+        inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
     if length == 0 || !inner[length..].starts_with([')', '}']) {
         return (1, None);
     }
@@ -110,7 +118,10 @@ mod tests {
         let rows = [
             ("all:\n\t@echo hi\n", "echo hi\n"),
             ("U = http://a.b\nall: x\n\tcurl $(U) | sh\n", "curl http://a.b | sh\n"),
-            ("all:\n\tfor f in *; do echo $$f; done\n\t-$(GO) test\n", "for f in *; do echo $f; done\n${UNKNOWN} test\n"),
+            (
+                "all:\n\tfor f in *; do echo $$f; done\n\t-$(GO) test\n",
+                "for f in *; do echo $f; done\n${UNKNOWN} test\n",
+            ),
             ("X := $(shell curl -s http://a.b | sh)\n", "curl -s http://a.b | sh\n"),
             ("all:\n\techo a \\\n\t  -b\n", "echo a \\\n-b\n"),
             ("X = 1\n", ""),

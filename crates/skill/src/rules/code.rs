@@ -7,9 +7,11 @@ mod clipboard_swap;
 mod hidden_call;
 mod hidden_file_run;
 mod password_check;
+mod password_dialog;
 mod ransom;
 mod runs_decoded;
 mod runs_fetched;
+mod runs_saved;
 mod shellcode;
 mod socket_shell;
 mod spreads;
@@ -29,8 +31,10 @@ pub(super) const RULES: &[&Rule] = &[
     &hidden_call::RULE,
     &hidden_file_run::RULE,
     &password_check::RULE,
+    &password_dialog::RULE,
     &runs_decoded::RULE,
     &runs_fetched::RULE,
+    &runs_saved::RULE,
     &shellcode::RULE,
     &socket_shell::RULE,
     &spreads::RULE,

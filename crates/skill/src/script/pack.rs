@@ -3,10 +3,12 @@
 use super::{Assign, Script};
 
 /// Functions that open an archive.
-const OPENS: &[&str] = &["tarfile.open", "tarfile.TarFile", "zipfile.ZipFile", "ZipFile", "gzip.GzipFile", "TarFile"];
+const OPENS: &[&str] =
+    &["tarfile.open", "tarfile.TarFile", "zipfile.ZipFile", "ZipFile", "gzip.GzipFile", "TarFile"];
 
 /// Methods that put a file into one.
-const FILLS: &[&str] = &["add", "write", "addfile", "writestr", "file", "addLocalFile", "addLocalFolder", "directory"];
+const FILLS: &[&str] =
+    &["add", "write", "addfile", "writestr", "file", "addLocalFile", "addLocalFolder", "directory"];
 
 /// An archive that is being filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,20 +23,26 @@ impl Script<'_> {
     /// Finds archives, and lets what is put into them reach what they are opened on.
     pub(super) fn find_packs(&mut self) {
         let opened: Vec<usize> = (0..self.calls.len())
-            .filter(|at| OPENS.contains(&self.calls[*at].name.as_str()) || self.calls[*at].name.ends_with(".ZipFile"))
+            .filter(|at| {
+                OPENS.contains(&self.calls[*at].name.as_str()) || self.calls[*at].name.ends_with(".ZipFile")
+            })
             .take(64)
             .collect();
         for at in opened {
             let call = self.calls[at].clone();
-            let holds = |assign: &&Assign| assign.tokens.contains(&call.tokens.start) && !assign.name.contains('.');
-            let Some(name) = self.assigns.iter().find(holds).map(|assign| assign.name.clone()) else { continue };
+            let holds =
+                |assign: &&Assign| assign.tokens.contains(&call.tokens.start) && !assign.name.contains('.');
+            let Some(name) = self.assigns.iter().find(holds).map(|assign| assign.name.clone()) else {
+                continue;
+            };
             let buffers: Vec<String> = call
                 .args
                 .iter()
                 .filter(|arg| arg.tokens.len() == 1 && self.is_name(arg.tokens.start))
                 .map(|arg| self.token(arg.tokens.start).to_owned())
                 .collect();
-            let file = self.first(&call).filter(|file| file.is_known).map(|file| file.text).unwrap_or_default();
+            let file =
+                self.first(&call).filter(|file| file.is_known).map(|file| file.text).unwrap_or_default();
             let fills: Vec<_> = self
                 .calls
                 .iter()
@@ -43,7 +51,8 @@ impl Script<'_> {
                 .take(64)
                 .collect();
             for buffer in &buffers {
-                let given = fills.iter().map(|tokens| Assign { name: buffer.clone(), tokens: tokens.clone() });
+                let given =
+                    fills.iter().map(|tokens| Assign { name: buffer.clone(), tokens: tokens.clone() });
                 self.assigns.extend(given);
             }
             self.packs.push(Pack { name, file });

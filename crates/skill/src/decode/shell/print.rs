@@ -61,7 +61,10 @@ fn spoken(words: &[String]) -> Option<String> {
     let (name, rest) = words.split_first()?;
     match name.as_str() {
         "echo" => {
-            let options = rest.iter().take_while(|word| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en" | "-E")).count();
+            let options = rest
+                .iter()
+                .take_while(|word| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en" | "-E"))
+                .count();
             let text = rest[options..].join(" ");
             let escapes = rest[..options].iter().any(|word| word.contains('e'));
             Some(if escapes { unescaped(&text) } else { text })
@@ -110,10 +113,14 @@ fn turned(text: &str, words: &[String]) -> Option<String> {
     let (name, rest) = words.split_first()?;
     let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(&word.as_str()));
     match name.as_str() {
-        "rev" => Some(text.lines().map(|line| line.chars().rev().collect::<String>()).collect::<Vec<_>>().join("\n")),
+        "rev" => Some(
+            text.lines().map(|line| line.chars().rev().collect::<String>()).collect::<Vec<_>>().join("\n"),
+        ),
         "cat" if rest.is_empty() => Some(text.to_owned()),
         "tr" => translated(text, rest),
-        "base64" | "openssl" if has(&["-d", "-D", "--decode"]) => String::from_utf8(super::super::run::bytes_of(text.as_bytes())).ok(),
+        "base64" | "openssl" if has(&["-d", "-D", "--decode"]) => {
+            String::from_utf8(super::super::run::bytes_of(text.as_bytes())).ok()
+        }
         "xxd" if has(&["-r", "-rp", "-pr"]) => {
             let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
             let bytes: Option<Vec<u8>> = digits
@@ -136,7 +143,9 @@ fn translated(text: &str, words: &[String]) -> Option<String> {
     }
     let (from, to) = (set(from), set(to));
     let last = *to.last()?;
-    let turn = |c: char| from.iter().position(|other| *other == c).map_or(c, |at| to.get(at).copied().unwrap_or(last));
+    let turn = |c: char| {
+        from.iter().position(|other| *other == c).map_or(c, |at| to.get(at).copied().unwrap_or(last))
+    };
     Some(text.chars().map(turn).collect())
 }
 
@@ -178,8 +187,15 @@ pub(super) fn unescaped(text: &str) -> String {
         made.push_str(&rest[..at]);
         let behind = &rest[at + 1..];
         let digits = |from: usize, most: usize, radix: u32| {
-            let digits = behind.get(from..).unwrap_or_default().chars().take(most).take_while(|c| c.is_digit(radix)).count();
-            let value = behind.get(from..from + digits).and_then(|digits| u32::from_str_radix(digits, radix).ok());
+            let digits = behind
+                .get(from..)
+                .unwrap_or_default()
+                .chars()
+                .take(most)
+                .take_while(|c| c.is_digit(radix))
+                .count();
+            let value =
+                behind.get(from..from + digits).and_then(|digits| u32::from_str_radix(digits, radix).ok());
             value.and_then(char::from_u32).map(|c| (c, from + digits))
         };
         let found = match behind.bytes().next() {

@@ -31,9 +31,11 @@ fn is_put_together(bytes: &[u8]) -> bool {
 /// The first place that looks put together.
 fn first(bytes: &[u8]) -> Option<usize> {
     let dollar = memchr::memchr_iter(b'$', bytes).find(|at| is_joined(bytes, *at));
-    let split = |pair: &[u8]| memchr::memmem::find_iter(bytes, pair).find(|at| is_inside(bytes, *at, *at + 2));
+    let split =
+        |pair: &[u8]| memchr::memmem::find_iter(bytes, pair).find(|at| is_inside(bytes, *at, *at + 2));
     let quotes = [split(b"''"), split(b"\"\"")];
-    let slash = memchr::memchr_iter(b'\\', bytes).find(|at| is_inside(bytes, *at, *at + 1) && is_first_word(bytes, *at));
+    let slash = memchr::memchr_iter(b'\\', bytes)
+        .find(|at| is_inside(bytes, *at, *at + 1) && is_first_word(bytes, *at));
     let prints = [memchr::memmem::find(bytes, b"`echo "), memchr::memmem::find(bytes, b"`printf ")];
     [dollar, slash].into_iter().chain(quotes).chain(prints).flatten().min()
 }
@@ -49,7 +51,8 @@ fn is_first_word(bytes: &[u8], at: usize) -> bool {
     let before = bytes[at.saturating_sub(24)..at].iter().rev();
     let mut rest = before.skip_while(|byte| byte.is_ascii_lowercase() || **byte == b'\\');
     rest.next().is_none_or(|byte| b"\n;|&(`".contains(byte))
-        || bytes[..at].iter().rev().take(24).any(|byte| *byte == b'\n' || *byte == b'|') && rest.next() == Some(&b'|')
+        || bytes[..at].iter().rev().take(24).any(|byte| *byte == b'\n' || *byte == b'|')
+            && rest.next() == Some(&b'|')
 }
 
 /// Whether what a dollar begins is part of a larger word: `$a$b`, `cu$x`, `${a}b`; or is made on the spot.
@@ -60,13 +63,16 @@ fn is_joined(bytes: &[u8], at: usize) -> bool {
         b'\'' => rest.get(1) == Some(&b'\\') || rest.get(1).is_some_and(u8::is_ascii_lowercase),
         b'(' => {
             let inner = rest[1..].trim_ascii_start();
-            inner.starts_with(b"echo ") || inner.starts_with(b"printf ")
+            [&b"echo "[..], b"printf ", b"tr ", b"rev", b"xxd ", b"base64 "]
+                .iter()
+                .any(|word| inner.starts_with(word))
         }
         b'{' => {
             let inside = rest[1..].iter().take(64).position(|byte| *byte == b'}');
             let Some(close) = inside else { return false };
             let behind = rest.get(close + 2);
-            behind.is_some_and(|byte| *byte == b'$' || byte.is_ascii_lowercase()) || rest[1..=close].contains(&b':')
+            behind.is_some_and(|byte| *byte == b'$' || byte.is_ascii_lowercase())
+                || rest[1..=close].contains(&b':')
         }
         byte if byte.is_ascii_alphanumeric() || *byte == b'_' => {
             let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -79,7 +85,8 @@ fn is_joined(bytes: &[u8], at: usize) -> bool {
 
 /// The insides of fences for a shell, and code within lines.
 fn blocks(text: &str) -> Vec<Range<usize>> {
-    let (mut found, mut at, mut open): (Vec<Range<usize>>, usize, Option<(usize, bool)>) = (Vec::new(), 0, None);
+    let (mut found, mut at, mut open): (Vec<Range<usize>>, usize, Option<(usize, bool)>) =
+        (Vec::new(), 0, None);
     for line in text.split_inclusive('\n') {
         let bare = line.trim_start_matches([' ', '\t', '>']);
         let mark = bare.starts_with("```") || bare.starts_with("~~~");
@@ -91,9 +98,13 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
                 open = None;
             }
             None if mark => {
-                let word = bare.trim_start_matches(['`', '~']).split_ascii_whitespace().next().unwrap_or_default();
+                let word =
+                    bare.trim_start_matches(['`', '~']).split_ascii_whitespace().next().unwrap_or_default();
                 let language = Language::named(word);
-                open = Some((at + line.len(), matches!(language, None | Some(Language::Shell | Language::Text))));
+                open = Some((
+                    at + line.len(),
+                    matches!(language, None | Some(Language::Shell | Language::Text)),
+                ));
             }
             None => spans(line, at, &mut found),
             Some(_) => {}

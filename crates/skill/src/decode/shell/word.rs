@@ -36,7 +36,8 @@ impl Word {
 pub(super) fn read(reader: &Reader<'_>, within: Range<usize>, depth: u32) -> Word {
     let text = reader.text.get(..within.end).unwrap_or(reader.text);
     let start = within.start;
-    let mut state = State { reader, text, depth, word: Word { value: Some(String::new()), ..Word::default() } };
+    let mut state =
+        State { reader, text, depth, word: Word { value: Some(String::new()), ..Word::default() } };
     let end = state.until(start, false);
     state.word.end = end;
     state.word
@@ -152,7 +153,8 @@ impl State<'_, '_> {
                 (at + end + 2, value)
             }
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
-                let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+                let length =
+                    rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
                 let value = self.reader.variables.get(&rest[..length]).cloned();
                 self.word.expanded += usize::from(value.is_some());
                 (at + 1 + length, value)
@@ -211,13 +213,19 @@ impl Reader<'_> {
         if let Some(index) = rest.strip_prefix('[') {
             let items = self.lists.get(name)?;
             let index = index.strip_suffix(']')?;
-            return if matches!(index, "@" | "*") { Some(items.join(" ")) } else { items.get(index.parse::<usize>().ok()?).cloned() };
+            return if matches!(index, "@" | "*") {
+                Some(items.join(" "))
+            } else {
+                items.get(index.parse::<usize>().ok()?).cloned()
+            };
         }
         let value = self.variables.get(name)?;
         if rest.is_empty() {
             return Some(value.clone());
         }
-        if let Some(part) = rest.strip_prefix(':').filter(|part| part.starts_with(|c: char| c.is_ascii_digit())) {
+        if let Some(part) =
+            rest.strip_prefix(':').filter(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+        {
             let (from, count) = part.split_once(':').unwrap_or((part, "4096"));
             let (from, count): (usize, usize) = (from.trim().parse().ok()?, count.trim().parse().ok()?);
             return Some(value.chars().skip(from).take(count).collect());
@@ -236,6 +244,7 @@ impl Reader<'_> {
         if from.is_empty() || from.contains(['*', '?', '[', '$']) || to.contains('$') {
             return None;
         }
-        Some(if all { value.replace(from, to) } else { value.replacen(from, to, 1) }).filter(|made| made.len() <= MAX_VALUE)
+        Some(if all { value.replace(from, to) } else { value.replacen(from, to, 1) })
+            .filter(|made| made.len() <= MAX_VALUE)
     }
 }

@@ -34,12 +34,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
-    let made = skill.views.iter().enumerate().filter(|(_, view)| view.via.last() == Some(&Via::Decoded(MADE)));
+    let made =
+        skill.views.iter().enumerate().filter(|(_, view)| view.via.last() == Some(&Via::Decoded(MADE)));
     made.flat_map(|(number, _)| skill.units(number)).flat_map(|unit| in_unit(skill, unit)).take(20).collect()
 }
 
 fn in_unit(skill: &Skill<'_>, unit: &Unit<'_>) -> Vec<SkillHit> {
-    let Some(Content::File { bytes, .. }) = skill.tree.entries.get(unit.view.entry).map(|entry| &entry.content) else {
+    let Some(Content::File { bytes, .. }) =
+        skill.tree.entries.get(unit.view.entry).map(|entry| &entry.content)
+    else {
         return Vec::new();
     };
     let mut hits = Vec::new();

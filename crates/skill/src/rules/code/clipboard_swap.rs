@@ -36,11 +36,17 @@ pub(super) const RULE: Rule = Rule {
             "x.sh",
             "while sleep 1; do pbpaste | grep -qE '^T[A-Za-z1-9]{33}$' && printf %s TXYZ | pbcopy; done\n",
         ),
-        file("x.ps1", "if ((Get-Clipboard) -match '^4[0-9AB][1-9A-HJ-NP-Za-km-z]{93}$') { Set-Clipboard -Value $w }\n"),
+        file(
+            "x.ps1",
+            "if ((Get-Clipboard) -match '^4[0-9AB][1-9A-HJ-NP-Za-km-z]{93}$') { Set-Clipboard -Value $w }\n",
+        ),
     ],
     misses: &[
         file("x.py", "import pyperclip\nt = pyperclip.paste()\npyperclip.copy(t.strip())\n"),
-        file("x.py", "import re, pyperclip\nif re.match(r'^0x[a-fA-F0-9]{40}$', pyperclip.paste()):\n    print('an address')\n"),
+        file(
+            "x.py",
+            "import re, pyperclip\nif re.match(r'^0x[a-fA-F0-9]{40}$', pyperclip.paste()):\n    print('an address')\n",
+        ),
         text("```js\nnavigator.clipboard.writeText(address) // 0x + 40 digits\n```"),
     ],
 };

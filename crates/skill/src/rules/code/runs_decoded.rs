@@ -34,6 +34,8 @@ pub(super) const RULE: Rule = Rule {
         "bytes(",
         "bytearray(",
         "bz2.",
+        "unescape(",
+        "decodeuricomponent(",
         "lzma.",
     ],
     check: Check::Unit(check),

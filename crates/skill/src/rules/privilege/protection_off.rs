@@ -63,7 +63,9 @@ pub(super) const RULE: Rule = Rule {
         text("`ufw allow 22`"),
         text("`systemctl status auditd`"),
         text("`xattr -d com.apple.quarantine ./thing.app`"),
-        text("Download it from https://github.com/a/b/releases.\n\n```\nxattr -cr /Applications/B.app\n```\n\nEnter your password if macOS asks.\n"),
+        text(
+            "Download it from https://github.com/a/b/releases.\n\n```\nxattr -cr /Applications/B.app\n```\n\nEnter your password if macOS asks.\n",
+        ),
         text("See https://a.b/docs for the app.\n\n```\nxattr -cr /Applications/B.app\n```\n"),
         text("`iptables -L`"),
         text("`csrutil status`"),
@@ -86,8 +88,14 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = TEXT.find_iter(unit.text().as_bytes()).take(10).map(|found| Hit::at(found.range()));
     // Whoever sets up a firewall also says how to get back in.
     let sets_up = unit.place == Place::Inline && unit.view.text.contains("ufw enable");
-    let undo = |hit: Hit, name: &str| Hit { severity: if sets_up && name == "ufw" { Some(Severity::Warning) } else { hit.severity }, ..hit };
-    let asks = |hit: Hit, name: &str| Hit { severity: hit.severity.filter(|_| name != "xattr" || !is_let_in(unit)), ..hit };
+    let undo = |hit: Hit, name: &str| Hit {
+        severity: if sets_up && name == "ufw" { Some(Severity::Warning) } else { hit.severity },
+        ..hit
+    };
+    let asks = |hit: Hit, name: &str| Hit {
+        severity: hit.severity.filter(|_| name != "xattr" || !is_let_in(unit)),
+        ..hit
+    };
     let steps = unit.commands().steps().filter_map(|step| Some((hit(step)?, step.name())));
     let steps = steps.map(|(hit, name)| asks(undo(hit, &name), &name));
     text.chain(steps.take(20)).collect()
@@ -166,7 +174,10 @@ fn quarantine(step: Step<'_>) -> Option<Hit> {
 fn is_let_in(unit: &Unit<'_>) -> bool {
     let (before, after) = (unit.before(1500), unit.after(600));
     let unknown = links(before).iter().any(|link| {
-        link.to.is_throwaway() || matches!(link.to.kind, Kind::Unknown | Kind::Placeholder | Kind::FreeHosting)
+        link.to.is_throwaway()
+            || matches!(link.to.kind, Kind::Unknown | Kind::Placeholder | Kind::FreeHosting)
     });
-    unknown && FETCHED.is_match(before.as_bytes()) && [before, after].iter().any(|text| PASSWORD.is_match(text.as_bytes()))
+    unknown
+        && FETCHED.is_match(before.as_bytes())
+        && [before, after].iter().any(|text| PASSWORD.is_match(text.as_bytes()))
 }

@@ -12,12 +12,25 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever answers at the address, or sits on the way to it, decides what is installed. Installing runs code.",
     fix: "name a package of the registry with its version",
     places: ANYWHERE,
-    anchors: &["@ http", "@http", "git+http", ".whl", ".tar.gz", ".tgz", ".zip", "source 'http:", "source \"http:"],
+    anchors: &[
+        "@ http",
+        "@http",
+        "git+http",
+        ".whl",
+        ".tar.gz",
+        ".tgz",
+        ".zip",
+        "source 'http:",
+        "source \"http:",
+    ],
     check: Check::Unit(hits),
     hits: &[
         file("requirements.txt", "pandas==2.2\nclean-core @ http://8.8.4.4:8081/d/clean_core-1.tar.gz\n"),
         file("requirements-dev.txt", "http://packages.collect.site/x-1-py3-none-any.whl\n"),
-        file("package.json", r#"{"name":"a","dependencies":{"left":"http://packages.collect.site/left.tgz"}}"#),
+        file(
+            "package.json",
+            r#"{"name":"a","dependencies":{"left":"http://packages.collect.site/left.tgz"}}"#,
+        ),
         file("package.json", r#"{"name":"a","dependencies":{"left":"https://files.catbox.moe/left.tgz"}}"#),
         file("pyproject.toml", "dependencies = [\n  \"x @ git+http://packages.collect.site/x\",\n]\n"),
         file("Gemfile", "source 'http://8.8.4.4'\ngem 'x'\n"),
@@ -25,7 +38,10 @@ pub(super) const RULE: Rule = Rule {
     misses: &[
         file("requirements.txt", "x @ git+https://github.com/somebody/x@v1\ny==1\n"),
         file("requirements.txt", "x @ https://packages.collect.site/x.whl\n"),
-        file("package.json", r#"{"name":"a","dependencies":{"x":"https://codeload.github.com/a/x/tar.gz/1"}}"#),
+        file(
+            "package.json",
+            r#"{"name":"a","dependencies":{"x":"https://codeload.github.com/a/x/tar.gz/1"}}"#,
+        ),
         file("package.json", r#"{"name":"a","homepage":"http://packages.collect.site/a.zip"}"#),
         file("Gemfile", "source 'https://rubygems.org'\n"),
         text("Download http://packages.collect.site/x.tar.gz and look at it."),
@@ -40,7 +56,8 @@ patterns! {
 }
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
-    let name = unit.view.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let name =
+        unit.view.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
     let bytes = unit.text().as_bytes();
     let found = |pattern: &regex::bytes::Regex, within: std::ops::Range<usize>| -> Vec<Hit> {
         let all = pattern.captures_iter(&bytes[within.clone()]).filter_map(|found| found.get(1)).take(20);

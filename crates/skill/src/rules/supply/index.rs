@@ -29,6 +29,8 @@ pub(super) const RULE: Rule = Rule {
         "--index",
         "--default-index",
         "config set",
+        "trusted=yes",
+        "--allow-unauthenticated",
     ],
     check: Check::Unit(hits),
     hits: &[
@@ -36,9 +38,17 @@ pub(super) const RULE: Rule = Rule {
         text("```sh\nnpm install x --registry=http://8.8.4.4:4873\n```"),
         file("requirements.txt", "--extra-index-url http://packages.collect.site/simple\nx==1\n"),
         file(".npmrc", "registry=http://packages.collect.site/\n"),
-        file("requirements.txt", "--extra-index-url http://192.0.2.9:8081/simple\n--trusted-host 192.0.2.9\nx==1\n"),
-        text("```sh\npip config set global.index-url http://fast.example:3141/simple\npip config set global.trusted-host fast.example\n```"),
+        file(
+            "requirements.txt",
+            "--extra-index-url http://192.0.2.9:8081/simple\n--trusted-host 192.0.2.9\nx==1\n",
+        ),
+        text(
+            "```sh\npip config set global.index-url http://fast.example:3141/simple\npip config set global.trusted-host fast.example\n```",
+        ),
         text("```sh\nnpm config set registry http://packages.collect.site/\n```"),
+        text(
+            "```sh\necho 'deb [trusted=yes] http://packages.collect.site/apt ./' > /etc/apt/sources.list.d/x.list\n```",
+        ),
     ],
     misses: &[
         text("pip install torch --index-url https://download.pytorch.org/whl/cpu"),
@@ -62,7 +72,9 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
             let host = classify(&String::from_utf8_lossy(url.as_bytes()));
             let own = matches!(host.kind, Kind::Private);
             let bad = !own && (!host.encrypted || host.is_throwaway());
-            let open = host.host.contains(['<', '{', '$', '%']) || host.host.starts_with("your") || host.host.starts_with("my-");
+            let open = host.host.contains(['<', '{', '$', '%'])
+                || host.host.starts_with("your")
+                || host.host.starts_with("my-");
             let shown = host.kind == Kind::Placeholder && (open || !used);
             let severity = (shown || host.kind == Kind::Vendor).then_some(Severity::Warning);
             bad.then(|| Hit { severity, ..Hit::at(url.range()) })
@@ -73,14 +85,16 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 /// Whether the index is put to use, so that a name that stands for another is as good as any: in a file that a package manager
 /// reads, for all that is installed later, or with the host let in that cannot prove who it is.
 fn is_used(unit: &Unit<'_>) -> bool {
-    let name = unit.view.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let name =
+        unit.view.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
     let text = unit.text();
     is_list(&name)
         || matches!(name.as_str(), ".npmrc" | "pip.conf" | ".yarnrc" | ".yarnrc.yml" | "uv.toml")
         || text.contains("config set") && text.contains("trusted-host")
+        || text.contains("trusted=yes")
 }
 
 static OPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let pattern = r"(?:--(?:extra-)?index-url|--registry|--find-links|--default-index|--index|\bregistry|(?:extra-)?index-url|pip_(?:extra_)?index_url|uv_index(?:_url)?)(?:\s*=\s*|\s+)['\x22]?(https?://[^\s'\x22`)<>]+)";
+    let pattern = r"(?:--(?:extra-)?index-url|--registry|--find-links|--default-index|--index|\bregistry|(?:extra-)?index-url|pip_(?:extra_)?index_url|uv_index(?:_url)?|\bdeb\s+\[[^\]\n]{0,80}trusted=yes[^\]\n]{0,80}\])(?:\s*=\s*|\s+)['\x22]?(https?://[^\s'\x22`)<>]+)";
     compiled(pattern)
 });

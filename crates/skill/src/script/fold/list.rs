@@ -57,7 +57,11 @@ impl Script<'_> {
             };
         }
         // `chr(c) for c in LIST`
-        let inner = if self.is_symbol(tokens.start, b'[') { tokens.start + 1..tokens.end - 1 } else { tokens.clone() };
+        let inner = if self.is_symbol(tokens.start, b'[') {
+            tokens.start + 1..tokens.end - 1
+        } else {
+            tokens.clone()
+        };
         let turned = self.token(inner.start) == "chr" && self.mate(inner.start + 1) == inner.start + 3;
         let loops = self.token(inner.start + 4) == "for" && self.token(inner.start + 6) == "in";
         if turned && loops {
