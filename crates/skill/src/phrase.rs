@@ -3,6 +3,7 @@
 //! A space in a phrase is whatever separates words in a text: blanks, ends of lines, marks of emphasis, quotes, anything outside
 //! ASCII. `...` is a stretch of the same sentence. `<word>` is a class of the vocabulary below. The rest is a regular expression.
 
+pub(crate) mod signs;
 mod vocabulary;
 
 use std::borrow::Cow;
@@ -275,6 +276,23 @@ pub(crate) fn topic<'a>(unit: &Unit<'a>) -> &'a str {
         Some(range) => text.get(range).unwrap_or_default(),
         None => text.lines().find(|line| line.starts_with('#')).unwrap_or_default(),
     }
+}
+
+/// The next border of a character.
+fn ceil(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+/// The border of a character before a place, or there.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// A phrase as a regular expression.

@@ -29,6 +29,7 @@ pub(super) fn read(text: &str, language: Language, depth: u32) -> Reading {
     }
     finder.files();
     finder.flows();
+    finder.started();
     finder.shapes();
     finder.reading
 }
@@ -48,6 +49,8 @@ struct Finder<'a> {
     /// Where connections lead.
     peer: Option<Destination>,
     commands: usize,
+    /// The files that it writes, as the script names them.
+    kept: Vec<String>,
     /// How many texts lie around this one.
     depth: u32,
 }
@@ -93,6 +96,7 @@ impl<'a> Finder<'a> {
             mentions: Vec::new(),
             peer: None,
             commands: 0,
+            kept: Vec::new(),
             depth,
         }
     }
@@ -107,7 +111,7 @@ impl<'a> Finder<'a> {
             }
             if let Some(host) = network::host_of(text) {
                 self.reading.push(What::Host(host), self.script.range(&(at..at + 1)));
-            } else if let Some(store) = secret::of_path(text) {
+            } else if let Some(store) = secret::of_path(text).or_else(|| secret::of_directory(text)) {
                 self.mentions.push((at, store, text.to_owned()));
             }
         }
@@ -151,6 +155,10 @@ impl<'a> Finder<'a> {
 
     /// Calls that no row knows: sockets and the like by what they are called on; built-in functions by computed names.
     fn unknown(&mut self, call: &Call) {
+        if self.script.pack_of(&call.name).is_some() {
+            self.readers.push((call.tokens.start, call.tokens.clone()));
+            return;
+        }
         let (base, last) = call.name.rsplit_once('.').unwrap_or(("", &call.name));
         let base = base.rsplit('.').next().unwrap_or(base).to_ascii_lowercase();
         let socket = ["ws", "sock", "xhr", "conn", "socket", "s", "client"]
@@ -163,6 +171,14 @@ impl<'a> Finder<'a> {
             }
             "post" | "put" | "patch" if self.looks_like_address(call) => self.web(call, true),
             "getattr" | "__getattribute__" => self.hidden_call(call),
+            "map" if call.args.first().is_some_and(|arg| self.script.source(&arg.tokens) == "chr") => {
+                self.source(What::Decodes, call);
+            }
+            "exec" | "eval" | "compile" | "__import__"
+                if call.name.contains("__builtins__") || call.name.contains("__dict__") =>
+            {
+                self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
+            }
             "dup2" if self.peer.is_some() || self.script.text.contains("socket") => {
                 self.reading.push(What::Hostile(Hostile::RemoteShell), self.script.range(&call.tokens));
             }
@@ -174,20 +190,32 @@ impl<'a> Finder<'a> {
         self.script.first(call).is_some_and(|value| value.text.contains("://"))
     }
 
-    /// `getattr(__builtins__, …)`.
+    /// `getattr(__builtins__, …)`, and any other `getattr` whose name is put together to one that runs something.
     fn hidden_call(&mut self, call: &Call) {
         let first = call.args.first().map(|arg| self.script.source(&arg.tokens)).unwrap_or_default();
         let built_in = ["__builtins__", "builtins", "__import__"].iter().any(|name| first.starts_with(name));
-        let name = call.args.get(1).map(|arg| self.script.value(arg).text).unwrap_or_default();
-        if built_in
-            && matches!(name.as_str(), "exec" | "eval" | "compile" | "system" | "popen" | "__import__")
-        {
+        let Some(second) = call.args.get(1) else { return };
+        let name = self.script.value(second);
+        let in_pieces = name.is_known && second.tokens.len() > 1;
+        let runs = match name.text.as_str() {
+            "exec" | "eval" | "compile" | "system" | "popen" | "__import__" => built_in || in_pieces,
+            "run" | "Popen" | "call" | "check_output" | "check_call" | "getoutput" | "spawn" | "urlopen"
+            | "b64decode" => in_pieces,
+            _ => false,
+        };
+        if runs {
             self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
         }
     }
 
     fn destination(&self, arg: Option<&Arg>) -> Destination {
         let value = arg.map(|arg| self.script.value(arg)).unwrap_or_default();
+        // An address without quotes is many tokens and one word.
+        let bare = arg.map(|arg| self.script.source(&arg.tokens)).unwrap_or_default();
+        if self.language == Language::PowerShell && !value.text.contains("://") && bare.contains("://") {
+            let word = bare.split_ascii_whitespace().find(|word| word.contains("://"));
+            return Destination::new(word.unwrap_or(bare), value.is_decoded);
+        }
         Destination::new(&value.text, value.is_decoded)
     }
 
@@ -204,6 +232,13 @@ impl<'a> Finder<'a> {
         let skip = usize::from(positional.first().is_some_and(is_method));
         let address = positional.get(skip).copied().or_else(|| named(&["url", "uri"]));
         let to = self.address(address);
+        if call.name.ends_with("urlretrieve")
+            || call.name.ends_with(".DownloadFile")
+            || call.name == "wget.download"
+        {
+            let file = named(&["filename", "out"]).or_else(|| positional.get(skip + 1).copied());
+            self.kept.extend(file.and_then(|arg| self.file_name(arg)));
+        }
         let body = named(&["data", "json", "files", "content", "body", "infile", "method"]).is_some()
             || positional.iter().any(|arg| self.has_body(arg));
         self.source(What::Fetches(to.clone()), call);
@@ -293,11 +328,24 @@ impl<'a> Finder<'a> {
         if buffer && !matches!(how.as_str(), "base64" | "hex" | "base64url") {
             return;
         }
+        let made = call.name == "bytes" || call.name == "bytearray";
+        if made && !call.args.first().is_some_and(|arg| self.is_computed(arg)) {
+            return;
+        }
         if call.name == "codecs.decode" && !how.contains("rot") && !how.contains("64") && !how.contains("hex")
         {
             return;
         }
         self.source(What::Decodes, call);
+    }
+
+    /// Whether bytes are made one by one: a list of numbers, or something done to each of them.
+    fn is_computed(&self, arg: &Arg) -> bool {
+        let source = self.script.source(&arg.tokens);
+        source.starts_with('[')
+            || source.contains(" for ")
+            || source.contains('^')
+            || source.starts_with("map(")
     }
 
     fn run(&mut self, call: &Call, ran: Ran) {
@@ -390,7 +438,94 @@ impl<'a> Finder<'a> {
         }
     }
 
+    /// What a script calls a file: a name, or the path where that is written there.
+    fn file_name(&self, arg: &Arg) -> Option<String> {
+        if arg.tokens.len() == 1 && self.script.kind(arg.tokens.start) == TokenKind::Name {
+            return Some(self.script.token(arg.tokens.start).to_owned());
+        }
+        let value = self.script.value(arg);
+        (value.is_known && value.text.len() > 3).then_some(value.text)
+    }
+
+    /// A program is started whose file was fetched before.
+    fn started(&mut self) {
+        let Some(from) = self.worst_fetched().filter(|_| !self.kept.is_empty()) else { return };
+        let is_start =
+            |call: &&Call| matches!(does(&call.name, self.language), Some(Does::Shell | Does::Start));
+        let starts: Vec<&Call> = self.script.calls.iter().filter(is_start).take(64).collect();
+        for call in starts {
+            if self.starts_kept(call) {
+                self.reading.push(What::RunsSaved(from.clone()), self.script.range(&call.tokens));
+            }
+        }
+    }
+
+    /// Whether the program of a command, or the script of its interpreter, is a file that was written before.
+    fn starts_kept(&self, call: &Call) -> bool {
+        let mut words: Vec<Tokens> = Vec::new();
+        for arg in self.command_args(call) {
+            let entries = self.script.entries(&arg.tokens);
+            if entries.is_empty() {
+                words.push(arg.tokens.clone());
+            }
+            words.extend(entries.into_iter().map(|entry| entry.tokens));
+        }
+        let is_kept = |tokens: &Tokens| {
+            let name = tokens.len() == 1 && self.script.kind(tokens.start) == TokenKind::Name;
+            name && self.kept.iter().any(|kept| kept == self.script.token(tokens.start))
+        };
+        let text = |tokens: &Tokens| self.script.fold(tokens).text;
+        let Some(first) = words.first() else { return false };
+        let interpreted = |word: &str| {
+            let name = word
+                .rsplit('/')
+                .next()
+                .unwrap_or(word)
+                .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+            matches!(
+                name,
+                "python"
+                    | "sh"
+                    | "bash"
+                    | "zsh"
+                    | "node"
+                    | "perl"
+                    | "ruby"
+                    | "java"
+                    | "pwsh"
+                    | "powershell"
+                    | "open"
+                    | "msiexec"
+            )
+        };
+        let own = matches!(self.script.source(first), "sys.executable" | "process.execPath");
+        let line = text(first);
+        let mut spoken =
+            line.split([' ', ';', '&']).filter(|word| !word.is_empty() && !word.starts_with('-'));
+        let named =
+            |word: &str| self.kept.iter().any(|kept| kept.len() > 3 && kept.contains('/') && word == kept);
+        let (program, script) = (spoken.next().unwrap_or_default(), spoken.next().unwrap_or_default());
+        is_kept(first)
+            || named(program)
+            || interpreted(program) && named(script)
+            || (own || interpreted(&line))
+                && words.iter().skip(1).take(4).any(|word| is_kept(word) || named(&text(word)))
+    }
+
+    /// The worst address that something is fetched from.
+    fn worst_fetched(&self) -> Option<Destination> {
+        let fetched = self.reading.facts.iter().filter_map(|fact| match &fact.what {
+            What::Fetches(from) => Some(from),
+            _ => None,
+        });
+        fetched.max_by_key(|from| crate::destination::classify(&from.text).weight_of_running()).cloned()
+    }
+
     fn save(&mut self, call: &Call) {
+        let own = call.name.rsplit_once('.').map(|(base, _)| base.to_owned());
+        let is_method = call.name.ends_with("write_text") || call.name.ends_with("write_bytes");
+        let first = call.args.first().and_then(|arg| self.file_name(arg));
+        self.kept.extend(if is_method { own } else { first });
         let method = call.name.ends_with("write_text") || call.name.ends_with("write_bytes");
         let path = if method {
             self.script.fold(&(call.tokens.start..call.inside.saturating_sub(3))).text
@@ -438,12 +573,52 @@ impl<'a> Finder<'a> {
         }
         found.sort_by_key(|found| found.0);
         found.dedup();
+        found.extend(self.read_again(&readers, &found));
         for (reader, store, path) in found {
             let Some((start, tokens)) = readers.get(reader) else { continue };
             let secret = What::ReadsSecret(Secret::File(store, path));
             let fact = self.reading.push(secret, self.script.range(tokens));
             self.sources.extend(fact.map(|fact| (*start, fact)));
         }
+    }
+
+    /// Secret files that were copied or packed, and are read from where they lie then.
+    fn read_again(
+        &self,
+        readers: &[(usize, Tokens)],
+        found: &[(usize, secret::Store, String)],
+    ) -> Vec<(usize, secret::Store, String)> {
+        let calls: Vec<Option<&Call>> = readers
+            .iter()
+            .map(|(_, tokens)| self.script.calls.iter().find(|call| call.tokens == *tokens))
+            .collect();
+        let call_of = |number: usize| calls.get(number).copied().flatten();
+        let mut again = Vec::new();
+        for (reader, store, path) in found {
+            let Some(copy) = call_of(*reader).map(|call| self.copied_to(call)).filter(|copy| copy.len() > 3)
+            else {
+                continue;
+            };
+            let others = (0..readers.len()).filter(|other| other != reader).take(256);
+            let reads =
+                |other: &usize| call_of(*other).is_some_and(|call| self.read_path(call).starts_with(&copy));
+            again.extend(others.filter(reads).map(|other| (other, *store, path.clone())));
+        }
+        again
+    }
+
+    /// The file that a call puts what it reads into; empty where that is not known.
+    fn copied_to(&self, call: &Call) -> String {
+        if let Some(pack) = self.script.pack_of(&call.name) {
+            return pack.file.clone();
+        }
+        let target = match call.name.as_str() {
+            "shutil.make_archive" => call.args.first(),
+            "shutil.copy" | "shutil.copyfile" | "shutil.copy2" | "shutil.copytree" => call.args.get(1),
+            _ => None,
+        };
+        let value = target.map(|arg| self.script.value(arg)).filter(|value| value.is_known);
+        value.map(|value| value.text).unwrap_or_default()
     }
 
     fn read_path(&self, call: &Call) -> String {

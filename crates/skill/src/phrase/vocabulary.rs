@@ -21,6 +21,25 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<mention>",
         r"(?:mention|disclose|reveal|report|show|display|surface|expose|explain|acknowledge|announce|describe|mentioning|disclosing|revealing|reporting|showing|displaying|surfacing|exposing|explaining)",
     ),
+    // Whom the agent works for, in other words.
+    (
+        "<person>",
+        r"(?:(?:the |a |any |your |these |most |our )?(?:users?|people|person|persons|human|humans|operators?|customers?|clients?|recipients?|readers?|authors?|owners?|reviewers?|colleagues|they|he or she|anyone|anybody|someone|somebody|nobody|no one)(?: (?:you (?:work|talk|speak) (?:with|for|to)|in the (?:chat|conversation)|concerned))?)",
+    ),
+    // How something is brought to somebody's notice.
+    (
+        "<voice>",
+        r"(?:(?:mention|tell|announc|report|list|discuss|inform|disclos|explain|highlight|surfac|not(?:e|ify|ifie|ifying)|describ|advertis|document|declar|record|reveal|show|display|draw attention|alert|warn|talk|bother|troubl|flag|bring|rais|point|refer|speak|say)(?:e|es|s|ed|ing)?)",
+    ),
+    (
+        "<voiced>",
+        r"(?:mentioned|told|shown|announced|reported|listed|discussed|disclosed|explained|informed|notified|bothered|troubled|surfaced|displayed|raised|brought up|pointed out|documented|advertised|recorded|consulted|burdened|warned|alerted)",
+    ),
+    // Where the agent says what it did.
+    (
+        "<account>",
+        r"(?:summar(?:y|ies)|reports?|overviews?|answers?|repl(?:y|ies)|recaps?|plans?|changelogs?|commit messages?|messages?|descriptions?|explanations?|responses?|conversation|progress <any>|(?:recipient )?lists? you <any>|status updates?|final <any>|visible <any>|minutes|write-?up)",
+    ),
     // What the agent was told before.
     (
         "<orders>",

@@ -13,6 +13,8 @@ mod read_and_sent;
 mod secrets_together;
 mod store_sent;
 mod token_sent;
+mod told_handed;
+mod told_in_address;
 mod told_send;
 mod told_steal;
 mod variable_sent;
@@ -39,6 +41,8 @@ pub(super) const RULES: &[&Rule] = &[
     &secrets_together::RULE,
     &store_sent::RULE,
     &token_sent::RULE,
+    &told_handed::RULE,
+    &told_in_address::RULE,
     &told_send::RULE,
     &variable_sent::RULE,
 ];

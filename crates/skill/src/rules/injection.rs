@@ -5,11 +5,14 @@ mod bypass;
 mod conceal;
 mod deceive;
 mod first;
+mod hushed;
 mod obey;
 mod override_orders;
+mod payee;
 mod role;
 mod spread;
 mod unasked;
+mod waved_through;
 
 use crate::rule::Rule;
 
@@ -19,9 +22,12 @@ pub(super) const RULES: &[&Rule] = &[
     &conceal::RULE,
     &deceive::RULE,
     &first::RULE,
+    &hushed::RULE,
     &obey::RULE,
     &override_orders::RULE,
+    &payee::RULE,
     &role::RULE,
     &spread::RULE,
     &unasked::RULE,
+    &waved_through::RULE,
 ];

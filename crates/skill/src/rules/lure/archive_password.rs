@@ -42,6 +42,7 @@ pub(super) const RULE: Rule = Rule {
         text(
             "Download [the agent](https://files.example/agent.zip), extract it with pass: `tool1` and start it.",
         ),
+        text("Get https://dl.somebody.test/tool.zip, unpack it with the password tool77 and start it."),
         text("**Windows**: download `SetupTool.exe` (password: `open1`)"),
         text("Get the archive from https://dl.example/x. The archive password is 1234."),
         text(
@@ -66,6 +67,7 @@ static PHRASES: Phrases = Phrases::new(&[
     r#"\b(?:pass(?:word|code|phrase)?|pwd|pw)\s+(?:is\s+)?[`"'*]+[a-z0-9][\w!@#$%&.-]{2,30}[`"'*]"#,
     r#"\b(?:archive|zip|rar) (?:pass(?:word|code|phrase)?|pwd|pw)\s*[:=]?\s*[`"'*]*[a-z0-9][\w!@#$%&.-]{2,30}"#,
     r#"\b(?:pass(?:word|code|phrase)?|pwd|pw)\s+(?:is|for the archive is)\s+[`"'*]*(?:[a-z]*[0-9][\w!@#$%&.-]{1,30}|infected)"#,
+    r#"\b(?:unpack|unzip|extract|decompress|open)\w*(?: <any>){0,3} with (?:the |this )?(?:pass(?:word|code|phrase)?|pwd|pw)\s+[`"'*]*[a-z]*[0-9][\w!@#$%&.-]{1,30}"#,
     r#"\b(?:key|code)\s*[:=]\s*[`"'*]+[a-z0-9][\w!@#$%&.-]{2,30}[`"'*]"#,
     r#"\b(?:unzip|7z x|7za x|unrar x)\b[^\n]{0,60}\s-p\s?["']?[a-z0-9][\w!@#%&.-]{2,30}"#,
 ]);

