@@ -79,13 +79,20 @@ fn below(severity: Severity) -> Severity {
     }
 }
 
-/// In how many places a catalogue shows something, at least.
+/// In how many places a catalogue shows something, at least; or how many kinds of things.
 const MANY_PLACES: usize = 4;
+const MANY_KINDS: usize = 8;
+
+/// In how many blocks something was found.
+fn blocks_of(blocks: &[&Unit<'_>], found: &[(&str, usize)]) -> usize {
+    let of = |at: usize| blocks.partition_point(|unit| unit.range.start <= at);
+    found.iter().map(|(_, at)| of(*at)).collect::<BTreeSet<usize>>().len()
+}
 
 /// Whether a file is there to be looked at: for a test, or as an example of what is bad.
 fn is_specimen(path: &Path) -> bool {
     static SPECIMEN: Phrases = Phrases::new(&[
-        r"(?:^|/)(?:tests?|fixtures?|samples?|corpus|cases|testdata|rules|evals?)/|(?:evil|malicious|vulnerable|payloads?|bad[-_]|attack)[^/]*$",
+        r"(?:^|/)(?:tests?|fixtures?|samples?|corpus|cases|testdata|rules|evals?)/|(?:cases|examples?|samples?|injections?|evals?)[^/]*\.(?:json|jsonl|ya?ml|csv|txt)$|(?:evil|malicious|vulnerable|payloads?|bad[-_]|attack)[^/]*$",
     ]);
     let name = path.to_string_lossy();
     let runs = [".sh", ".ps1", ".bat", ".command"].iter().any(|end| name.ends_with(end));
@@ -193,10 +200,9 @@ impl<'s, 'a> File<'s, 'a> {
         unseen.sort_by_key(|range| range.start);
         let points = points(&view.text);
         let kinds: BTreeSet<&str> = found.iter().map(|(rule, _)| *rule).collect();
-        let of = |at: &usize| blocks.partition_point(|unit| unit.range.start <= *at);
-        let places: BTreeSet<usize> = found.iter().map(|(_, at)| of(at)).collect();
         let (bare, theme) = (theme.is_bare(&view.text), theme.weight(&view.text, kinds.len()));
-        let catalogue = theme == 2 && places.len() >= MANY_PLACES;
+        let places = blocks_of(&blocks, found);
+        let catalogue = theme == 2 && (places >= MANY_PLACES || kinds.len() >= MANY_KINDS);
         Some(Self { view, blocks, unseen, theme, bare, points, catalogue })
     }
 
@@ -219,22 +225,22 @@ impl<'s, 'a> File<'s, 'a> {
         let here = if labels { sign::here(unit, &span, is_words) } else { 0 };
         let around = if self.bare { 0 } else { sign::around(unit) };
         let told =
-            sign::is_told_to(unit, &span, self.theme) && !(self.catalogue && unit.place != Place::Fence);
+            sign::is_set_up(unit, self.theme) || !self.catalogue && sign::is_told_to(unit, &span, self.theme);
         let (around, theme) = if told { (0, 0) } else { (around, self.theme + u8::from(self.catalogue)) };
         let stand_in = !is_words && theme > 0 && has_stand_in(unit, &span);
         let least = self.least(finding, unit, here, &span);
         // A sentence that nobody quotes is said to whoever reads it.
         let said = is_words && unit.place != Place::Fence;
         let lured = finding.rule.category == Category::Lure && !is_code(unit, &span);
-        let reaches = said && !is_code(unit, &span) || lured || has_real_host(unit, &span);
-        let reaches = reaches && !self.catalogue;
+        let reaches = (said && !is_code(unit, &span) || lured) && !self.catalogue;
+        let reaches = reaches || theme < 2 && has_real_host(unit, &span);
         Some(Weight { here: here + u8::from(stand_in), around, theme, reaches, least })
     }
 
     /// What nobody sees counts as shown where it is quoted, in a text about such things.
     fn cited(&self, unseen: &Range<usize>) -> Option<Weight> {
         let before = self.view.text.get(..unseen.start)?.rsplit('\n').next()?;
-        let cited = self.theme == 2 && before.trim_start().starts_with('>');
+        let cited = self.catalogue || self.theme == 2 && before.trim_start().starts_with('>');
         cited.then_some(Weight { here: 1, around: 0, theme: 2, reaches: false, least: Severity::Warning })
     }
 

@@ -48,19 +48,26 @@ static MENDED: Phrases = Phrases::new(&[
     r"^[\s*_>|-]*(?:fix|the fix|verdict|why|mitigation|remediation|detection|detect|defen[cs]e|prevention|instead|safe|correct|never|do not|don<'>t|this is (?:<any> ){0,3}(?:attack|malicious|dangerous|bad|exfiltration|injection)|malicious|what (?:it|this) does|explanation|indicators?)\b",
 ]);
 
-/// Whether the words before say to do what stands there, or the heading does.
-/// A text about attacks has steps and a usage of its own; only what is set up counts there.
-pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>, theme: u8) -> bool {
+/// Whether the heading says that something is set up there. A text about attacks has steps and a usage of its own.
+pub(super) fn is_set_up(unit: &Unit<'_>, theme: u8) -> bool {
     let does = |heading: &str| is_doing(heading) && (theme < 2 || SETS_UP.is_in(heading));
-    let heading = unit.headings().last().is_some_and(does);
+    unit.headings().last().is_some_and(does) && !STRONG.is_in(lead(unit)) && !is_cited(unit)
+}
+
+/// Whether the words before say to do what stands there.
+pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>, theme: u8) -> bool {
     let lead = lead(unit);
-    let told = if unit.place == Place::Fence {
-        TOLD_TO.is_in(&unquoted(lead)) && !STRONG.is_in(lead) && !lead.trim_start().starts_with('>')
-    } else {
+    if unit.place != Place::Fence {
         let before = sentence_before(unit.text(), span.start, 80);
-        DONE_HERE.is_in(&unquoted(before)) && !REFUSED.is_in(before)
-    };
-    told || heading && !STRONG.is_in(lead)
+        return DONE_HERE.is_in(&unquoted(before)) && !REFUSED.is_in(before);
+    }
+    let said = unquoted(lead);
+    let last = said.trim_end().rsplit(['.', '\n']).find(|part| !part.trim().is_empty()).unwrap_or_default();
+    let heading = unit.headings().last().unwrap_or_default();
+    let lacks = COMPONENT.is_in(&said) || COMPONENT.is_in(heading) && !SPEAKS.is_in(heading);
+    let told =
+        TOLD_TO.is_in(&said) || theme >= 2 && (IMPERATIVE.is_in(last) || lacks) && !SPEAKS.is_in(&said);
+    told && !STRONG.is_in(lead) && !lead.trim_start().starts_with('>')
 }
 
 /// A text without what stands between quotes in it, or behind one that is not closed: somebody else says that.
@@ -112,6 +119,16 @@ static TOLD_TO: Phrases = Phrases::new(&[
     r"\b(?:run|execute|paste|copy|install|start|enter|type|use|apply|launch) (?:<any> ){0,5}(?:this|following|command|commands|below|first|script|it|now|before|once)\b",
 ]);
 
+/// What a skill is said to lack.
+static COMPONENT: Phrases = Phrases::new(&[
+    r"\b(?:core|engine|helper|driver|companion|connector|signature database|definitions|updater?|agent binary)\b",
+]);
+
+/// A sentence that begins with what is to be done.
+static IMPERATIVE: Phrases = Phrases::new(&[
+    r"^\W*(?:\d+\W+)?(?:(?:first|then|now|next|finally|please|before (?:<any> ){1,4}|after (?:<any> ){1,4}|once(?: <any>){1,4}|to (?:<any> ){1,5}|for (?:<any> ){1,4})\W*)?(?:run|execute|install|download|start|launch|paste|enter|type|use|fetch|update|load|enable|activate|apply|open|copy|add|set|call|invoke|register|refresh|pull|get|do|put|make)\b",
+]);
+
 /// Negations that leave the thing itself undone: `never`, then at most four words.
 static REFUSED: Phrases = Phrases::new(&[
     r"\b(?:never|do not|don<'>t|must not|mustn<'>t|should not|shouldn<'>t|cannot|can<'>t|avoid|avoiding|refuse to|instead of|rather than|reject|no)(?: <any>){0,4}[\s`\x22'*_(:]*$",
@@ -122,9 +139,10 @@ static NOT_REFUSED: Phrases = Phrases::new(&[
     r"\b(?:never|must not|should not|do not|don<'>t|no)(?: <any>)? (?:have|need|see|know|want|already|exist|hesitate|forget|fail|worry|wait|ask|skip|longer|problem)\b",
 ]);
 
-/// Who does such things.
+/// Who does such things, or says them.
 static OTHERS: Phrases = Phrases::new(&[
     r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|indicators?|signs of|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|(?:that|who|which) try to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
+    r"\b(?:page|site|mail|email|message|text|note|skill|top|caller|they|somebody|someone|attacker|he|she|pop-?up|banner|document) (?:says?|said|reads?|claims?|claimed|asks?|asked|told)\b[^.]{0,20}:",
 ]);
 
 fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {

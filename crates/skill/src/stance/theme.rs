@@ -60,7 +60,7 @@ impl Topic {
         let found = WORK.words_in(head(text));
         let words: BTreeSet<String> = found.map(|word| word.chars().take(5).collect()).collect();
         match words.len() {
-            8.. => Self::Attacks,
+            6.. => Self::Attacks,
             4.. => Self::Security,
             _ => Self::Other,
         }
@@ -69,7 +69,7 @@ impl Topic {
 
 /// Words of those who work against attacks.
 static WORK: Phrases = Phrases::new(&[
-    r"\b(?:attackers?|malicious|suspicious|exfiltrat\w+|payloads?|detections?|alerts?|triage|threats?|compromised?|injections?|vulnerab\w+|exploit\w*|malware|phishing|red flags?|forensics?|incidents?|harden\w*|mitigat\w+|remediat\w+|iocs?|indicators?|adversar\w+|untrusted|persistence|escalation|lateral|credential theft|reverse shells?|obfuscat\w+|sanitiz\w+|severity|cves?|owasp|mitre|quarantin\w+|isolate|revoke|containment|evidence|lures?|backdoors?|poison\w+)\b",
+    r"\b(?:attackers?|malicious|suspicious|exfiltrat\w+|payloads?|detections?|alerts?|triage|threats?|compromised?|injections?|vulnerab\w+|exploit\w*|malware|phishing|red flags?|forensics?|incidents?|harden\w*|mitigat\w+|remediat\w+|iocs?|indicators?|adversar\w+|untrusted|persistence|escalation|lateral|credential theft|reverse shells?|obfuscat\w+|sanitiz\w+|severity|cves?|owasp|mitre|quarantin\w+|isolate|revoke|containment|evidence|lures?|backdoors?|poison\w+|hacked|webshells?|scam\w*|fraud\w*|victims?|stolen|leaked|spam|rogue|fake|hijack\w*|precedents?)\b",
 ]);
 
 impl Theme {
@@ -117,7 +117,7 @@ fn title(text: &str) -> &str {
 }
 
 static ATTACKS: Phrases = Phrases::new(&[
-    r"\b(?:malware|ransomware|phishing|stealers?|spyware|forensics?|incident[- ]response|incident[- ]responder|breach(?:es)?|intrusions?|threats?|pentest\w*|penetration|red[- ]?team\w*|blue[- ]?team\w*|purple[- ]?team\w*|ctf|capture[- ]the[- ]flag|exploit\w*|vulnerabilit\w+|injections?|owasp|yara|semgrep|codeql|sigma|detection[- ]engineering|siem|harden\w*|vetting|jailbreak\w*|adversar\w+|attacks?|attackers?|xss|sqli|ssrf|cves?|bug bount\w+|privilege escalation|hunting|poisoning|social engineering|secret[- ]scanning|reverse[- ]engineering|untrusted|compromised?|backdoors?|homoglyphs?|exfiltration|sandbox\w*|soc|triage|honeypots?|(?:de)?obfuscat\w*|rug pulls?|guardrails?|detections?)\b",
+    r"\b(?:malware|ransomware|phishing|stealers?|spyware|forensics?|incident[- ]response|incident[- ]responder|breach(?:es)?|intrusions?|threats?|pentest\w*|penetration|red[- ]?team\w*|blue[- ]?team\w*|purple[- ]?team\w*|ctf|capture[- ]the[- ]flag|exploit\w*|vulnerabilit\w+|injections?|owasp|yara|semgrep|codeql|sigma|detection[- ]engineering|siem|harden\w*|vetting|jailbreak\w*|adversar\w+|attacks?|attackers?|xss|sqli|ssrf|cves?|bug bount\w+|privilege escalation|hunting|poisoning|social engineering|secret[- ]scanning|reverse[- ]engineering|untrusted|compromised?|backdoors?|homoglyphs?|exfiltration|sandbox\w*|soc|triage|honeypots?|(?:de)?obfuscat\w*|rug pulls?|guardrails?|detections?|hacked|webshells?|scams?|scammers?|fraud|infosec|trust (?:&|and) safety|credential access|concealment|moderat(?:ion|ors?)|vet|drain(?:ed|ers?)|\w*sicherheit\w*|seguridad|inyecci\xc3\xb3n|angriff\w*|ataques?|attaques?|review\w* (?:<any> ){0,4}(?:skills?|plugins?|extensions?|mcp)|skill[- ]lint\w*|linter for (?:<any> )?skills)\b",
     r"\bsecurity[- ](?:\w+[- ])?(?:review\w*|audit\w*|scan\w*|test\w*|assessment|research\w*|analyst|engineer\w*|monitoring|operations|checks?|posture|rules)|\b(?:skill|mcp|code|prompt|agent|container|cloud|dependency|supply[- ]chain)[- ](?:\w+[- ])?(?:security|audit\w*|vett\w+|safety)\b",
 ]);
 
