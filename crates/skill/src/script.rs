@@ -256,6 +256,10 @@ mod tests {
             "}",
             "\"",
             "a = b(c[",
+            "getattr(",
+            "a = getattr(b, (0, ",
+            ")(",
+            "a = [1, ",
         ];
         for language in [Language::Python, Language::JavaScript, Language::PowerShell, Language::Code] {
             for row in rows {

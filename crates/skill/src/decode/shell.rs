@@ -7,6 +7,7 @@ mod print;
 mod regions;
 mod word;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -105,6 +106,8 @@ struct Reader<'t> {
     found: Vec<(Range<usize>, String)>,
     /// Whether a command is hidden in what was read.
     hides: bool,
+    /// How many brackets were looked for that nobody closed.
+    unclosed: Cell<u32>,
 }
 
 impl Reader<'_> {
@@ -114,13 +117,12 @@ impl Reader<'_> {
         let bytes = self.text.as_bytes();
         while at < bytes.len() && words < MAX_WORDS {
             match bytes[at] {
-                b' ' | b'\t' | b'\r' => at += 1,
+                b' ' | b'\t' | b'\r' | b'<' | b'>' => at += 1,
                 b'\\' if bytes.get(at + 1) == Some(&b'\n') => at += 2,
                 b'\n' | b';' | b'&' | b'|' | b'(' | b')' => {
                     (begins, runs) = (true, false);
                     at += 1;
                 }
-                b'<' | b'>' => at += 1,
                 b'#' => at = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |line| at + line),
                 _ => {
                     words += 1;
@@ -277,6 +279,30 @@ mod tests {
         ];
         for text in same {
             assert_eq!(written(text), text);
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_read_to_their_end() {
+        for row in [
+            "$(",
+            "$(echo ",
+            "${",
+            "`",
+            "`echo ",
+            "$'",
+            "a=$a$a;",
+            "\"$a",
+            "a''b ",
+            "$(echo $(",
+            "a=(",
+            "${a:1:",
+            "\\a",
+        ] {
+            let text = format!("a=b\n{}", row.repeat((2 << 20) / row.len()));
+            // A reader that looks at the rest again for each sign would never come back.
+            replacements(&text, Language::Shell);
+            replacements(&format!("```sh\n{text}"), Language::Markdown);
         }
     }
 }

@@ -13,7 +13,7 @@ mod told_everything;
 
 use crate::rule::Rule;
 
-pub(super) use accounts::is_to_be_filled_in;
+pub(super) use accounts::{is_key, is_to_be_filled_in};
 
 pub(super) const RULES: &[&Rule] = &[
     &told_everything::RULE,

@@ -6,6 +6,9 @@ use crate::language::Language;
 /// How many parts of a dotted name are followed.
 const MAX_PARTS: usize = 24;
 
+/// How many tokens of something between brackets are looked at that stands for a name.
+const MAX_HIDDEN: usize = 16;
+
 /// Words that stand in front of brackets and call nothing.
 const WORDS: &[&str] = &[
     "if", "for", "while", "return", "and", "or", "not", "in", "is", "elif", "else", "catch", "switch",
@@ -323,6 +326,9 @@ impl Script<'_> {
         }
         let parts = self.parts(open + 1..close);
         let [zero, name] = parts.as_slice() else { return None };
+        if name.len() > MAX_HIDDEN {
+            return None;
+        }
         let apart = open.checked_sub(1).is_none_or(|before| !self.is_name(before));
         let (name, _) = self.name_before(name.end).filter(|(_, start)| *start == name.start)?;
         (apart && self.token(zero.start) == "0").then_some((name, open))
@@ -331,7 +337,7 @@ impl Script<'_> {
     /// What a value stands for that is a module or a part of one: `__import__("a")`, `getattr(a, "b")`.
     pub(super) fn looked_up(&self, tokens: &Tokens) -> Option<String> {
         let open = (tokens.start..tokens.end).take(8).find(|at| self.is_symbol(*at, b'('))?;
-        if self.mate(open) + 1 != tokens.end || open == tokens.start {
+        if self.mate(open) + 1 != tokens.end || open == tokens.start || tokens.len() > 4 * MAX_HIDDEN {
             return None;
         }
         let parts = self.parts(open + 1..self.mate(open));

@@ -208,16 +208,9 @@ pub(super) fn unescaped(text: &str) -> String {
             Some(b'\\' | b'\'' | b'"') => behind.chars().next().map(|c| (c, 1)),
             _ => None,
         };
-        match found {
-            Some((c, length)) => {
-                made.push(c);
-                rest = &behind[length..];
-            }
-            None => {
-                made.push('\\');
-                rest = behind;
-            }
-        }
+        let (c, length) = found.unwrap_or(('\\', 0));
+        made.push(c);
+        rest = &behind[length..];
     }
     made.push_str(rest);
     made

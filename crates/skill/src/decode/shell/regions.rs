@@ -15,7 +15,7 @@ pub(super) fn regions(text: &str, language: Language) -> Vec<Range<usize>> {
     };
     let Some(first) = first else { return Vec::new() };
     if language == Language::Shell {
-        return vec![0..text.len()];
+        return std::iter::once(0..text.len()).collect();
     }
     let mut found = blocks(text);
     found.retain(|range| range.end > first && is_put_together(&text.as_bytes()[range.clone()]));

@@ -7,6 +7,12 @@ use super::{MAX_DEPTH, MAX_VALUE, Reader, print};
 /// How far the end of a substitution is looked for.
 const MAX_INNER: usize = 4096;
 
+/// How many brackets that nobody closes are looked at.
+const MAX_UNCLOSED: u32 = 64;
+
+/// How long what stands between `${` and `}` may be.
+const MAX_NAME: usize = 256;
+
 /// A word, and what became of it.
 #[derive(Default)]
 pub(super) struct Word {
@@ -28,6 +34,8 @@ pub(super) struct Word {
 impl Word {
     /// Whether a name stands in it in one piece.
     pub(super) fn is_written(&self, name: &str) -> bool {
+        // A version behind a name hides nothing.
+        let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         self.literals.iter().any(|literal| literal.contains(name))
     }
 }
@@ -64,7 +72,7 @@ impl State<'_, '_> {
             }
             let next = match byte {
                 b'\'' if !quoted => self.quote(at),
-                b'"' if !quoted => self.double(at),
+                b'"' if !quoted => Some(self.double(at)),
                 b'\\' => Some(self.escape(at, quoted)),
                 b'$' => self.dollar(at, quoted),
                 b'`' => self.backtick(at),
@@ -115,11 +123,11 @@ impl State<'_, '_> {
         Some((at + end + 2, Some(inner)))
     }
 
-    fn double(&mut self, at: usize) -> Option<(usize, Option<String>)> {
+    fn double(&mut self, at: usize) -> (usize, Option<String>) {
         let before = self.word.value.replace(String::new());
         let end = self.until(at + 1, true);
         let inner = std::mem::replace(&mut self.word.value, before);
-        Some((end + 1, inner))
+        (end + 1, inner)
     }
 
     fn escape(&mut self, at: usize, quoted: bool) -> (usize, Option<String>) {
@@ -140,14 +148,18 @@ impl State<'_, '_> {
                 (at + end + 2, Some(print::unescaped(&rest[1..end])))
             }
             b'(' if rest.starts_with("((") => return None,
+            b'(' if self.reader.unclosed.get() > MAX_UNCLOSED => return None,
             b'(' => {
-                let length = closing(&rest[1..])?;
+                let Some(length) = closing(&rest[1..]) else {
+                    self.reader.unclosed.set(self.reader.unclosed.get() + 1);
+                    return None;
+                };
                 let value = self.substituted(at + 2..at + 2 + length);
                 self.word.printed |= value.is_some();
                 (at + length + 3, value)
             }
             b'{' => {
-                let end = rest.find('}')?;
+                let end = rest.bytes().take(MAX_NAME).position(|byte| byte == b'}')?;
                 let value = self.reader.parameter(&rest[1..end]);
                 self.word.expanded += usize::from(value.is_some());
                 (at + end + 2, value)

@@ -82,7 +82,8 @@ fn is_kept_quiet(step: Step<'_>) -> bool {
             "--no-log" | "--no-logs" | "--nolog" | "--no-logging" | "--no-history" | "--hidden" | "--stealth"
         )
     };
-    let thrown = step.redirects().iter().filter(|redirect| redirect.target.text == "/dev/null").count();
+    let redirects = step.redirects().iter().chain(before.iter().flat_map(|before| before.redirects()));
+    let thrown = redirects.filter(|redirect| redirect.target.text == "/dev/null").count();
     is_root && (step.words().iter().any(|word| says(&word.text)) || thrown > 1)
 }
 

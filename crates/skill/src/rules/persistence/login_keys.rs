@@ -2,7 +2,7 @@
 
 use crate::fact::Hold;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::rules::privilege::is_to_be_filled_in;
+use crate::rules::privilege::{is_key, is_to_be_filled_in};
 use crate::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -38,7 +38,9 @@ fn severity(_: &str, text: &str) -> Severity {
     let removes =
         ["grep -v", "sed -i", "--in-place", "authorized_keys.bak"].iter().any(|sign| text.contains(sign));
     let own = text.contains(".pub") || text.contains('$');
-    if removes || own {
+    if is_key(text) {
+        Severity::Critical
+    } else if removes || own {
         Severity::Note
     } else if is_to_be_filled_in(text) {
         Severity::Warning

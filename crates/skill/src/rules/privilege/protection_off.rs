@@ -23,6 +23,8 @@ pub(super) const RULE: Rule = Rule {
         "spctl",
         "csrutil",
         "com.apple.quarantine",
+        "xattr -c",
+        "xattr -rc",
         "mppreference",
         "advfirewall",
         "disableantispyware",
@@ -166,7 +168,8 @@ fn quarantine(step: Step<'_>) -> Option<Hit> {
         .take(20)
         .filter_map(|number| step.other(number))
         .any(|other| other.fetch().is_some());
-    let severity = (!fetched).then_some(Severity::Warning);
+    let named = step.has("com.apple.quarantine");
+    let severity = (!fetched).then_some(if named { Severity::Warning } else { Severity::Note });
     removes.then(|| Hit { severity, ..Hit::at(step.range()) })
 }
 
