@@ -149,7 +149,7 @@ impl Script<'_> {
                 let name = self.token(at + 1).to_owned();
                 self.assigns.push(Assign { name, tokens: begins..at });
             }
-            "return" => {
+            "return" | "yield" => {
                 let Some(name) = self.functions.last().map(|function| function.name.clone()) else { return };
                 let tokens = at + 1..self.end_of_statement(at + 1);
                 self.assigns.push(Assign { name, tokens });
