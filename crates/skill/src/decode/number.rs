@@ -73,8 +73,20 @@ fn says_something(said: &str) -> bool {
 /// What numbers say with a key, if that is code.
 fn turned(values: &[u8], key: u8) -> Option<String> {
     const CODE: &[&str] = &[
-        "import ", "require(", "http://", "https://", "curl ", "wget ", "subprocess", "exec(", "eval(",
-        "/bin/", "powershell", "os.system", "child_process", "socket",
+        "import ",
+        "require(",
+        "http://",
+        "https://",
+        "curl ",
+        "wget ",
+        "subprocess",
+        "exec(",
+        "eval(",
+        "/bin/",
+        "powershell",
+        "os.system",
+        "child_process",
+        "socket",
     ];
     let said = spoken(values, key).filter(|said| says_something(said))?;
     CODE.iter().any(|word| said.contains(word)).then_some(said)

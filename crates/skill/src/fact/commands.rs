@@ -48,7 +48,7 @@ fn facts(text: &str, programs: &[Program], depth: u32) -> Reading {
     for program in programs {
         finder.program(program);
     }
-    finder.called(programs);
+    finder.called();
     finder.variables();
     finder.loops();
     finder.connect(programs);

@@ -93,8 +93,24 @@ impl Finder<'_> {
     /// Whether what stands around a text says that such files are left out.
     pub(super) fn is_left_out(&self, at: usize) -> bool {
         const OUT: &[&str] = &[
-            "not", "exclud", "ignor", "skip", "deny", "denied", "forbid", "block", "secret", "sensitive",
-            "continue", "redact", "filter", "unsafe", "private", "avoid", "omit", "danger",
+            "not",
+            "exclud",
+            "ignor",
+            "skip",
+            "deny",
+            "denied",
+            "forbid",
+            "block",
+            "secret",
+            "sensitive",
+            "continue",
+            "redact",
+            "filter",
+            "unsafe",
+            "private",
+            "avoid",
+            "omit",
+            "danger",
         ];
         let around = self.script.source(&(at.saturating_sub(2 * AROUND)..at + 2 * AROUND));
         let around = around.to_ascii_lowercase();

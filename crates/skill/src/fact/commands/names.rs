@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use policy::{Program, Word};
+use policy::Word;
 
 use super::{Finder, range, variables_in};
 use crate::fact::What;
@@ -50,33 +50,47 @@ impl Finder<'_> {
     }
 
     /// What a function fetches or decodes, whoever calls it gets.
-    pub(super) fn called(&mut self, programs: &[Program]) {
+    pub(super) fn called(&mut self) {
         let functions = functions(self.text);
         for (name, body) in functions {
             let inside = |place: &Range<usize>| body.start <= place.start && place.end <= body.end;
-            let brings = |number: &usize| {
-                matches!(self.reading.facts[*number].what, What::Fetches(_) | What::Decodes)
-            };
+            let brings =
+                |number: &usize| matches!(self.reading.facts[*number].what, What::Fetches(_) | What::Decodes);
             let inner = self.programs.iter().filter(|doing| inside(&doing.span) && doing.writes.is_empty());
             let brought: Vec<What> = inner
                 .flat_map(|doing| doing.brings.iter().copied().filter(brings).collect::<Vec<_>>())
                 .map(|number| self.reading.facts[number].what.clone())
                 .take(4)
                 .collect();
-            let calls: Vec<usize> = (0..self.programs.len().min(programs.len()))
-                .filter(|number| programs[*number].argv.words().first().is_some_and(|word| word.text == name))
-                .filter(|number| !inside(&self.programs[*number].span))
-                .take(MAX_NAMES)
-                .collect();
-            for number in calls {
-                for what in &brought {
-                    let span = self.programs[number].span.clone();
-                    let fact = self.reading.push(what.clone(), span);
-                    self.programs[number].brings.extend(fact);
+            let calls = if brought.is_empty() { Vec::new() } else { substituted(self.text, &name) };
+            for place in calls.into_iter().filter(|place| !inside(place)) {
+                let facts: Vec<usize> = brought
+                    .iter()
+                    .filter_map(|what| self.reading.push(what.clone(), place.clone()))
+                    .collect();
+                let around = |span: &Range<usize>| span.start <= place.start && place.end <= span.end;
+                match self.programs.iter_mut().find(|doing| around(&doing.span)) {
+                    Some(doing) => doing.brings.extend(facts),
+                    None => self.held.extend(given_to(self.text, place.start).map(|name| (name, facts))),
                 }
             }
         }
     }
+}
+
+/// Where what a function prints is used: `$(name …`.
+fn substituted(text: &str, name: &str) -> Vec<Range<usize>> {
+    let call = format!("$({name}");
+    let found = memchr::memmem::find_iter(text.as_bytes(), call.as_bytes()).map(|at| at..at + call.len());
+    let whole = |place: &Range<usize>| text.as_bytes().get(place.end).is_none_or(|byte| !is_name(*byte));
+    found.filter(whole).take(MAX_NAMES).collect()
+}
+
+/// The variable that is given what begins at a place: `NAME="$(…`.
+fn given_to(text: &str, at: usize) -> Option<String> {
+    let before = text[..at].trim_end_matches('"').strip_suffix('=')?;
+    let length = before.bytes().rev().take_while(|byte| is_name(*byte)).count();
+    (length > 0).then(|| before[before.len() - length..].to_owned())
 }
 
 fn is_name(byte: u8) -> bool {

@@ -73,7 +73,10 @@ pub(super) const RULE: Rule = Rule {
         ),
         file("x.py", "data = requests.get(u).json()\nsubprocess.run(['git', 'log'])\n"),
         file("x.py", "version = requests.get(u).text\nsubprocess.run(['pip', 'install', f'x=={version}'])\n"),
-        file("x.sh", "page() { curl -fsSL \"https://a.host.test/$1\"; }\npage core | jq .name\neval \"$(ssh-agent)\"\n"),
+        file(
+            "x.sh",
+            "page() { curl -fsSL \"https://a.host.test/$1\"; }\npage core | jq .name\neval \"$(ssh-agent)\"\n",
+        ),
         file("x.js", "const r = await fetch(u);\nconst m = re.exec(await r.text());\n"),
         file("x.py", "subprocess.run('curl -LsSf https://astral.sh/uv/install.sh | sh', shell=True)\n"),
     ],
