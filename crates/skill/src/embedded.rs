@@ -1,5 +1,6 @@
 //! Code that lies in a text of another kind: the command of a server in its settings, the scripts of a package, the steps of a workflow.
 
+mod notebook;
 mod recipe;
 
 use std::borrow::Cow;
@@ -17,6 +18,7 @@ use crate::view::View;
 /// The texts in a text that something else will run. Each is a view of its own in the language of whoever runs it.
 pub(crate) fn embedded<'a>(view: &View<'a>) -> Vec<View<'a>> {
     let found = match view.language {
+        Language::Json if notebook::is_notebook(view.path) => notebook::cells(&view.text),
         Language::Json => in_json(&view.text, 0, is_package(view.path)),
         Language::Settings if is_yaml(view.path) => in_workflow(&view.text),
         Language::Markdown => in_markdown(&view.text),

@@ -7,7 +7,7 @@ mod judge;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::script::{Script, TokenKind, Tokens};
+use crate::script::{Call, Script, TokenKind, Tokens};
 pub(crate) use judge::{owner_word, sent};
 
 /// How often assignments are gone through.
@@ -160,6 +160,7 @@ impl<'a> Tracer<'a> {
             changed |= self.hold(assign.tokens.start, &assign.name, mask);
         }
         for call in &script.calls {
+            changed |= self.started(call);
             let called = script.functions.iter().position(|function| function.name == call.name);
             let Some(function) = called.and_then(|at| script.functions.get(at)) else { continue };
             for (number, arg) in call.args.iter().enumerate() {
@@ -169,6 +170,31 @@ impl<'a> Tracer<'a> {
                 let mask = self.mask(&arg.tokens);
                 changed |= self.hold(function.at, param, mask);
             }
+        }
+        changed
+    }
+
+    /// `Thread(target=f, args=(a, b))`, `pool.submit(f, a)`: what the function is given there.
+    fn started(&mut self, call: &'a Call) -> bool {
+        let script = self.script;
+        let named =
+            |key: &str| call.args.iter().find(|arg| arg.key.as_deref() == Some(key)).map(|arg| &arg.tokens);
+        let later = ["submit", "apply_async", "run_in_executor", "start_new_thread", "to_thread"];
+        let is_later = later.contains(&call.name.rsplit('.').next().unwrap_or_default());
+        let at = call.args.iter().position(|arg| is_later && is_function(script, &arg.tokens));
+        let target = named("target").or_else(|| call.args.get(at?).map(|arg| &arg.tokens));
+        let Some(target) = target.filter(|tokens| tokens.len() == 1) else { return false };
+        let called = script.functions.iter().find(|function| function.name == script.token(target.start));
+        let Some(function) = called else { return false };
+        let given: Vec<Tokens> = match (named("args"), at) {
+            (Some(args), _) => script.parts(args.start + 1..args.end.saturating_sub(1)),
+            (None, Some(at)) => call.args[at + 1..].iter().map(|arg| arg.tokens.clone()).collect(),
+            (None, None) => Vec::new(),
+        };
+        let mut changed = false;
+        for (param, tokens) in function.params.iter().zip(given) {
+            let mask = self.mask(&tokens);
+            changed |= self.hold(function.at, param, mask);
         }
         changed
     }
@@ -201,6 +227,11 @@ impl<'a> Tracer<'a> {
         *self.anywhere.entry(name).or_default() |= mask;
         changed
     }
+}
+
+/// Whether a single token is the name of a function of the script.
+fn is_function(script: &Script<'_>, tokens: &Tokens) -> bool {
+    tokens.len() == 1 && script.functions.iter().any(|function| function.name == script.token(tokens.start))
 }
 
 /// Whether a key of a request holds what says who is asking.

@@ -49,7 +49,7 @@ impl Language {
             "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" | "javascript" | "typescript"
             | "node" => Self::JavaScript,
             "ps1" | "psm1" | "powershell" | "pwsh" | "bat" | "cmd" | "batch" | "dos" => Self::PowerShell,
-            "json" | "jsonc" | "json5" => Self::Json,
+            "json" | "jsonc" | "json5" | "ipynb" => Self::Json,
             "yaml" | "yml" | "toml" | "ini" | "cfg" | "conf" | "env" | "properties" | "xml" | "plist" => {
                 Self::Settings
             }

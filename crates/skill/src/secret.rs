@@ -114,6 +114,13 @@ pub(crate) fn of_directory(path: &str) -> Option<Store> {
     }
 }
 
+/// What files of an ending hold, where the ending is all that is written: `.pem`, `*.key`.
+pub(crate) fn of_ending(text: &str) -> Option<Store> {
+    let ending = text.rsplit_once('/').map_or(text, |(_, name)| name).trim_start_matches('*');
+    matches!(ending, ".pem" | ".key" | ".p12" | ".pfx" | ".kdbx" | ".keystore" | ".jks" | ".ppk")
+        .then_some(Store::Key)
+}
+
 /// Parts of names that say that a variable is secret.
 const SECRET: &[&str] = &[
     "TOKEN",

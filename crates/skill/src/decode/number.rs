@@ -14,6 +14,8 @@ const MAX_LIST: usize = 64 << 10;
 /// Everything in a text that is a list of numbers and says something.
 pub(super) fn decoded(text: &str, budget: &mut Budget) -> Vec<Decoded> {
     let bytes = text.as_bytes();
+    // Numbers that are letters only after something is done to each of them are tried where something is.
+    let is_turned = memchr::memchr(b'^', bytes).is_some() || memchr::memmem::find(bytes, b"xor").is_some();
     let (mut found, mut end) = (Vec::new(), 0);
     for at in memchr::memchr3_iter(b'[', b'(', b'{', bytes) {
         if at < end
@@ -21,7 +23,7 @@ pub(super) fn decoded(text: &str, budget: &mut Budget) -> Vec<Decoded> {
         {
             continue;
         }
-        let Some((range, said)) = list(bytes, at + 1) else { continue };
+        let Some((range, said)) = list(bytes, at + 1, is_turned) else { continue };
         end = range.end;
         if !budget.take(said.len()) {
             break;
@@ -33,7 +35,7 @@ pub(super) fn decoded(text: &str, budget: &mut Budget) -> Vec<Decoded> {
 }
 
 /// The list that begins at a place, and what it says, if its numbers are letters.
-fn list(bytes: &[u8], start: usize) -> Option<(Range<usize>, String)> {
+fn list(bytes: &[u8], start: usize, is_turned: bool) -> Option<(Range<usize>, String)> {
     let rest = &bytes[start..bytes.len().min(start + MAX_LIST)];
     let length = rest
         .iter()
@@ -42,17 +44,50 @@ fn list(bytes: &[u8], start: usize) -> Option<(Range<usize>, String)> {
         })
         .count();
     let list = std::str::from_utf8(&rest[..length]).ok()?;
-    let mut said = String::new();
+    let mut values: Vec<u8> = Vec::new();
     for number in list.split([',', ' ', '\n', '\t', '\r']).filter(|number| !number.is_empty()) {
-        let value = match number.strip_prefix("0x") {
-            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+        values.push(match number.strip_prefix("0x") {
+            Some(digits) => u8::from_str_radix(digits, 16).ok()?,
             None => number.parse().ok()?,
-        };
-        said.push(
-            char::from_u32(value)
-                .filter(|c| c.is_ascii_graphic() || matches!(c, ' ' | '\n' | '\t' | '\r'))?,
-        );
+        });
     }
+    let said = spoken(&values, 0).filter(|said| says_something(said));
+    let said = said.or_else(|| (1..=u8::MAX).filter(|_| is_turned).find_map(|key| turned(&values, key)))?;
+    Some((start..start + length, said))
+}
+
+/// Numbers as letters, each with a key taken out of it.
+fn spoken(values: &[u8], key: u8) -> Option<String> {
+    let letter = |value: &u8| {
+        let c = char::from(value ^ key);
+        (c.is_ascii_graphic() || matches!(c, ' ' | '\n' | '\t' | '\r')).then_some(c)
+    };
+    values.iter().map(letter).collect()
+}
+
+fn says_something(said: &str) -> bool {
     let letters = said.bytes().filter(u8::is_ascii_alphabetic).count();
-    (said.len() >= MIN && 2 * letters >= said.len()).then_some((start..start + length, said))
+    said.len() >= MIN && 2 * letters >= said.len()
+}
+
+/// What numbers say with a key, if that is code.
+fn turned(values: &[u8], key: u8) -> Option<String> {
+    const CODE: &[&str] = &[
+        "import ",
+        "require(",
+        "http://",
+        "https://",
+        "curl ",
+        "wget ",
+        "subprocess",
+        "exec(",
+        "eval(",
+        "/bin/",
+        "powershell",
+        "os.system",
+        "child_process",
+        "socket",
+    ];
+    let said = spoken(values, key).filter(|said| says_something(said))?;
+    CODE.iter().any(|word| said.contains(word)).then_some(said)
 }

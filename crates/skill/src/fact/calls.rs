@@ -194,6 +194,8 @@ pub(super) const CALLS: &[(&str, Does)] = &[
     ("globalThis.eval", Code),
     ("got", Get),
     ("got.post", Post),
+    ("http.client.HTTPConnection", Connect),
+    ("http.client.HTTPSConnection", Connect),
     ("http.get", Get),
     ("http.request", Post),
     ("httpx.get", Get),

@@ -1,6 +1,7 @@
 //! Facts out of scripts.
 
 mod kept;
+mod opened;
 
 use super::calls::{CALLS, Does};
 use super::{
@@ -113,7 +114,10 @@ impl<'a> Finder<'a> {
             }
             if let Some(host) = network::host_of(text) {
                 self.reading.push(What::Host(host), self.script.range(&(at..at + 1)));
-            } else if let Some(store) = secret::of_path(text).or_else(|| secret::of_directory(text)) {
+            } else if let Some(store) = secret::of_path(text)
+                .or_else(|| secret::of_directory(text))
+                .or_else(|| secret::of_ending(text).filter(|_| !self.is_left_out(at)))
+            {
                 self.mentions.push((at, store, text.to_owned()));
             }
         }
@@ -166,6 +170,12 @@ impl<'a> Finder<'a> {
         let socket = ["ws", "sock", "xhr", "conn", "socket", "s", "client"]
             .iter()
             .any(|name| base == *name || base.ends_with("socket"));
+        if matches!(last, "end" | "write" | "request" | "send")
+            && let Some(to) = self.opened(call)
+        {
+            self.send(call, to, Channel::Web, true);
+            return;
+        }
         match last {
             "send" | "emit" if socket => {
                 let to = self.peer.clone().unwrap_or_default();
@@ -173,6 +183,7 @@ impl<'a> Finder<'a> {
             }
             "post" | "put" | "patch" if self.looks_like_address(call) => self.web(call, true),
             "getattr" | "__getattribute__" => self.hidden_call(call),
+            "vars" => self.looked_up(call),
             "map" if call.args.first().is_some_and(|arg| self.script.source(&arg.tokens) == "chr") => {
                 self.source(What::Decodes, call);
             }
@@ -376,6 +387,7 @@ impl<'a> Finder<'a> {
         let Some(fact) = self.reading.push(What::Runs(ran), range.clone()) else { return };
         let given = self.command_args(call);
         self.sinks.extend(given.iter().map(|arg| (arg.tokens.clone(), Part::Body, fact)));
+        self.given_code(call);
         self.commands += 1;
         if self.commands > MAX_COMMANDS || self.depth >= super::MAX_DEPTH || text.trim().is_empty() {
             self.reading.is_cut |= self.commands > MAX_COMMANDS || self.depth >= super::MAX_DEPTH;

@@ -1,5 +1,6 @@
 //! Facts out of commands for a shell.
 
+mod names;
 mod programs;
 
 use std::ops::Range;
@@ -47,7 +48,9 @@ fn facts(text: &str, programs: &[Program], depth: u32) -> Reading {
     for program in programs {
         finder.program(program);
     }
+    finder.called();
     finder.variables();
+    finder.loops();
     finder.connect(programs);
     finder.reading
 }
@@ -215,7 +218,7 @@ impl Finder<'_> {
             .iter()
             .filter(|redirect: &&Redirect| matches!(redirect.direction, Direction::Write | Direction::Both));
         let mut targets: Vec<(String, Range<usize>)> =
-            redirected.map(|redirect| (redirect.target.text.clone(), doing.span.clone())).collect();
+            redirected.map(|redirect| (self.named(&redirect.target), doing.span.clone())).collect();
         let words = program.argv.words();
         let mut operands = words.iter().skip(1).filter(|word| !word.text.starts_with('-'));
         match name {

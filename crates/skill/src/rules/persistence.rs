@@ -8,7 +8,8 @@ mod shell_start;
 mod timer;
 mod told_agent_files;
 
-use crate::fact::{Hold, What};
+use crate::destination::classify;
+use crate::fact::{Hold, HostKind, What};
 use crate::rule::{Hit, Rule, Severity};
 use crate::unit::Unit;
 
@@ -35,6 +36,20 @@ fn holds(unit: &Unit<'_>, wanted: &[Hold], severity: fn(&str, &str) -> Severity)
         hits.push(Hit { severity: Some(severity(what, text)), note, ..Hit::at(fact.range.clone()) });
     }
     hits
+}
+
+/// Whether a program is fetched from a host that nobody vouches for, saved, and made one that can be started.
+fn keeps_fetched(unit: &Unit<'_>) -> bool {
+    const MADE_PROGRAM: &[&str] = &["chmod", "0o7", ".exe", "0755", "0o5"];
+    let text = unit.text();
+    let fetched = unit.reading().flowing().any(|(source, sink, _)| match (&source.what, &sink.what) {
+        (What::Fetches(from), What::Saves(_)) => {
+            matches!(from.kind(), HostKind::Other | HostKind::Drop | HostKind::Placeholder)
+                && classify(&from.text).weight_of_running() == Severity::Critical
+        }
+        _ => false,
+    });
+    fetched && MADE_PROGRAM.iter().any(|sign| text.contains(sign))
 }
 
 /// A stretch with the rest of its lines.

@@ -10,6 +10,7 @@ mod preload;
 mod protection_off;
 mod self_elevation;
 mod told_everything;
+mod trusted_between;
 
 use crate::rule::Rule;
 
@@ -17,6 +18,7 @@ pub(super) use accounts::{is_key, is_to_be_filled_in};
 
 pub(super) const RULES: &[&Rule] = &[
     &told_everything::RULE,
+    &trusted_between::RULE,
     &accounts::RULE,
     &container::RULE,
     &cover_tracks::RULE,

@@ -325,6 +325,11 @@ impl Script<'_> {
             return Some((self.looked_up(&(callee..close + 1))?, callee));
         }
         let parts = self.parts(open + 1..close);
+        // `new (Object.getPrototypeOf(async function () {}).constructor)(…)`
+        let makes = close >= 2 && self.token(close - 1) == "constructor" && self.is_symbol(close - 2, b'.');
+        if makes && parts.len() == 1 {
+            return Some((String::from("().constructor"), open));
+        }
         let [zero, name] = parts.as_slice() else { return None };
         if name.len() > MAX_HIDDEN {
             return None;
@@ -334,8 +339,33 @@ impl Script<'_> {
         (apart && self.token(zero.start) == "0").then_some((name, open))
     }
 
+    /// `vars(a)["b"]`, `a.__dict__["b"]`.
+    fn looked_up_in_names(&self, tokens: &Tokens) -> Option<String> {
+        let close = tokens.end.checked_sub(1).filter(|at| self.is_symbol(*at, b']'))?;
+        let open = self.mate(close);
+        if open <= tokens.start || open >= close || tokens.len() > 4 * MAX_HIDDEN {
+            return None;
+        }
+        let name = self.fold(&(open + 1..close));
+        let of = if self.token(tokens.start) == "vars" && self.is_symbol(tokens.start + 1, b'(') {
+            tokens.start + 2..open.checked_sub(1)?
+        } else if self.token(open - 1) == "__dict__" {
+            tokens.start..open.checked_sub(2)?
+        } else {
+            return None;
+        };
+        let base = match self.looked_up(&of) {
+            Some(base) => base,
+            None => self.name_before(of.end).filter(|(_, start)| *start == of.start)?.0,
+        };
+        name.is_known.then(|| format!("{}.{}", self.resolved(&base), name.text))
+    }
+
     /// What a value stands for that is a module or a part of one: `__import__("a")`, `getattr(a, "b")`.
     pub(super) fn looked_up(&self, tokens: &Tokens) -> Option<String> {
+        if let Some(found) = self.looked_up_in_names(tokens) {
+            return Some(found);
+        }
         let open = (tokens.start..tokens.end).take(8).find(|at| self.is_symbol(*at, b'('))?;
         if self.mate(open) + 1 != tokens.end || open == tokens.start || tokens.len() > 4 * MAX_HIDDEN {
             return None;

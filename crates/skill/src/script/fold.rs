@@ -104,7 +104,7 @@ impl Script<'_> {
             }
             TokenKind::Symbol(b'[') => {
                 let close = self.mate(at).min(end);
-                (self.list(&(at + 1..close), "", depth + 1), close + 1)
+                self.joined(at + 1..close, end, depth)
             }
             TokenKind::Name if self.token(at) == "await" || self.token(at) == "new" => {
                 (Folded::known(""), at + 1)
@@ -132,6 +132,21 @@ impl Script<'_> {
             }
         }
         (value, next)
+    }
+
+    /// A list that is written out, and where it ends: `["a", "b"]`, `["a", "b"].join(".")`.
+    fn joined(&self, inside: Tokens, end: usize, depth: u32) -> (Folded, usize) {
+        let close = inside.end;
+        let joins = close + 3 < end
+            && self.is_symbol(close + 1, b'.')
+            && self.token(close + 2) == "join"
+            && self.is_symbol(close + 3, b'(');
+        let between = close + 4..self.mate(close + 3).min(end);
+        let given = Some(&between).filter(|_| joins).map(|between| self.sum(between, depth + 1));
+        match given.filter(|given| given.is_known) {
+            Some(given) => (self.list(&inside, &given.text, depth + 1), between.end + 1),
+            None => (self.list(&inside, "", depth + 1), close + 1),
+        }
     }
 
     /// A name: a constant, or a call of something that makes one.

@@ -41,10 +41,10 @@ impl Script<'_> {
             || matches!(before, None | Some(TokenKind::Symbol(b'=' | b'!' | b'<' | b'>' | b':')));
         // Between round brackets, `name=value` is what a call is given.
         let given = inside.is_some_and(|open| self.is_symbol(open, b'('));
-        if compares || given {
+        let adds = before == Some(TokenKind::Symbol(b'+'));
+        if compares || given && !adds {
             return;
         }
-        let adds = before == Some(TokenKind::Symbol(b'+'));
         let last =
             if matches!(before, Some(TokenKind::Symbol(b'+' | b'|' | b'?' | b'.'))) { at - 1 } else { at };
         let tokens = at + 1..self.end_of_statement(at + 1);
@@ -149,7 +149,7 @@ impl Script<'_> {
                 let name = self.token(at + 1).to_owned();
                 self.assigns.push(Assign { name, tokens: begins..at });
             }
-            "return" => {
+            "return" | "yield" => {
                 let Some(name) = self.functions.last().map(|function| function.name.clone()) else { return };
                 let tokens = at + 1..self.end_of_statement(at + 1);
                 self.assigns.push(Assign { name, tokens });

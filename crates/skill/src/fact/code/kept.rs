@@ -31,14 +31,7 @@ impl Finder<'_> {
 
     /// Whether the program of a command, or the script of its interpreter, is a file that was written before.
     fn starts_kept(&self, call: &Call) -> bool {
-        let mut words: Vec<Tokens> = Vec::new();
-        for arg in self.command_args(call) {
-            let entries = self.script.entries(&arg.tokens);
-            if entries.is_empty() {
-                words.push(arg.tokens.clone());
-            }
-            words.extend(entries.into_iter().map(|entry| entry.tokens));
-        }
+        let words = self.words(call);
         let is_kept = |tokens: &Tokens| {
             let name = tokens.len() == 1 && self.script.kind(tokens.start) == TokenKind::Name;
             name && self.kept.iter().any(|kept| kept == self.script.token(tokens.start))

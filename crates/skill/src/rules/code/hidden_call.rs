@@ -12,9 +12,10 @@ pub(super) const RULE: Rule = Rule {
     why: "A name is computed so that nobody finds it by looking for it.",
     fix: "write the call as what it is",
     places: ANYWHERE,
-    anchors: &["getattr", "__getattribute__", "__builtins__", "__dict__"],
+    anchors: &["getattr", "__getattribute__", "__builtins__", "__dict__", "vars("],
     check: Check::Unit(check),
     hits: &[
+        file("x.py", "run = vars(__import__('built' + 'ins'))['ex' + 'ec']\nrun(code)\n"),
         file("x.py", "getattr(__builtins__, 'ex' + 'ec')(code)\n"),
         file("x.py", "f = getattr(__import__('os'), 'sys' + 'tem')\nf(cmd)\n"),
         file(

@@ -37,6 +37,7 @@ pub(super) const RULE: Rule = Rule {
         "unescape(",
         "decodeuricomponent(",
         "lzma.",
+        "xxd -r",
     ],
     check: Check::Unit(check),
     hits: &[
@@ -56,6 +57,11 @@ pub(super) const RULE: Rule = Rule {
         file("x.py", "k = bytes(b ^ 42 for b in BLOB)\nexec(k.decode())\n"),
         file("x.js", "const f = t => String.fromCharCode.apply(null, t);\n(0, eval)(f(table));\n"),
         file("x.js", "const s = nums.map(n => String.fromCharCode(n ^ 7)).join('');\nnew Function(s)();\n"),
+        file(
+            "x.js",
+            "const t = a => a.map(n => String['from' + 'CharCode'](n)).join('');\nnew (Object.getPrototypeOf(async function () {}).constructor)('r', t(table))(require);\n",
+        ),
+        file("x.sh", "un() { printf %s \"$1\" | xxd -r -p; }\neval \"$(un $A$B)\"\n"),
     ],
     misses: &[
         text("```python\nimg = base64.b64decode(data)\nopen('x.png', 'wb').write(img)\n```"),

