@@ -27,6 +27,7 @@ pub(super) fn read(text: &str, language: Language, depth: u32) -> Reading {
     let mut finder = Finder::new(&script, language, depth);
     finder.sources = environment::sources(&script, &mut finder.reading);
     finder.hosts();
+    finder.find_opened();
     for call in &script.calls {
         finder.call(call);
     }
@@ -51,6 +52,8 @@ struct Finder<'a> {
     mentions: Vec<(usize, secret::Store, String)>,
     /// Where connections lead.
     peer: Option<Destination>,
+    /// Where requests and connections lead that have names.
+    opened: HashMap<String, Destination>,
     commands: usize,
     /// The files that it writes, as the script names them.
     kept: Vec<String>,
@@ -98,6 +101,7 @@ impl<'a> Finder<'a> {
             readers: Vec::new(),
             mentions: Vec::new(),
             peer: None,
+            opened: HashMap::new(),
             commands: 0,
             kept: Vec::new(),
             depth,

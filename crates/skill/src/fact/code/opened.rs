@@ -1,5 +1,7 @@
 //! Connections that are opened in one place and written to in another, and programs that are given code.
 
+use std::collections::HashMap;
+
 use super::super::calls::Does;
 use super::super::{Destination, Hostile, Part, Ran, What};
 use super::{Finder, does};
@@ -8,32 +10,43 @@ use crate::script::{Call, Tokens};
 /// How many tokens around a text say what it is for.
 const AROUND: usize = 16;
 
+/// How many connections of one script are followed.
+const MAX_OPENED: usize = 64;
+
 impl Finder<'_> {
-    /// Where a request or a connection leads that a call is made on: `r` of `r = https.request(…)`.
-    pub(super) fn opened(&self, call: &Call) -> Option<Destination> {
-        let (base, _) = call.name.rsplit_once('.')?;
-        let opens = |other: &&Call| {
-            let is_request = other.name.ends_with(".request");
-            match does(&other.name, self.language) {
-                Some(Does::Post) => is_request,
-                Some(Does::Connect) => other.name.ends_with("Connection"),
-                _ => false,
-            }
+    /// Requests and connections that are opened, by the names they are given: `r` of `r = https.request(…)`.
+    pub(super) fn find_opened(&mut self) {
+        let opens = |call: &&Call| match does(&call.name, self.language) {
+            Some(Does::Post) => call.name.ends_with(".request"),
+            Some(Does::Connect) => call.name.ends_with("Connection"),
+            _ => false,
         };
-        let given = self.script.assigns.iter().filter(|assign| assign.name == base).take(16);
-        let ranges: Vec<Tokens> = if base.ends_with("request()") || base.ends_with("Connection()") {
-            std::iter::once(call.tokens.start..call.inside).collect()
-        } else {
-            given.map(|assign| assign.tokens.clone()).collect()
-        };
-        let mut calls = self.script.calls.iter().filter(|other| {
-            ranges.iter().any(|range| range.start <= other.tokens.start && other.tokens.end <= range.end)
-        });
-        let opening = calls.find(opens)?;
-        match does(&opening.name, self.language) {
-            Some(Does::Connect) => Some(self.peer_of(opening)),
-            _ => Some(self.address(opening.args.first())),
+        let opening: Vec<&Call> = self.script.calls.iter().filter(opens).take(MAX_OPENED).collect();
+        if opening.is_empty() {
+            return;
         }
+        let leads = |call: &Call| match does(&call.name, self.language) {
+            Some(Does::Connect) => self.peer_of(call),
+            _ => self.address(call.args.first()),
+        };
+        let mut opened = HashMap::new();
+        for assign in &self.script.assigns {
+            let inside = |call: &&&Call| {
+                assign.tokens.start <= call.tokens.start && call.tokens.end <= assign.tokens.end
+            };
+            if let Some(call) = opening.iter().find(inside) {
+                opened.insert(assign.name.clone(), leads(call));
+            }
+        }
+        for call in opening {
+            opened.insert(format!("{}()", call.name), leads(call));
+        }
+        self.opened = opened;
+    }
+
+    /// Where a request or a connection leads that a call is made on.
+    pub(super) fn opened(&self, call: &Call) -> Option<Destination> {
+        self.opened.get(call.name.rsplit_once('.')?.0).cloned()
     }
 
     /// The words of a command, each by itself where they stand in a list.

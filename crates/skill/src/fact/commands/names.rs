@@ -152,10 +152,15 @@ fn functions(text: &str) -> Vec<(String, Range<usize>)> {
         if length == 0 || !rest.starts_with('{') {
             return None;
         }
+        let mut cut = rest.len().min(MAX_LENGTH);
+        while !rest.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        let rest = &rest[..cut];
         let line = rest.find('\n').unwrap_or(rest.len());
         // On one line, or to the brace at the beginning of a line.
         let end = rest[..line].rfind('}').or_else(|| rest.find("\n}"))?;
-        (end < MAX_LENGTH).then(|| (name.to_owned(), from..from + end))
+        Some((name.to_owned(), from..from + end))
     });
     found.take(MAX_NAMES).collect()
 }
