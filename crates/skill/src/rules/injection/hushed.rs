@@ -1,7 +1,8 @@
 //! Something leaves, and nobody needs to hear of it.
 
-use crate::phrase::signs::{HUSHED, HUSHED_ABROAD, PRIVATE, QUIET, UNASKED, handed_to};
-use crate::phrase::{Phrases, is_told_of, section};
+use crate::phrase::signs::{HUSHED, HUSHED_ABROAD, OWN, QUIET, UNASKED, handed_to, is_outside};
+use crate::link::links;
+use crate::phrase::{Phrases, is_told_of, section, sentence_after};
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
 use crate::unit::{TOLD, Unit};
 
@@ -44,6 +45,34 @@ pub(super) const RULE: Rule = Rule {
 };
 
 const ANCHORS: &[&str] = &[
+    r"\bthe wiser",
+    r"\brefrain",
+    r"\bnarrat",
+    r"\bcuentes",
+    r"\bmitteilung",
+    r"\bbenachrichtigung",
+    r"\bto yourself",
+    r"\bfor your",
+    r"\bbetween us",
+    r"\bbetween you",
+    r"\bskip it",
+    r"\bskip this",
+    r"\bomit it",
+    r"\bomit this",
+    r"\bnot display",
+    r"\bnot reveal",
+    r"\bconcern",
+    r"\bbusiness",
+    r"\bto hear",
+    r"\bto know",
+    r"\bto see",
+    r"\bto learn",
+    r"\bneed no",
+    r"\bneeds no",
+    r"\bbesoin",
+    r"\bno necesita",
+    r"\bno tiene que",
+    r"\bno hace falta",
     r"\bneed to",
     r"\bneed for",
     r"\bpoint in",
@@ -264,10 +293,23 @@ static GRAVE: Phrases = Phrases::new(&[
 static LICENCE: Phrases =
     Phrases::new(&[r"\b(?:copyright|warrant(?:y|ies)|liab(?:le|ility)|merchantability)\b"]);
 
+/// Something of a stranger's is put to use.
+static USED: Phrases = Phrases::new(&[
+    r"\b(?:install|installs|run|execute|source|load|import)s?\b... (?:from|at) ...https?://",
+]);
+
+/// What somebody is spared that has nothing to do with it.
+static OTHER: Phrases = Phrases::new(&[
+    r"^ ?(?:with|about|by|of|for|on|over|to see|from)? ?(?:the |an? |any |all |every |each |their |its |small |minor )*(?:<any> ){0,2}(?:logs?|diffs?|output|versions?|formatting|details of|errors?|warnings?|keys?|tokens?|names?|files?|results?|reads?|results|json|code|syntax|basics|questions?|numbers?|dates?|tests?|commits?|options?|settings|parameters?|messages|tool|tools|jargon|progress|changes|background)\b",
+]);
+
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let said = |phrases: &Phrases| -> Vec<_> {
-        phrases.ranges(text).into_iter().filter(|range| !is_told_of(text, range.start)).collect()
+        let is_about_it = |range: &std::ops::Range<usize>| {
+            !is_told_of(text, range.start) && !OTHER.is_in(sentence_after(text, range.end, 60))
+        };
+        phrases.ranges(text).into_iter().filter(is_about_it).collect()
     };
     let (mut found, weak) =
         ([said(&HUSHED), said(&HUSHED_ABROAD)].concat(), [said(&UNASKED), said(&QUIET)].concat());
@@ -276,11 +318,12 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     }
     let (before, after) = section(unit, 500);
     let left = [before, text, after].iter().any(|part| !handed_to(part).is_empty());
-    if !left && !GRAVE.is_in(text) {
+    let used = || USED.is_in(text) && links(text).iter().any(is_outside);
+    if !left && !GRAVE.is_in(text) && !used() {
         return Vec::new();
     }
     let (before, after) = section(unit, 250);
-    if left && [before, text, after].iter().any(|part| PRIVATE.is_in(part)) && !LICENCE.is_in(text) {
+    if left && [before, text, after].iter().any(|part| OWN.is_in(part)) && !LICENCE.is_in(text) {
         found.extend(weak);
     }
     found.into_iter().map(Hit::at).take(1).collect()
