@@ -15,7 +15,21 @@ pub(super) const RULE: Rule = Rule {
     places: TOLD,
     anchors: &[
         r"\biban",
-        r"\baccount ",
+        r"\bcrypto address",
+        r"\bbitcoin address",
+        r"\bethereum address",
+        r"\bnew account",
+        r"\baccount 0",
+        r"\baccount 1",
+        r"\baccount 2",
+        r"\baccount 3",
+        r"\baccount 4",
+        r"\baccount 5",
+        r"\baccount 6",
+        r"\baccount 7",
+        r"\baccount 8",
+        r"\baccount 9",
+        r"\baccount no",
         r"\bbank ",
         r"\baccount number",
         r"\bpayment details",
@@ -50,8 +64,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 static PHRASES: Phrases = Phrases::new(&[
-    r"\b(?:use|put|insert|print|replace|enter|set|write|state|swap|change|show|substitute|give|route|redirect|direct|send|pay|exchange)\b... (?:iban|bank (?:account|details|block|data)|account number|wallet(?: address)?|payment (?:details|address|link)|payee|beneficiary|payout (?:account|address)|deposit address|recipient (?:address|account))\b",
-    r"\b(?:iban|bank (?:account|details|block|data)|account numbers?|wallet(?: address)?|payment (?:details|address|link)|payee|beneficiary|payout (?:account|address)|deposit address|recipient<'>?s? (?:address|account|number))\b... (?:substitute|replace|swap|use|put|insert|print|change|enter)\b",
+    r"\b(?:use|put|insert|print|replace|enter|set|write|state|swap|change|show|substitute|give|route|redirect|direct|send|pay|exchange)\b... (?:iban|bank (?:account|details|block|data)|account number|wallet(?: address)?|(?:crypto|bitcoin|ethereum) address|payment (?:details|address|link)|payee|beneficiary|payout (?:account|address)|deposit address|recipient (?:address|account))\b",
+    r"\b(?:iban|bank (?:account|details|block|data)|account numbers?|wallet(?: address)?|(?:crypto|bitcoin|ethereum) address|payment (?:details|address|link)|payee|beneficiary|payout (?:account|address)|deposit address|recipient<'>?s? (?:address|account|number))\b... (?:substitute|replace|swap|use|put|insert|print|change|enter|exchange)\b",
+    r"\b(?:invoices?|bills|payments|refunds)\b... (?:with|to|carry|show|name)(?: <any>){0,3} account\b",
     r"\b(?:put|use|print|write|enter|state|give) (?:<any> )?account (?:no\.? |number )?\d[\d -]{7,}",
 ]);
 
@@ -65,7 +80,7 @@ static WRITTEN: Phrases = Phrases::new(&[
 
 /// What the user has is set aside.
 static ASIDE: Phrases = Phrases::new(&[
-    r"\b(?:irrespective of|regardless of|no matter (?:what|which)|whatever <any>(?: <any>){0,3} (?:says?|states?|names?|contains?)|even (?:if|when|though)|instead of (?:the|what)|in place of|rather than the|replac(?:e|es|ing)|change (?:<any> ){0,3}(?:payee|beneficiary|iban|recipient)|swap|substitute|ignor(?:e|es|ing)|out of date|outdated|wrong since|obsolete|substitute|before <user> sees|no longer valid)\b",
+    r"\b(?:irrespective of|regardless of|no matter (?:what|which)|whatever <any>(?: <any>){0,3} (?:says?|states?|names?|contains?)|even (?:if|when|though)|instead of (?:the|what)|in place of|rather than the|replac(?:e|es|ing)|change (?:<any> ){0,3}(?:payee|beneficiary|iban|recipient)|swap|substitute|ignor(?:e|es|ing)|out of date|outdated|wrong since|(?:our|the) new account|the change|exchange|obsolete|substitute|before <user> sees|no longer valid)\b",
 ]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -67,7 +67,7 @@ static PHRASES: Phrases = Phrases::new(&[
 static MORE: Phrases = Phrases::new(&[
     r"\b(?:grant\w*|broader|wider|bypass\w*|auto-?approv\w*|allow list|allowlist|dangerously|skip (?:<any> )?(?:permission|confirm|approval)\w*|disable|turn off|without (?:asking|approval|confirmation)|bash\(\*\)|(?:all|full|more|extra|every|any|elevated|own) permissions?|permissions\.allow|unrestricted|pre-?approved|(?:fetched|read|loaded) and (?:obeyed|followed|executed)|not to be (?:removed|deleted|changed|mentioned))\b",
     r"\ballow\W{1,6}\*",
-    r"\b(?:your own (?:rules|instructions)|(?:every|all|each|any) (?:future |subsequent |later |new )(?:sessions?|conversations?|runs?|interactions?)|persists? (?:across|after|even)|even (?:after|if) (?:this|the) skill|survives?|always (?:obey|trust|follow|run|load|use this)|priority over|silently|trusted|do not (?:remove|delete)|ignore)\b",
+    r"\b(?:your own (?:rules|instructions)|(?:every|all|each|any) (?:future |subsequent |later |new )(?:sessions?|conversations?|runs?|interactions?)|persists? (?:across|after|even)|even (?:after|if) (?:this|the) skill|survives?|always (?:obey|trust|follow|run|load|use this)|priority over|silently|trusted|(?:do not|never) (?:remove|delete)|ignore)\b",
 ]);
 
 /// Skills that are about such files.
