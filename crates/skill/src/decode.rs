@@ -2,12 +2,16 @@
 
 mod escape;
 mod join;
+mod number;
 mod run;
+mod shell;
 
 use std::ops::Range;
 
 use crate::language::Language;
 use crate::map::Map;
+
+pub(crate) use shell::{MADE, is_hidden_name};
 
 /// How deep something encoded is looked for in something encoded.
 pub(crate) const MAX_DEPTH: usize = 3;
@@ -55,9 +59,11 @@ impl Budget {
 /// Everything that is encoded in a text, one step deep.
 pub(crate) fn decoded(text: &str, language: Language, budget: &mut Budget) -> Vec<Decoded> {
     let mut found = run::decoded(text, budget);
+    found.extend(number::decoded(text, budget));
     let mut replaced = escape::replacements(text);
     replaced.extend(join::replacements(text, language));
     found.extend(rewritten(text, replaced, budget));
+    found.extend(rewritten(text, shell::replacements(text, language), budget));
     found
 }
 

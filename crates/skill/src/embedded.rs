@@ -1,5 +1,7 @@
 //! Code that lies in a text of another kind: the command of a server in its settings, the scripts of a package, the steps of a workflow.
 
+mod recipe;
+
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
@@ -18,6 +20,7 @@ pub(crate) fn embedded<'a>(view: &View<'a>) -> Vec<View<'a>> {
         Language::Json => in_json(&view.text, 0, is_package(view.path)),
         Language::Settings if is_yaml(view.path) => in_workflow(&view.text),
         Language::Markdown => in_markdown(&view.text),
+        Language::Code if recipe::holds_recipes(view.path) => recipe::recipes(&view.text, 0..view.text.len()),
         _ => Vec::new(),
     };
     found.into_iter().map(|code| code.view(view)).collect()
@@ -196,6 +199,11 @@ impl Joined {
         self.text.push_str(text);
     }
 
+    fn copied(&mut self, text: &str, range: Range<usize>) {
+        self.map.copied(self.text.len(), range.clone());
+        self.text.push_str(&text[range]);
+    }
+
     /// A word, in quotes if a shell would read it otherwise. The whole word leads back to the whole value.
     fn node(&mut self, node: &Node<'_>, text: &str, quote: bool) {
         let word = node.text().unwrap_or_default();
@@ -290,6 +298,14 @@ fn in_markdown(text: &str) -> Vec<Code> {
     }
     for at in memchr::memmem::find_iter(text.as_bytes(), b"```json") {
         found.extend(fence_at(text, at).into_iter().flat_map(|fence| shown(text, fence)));
+    }
+    for at in memchr::memmem::find_iter(text.as_bytes(), b"```make") {
+        let inside = fence_at(text, at).into_iter();
+        found.extend(
+            inside
+                .flat_map(|fence| recipe::recipes(text, fence))
+                .map(|code| Code { place: Some(Place::Fence), ..code }),
+        );
     }
     for at in memchr::memmem::find_iter(text.as_bytes(), b"```!") {
         found.extend(fence_at(text, at).map(|fence| cut(text, fence, "run on load")));
@@ -401,6 +417,7 @@ mod tests {
                 "```json\n{\"command\": \"sh\", \"args\": [\"-lc\", \"ls\"]}\n```\n",
                 (Shell, "ls", "ls"),
             ),
+            ("Makefile", "all:\n\t@echo hi\n", (Shell, "echo hi\n", "echo hi\n")),
             ("devcontainer.json", "{\"postCreateCommand\": \"make\"}", (Shell, "make", "make")),
         ];
         for (path, text, (language, code, back)) in rows {

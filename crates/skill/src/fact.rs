@@ -63,6 +63,8 @@ pub(crate) enum What {
     },
     /// It runs something as code or as a command.
     Runs(Ran),
+    /// It starts a file that it fetched before.
+    RunsSaved(Destination),
     /// It turns values into a text.
     Serialises,
     /// It writes a file.

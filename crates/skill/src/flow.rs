@@ -97,7 +97,9 @@ impl<'a> Tracer<'a> {
             }
         }
         for at in 0..script.len() {
-            if script.kind(at) != TokenKind::Name || at > 0 && script.token(at - 1) == "." {
+            // `a.b` is no `b`, but `...b` is.
+            let member = at > 0 && script.token(at - 1) == "." && (at < 2 || script.token(at - 2) != ".");
+            if script.kind(at) != TokenKind::Name || member {
                 continue;
             }
             let function = self.function(at);

@@ -55,7 +55,7 @@ impl Language {
             }
             "rb" | "ruby" | "pl" | "perl" | "php" | "go" | "rs" | "rust" | "c" | "cpp" | "cs" | "csharp"
             | "java" | "kotlin" | "kt" | "swift" | "lua" | "r" | "scala" | "applescript" | "scpt" | "vbs"
-            | "vba" | "sql" | "dockerfile" | "makefile" => Self::Code,
+            | "vba" | "sql" | "dockerfile" | "makefile" | "make" | "mk" | "just" => Self::Code,
             "txt" | "text" => Self::Text,
             _ => return None,
         })
@@ -69,7 +69,8 @@ impl Language {
 
     fn of_name(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
-            "dockerfile" | "makefile" | "justfile" | "rakefile" | "gemfile" | "vagrantfile" => Self::Code,
+            "dockerfile" | "makefile" | "gnumakefile" | "justfile" | ".justfile" | "rakefile" | "gemfile"
+            | "vagrantfile" => Self::Code,
             ".bashrc" | ".zshrc" | ".profile" | ".bash_profile" | ".envrc" => Self::Shell,
             ".env" | ".npmrc" | ".pypirc" | ".netrc" => Self::Settings,
             _ => return None,

@@ -78,6 +78,12 @@ impl Phrases {
         found
     }
 
+    /// All of them in a text, in lower case.
+    pub(crate) fn words_in(&self, text: &str) -> impl Iterator<Item = String> {
+        let found = self.regex().map(|regex| regex.find_iter(text.as_bytes()));
+        found.into_iter().flatten().map(|hit| String::from_utf8_lossy(hit.as_bytes()).to_ascii_lowercase())
+    }
+
     /// Where they stand in a text and nobody forbids them there.
     pub(crate) fn hits(&self, text: &str) -> Vec<Hit> {
         let ranges = self.ranges(text).into_iter();

@@ -46,6 +46,7 @@ struct Word {
     text: Vec<u8>,
     /// Whether no letter stands before it.
     at_start: bool,
+    has_gap: bool,
     /// Where the four bytes stand that are looked up.
     key: usize,
     /// Up to eight bytes from there, up to a gap, and which of them count: most others differ here already.
@@ -166,16 +167,26 @@ impl Word {
         let fixed = text[key..].iter().take(8).take_while(|byte| **byte != b' ').count();
         let mask = if fixed == 8 { u64::MAX } else { (1 << (8 * fixed)) - 1 };
         let head = eight(&text[key..]);
-        Self { text, at_start, key, head, mask, rules }
+        let has_gap = text.contains(&b' ');
+        Self { text, at_start, has_gap, key, head, mask, rules }
     }
 
     /// Where it begins, if its four bytes stand at a place in a text.
     fn begins(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let (before, behind) = self.text.split_at(self.key);
+        if !self.has_gap {
+            let start = at.checked_sub(before.len())?;
+            let same = bytes.get(start..at + behind.len())?.eq_ignore_ascii_case(&self.text);
+            return (same && !self.is_within(bytes, start)).then_some(start);
+        }
         taken(behind.iter(), bytes[at..].iter())?;
         let start = at - taken(before.iter().rev(), bytes[..at].iter().rev())?;
-        let within = self.at_start && start > 0 && bytes[start - 1].is_ascii_alphanumeric();
-        (!within).then_some(start)
+        (!self.is_within(bytes, start)).then_some(start)
+    }
+
+    /// Whether it would begin within a word, and must not.
+    fn is_within(&self, bytes: &[u8], start: usize) -> bool {
+        self.at_start && start > 0 && bytes[start - 1].is_ascii_alphanumeric()
     }
 }
 

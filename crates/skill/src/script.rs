@@ -7,6 +7,7 @@
 mod call;
 mod fold;
 mod import;
+mod pack;
 mod statement;
 mod token;
 
@@ -45,6 +46,10 @@ pub(crate) struct Script<'a> {
     aliases: HashMap<String, String>,
     /// Names with a constant value.
     constants: HashMap<String, String>,
+    /// The archives that it fills.
+    pub(crate) packs: Vec<pack::Pack>,
+    /// Names of lists of constants.
+    lists: HashMap<String, Vec<String>>,
     /// Whether the text has more tokens than are looked at.
     pub(crate) is_cut: bool,
 }
@@ -100,6 +105,7 @@ pub(crate) fn read(text: &str, language: Language) -> Script<'_> {
     script.find_imports();
     script.find_statements();
     script.find_calls();
+    script.find_packs();
     script
 }
 
@@ -201,6 +207,15 @@ mod tests {
             (Python, "f(base64.b64decode('aWQ=').decode())", "f", &["id"]),
             (Python, "f(Path.home() / '.ssh' / 'id_rsa')", "f", &["~/.ssh/id_rsa"]),
             (Python, "f('di'[::-1])", "f", &["id"]),
+            (Python, "a = ['i', 'd', 'x']\nf(a[0] + a[1])", "f", &["id"]),
+            (Python, "a = ['x', 'i', 'd']\nf(''.join(a[1:]))", "f", &["id"]),
+            (Python, "a = [105, 100]\nf(''.join(map(chr, a)))", "f", &["id"]),
+            (Python, "f(''.join(chr(c) for c in [105, 100]))", "f", &["id"]),
+            (Python, "f(bytes([105, 100]).decode())", "f", &["id"]),
+            (Python, "f(codecs.decode('vq', 'rot13'))", "f", &["id"]),
+            (Python, "m = __import__('o' + 's')\ngetattr(m, 'sys' + 'tem')('id')", "os.system", &["id"]),
+            (Python, "g = getattr(os, 'system')\ng('id')", "os.system", &["id"]),
+            (JavaScript, "(0, eval)('id')", "eval", &["id"]),
             (
                 JavaScript,
                 "const {exec: e} = require('node:child_process');\ne('id')",
@@ -241,6 +256,10 @@ mod tests {
             "}",
             "\"",
             "a = b(c[",
+            "getattr(",
+            "a = getattr(b, (0, ",
+            ")(",
+            "a = [1, ",
         ];
         for language in [Language::Python, Language::JavaScript, Language::PowerShell, Language::Code] {
             for row in rows {

@@ -95,6 +95,25 @@ pub(crate) fn of_path(path: &str) -> Option<Store> {
     found.map(|found| paths::PATHS[found.pattern().as_usize()].1)
 }
 
+/// What a directory keeps, if everything in it is secret.
+pub(crate) fn of_directory(path: &str) -> Option<Store> {
+    let path = path.replace('\\', "/").to_ascii_lowercase();
+    let path = path.trim_end_matches('/');
+    let (before, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_home = before.is_empty()
+        || before.ends_with(['~', crate::script::HOLE])
+        || before.starts_with('$')
+        || before.contains("home")
+        || before.contains("users")
+        || before == "/root";
+    match name {
+        ".ssh" | ".gnupg" if is_home => Some(Store::Key),
+        ".aws" | ".kube" | ".azure" if is_home => Some(Store::Credential),
+        ".electrum" | ".bitcoin" | ".ethereum" | ".monero" => Some(Store::Wallet),
+        _ => None,
+    }
+}
+
 /// Parts of names that say that a variable is secret.
 const SECRET: &[&str] = &[
     "TOKEN",
@@ -179,6 +198,16 @@ mod tests {
         ];
         for (path, expected) in rows {
             assert_eq!(of_path(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn which_directories_are_secret() {
+        for path in ["~/.ssh", "/home/u/.ssh/", "$HOME/.gnupg", ".ssh", "/root/.aws"] {
+            assert!(of_directory(path).is_some(), "{path}");
+        }
+        for path in ["~/.ssh/config", "~/.sshd", "src/.ssh", "~/work", "~/.ssh/known_hosts"] {
+            assert_eq!(of_directory(path), None, "{path}");
         }
     }
 

@@ -55,7 +55,7 @@ impl<'c> Step<'c> {
             .iter()
             .find(|redirect| redirect.direction == Direction::Write && redirect.descriptor == Some(1));
         if let Some(redirect) = redirected {
-            return Some(redirect.target.text.clone());
+            return Some(self.named(&redirect.target).to_owned());
         }
         let option: &[&str] = match name {
             "wget" | "wget2" => &["-O", "--output-document", "-qO", "-nvO"],
@@ -66,7 +66,7 @@ impl<'c> Step<'c> {
             ],
         };
         if let Some(file) = self.value(option) {
-            return Some(file.text.clone()).filter(|file| file != "-" && file != "/dev/null");
+            return Some(self.named(file).to_owned()).filter(|file| file != "-" && file != "/dev/null");
         }
         if let Some(file) = self.clustered_output() {
             return Some(file).filter(|file| file != "-");
@@ -90,7 +90,7 @@ impl<'c> Step<'c> {
                 && word.text.ends_with('o')
                 && word.text.len() < 12
         })?;
-        words.get(at + 1).map(|word| word.text.clone())
+        words.get(at + 1).map(|word| self.named(word).to_owned())
     }
 }
 

@@ -176,8 +176,12 @@ impl<'c> Step<'c> {
     pub(crate) fn runs_file(self) -> Option<&'c str> {
         let name = self.name();
         let operand = || {
-            self.words().iter().find(|word| !word.text.starts_with(['-', '+'])).map(|word| word.text.as_str())
+            self.words().iter().find(|word| !word.text.starts_with(['-', '+'])).map(|word| self.named(word))
         };
+        let first = self.program.argv.words().first().map_or("", |word| self.named(word));
+        if name.is_empty() && first.starts_with('$') && !first.starts_with("$(") {
+            return Some(first);
+        }
         if self.path().contains('/') && !is_shell(&name) && !is_interpreter(&name) {
             return Some(self.path());
         }

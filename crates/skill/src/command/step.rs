@@ -67,6 +67,15 @@ impl<'c> Step<'c> {
         words.get(at + 1)
     }
 
+    /// What a word names: its value, or the variable where nobody knows what it holds.
+    pub(crate) fn named(self, word: &'c Word) -> &'c str {
+        if word.is_literal() || !word.text.is_empty() {
+            &word.text
+        } else {
+            self.spelled(word).trim_matches(['"', '\''])
+        }
+    }
+
     /// How a word is spelled in the text.
     pub(crate) fn spelled(self, word: &Word) -> &'c str {
         self.commands.text.get(word.span.start as usize..word.span.end as usize).unwrap_or_default()

@@ -137,7 +137,7 @@ fn base64(run: &[u8]) -> Option<(String, &'static str)> {
 }
 
 /// The bytes of a run, whatever stands between its letters. A rest of less than a byte is left out.
-fn bytes_of(run: &[u8]) -> Vec<u8> {
+pub(super) fn bytes_of(run: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(run.len() * 3 / 4);
     let (mut bits, mut held) = (0u32, 0);
     for byte in run {

@@ -1,5 +1,7 @@
 //! Facts out of scripts.
 
+mod kept;
+
 use super::calls::{CALLS, Does};
 use super::{
     Access, Channel, Destination, Flow, Hostile, Part, Ran, Reading, What, commands, environment, network,
@@ -29,6 +31,7 @@ pub(super) fn read(text: &str, language: Language, depth: u32) -> Reading {
     }
     finder.files();
     finder.flows();
+    finder.started();
     finder.shapes();
     finder.reading
 }
@@ -48,6 +51,8 @@ struct Finder<'a> {
     /// Where connections lead.
     peer: Option<Destination>,
     commands: usize,
+    /// The files that it writes, as the script names them.
+    kept: Vec<String>,
     /// How many texts lie around this one.
     depth: u32,
 }
@@ -93,6 +98,7 @@ impl<'a> Finder<'a> {
             mentions: Vec::new(),
             peer: None,
             commands: 0,
+            kept: Vec::new(),
             depth,
         }
     }
@@ -107,7 +113,7 @@ impl<'a> Finder<'a> {
             }
             if let Some(host) = network::host_of(text) {
                 self.reading.push(What::Host(host), self.script.range(&(at..at + 1)));
-            } else if let Some(store) = secret::of_path(text) {
+            } else if let Some(store) = secret::of_path(text).or_else(|| secret::of_directory(text)) {
                 self.mentions.push((at, store, text.to_owned()));
             }
         }
@@ -151,6 +157,10 @@ impl<'a> Finder<'a> {
 
     /// Calls that no row knows: sockets and the like by what they are called on; built-in functions by computed names.
     fn unknown(&mut self, call: &Call) {
+        if self.script.pack_of(&call.name).is_some() {
+            self.readers.push((call.tokens.start, call.tokens.clone()));
+            return;
+        }
         let (base, last) = call.name.rsplit_once('.').unwrap_or(("", &call.name));
         let base = base.rsplit('.').next().unwrap_or(base).to_ascii_lowercase();
         let socket = ["ws", "sock", "xhr", "conn", "socket", "s", "client"]
@@ -163,6 +173,14 @@ impl<'a> Finder<'a> {
             }
             "post" | "put" | "patch" if self.looks_like_address(call) => self.web(call, true),
             "getattr" | "__getattribute__" => self.hidden_call(call),
+            "map" if call.args.first().is_some_and(|arg| self.script.source(&arg.tokens) == "chr") => {
+                self.source(What::Decodes, call);
+            }
+            "exec" | "eval" | "compile" | "__import__"
+                if call.name.contains("__builtins__") || call.name.contains("__dict__") =>
+            {
+                self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
+            }
             "dup2" if self.peer.is_some() || self.script.text.contains("socket") => {
                 self.reading.push(What::Hostile(Hostile::RemoteShell), self.script.range(&call.tokens));
             }
@@ -174,20 +192,32 @@ impl<'a> Finder<'a> {
         self.script.first(call).is_some_and(|value| value.text.contains("://"))
     }
 
-    /// `getattr(__builtins__, …)`.
+    /// `getattr(__builtins__, …)`, and any other `getattr` whose name is put together to one that runs something.
     fn hidden_call(&mut self, call: &Call) {
         let first = call.args.first().map(|arg| self.script.source(&arg.tokens)).unwrap_or_default();
         let built_in = ["__builtins__", "builtins", "__import__"].iter().any(|name| first.starts_with(name));
-        let name = call.args.get(1).map(|arg| self.script.value(arg).text).unwrap_or_default();
-        if built_in
-            && matches!(name.as_str(), "exec" | "eval" | "compile" | "system" | "popen" | "__import__")
-        {
+        let Some(second) = call.args.get(1) else { return };
+        let name = self.script.value(second);
+        let in_pieces = name.is_known && second.tokens.len() > 1;
+        let runs = match name.text.as_str() {
+            "exec" | "eval" | "compile" | "system" | "popen" | "__import__" => built_in || in_pieces,
+            "run" | "Popen" | "call" | "check_output" | "check_call" | "getoutput" | "spawn" | "urlopen"
+            | "b64decode" => in_pieces,
+            _ => false,
+        };
+        if runs {
             self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
         }
     }
 
     fn destination(&self, arg: Option<&Arg>) -> Destination {
         let value = arg.map(|arg| self.script.value(arg)).unwrap_or_default();
+        // An address without quotes is many tokens and one word.
+        let bare = arg.map(|arg| self.script.source(&arg.tokens)).unwrap_or_default();
+        if self.language == Language::PowerShell && !value.text.contains("://") && bare.contains("://") {
+            let word = bare.split_ascii_whitespace().find(|word| word.contains("://"));
+            return Destination::new(word.unwrap_or(bare), value.is_decoded);
+        }
         Destination::new(&value.text, value.is_decoded)
     }
 
@@ -204,6 +234,13 @@ impl<'a> Finder<'a> {
         let skip = usize::from(positional.first().is_some_and(is_method));
         let address = positional.get(skip).copied().or_else(|| named(&["url", "uri"]));
         let to = self.address(address);
+        if call.name.ends_with("urlretrieve")
+            || call.name.ends_with(".DownloadFile")
+            || call.name == "wget.download"
+        {
+            let file = named(&["filename", "out"]).or_else(|| positional.get(skip + 1).copied());
+            self.kept.extend(file.and_then(|arg| self.file_name(arg)));
+        }
         let body = named(&["data", "json", "files", "content", "body", "infile", "method"]).is_some()
             || positional.iter().any(|arg| self.has_body(arg));
         self.source(What::Fetches(to.clone()), call);
@@ -293,11 +330,24 @@ impl<'a> Finder<'a> {
         if buffer && !matches!(how.as_str(), "base64" | "hex" | "base64url") {
             return;
         }
+        let made = call.name == "bytes" || call.name == "bytearray";
+        if made && !call.args.first().is_some_and(|arg| self.is_computed(arg)) {
+            return;
+        }
         if call.name == "codecs.decode" && !how.contains("rot") && !how.contains("64") && !how.contains("hex")
         {
             return;
         }
         self.source(What::Decodes, call);
+    }
+
+    /// Whether bytes are made one by one: a list of numbers, or something done to each of them.
+    fn is_computed(&self, arg: &Arg) -> bool {
+        let source = self.script.source(&arg.tokens);
+        source.starts_with('[')
+            || source.contains(" for ")
+            || source.contains('^')
+            || source.starts_with("map(")
     }
 
     fn run(&mut self, call: &Call, ran: Ran) {
@@ -391,6 +441,10 @@ impl<'a> Finder<'a> {
     }
 
     fn save(&mut self, call: &Call) {
+        let own = call.name.rsplit_once('.').map(|(base, _)| base.to_owned());
+        let is_method = call.name.ends_with("write_text") || call.name.ends_with("write_bytes");
+        let first = call.args.first().and_then(|arg| self.file_name(arg));
+        self.kept.extend(if is_method { own } else { first });
         let method = call.name.ends_with("write_text") || call.name.ends_with("write_bytes");
         let path = if method {
             self.script.fold(&(call.tokens.start..call.inside.saturating_sub(3))).text
@@ -438,6 +492,7 @@ impl<'a> Finder<'a> {
         }
         found.sort_by_key(|found| found.0);
         found.dedup();
+        found.extend(self.read_again(&readers, &found));
         for (reader, store, path) in found {
             let Some((start, tokens)) = readers.get(reader) else { continue };
             let secret = What::ReadsSecret(Secret::File(store, path));

@@ -103,7 +103,15 @@ impl Finder<'_> {
             Habit::Decode if programs::decodes(words) => {
                 doing.brings.extend(self.reading.push(What::Decodes, span.clone()));
             }
-            Habit::Interpreter => self.interpreter(words, &mut doing),
+            Habit::Interpreter => {
+                self.interpreter(words, &mut doing);
+                let given = program.redirects.iter().find(|redirect| redirect.direction == Direction::Text);
+                if let Some(given) =
+                    given.filter(|_| !words.iter().any(|word| matches!(word.text.as_str(), "-c" | "-e")))
+                {
+                    self.inner(words, &given.target, &mut doing);
+                }
+            }
             Habit::Schedule => self.schedule(name, words, &span),
             Habit::PasswordCheck if words.iter().any(|word| word.text == "-authonly") => {
                 self.reading.push(What::Hostile(Hostile::PasswordCheck), span.clone());
@@ -143,7 +151,11 @@ impl Finder<'_> {
             let text = if word.is_literal() { word.text.as_str() } else { spelled };
             let text = text.trim_start_matches('@');
             let path = text.rsplit_once("=@").map_or(text, |(_, path)| path);
-            if let Some(store) = secret::of_path(path).filter(|_| reads) {
+            let packs = words
+                .first()
+                .is_some_and(|word| matches!(word.text.as_str(), "tar" | "zip" | "7z" | "scp" | "rclone"));
+            let store = secret::of_path(path).or_else(|| secret::of_directory(path).filter(|_| packs));
+            if let Some(store) = store.filter(|_| reads) {
                 let secret = What::ReadsSecret(Secret::File(store, path.to_owned()));
                 doing.brings.extend(self.reading.push(secret, place.clone()));
             }

@@ -1,13 +1,17 @@
 //! What Python, JavaScript and PowerShell run that they were not written with.
 
 mod amsi;
+mod assembled;
 mod capture_kept;
+mod clipboard_swap;
 mod hidden_call;
 mod hidden_file_run;
 mod password_check;
+mod password_dialog;
 mod ransom;
 mod runs_decoded;
 mod runs_fetched;
+mod runs_saved;
 mod shellcode;
 mod socket_shell;
 mod spreads;
@@ -21,12 +25,16 @@ use crate::unit::Unit;
 pub(super) const RULES: &[&Rule] = &[
     &ransom::RULE,
     &amsi::RULE,
+    &assembled::RULE,
     &capture_kept::RULE,
+    &clipboard_swap::RULE,
     &hidden_call::RULE,
     &hidden_file_run::RULE,
     &password_check::RULE,
+    &password_dialog::RULE,
     &runs_decoded::RULE,
     &runs_fetched::RULE,
+    &runs_saved::RULE,
     &shellcode::RULE,
     &socket_shell::RULE,
     &spreads::RULE,

@@ -1,5 +1,6 @@
 //! Packages and settings that bring in something else.
 
+mod address;
 mod auto_approve;
 mod base_url;
 mod deed;
@@ -27,6 +28,7 @@ pub(super) const RULES: &[&Rule] = &[
     &base_url::RULE,
     &hook::RULE,
     &folder_open::RULE,
+    &address::RULE,
     &index::RULE,
     &unreadable::RULE,
 ];

@@ -6,6 +6,9 @@ use crate::language::Language;
 /// How many parts of a dotted name are followed.
 const MAX_PARTS: usize = 24;
 
+/// How many tokens of something between brackets are looked at that stands for a name.
+const MAX_HIDDEN: usize = 16;
+
 /// Words that stand in front of brackets and call nothing.
 const WORDS: &[&str] = &[
     "if", "for", "while", "return", "and", "or", "not", "in", "is", "elif", "else", "catch", "switch",
@@ -227,6 +230,13 @@ impl Script<'_> {
             match self.kind(at) {
                 TokenKind::Name => parts.push(self.token(at).to_owned()),
                 TokenKind::Text { .. } if !parts.is_empty() => parts.push(String::from("''")),
+                // `getattr(a, "b")(…)`, `(0, b)(…)`
+                TokenKind::Symbol(b')') if parts.is_empty() => {
+                    let (name, first) = self.hidden_name(at)?;
+                    parts.push(name);
+                    start = first;
+                    break;
+                }
                 TokenKind::Symbol(b')') if !parts.is_empty() => {
                     let open = self.mate(at);
                     if open >= at {
@@ -303,5 +313,48 @@ impl Script<'_> {
             before -= 1;
         }
         Some(before)
+    }
+
+    /// The name that something between brackets stands for where it is called: `getattr(a, "b")`, `(0, b)`; and where it begins.
+    fn hidden_name(&self, close: usize) -> Option<(String, usize)> {
+        let open = self.mate(close);
+        if open >= close {
+            return None;
+        }
+        if let Some(callee) = open.checked_sub(1).filter(|at| self.token(*at) == "getattr") {
+            return Some((self.looked_up(&(callee..close + 1))?, callee));
+        }
+        let parts = self.parts(open + 1..close);
+        let [zero, name] = parts.as_slice() else { return None };
+        if name.len() > MAX_HIDDEN {
+            return None;
+        }
+        let apart = open.checked_sub(1).is_none_or(|before| !self.is_name(before));
+        let (name, _) = self.name_before(name.end).filter(|(_, start)| *start == name.start)?;
+        (apart && self.token(zero.start) == "0").then_some((name, open))
+    }
+
+    /// What a value stands for that is a module or a part of one: `__import__("a")`, `getattr(a, "b")`.
+    pub(super) fn looked_up(&self, tokens: &Tokens) -> Option<String> {
+        let open = (tokens.start..tokens.end).take(8).find(|at| self.is_symbol(*at, b'('))?;
+        if self.mate(open) + 1 != tokens.end || open == tokens.start || tokens.len() > 4 * MAX_HIDDEN {
+            return None;
+        }
+        let parts = self.parts(open + 1..self.mate(open));
+        match self.token(open - 1) {
+            "__import__" | "import_module" => {
+                let module = self.fold(parts.first()?);
+                module.is_known.then(|| super::import::module(&module.text))
+            }
+            "getattr" => {
+                let (of, name) = (parts.first()?, self.fold(parts.get(1)?));
+                let base = match self.looked_up(of) {
+                    Some(base) => base,
+                    None => self.name_before(of.end).filter(|(_, start)| *start == of.start)?.0,
+                };
+                name.is_known.then(|| format!("{}.{}", self.resolved(&base), name.text))
+            }
+            _ => None,
+        }
     }
 }

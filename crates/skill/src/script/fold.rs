@@ -1,5 +1,7 @@
 //! Constants put together: sums of texts, `join`, `chr`, base64, paths.
 
+mod list;
+
 use super::{Arg, Call, Script, TokenKind, Tokens};
 
 /// How deep values may be nested.
@@ -150,6 +152,9 @@ impl Script<'_> {
         }
         if last + 1 < end && self.is_symbol(last + 1, b'[') {
             let close = self.mate(last + 1).min(end);
+            if let Some(item) = self.item(&name, &(last + 2..close)) {
+                return (Folded::known(item), close + 1);
+            }
             let key = self.sum(&(last + 2..close), depth + 1);
             return (home(&format!("{}.{}", self.resolved(&name), key.text)), close + 1);
         }
@@ -167,6 +172,19 @@ impl Script<'_> {
             "b64decode" | "atob" | "urlsafe_b64decode" | "decodebytes" | "FromBase64String"
             | "base64_decode" | "standard_b64decode" => base64(&first()),
             "fromhex" | "unhexlify" | "hex2bin" => hex(&first()),
+            "decode" if name == "codecs.decode" => {
+                let how = args.get(1).map(|arg| self.sum(arg, depth + 1).text).unwrap_or_default();
+                match how.as_str() {
+                    "rot13" | "rot_13" | "rot-13" => rotated(&first()),
+                    "hex" | "hex_codec" => hex(&first()),
+                    "base64" | "base64_codec" => base64(&first()),
+                    _ => first(),
+                }
+            }
+            "bytes" | "bytearray" if args.len() == 1 && self.letters(&args[0], depth).is_some() => {
+                let text: String = self.letters(&args[0], depth).unwrap_or_default();
+                Folded { is_decoded: true, ..Folded::known(text) }
+            }
             "from" if name == "Buffer.from" || name == "buffer.Buffer.from" => {
                 let how = args.get(1).map(|arg| self.sum(arg, depth + 1).text);
                 match how.as_deref() {
@@ -230,6 +248,10 @@ impl Script<'_> {
     fn method(&self, value: Folded, method: &str, args: Tokens, depth: u32) -> Folded {
         match method {
             _ if KEEPS.contains(&method) => value,
+            "join" if value.is_known && self.items(&args, depth).is_some() => {
+                let items = self.items(&args, depth).unwrap_or_default();
+                Folded { is_decoded: value.is_decoded, ..Folded::known(items.join(&value.text)) }
+            }
             "join" | "joinpath" => {
                 let parts = self.parts(args);
                 let list = parts.first().filter(|part| self.is_symbol(part.start, b'['));
@@ -248,7 +270,7 @@ impl Script<'_> {
                 let [from, to] = parts.as_slice() else { return Folded::hole() };
                 let (from, to) = (self.sum(from, depth + 1), self.sum(to, depth + 1));
                 let ready = value.is_known && from.is_known && to.is_known && !from.text.is_empty();
-                if ready && value.text.len() <= 4096 && to.text.len() <= 16 {
+                if ready && value.text.len() <= 4096 && to.text.len() <= 64 {
                     Folded {
                         is_decoded: value.is_decoded,
                         ..Folded::known(value.text.replace(&from.text, &to.text))
@@ -289,6 +311,16 @@ fn home(name: &str) -> Folded {
 fn reversed(value: &Folded) -> Folded {
     let text = value.text.chars().rev().collect();
     Folded { text, is_known: value.is_known, is_decoded: true }
+}
+
+/// Letters thirteen places on.
+fn rotated(value: &Folded) -> Folded {
+    let turn = |c: char| match c {
+        'a'..='m' | 'A'..='M' => char::from_u32(u32::from(c) + 13).unwrap_or(c),
+        'n'..='z' | 'N'..='Z' => char::from_u32(u32::from(c) - 13).unwrap_or(c),
+        _ => c,
+    };
+    Folded { text: value.text.chars().map(turn).collect(), is_known: value.is_known, is_decoded: true }
 }
 
 fn base64(value: &Folded) -> Folded {

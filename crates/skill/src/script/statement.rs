@@ -60,6 +60,9 @@ impl Script<'_> {
 
     /// Remembers what a name is, where that is a constant or another name.
     fn constant(&mut self, name: &str, tokens: &Tokens, adds: bool) {
+        if let Some(items) = self.listed_items(tokens) {
+            self.lists.insert(name.to_owned(), items);
+        }
         if tokens.len() > MAX_CONSTANT {
             return;
         }
@@ -72,6 +75,8 @@ impl Script<'_> {
             if value.len() + folded.text.len() <= super::fold::MAX_TEXT {
                 value.push_str(&folded.text);
             }
+        } else if let Some(target) = self.looked_up(tokens) {
+            self.aliases.insert(name.to_owned(), target);
         } else if let Some((target, start)) = self.name_before(tokens.end)
             && start == tokens.start
             && !target.contains("()")

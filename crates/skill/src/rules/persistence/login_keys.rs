@@ -2,6 +2,7 @@
 
 use crate::fact::Hold;
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::privilege::{is_key, is_to_be_filled_in};
 use crate::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -24,6 +25,8 @@ pub(super) const RULE: Rule = Rule {
     misses: &[
         text("```bash\ncat ~/.ssh/id_ed25519.pub >> ~/.ssh/authorized_keys\n```"),
         text("```bash\nchmod 600 ~/.ssh/authorized_keys\n```"),
+        text("```bash\necho 'ssh-ed25519 AAAA... me@laptop' >> ~/.ssh/authorized_keys\n```"),
+        text("```bash\nsed -i '/old@laptop/d' ~/.ssh/authorized_keys\n```"),
     ],
 };
 
@@ -32,6 +35,16 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 fn severity(_: &str, text: &str) -> Severity {
+    let removes =
+        ["grep -v", "sed -i", "--in-place", "authorized_keys.bak"].iter().any(|sign| text.contains(sign));
     let own = text.contains(".pub") || text.contains('$');
-    if own { Severity::Note } else { Severity::Critical }
+    if is_key(text) {
+        Severity::Critical
+    } else if removes || own {
+        Severity::Note
+    } else if is_to_be_filled_in(text) {
+        Severity::Warning
+    } else {
+        Severity::Critical
+    }
 }

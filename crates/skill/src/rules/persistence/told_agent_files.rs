@@ -72,7 +72,7 @@ static MORE: Phrases = Phrases::new(&[
 
 /// Skills that are about such files.
 static ABOUT: Phrases = Phrases::new(&[
-    r"agents\.?md|claude\.?md|settings|hooks?|memory|permissions?|configur\w*|instructions|onboard\w*|bootstrap|rules|learn\w*|retrospective|reflect\w*|improve\w*|plugin|scaffold\w*|customiz\w*|agent (?:file|config)",
+    r"agents\.?md|claude\.?md|soul\.?md|identity\.?md|user\.?md|persona|settings|hooks?|memory|permissions?|configur\w*|instructions|onboard\w*|bootstrap|rules|learn\w*|retrospective|reflect\w*|improve\w*|plugin|scaffold\w*|customiz\w*|agent (?:file|config)",
 ]);
 
 /// Something that runs by itself.

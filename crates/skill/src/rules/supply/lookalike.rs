@@ -131,8 +131,12 @@ pub(in crate::rules) fn nearest(name: &str, list: &'static [&'static str]) -> Op
         let most = match known.len() {
             ..6 => return false,
             6..12 => 1,
-            _ => 2,
+            _ => 2usize,
         };
+        // Each letter that differs is in one of the two names only, or twice in one of them.
+        if (letters(name) ^ letters(known)).count_ones() as usize > 2 * most {
+            return false;
+        }
         // A name that goes on is a name of its own: `eslint` and `eslint-8`.
         let longer = name.strip_prefix(known).is_some_and(|rest| {
             rest.starts_with(['-', '_', '.']) || rest.starts_with(|c: char| c.is_ascii_digit())
@@ -143,6 +147,11 @@ pub(in crate::rules) fn nearest(name: &str, list: &'static [&'static str]) -> Op
             && (!plural || name.ends_with("ss"))
             && distance(name.as_bytes(), known.as_bytes()) <= most
     })
+}
+
+/// The letters of a name, a bit for each.
+fn letters(name: &str) -> u64 {
+    name.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
 }
 
 /// How many letters have to be put in, left out, changed or swapped with their neighbour.

