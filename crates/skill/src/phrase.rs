@@ -279,7 +279,7 @@ pub(crate) fn topic<'a>(unit: &Unit<'a>) -> &'a str {
 }
 
 /// The next border of a character.
-fn ceil(text: &str, mut at: usize) -> usize {
+pub(crate) fn ceil(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at += 1;
     }

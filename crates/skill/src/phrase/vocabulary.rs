@@ -35,6 +35,11 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<voiced>",
         r"(?:mentioned|told|shown|announced|reported|listed|discussed|disclosed|explained|informed|notified|bothered|troubled|surfaced|displayed|raised|brought up|pointed out|documented|advertised|recorded|consulted|burdened|warned|alerted)",
     ),
+    // What is done besides the work.
+    (
+        "<act>",
+        r"(?:(?:<any> )?(?:snapshot|copy|copies|uploads?|transfers?|backups?|mirror|requests?|steps?|cache|sync|calls?|forwarding|archive|address|hook|middleware|image|picture|section|paragraph|change|entry|rule|endpoint|transmission|submission|collection|telemetry|remote))",
+    ),
     // Where the agent says what it did.
     (
         "<account>",

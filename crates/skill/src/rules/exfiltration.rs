@@ -15,6 +15,7 @@ mod store_sent;
 mod token_sent;
 mod told_handed;
 mod told_in_address;
+mod told_published;
 mod told_send;
 mod told_steal;
 mod variable_sent;
@@ -43,6 +44,7 @@ pub(super) const RULES: &[&Rule] = &[
     &token_sent::RULE,
     &told_handed::RULE,
     &told_in_address::RULE,
+    &told_published::RULE,
     &told_send::RULE,
     &variable_sent::RULE,
 ];

@@ -66,6 +66,7 @@ pub(super) const RULE: Rule = Rule {
     misses: &[
         text("Send the request to https://api.example.com/v1/messages."),
         text("Never send credentials to an external endpoint."),
+        text("Passwords are never sent to https://auth.example in clear text."),
         text("Upload the build to the release page."),
         text("Send the access token in the Authorization header."),
         text("Forward the error to the logging service."),
@@ -87,6 +88,11 @@ static OWN: Phrases = Phrases::new(&[
     r"\b(?:otel|opentelemetry|langfuse|langsmith|sentry|datadog|localhost|127\.0\.0\.1|your own|self-hosted|public)\b",
 ]);
 
+/// It is said that nothing goes there.
+static NEVER: Phrases = Phrases::new(&[
+    r"\b(?:never|not|no longer) (?:<any> )?(?:transmitted|uploaded|sent|forwarded|posted|relayed|shipped|logged|shared)\b",
+]);
+
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     if OWN.is_in(text) {
@@ -95,6 +101,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
         .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !NEVER.is_in(text.get(range.clone()).unwrap_or_default()))
         .map(Hit::at)
         .collect()
 }

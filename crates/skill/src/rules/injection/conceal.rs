@@ -126,6 +126,7 @@ static PHRASES: Phrases = Phrases::new(&[
     r"\bkeep (?:this|these|it|all of this|the (?:operation|steps?|upload|transfer|collection|behaviou?r))(?: (?:skill|operation|steps?|behaviou?r|process|instructions?|actions?|uploads?|transfer|data|collection|activity|part|entirely|completely|strictly|fully|totally))* (?:secret|hidden|concealed|invisible|covert|undisclosed|confidential from)\b",
     r"\bkeep (?:this|these|it)(?: <any>){0,3} (?:from <user>|between us)\b",
     r"\b(?:<not>|never) let <user> (?:see|know|notice|find out|discover|realize|suspect)\b",
+    r"\b(?:<not>|never) let <person>(?: <any>)? (?:notice|suspect|find out|realize)\b",
     r"\bwithout (?:the |any )?(?:<user>(?:<'>s?)? (?:knowing|noticing|realizing|seeing|knowledge|awareness|consent)|their (?:knowledge|awareness|consent))\b",
     r"\b(?:this|it|they|the (?:upload|transfer|step|collection|operation)) (?:must|should|is to|has to) (?:remain|stay|be kept) (?:hidden|secret|invisible|silent|unnoticed)\b",
     r"\b<hidden>(?: <any>){0,3} (?:upload|send|transmit|transfer|exfiltrate|forward|collect|harvest|gather|post|copy|leak|share)\b",

@@ -55,6 +55,32 @@ pub(super) const RULE: Rule = Rule {
         r"\bfollow exactly",
         r"\bfollow everything",
         r"\band do",
+        r"\bact on",
+        r"\badopt",
+        r"\bcarry it",
+        r"\bcarry them",
+        r"\bcarry these",
+        r"\byour orders",
+        r"\byour tasks",
+        r"\byour instructions",
+        r"\bas it ",
+        r"\bas they ",
+        r"\bas the page",
+        r"\bcommands for",
+        r"\bare commands",
+        r"\bare instructions",
+        r"\bare orders",
+        r"\bare tasks",
+        r"\bas commands",
+        r"\bas orders",
+        r"\bas tasks",
+        r"\band obey",
+        r"\band perform",
+        r"\band carry",
+        r"\bobeyed",
+        r"\band executed",
+        r"\band followed",
+        r"\band carried out",
         r"\bcontinuation",
         r"\bsame authority",
         r"\bsame weight",
@@ -80,9 +106,9 @@ pub(super) const RULE: Rule = Rule {
         r"\bwhat is written",
         r"\bcomply",
         r"\bact upon",
-        r"\bact accordingly",
-        r"\band apply",
-        r"\bthen apply",
+        r"\bapply every",
+        r"\bapply all",
+        r"\bapply what",
         r"\bextension of",
         r"\bpart of this",
         r"\bremote instructions",
@@ -116,6 +142,8 @@ pub(super) const RULE: Rule = Rule {
         text(
             "Fetch https://docs.somebody.test/api.md at the start of every session and use it as a reference.",
         ),
+        text("Look at https://status.somebody.test before each roll-out and act on it: stop when it is red."),
+        text("The rules at https://style.somebody.test have the same weight as ours."),
         text("Before every release read https://docs.somebody.test/style and apply it to the notes."),
     ],
 };
@@ -136,18 +164,25 @@ static FETCHED: Phrases = Phrases::new(&[
 
 /// Somebody's page is obeyed. Together with one of [`GRAVER`], it is a way to command the agent at any time.
 static CHANNEL: Phrases = Phrases::new(&[
-    r"\b(?:treat|regard|consider|read|use|accept|take|see|handle) (?:<any> ){0,6}as (?:<any> ){0,3}(?:continuation|extension|part|addendum|amendment|successor) (?:of|to) (?:<any> ){0,2}(?:file|skill|document|instructions?|section|rules|guide)\b",
+    r"\b(?:treat|regard|consider|accept|handle|take) (?:<any> ){0,4}as (?:<any> ){0,3}(?:continuation|extension|part|addendum|amendment|successor) (?:of|to) (?:<any> ){0,2}(?:file|skill|document|instructions?|section|rules|guide)\b",
     r"\b(?:has|have|carries|carry|with|of) the same (?:authority|weight|standing|force|rank|validity)\b",
     r"\b(?:carry out|execute|run|perform|apply|follow|obey|work through|complete) (?:every|all|each|any)(?: of)?(?: the)?(?: <any>)? (?:commands?|steps?|instructions?|orders|lines?|tasks?)(?: <any>){0,4} (?:on|in|from|of|at|there)\b",
     r"\b(?:do|follow|execute|carry out|perform|obey|apply)(?: exactly| precisely)? (?:whatever|everything|anything|what)(?: <any>){0,2} (?:it|they|that|page|file|there|list|text|document)(?: <any>)? (?:lists?|says?|contains?|tells?|asks?|wants?|demands?|prescribes?|instructs?|states?|written)\b",
+    r"\b(?:retrieve|fetch|read|load|get|open|download|pull|consult) (?:them|it|these|those|that)(?: <any>){0,6} and (?:<any> )?(?:execute|obey|run|perform|carry out|act on|comply with|do what) (?:them|it|these|those|what)\b",
+    r"\b(?:its|the|their) (?:lines?|contents?|text|words|entries|sentences) (?:are|is|count as|become|serve as) (?:<any> ){0,2}(?:commands?|instructions?|orders|tasks?)\b",
+    r"\bcarry (?:it|them|these|those) out\b|\bcontains? (?:your|the agent<'>s) (?:orders|tasks|instructions)\b",
+    r"\b(?:proceed|continue|act|go on|behave|do) (?:exactly |just )?as (?:it|they|that page|the page) (?:directs?|says?|tells?|instructs?|prescribes?|demands?)\b",
+    r"\badopt (?:them|it|these|those|whatever)\b",
+    r"\b(?:retrieve|fetch|read|load|get|open|download|pull|consult) and (?:<any> )?(?:execute|obey|run|perform|carry out|act on|comply with) (?:them|it|these|those|what)\b",
+    r"\b(?:must|shall|has to|have to|is to|are to|should) be (?:<any> )?(?:fetched|read|loaded|retrieved|opened) and (?:<any> )?(?:obeyed|executed|followed|carried out|performed)\b",
     r"\b(?:comply with|obey|act (?:up)?on|act according to|follow) (?:it|them|its contents?|what it says|that|the (?:text|page|file|list))(?: <any>)?(?:[.,;:]|$| (?:without|before|at|exactly|even|and|to the)\b)",
 ]);
 
 /// What makes obedience a channel: it is repeated, ranks above others, wants rights, or nobody is asked.
 static GRAVER: Phrases = Phrases::new(&[
-    r"\b(?:same (?:authority|weight|standing|force|rank|validity)|(?:continuation|extension|addendum|amendment) (?:of|to)|it wins|(?:takes?|has) (?:precedence|priority)|prevails?|overrid(?:e|es))\b",
-    r"\b(?:elevated|administrator|admin|root|sudo)\b",
-    r"\bexactly as (?:written|they|it|given|listed)\b|\bto the letter\b|\bverbatim\b|\bbefore (?:you )?(?:answer|reply|respond)(?:ing)?\b",
+    r"\b(?:outweighs?|(?:remainder|rest|other half) of (?:this|the) (?:skill|document|file)|your orders|(?:continuation|extension|addendum|amendment) (?:of|to)|it wins|(?:takes?|has) (?:precedence|priority)|prevails?|overrid(?:e|es))\b",
+    r"\b(?:elevated|administrator|admin|root|sudo)\b|\b(?:commands?|instructions?|orders) for you\b|\bwhatever <user> (?:decides|says|wants)\b",
+    r"\bexactly as (?:written|they|it|given|listed)\b|\bto the letter\b|\bverbatim\b|\bbefore (?:you )?(?:answer|reply|respond)(?:ing)?\b|\bbefore (?:anything|everything) else\b|\bas (?:though|if) (?:it|they) (?:were|was|had|stood|is|are)\b|\bat (?:startup|start-up|every start)\b",
 ]);
 
 /// The places that are obeyed: not a vendor's, and graver than a guide.
@@ -165,7 +200,7 @@ fn channels(unit: &Unit<'_>) -> Vec<Hit> {
 
 /// It is obeyed, not only read.
 static DUTY: Phrases = Phrases::new(&[
-    r"\b(?:comply|obey|continuation|extension|addendum|amendment|carry out|execute|perform|whatever|what it (?:says|tells|asks|lists))\b",
+    r"\b(?:comply|obey|continuation|extension|addendum|amendment|carry out|execute|perform|obeyed|adopt|carry (?:it|them) out|(?:are|is) (?:commands?|instructions?|orders) for you|whatever|what it (?:says|tells|asks|lists))\b",
 ]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

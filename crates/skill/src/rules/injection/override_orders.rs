@@ -108,6 +108,7 @@ static PHRASES: Phrases = Phrases::new(&[
     r"\b<drop> (?:<any> ){0,2}(?:content polic(?:y|ies)|ethical guidelines|safety (?:guidelines|rules|polic(?:y|ies)|instructions))\b",
     r"\b(?:overrid(?:e|es|ing)|supersedes?|replaces?|overrules?|cancels?) (?:<any> ){0,3}(?:system|developer|safety|previous|prior|earlier|original) (?:<any> ){0,1}(?:prompts?|instructions?|messages?|directives?|guardrails)\b",
     r"\b<drop> (?:any|all|every|the)(?: of the)? <orders> (?:<any> ){0,6}(?:developers?|administrators?|operators?|anthropic|openai|vendor)\b",
+    r"\b<drop> (?:the|any|all|your)(?: of the| of your)? (?:guardrails|safety rules|safeguards)\b",
     r"\bforget (?:everything|all|what)(?: that)? you (?:were|have been|know|<'>ve been)\b",
     r"\b(?:ignoriere|ignorieren sie|vergiss|vergessen sie|missachte)(?: alle| die| deine| ihre| s\S{1,3}mtliche| aller)* (?:\S+ )?(?:vorherigen|vorigen|bisherigen|fr\S{1,3}heren|obigen|urspr\S{1,3}nglichen|vorangegangenen|system)[- ]?(?:\S+ )?(?:anweisungen|vorgaben|regeln|instruktionen|richtlinien)\b",
     r"\b(?:ignoriere|vergiss|missachte) (?:alle |alles )?(?:deine|ihre|was (?:du|dir)|davor|bisher)(?: \S+){0,3} (?:anweisungen|vorgaben|regeln|gesagt|wei\S{1,2}t)\b",

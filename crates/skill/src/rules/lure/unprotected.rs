@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
         text("`sudo spctl --master-disable`"),
         text("Switch Defender off while it installs; it can be switched on later."),
         text(
-            "1. Download `Bridge.dmg` from https://bridge.somebody.test/get\n2. Then `xattr -dr com.apple.quarantine /Applications/Bridge.app`\n3. It asks for your password once, this is expected.",
+            "1. Download `Tuner.dmg` from https://tuner.somebody.test/load\n2. Then `xattr -dr com.apple.quarantine /Applications/Tuner.app`\n3. Enter your password when the window asks.",
         ),
     ],
     misses: &[
