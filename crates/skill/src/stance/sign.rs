@@ -94,12 +94,12 @@ fn is_doing(heading: &str) -> bool {
 
 /// What somebody who wants a thing done calls its place.
 static DOES: Phrases = Phrases::new(&[
-    r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|step \d+|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run)\b",
+    r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|step \d+|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run|instructions)\b",
 ]);
 
 /// What has to be there before anything else.
 static SETS_UP: Phrases = Phrases::new(&[
-    r"\b(?:set ?up|install(?:ation|ing)?|quick ?start|getting started|prerequisites?|initiali[sz]ation|bootstrap|requirements?|before you (?:start|begin)|activation|first run)\b",
+    r"\b(?:set ?up|install(?:ation|ing)?|quick ?start|getting started|prerequisites?|initiali[sz]ation|bootstrap|requirements?|before you (?:start|begin)|activation|first run|instructions)\b",
 ]);
 
 /// What somebody who tells about a thing calls its place.

@@ -100,6 +100,11 @@ impl Theme {
         }
     }
 
+    /// Whether a file says in more than one way what to do against what it shows.
+    pub(super) fn defends(self, text: &str) -> bool {
+        self.ways.max(ways(text)) >= 2
+    }
+
     /// Whether the skill says that it is about attacks.
     pub(super) fn is_of_attacks(self) -> bool {
         self.has_front && self.topic == Topic::Attacks
