@@ -90,10 +90,15 @@ fn blocks_of(blocks: &[&Unit<'_>], found: &[(&str, usize)]) -> usize {
 }
 
 /// Whether a file is there to be looked at: for a test, or as an example of what is bad.
-fn is_specimen(path: &Path) -> bool {
+fn is_specimen(skill: &Skill<'_>, entry: usize, path: &Path) -> bool {
     static SPECIMEN: Phrases = Phrases::new(&[
         r"(?:^|/)(?:tests?|fixtures?|samples?|corpus|cases|testdata|rules|evals?)/|(?:cases|examples?|samples?|injections?|evals?)[^/]*\.(?:json|jsonl|ya?ml|csv|txt)$|(?:evil|malicious|vulnerable|payloads?|bad[-_]|attack)[^/]*$",
     ]);
+    static RULES: Phrases = Phrases::new(&[r"^(?:detection|logsource|strings|condition|signatures):\s*$"]);
+    let settings = |view: &&View<'_>| view.entry == entry && view.language == Language::Settings;
+    if skill.views.iter().find(settings).is_some_and(|view| RULES.is_in(&view.text)) {
+        return true;
+    }
     let name = path.to_string_lossy();
     let runs = [".sh", ".ps1", ".bat", ".command"].iter().any(|end| name.ends_with(end));
     !runs && SPECIMEN.is_in(&name)
@@ -102,7 +107,7 @@ fn is_specimen(path: &Path) -> bool {
 /// Whether a finding stands in a text of a program that is an element of a list: what the program looks for or tries, not what it does.
 fn is_listed(skill: &Skill<'_>, entry: usize, finding: &Finding) -> bool {
     static ELEMENT: Phrases = Phrases::new(&[
-        r"^\s*(?:-\s+|\(\s*)?(?:re\.compile\(\s*)?[rbfu]{0,2}(?:\x22[^\x22]*\x22|'[^']*'|/[^\n]*/[a-z]*|`[^`]*`|r?\x22.*\x22|r?'.*')\s*(?:,.*|\).*)?(?:#.*|//.*)?$",
+        r"^\s*(?:-\s+|\(\s*)?(?:[\x22'][\w .-]*[\x22']\s*:\s*)?(?:re\.compile\(\s*)?[rbfu]{0,2}(?:\x22[^\x22]*\x22|'[^']*'|/[^\n]*/[a-z]*|`[^`]*`|r?\x22.*\x22|r?'.*')\s*(?:,.*|\).*)?(?:#.*|//.*)?$",
     ]);
     let raw = skill.views.iter().find(|view| view.entry == entry && view.is_raw());
     let Some(view) = raw.filter(|view| view.language.is_code() && view.language != Language::Shell) else {
@@ -156,7 +161,9 @@ impl<'s, 'a> Weighed<'s, 'a> {
         let entry = self.skill.tree.entries.iter().position(|entry| entry.path == finding.path)?;
         let (skill, theme) = (self.skill, self.theme);
         let found = self.found.get(&finding.path).map_or(&[][..], Vec::as_slice);
-        if theme.is_of_attacks() && (is_specimen(&finding.path) || is_listed(skill, entry, finding)) {
+        if theme.is_of_attacks()
+            && (is_specimen(skill, entry, &finding.path) || is_listed(skill, entry, finding))
+        {
             return Some(Weight { here: 2, around: 0, theme: 0, reaches: false, least: Severity::Warning });
         }
         let file =

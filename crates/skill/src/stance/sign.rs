@@ -59,7 +59,7 @@ pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>, theme: u8) -> boo
     let lead = lead(unit);
     if unit.place != Place::Fence {
         let before = sentence_before(unit.text(), span.start, 80);
-        return DONE_HERE.is_in(&unquoted(before)) && !REFUSED.is_in(before);
+        return DONE_HERE.is_in(&unquoted(before)) && !REFUSED.is_in(before) && !THIRD.is_in(before);
     }
     let said = unquoted(lead);
     let last = said.trim_end().rsplit(['.', '\n']).find(|part| !part.trim().is_empty()).unwrap_or_default();
@@ -124,6 +124,11 @@ static COMPONENT: Phrases = Phrases::new(&[
     r"\b(?:core|engine|helper|driver|companion|connector|signature database|definitions|updater?|agent binary)\b",
 ]);
 
+/// Somebody else does it.
+static THIRD: Phrases = Phrases::new(&[
+    r"\b(?:they|people|victims?|users|employees|attackers?|criminals|somebody|someone|a user|the user (?:was|is|had|has))\b",
+]);
+
 /// A sentence that begins with what is to be done.
 static IMPERATIVE: Phrases = Phrases::new(&[
     r"^\W*(?:\d+\W+)?(?:(?:first|then|now|next|finally|please|before (?:<any> ){1,4}|after (?:<any> ){1,4}|once(?: <any>){1,4}|to (?:<any> ){1,5}|for (?:<any> ){1,4})\W*)?(?:run|execute|install|download|start|launch|paste|enter|type|use|fetch|update|load|enable|activate|apply|open|copy|add|set|call|invoke|register|refresh|pull|get|do|put|make)\b",
@@ -143,6 +148,7 @@ static NOT_REFUSED: Phrases = Phrases::new(&[
 static OTHERS: Phrases = Phrases::new(&[
     r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|indicators?|signs of|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|(?:that|who|which) try to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
     r"\b(?:page|site|mail|email|message|text|note|skill|top|caller|they|somebody|someone|attacker|he|she|pop-?up|banner|document) (?:says?|said|reads?|claims?|claimed|asks?|asked|told)\b[^.]{0,20}:",
+    r"\b(?:\w*stealers?|droppers?|trojans?|worms?|botnets?|scammers?|thieves|infections?)\b|\b(?:rejects?|refuses?|forbids?|bans?) (?:<any> ){1,3}that\b",
 ]);
 
 fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
@@ -169,6 +175,7 @@ fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
 /// What is to be done when somebody says such a thing.
 static ANSWERED: Phrases = Phrases::new(&[
     r"\b(?:do not (?:obey|follow|comply|act|execute|run)|don<'>t (?:obey|follow|comply|act|execute|run)|treat (?:it|this|that|them) as|refuse|report it|flag it|stop and (?:ask|tell|report)|is (?:an? )?(?:<any> )?(?:attack|injection|attempt)|are (?:<any> )?(?:attacks|injections|attempts))\b",
+    r"\b(?:is|are) (?:<any> )?(?:forbidden|prohibited|not allowed|banned)\b",
 ]);
 
 /// An item or a row that begins with a mark of what is wrong.

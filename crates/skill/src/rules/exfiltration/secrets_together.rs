@@ -58,6 +58,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
         };
         let word = owner_word(name);
         let word = if word.is_empty() && stays_at_home(name) { name } else { word };
+        let word = if word.eq_ignore_ascii_case("gh") { "GITHUB" } else { word };
         if takes && !word.is_empty() {
             owners.entry(flow.sink).or_default().push(word);
         }
@@ -67,7 +68,11 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
         words.sort_unstable();
         words.dedup();
         if words.len() > 1 {
-            hits.push(Hit::at(reading.facts[sink].range.clone()));
+            let fact = &reading.facts[sink];
+            // An address that is computed may go with the key: one for each provider.
+            let computed = matches!(&fact.what, What::Sends { to, .. } if to.kind() == HostKind::Unknown);
+            let severity = computed.then_some(Severity::Warning);
+            hits.push(Hit { severity, ..Hit::at(fact.range.clone()) });
         }
     }
     hits
