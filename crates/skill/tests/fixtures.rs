@@ -61,3 +61,78 @@ fn no_benign_skill_is_blocked_and_few_are_flagged() {
     assert!(blocked.is_empty(), "{blocked:#?}");
     assert!(10 * flagged.len() <= files.len(), "{flagged:#?}");
 }
+
+/// What is put into texts to break whoever counts bytes.
+const PIECES: &[&str] = &[
+    "\u{e9}",
+    "\u{43e}",
+    "\u{200b}",
+    "\u{2026}",
+    "\u{1f600}",
+    "\u{e0041}",
+    "=",
+    "$(",
+    "$x",
+    "`",
+    "'",
+    "\"",
+    "\\",
+    "<(",
+    "${a:0:1}",
+    "$'\\x63'",
+    "[99,111]",
+    "<!--",
+    "-->",
+    "```sh\n",
+    "\r",
+    "|",
+    "curl ",
+    "chr(",
+    ".join(",
+    "![x](",
+    "> ",
+    "# ",
+    "EOF\n",
+];
+
+/// The names under which a text is read as something else.
+const NAMES: &[&str] = &[
+    "SKILL.md",
+    "a.sh",
+    "a.py",
+    "a.js",
+    "a.ps1",
+    "a.json",
+    "a.ipynb",
+    "a.yaml",
+    "Makefile",
+    "requirements.txt",
+    "a.bat",
+];
+
+proptest::proptest! {
+
+    #[test]
+    fn reading_never_fails(
+        file in 0usize..1000,
+        name in proptest::sample::select(NAMES),
+        edits in proptest::collection::vec((0usize..100_000, proptest::sample::select(PIECES), 0usize..40), 1..12),
+    ) {
+        static SCANNER: std::sync::LazyLock<Scanner> =
+            std::sync::LazyLock::new(|| Scanner::new(&skill::all_rules()));
+        let all = [files("malicious"), files("benign")].concat();
+        let mut text = std::fs::read_to_string(&all[file % all.len()]).unwrap();
+        for (at, piece, gone) in edits {
+            let boundary = |mut at: usize| {
+                while !text.is_char_boundary(at) {
+                    at -= 1;
+                }
+                at
+            };
+            let start = boundary(at % (text.len() + 1));
+            let end = boundary((start + gone).min(text.len()));
+            text.replace_range(start..end.max(start), piece);
+        }
+        SCANNER.scan(&Tree::of_file(name, text));
+    }
+}

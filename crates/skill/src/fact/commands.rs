@@ -360,10 +360,11 @@ impl Finder<'_> {
     fn variables(&mut self) {
         let bytes = self.text.as_bytes();
         for at in memchr::memchr_iter(b'=', bytes).take(4096) {
-            let start = self.text[..at]
-                .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                .map_or(0, |at| at + 1);
-            let name = &self.text[start.min(at)..at];
+            let start = bytes[..at]
+                .iter()
+                .rposition(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+                .map_or(0, |before| before + 1);
+            let name = &self.text[start..at];
             let begins = start == 0 || matches!(bytes[start - 1], b'\n' | b' ' | b';' | b'\t' | b'(');
             let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
             if !begins || !is_name {
@@ -375,8 +376,8 @@ impl Finder<'_> {
                 .programs
                 .iter()
                 .filter(|doing| {
-                    inside(&doing.span) && self.text[at..doing.span.start].contains("$(")
-                        || inside(&doing.span) && self.text[at..doing.span.start].contains('`')
+                    let before = self.text.get(at..doing.span.start).unwrap_or_default();
+                    inside(&doing.span) && (before.contains("$(") || before.contains('`'))
                 })
                 .flat_map(|doing| doing.brings.iter().copied())
                 .take(16)

@@ -108,7 +108,8 @@ fn variables(text: &str) -> Vec<(&str, Severity)> {
         {
             continue;
         }
-        let start = text[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+        let before = text[..at].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let start = before.len();
         let line = rest.lines().next().unwrap_or_default();
         let url =
             line.split(['"', '\'', ' ', ')', '`']).find(|word| word.contains("://")).unwrap_or_default();
