@@ -133,6 +133,7 @@ proptest::proptest! {
             let end = boundary((start + gone).min(text.len()));
             text.replace_range(start..end.max(start), piece);
         }
-        SCANNER.scan(&Tree::of_file(name, text));
+        let length = text.len();
+        proptest::prop_assert_eq!(SCANNER.scan(&Tree::of_file(name, text)).bytes, length);
     }
 }
