@@ -22,6 +22,15 @@ pub struct Instruction {
     pub k: u32,
 }
 
+impl Instruction {
+    /// As the kernel has it in memory.
+    #[must_use]
+    pub fn bytes(self) -> [u8; 8] {
+        let (code, k) = (self.code.to_ne_bytes(), self.k.to_ne_bytes());
+        [code[0], code[1], self.jt, self.jf, k[0], k[1], k[2], k[3]]
+    }
+}
+
 pub(super) fn compile(abi: Abi, rows: &[&Row]) -> Vec<Instruction> {
     // Another ABI gives numbers another meaning: nothing is known about such a call but that it goes around the filter.
     let foreign = [vec![load(ABI)], branch(EQUAL, abi.word(), 1, 0), vec![answer(Answer::Kill)]].concat();

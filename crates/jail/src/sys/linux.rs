@@ -9,7 +9,7 @@ mod capture;
 mod cell;
 mod cgroup;
 mod cgroups;
-mod child;
+mod control_channel;
 mod fenced;
 mod hold;
 mod host;
@@ -17,25 +17,29 @@ mod idmap;
 mod init;
 mod keeper;
 mod landlock;
-mod layer;
+mod memory_file;
 mod namespaces;
 mod native;
 mod object;
 mod observe;
+#[expect(dead_code, reason = "init uses the rest")]
+#[path = "../../init/ops.rs"]
+mod ops;
 mod pty;
 mod relay;
 mod report;
 mod resources;
 mod root;
+mod rootfs;
 mod scratch;
 mod script;
+mod setup;
 mod signs;
-mod site;
+mod steps;
 mod stop;
 mod supervise;
 mod sweeper;
 mod watchdog;
-mod wire;
 
 use rustix::io::Errno as Raw;
 

@@ -4,30 +4,28 @@
 //! read from the kernel; what is in them is believed, since nothing of ours is inside to try it.
 
 mod descriptors;
-mod wrap;
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use policy::Shown;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::bwrap::{Program, first_trusted};
-use super::calls::clone::{Stack, end, spawn_in_our_memory};
-use super::calls::confine::Words;
-use super::calls::{self, Used};
+use super::calls::Used;
 use super::cell::Cell;
-use super::hold::{Started, Terms, begin, error, full, partial};
+use super::hold::{Groups, Started, Terms, begin, error, full, partial};
 use super::host::{machine, with_views};
-use super::native::{Broken, Order};
-use super::report::{Part, Report};
-use super::script::text;
+use super::init::Init;
+use super::native::{Broken, Order, command_handles, stream_registers};
+use super::report::Part;
+use super::script::Register;
+use super::setup::{self, Checks};
+use super::steps::text;
 use super::supervise::Running;
-use super::wire::{leave, receive};
 use crate::enforcement::{Enforcement, Reached};
 use crate::launch::{Command, JailError, Provider};
 use crate::plan::{Plan, arguments, plan, wrappable};
@@ -35,16 +33,20 @@ use crate::probe::Distrust;
 use crate::seccomp::Sockets;
 use crate::spec::{Network, Spec};
 use descriptors::{Descriptors, Ours};
-use wrap::{Wrapping, wrap};
 
 /// Makes a jail and stops before the command.
 pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let program = find()?;
     let plan = plan(spec, &with_views(machine(false), spec))?;
     wrappable(&plan)?;
-    let terms =
-        Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: false, heard: None };
-    let started = begin(spec, command, &terms, |order| start(order, &plan, &program));
+    let terms = Terms {
+        environment: &plan.environment,
+        sockets: Sockets::Namespaced,
+        own_users: false,
+        heard: None,
+        others: 2,
+    };
+    let started = begin(spec, command, &terms, |order, groups| start(&order, groups, &plan, &program));
     let (running, resources) = started.map_err(|broken| error(Provider::Bubblewrap, broken))?;
     Ok((running, enforcement(spec, resources)))
 }
@@ -65,34 +67,34 @@ fn find() -> Result<Program, JailError> {
     }
 }
 
-fn start(order: Order<'_>, plan: &Plan, program: &Program) -> Result<Started, Broken> {
-    let terminal = order.streams.contains(&None);
+fn start(order: &Order<'_>, groups: &mut Groups, plan: &Plan, program: &Program) -> Result<Started, Broken> {
+    let terminal = order.streams.iter().any(Option::is_none);
     let words = arguments(plan, order.cwd, terminal);
     let (descriptors, ours) = Descriptors::open(&words, &order.filter)?;
     let programs = order.programs.clone();
-    let (outer, terminal) = Outer::start(order, &descriptors, program)?;
+    let (outer, terminal) = start_outer(order, groups, &descriptors, program)?;
     // Bubblewrap has them now; what is still open here would keep it from being the only one.
     drop(descriptors);
     let child =
-        ours.first_word().and_then(|told| number_after(&told, "\"child-pid\":")).and_then(Pid::from_raw);
+        ours.first_word().and_then(|told| number_after(&told, "\"child-pid\":", 1)).and_then(Pid::from_raw);
     let child = child.ok_or(Broken::Silent)?;
     let inner = rustix::process::pidfd_open(child, PidfdFlags::empty())
         .map_err(|errno| Broken::Part(Part::Processes, None, errno))?;
-    let pid = outer.pid;
+    let pid = outer.pid();
     // From here on whatever fails ends both: while the inner one waits at the gate, it does not end with the outer one.
-    let cell = Wrapped { outer, inner, ours, programs };
+    let cell = Wrapped { outer, inner, ours, programs, reaped: false };
     cell.ours.wait_until_mounted();
-    if !cell.outer.is_alive() {
+    if !is_alive(&cell.outer) {
         return Err(Broken::Silent);
     }
     namespaces_differ(child, plan.own_network)?;
     Ok(Started { pid, terminal, cell: Box::new(cell) })
 }
 
-fn number_after(text: &str, key: &str) -> Option<i32> {
+fn number_after(text: &str, key: &str, least: i32) -> Option<i32> {
     let rest = text.split_once(key)?.1.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok().filter(|number| *number > 0)
+    rest[..end].parse().ok().filter(|number| *number >= least)
 }
 
 /// Whether the kernel shows the first process inside in other namespaces than ours.
@@ -111,76 +113,50 @@ fn namespaces_differ(child: Pid, own_network: bool) -> Result<(), Broken> {
     Ok(())
 }
 
-/// The process of bubblewrap that stays outside. Dropping this ends everything.
-struct Outer {
-    pid: Pid,
-    process: OwnedFd,
-    reaped: bool,
+/// Starts the process of bubblewrap that stays outside. Also returns the supervisor's side of the jail's terminal.
+fn start_outer(
+    order: &Order<'_>,
+    groups: &mut Groups,
+    descriptors: &Descriptors,
+    program: &Program,
+) -> Result<(Init, Option<OwnedFd>), Broken> {
+    let words = words(order, descriptors);
+    let mut init = Init::start(0)?;
+    let mut script = init.script();
+    let (streams, stream_registers) = (order.streams, stream_registers(order));
+    let entrances = groups.entrances();
+    let (mut handles, groups) = command_handles(&streams, &entrances);
+    let mut add = |handle| {
+        handles.push(handle);
+        Register::handle(handles.len() - 1)
+    };
+    let program = add(program.handle.as_fd());
+    let numbered: Vec<_> = descriptors.numbered().map(|(handle, number)| (add(handle), number)).collect();
+    let command = setup::Command {
+        groups,
+        streams: stream_registers,
+        limits: &order.limits,
+        cwd: c"/",
+        ruleset: None,
+        filter: &[],
+        notified: None,
+        checks: Checks::default(),
+        programs: &[],
+        argv: &words,
+        environment: &[],
+        mask: order.mask,
+        namespaced: false,
+    };
+    setup::wrapper(&mut script, program, &numbered, &command);
+    init.run(script, &handles)?;
+    let terminal = init.wait_until_replaced()?.into_iter().next();
+    Ok((init, terminal))
 }
 
-impl Outer {
-    fn start(
-        order: Order<'_>,
-        descriptors: &Descriptors,
-        program: &Program,
-    ) -> Result<(Self, Option<OwnedFd>), Broken> {
-        let pair =
-            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None);
-        let (ours, theirs) = pair.map_err(|errno| Broken::Part(Part::Report, None, errno))?;
-        let mut stack = Stack::new();
-        let wrapping = Wrapping {
-            report: theirs.as_raw_fd(),
-            program: program.handle.as_raw_fd(),
-            words: Words::new(words(&order, descriptors)),
-            passed: descriptors.numbers(),
-            cgroups: (order.cgroups)(),
-            limits: order.limits,
-            streams: order.streams,
-            mask: order.mask,
-        };
-        // SAFETY: CLONE_VFORK keeps us here until the process has executed something or ended, so that the stack and
-        // `wrapping` outlive it and do not change; `wrap` makes system calls only.
-        let pid = unsafe { spawn_in_our_memory(libc::CLONE_VFORK, stack.top(), wrap, &wrapping) };
-        let pid = pid.map_err(Broken::NoProcess)?;
-        let process = rustix::process::pidfd_open(pid, PidfdFlags::empty());
-        let process = process.inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
-        drop(theirs);
-        let outer = Self { pid, process, reaped: false };
-        listen(&ours).map(|terminal| (outer, terminal))
-    }
-
-    fn is_alive(&self) -> bool {
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let mut fds = [PollFd::new(&self.process, PollFlags::IN)];
-        matches!(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now))), Ok(0))
-    }
-
-    fn kill(&self) {
-        // Fails only when it has ended already.
-        let _ended = rustix::process::pidfd_send_signal(&self.process, Signal::KILL);
-    }
-}
-
-impl Drop for Outer {
-    fn drop(&mut self) {
-        if !self.reaped {
-            self.kill();
-            calls::wait_for(self.pid);
-        }
-    }
-}
-
-/// Until bubblewrap is executed, or could not be. Gives the jail's terminal, if there is one.
-fn listen(report: &OwnedFd) -> Result<Option<OwnedFd>, Broken> {
-    let mut terminal = None;
-    loop {
-        match receive(report)? {
-            None => return Ok(terminal),
-            Some((Report::Failed(part, errno), _)) => return Err(Broken::Part(part, None, errno)),
-            Some((Report::Handles, handles)) => terminal = handles.into_iter().next(),
-            Some(_) => return Err(Broken::Silent),
-        }
-    }
+fn is_alive(init: &Init) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut fds = [PollFd::new(init.end(), PollFlags::IN)];
+    matches!(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now))), Ok(0))
 }
 
 /// The command line of bubblewrap. The rest of it comes from a descriptor: that is never too long, and nobody sees it.
@@ -192,16 +168,18 @@ fn words(order: &Order<'_>, descriptors: &Descriptors) -> Vec<CString> {
 
 /// A command below both processes of bubblewrap.
 struct Wrapped {
-    outer: Outer,
+    /// The process that stays outside.
+    outer: Init,
     /// The first process inside. Its end is the end of everything there.
     inner: OwnedFd,
     ours: Ours,
     programs: Vec<CString>,
+    reaped: bool,
 }
 
 impl Cell for Wrapped {
     fn end(&self) -> BorrowedFd<'_> {
-        self.outer.process.as_fd()
+        self.outer.end().as_fd()
     }
 
     fn status(&self) -> BorrowedFd<'_> {
@@ -213,10 +191,13 @@ impl Cell for Wrapped {
     }
 
     /// Bubblewrap ends like the command. What it could not start is not found, and it has said so.
-    fn last_word(&self, used: &Used) -> Option<i32> {
+    fn last_word(&self, used: Option<&Used>) -> Option<i32> {
+        let told = self.ours.rest();
+        let code = number_after(&told, "\"exit-code\":", 0);
+        // Where the kernel has not kept its status, what it has told has to do.
+        let Some(used) = used else { return code.map(|code| code << 8) };
         let failed = libc::WIFEXITED(used.status) && libc::WEXITSTATUS(used.status) == 1;
-        let never_ran = failed && !self.ours.rest().contains("\"exit-code\"");
-        Some(if never_ran { NOT_FOUND } else { used.status })
+        Some(if failed && code.is_none() { NOT_FOUND } else { used.status })
     }
 
     fn command(&self) -> BorrowedFd<'_> {
@@ -234,7 +215,8 @@ impl Cell for Wrapped {
         if !self.programs.iter().any(|program| there(program).is_ok()) {
             return Ok(Err(Errno::NOENT));
         }
-        leave(&self.ours.gate).map(Ok)
+        let left = rustix::io::write(&self.ours.gate, b"!");
+        left.map(|_| Ok(())).map_err(|errno| Broken::Part(Part::Leave, None, errno))
     }
 
     fn kill(&self) {
@@ -243,9 +225,9 @@ impl Cell for Wrapped {
     }
 
     /// The outer process does not wait for the inner one, which ends only after everything inside.
-    fn reap(&mut self) -> Used {
-        let used = calls::wait_for(self.outer.pid);
-        self.outer.reaped = true;
+    fn reap(&mut self) -> Option<Used> {
+        let used = self.outer.reap();
+        self.reaped = true;
         let mut fds = [PollFd::new(&self.inner, PollFlags::IN)];
         let _ended = rustix::io::retry_on_intr(|| poll(&mut fds, None));
         used
@@ -254,7 +236,7 @@ impl Cell for Wrapped {
 
 impl Drop for Wrapped {
     fn drop(&mut self) {
-        if !self.outer.reaped {
+        if !self.reaped {
             self.kill();
             self.reap();
         }
@@ -295,7 +277,7 @@ mod tests {
             ("", None),
         ];
         for (said, expected) in rows {
-            assert_eq!(number_after(said, "\"child-pid\":"), expected, "{said}");
+            assert_eq!(number_after(said, "\"child-pid\":", 1), expected, "{said}");
         }
     }
 }

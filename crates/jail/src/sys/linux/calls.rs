@@ -1,10 +1,10 @@
 //! The raw calls. All `unsafe` of the room stands here, and each function is safe to call.
 
-pub(super) mod clone;
 pub(super) mod confine;
 pub(super) mod mounts;
 pub(super) mod notify;
 mod raw;
+pub(super) mod spawn;
 
 use std::marker::PhantomData;
 use std::mem;
@@ -126,14 +126,6 @@ fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
-/// The bytes from one symbol up to another.
-pub(super) fn between(start: *const u8, end: *const u8) -> &'static [u8] {
-    let length = (end as usize).saturating_sub(start as usize);
-    // SAFETY: the only caller passes the labels around the code in `init`, which the assembler placed one after the other in
-    // one read-only section of this program; it is never unloaded before we are.
-    unsafe { std::slice::from_raw_parts(start, length) }
-}
-
 /// What a process that has ended and everything it waited for used.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Used {
@@ -145,16 +137,19 @@ pub(crate) struct Used {
     pub(crate) memory: u64,
 }
 
-/// Waits for a child to end.
-pub(super) fn wait_for(child: Pid) -> Used {
+/// Waits for a child to end. Returns what it used; `None` where the kernel has reaped it, because this process ignores `SIGCHLD`.
+fn wait_for(child: Pid) -> Option<Used> {
     let mut status = 0;
     // SAFETY: `rusage` is a C structure of integers; all zeroes is a value of it.
     let mut usage: libc::rusage = unsafe { mem::zeroed() };
     loop {
         // SAFETY: the kernel writes one int and one `rusage`, both borrowed exclusively for the call.
         let ended = unsafe { libc::wait4(child.as_raw_pid(), &raw mut status, libc::__WALL, &raw mut usage) };
-        if ended >= 0 || last_errno() != Errno::INTR {
-            break;
+        match (ended, last_errno()) {
+            (0.., _) => break,
+            (_, Errno::INTR) => {}
+            // It has ended: until then the kernel has this call wait.
+            _ => return None,
         }
     }
     let time = |time: libc::timeval| {
@@ -162,11 +157,11 @@ pub(super) fn wait_for(child: Pid) -> Used {
         std::time::Duration::from_secs(seconds)
             + std::time::Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
     };
-    Used {
+    Some(Used {
         status,
         cpu: time(usage.ru_utime) + time(usage.ru_stime),
         memory: u64::try_from(usage.ru_maxrss).unwrap_or(0).saturating_mul(1024),
-    }
+    })
 }
 
 /// Sends a signal to the process group that a process leads, or at least to the process.
@@ -192,25 +187,8 @@ pub(super) fn is_ready(descriptor: std::os::fd::BorrowedFd<'_>) -> bool {
     rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now))).is_ok_and(|ready| ready > 0)
 }
 
-/// Four bytes from a pipe, if they are there already.
-pub(super) fn read_number(pipe: std::os::fd::BorrowedFd<'_>) -> Option<i32> {
-    if !is_ready(pipe) {
-        return None;
-    }
-    let mut number = [0; 4];
-    let count = rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut number)).ok()?;
-    (count == number.len()).then(|| i32::from_le_bytes(number))
-}
-
 /// Moves this process into new namespaces.
 pub(super) fn unshare_namespaces(namespaces: UnshareFlags) -> Result<(), Errno> {
     // SAFETY: the contract is about CLONE_FILES, which no caller passes here.
     unsafe { rustix::thread::unshare_unsafe(namespaces) }
-}
-
-/// What a supervisor has put there, if it has.
-pub(super) fn given<T>(given: &std::sync::atomic::AtomicPtr<T>) -> Option<&T> {
-    let given = given.load(std::sync::atomic::Ordering::Acquire);
-    // SAFETY: whoever stores the pointer keeps what it leads to alive and unchanged for as long as the reader lives.
-    unsafe { given.as_ref() }
 }

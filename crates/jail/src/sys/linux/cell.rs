@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
-use super::calls::{self, Used};
+use super::calls::Used;
 use super::native::Broken;
 
 /// The processes of a jail. Ends them when dropped.
@@ -16,12 +16,10 @@ pub(super) trait Cell {
     fn status(&self) -> BorrowedFd<'_>;
 
     /// The next wait status of the command, if there is news.
-    fn news(&self) -> Option<i32> {
-        calls::read_number(self.status())
-    }
+    fn news(&self) -> Option<i32>;
 
     /// The wait status of the command, where only the end of everything tells it.
-    fn last_word(&self, _: &Used) -> Option<i32> {
+    fn last_word(&self, _: Option<&Used>) -> Option<i32> {
         None
     }
 
@@ -37,6 +35,6 @@ pub(super) trait Cell {
     /// Ends everything in the jail.
     fn kill(&self);
 
-    /// Waits for everything to be gone. Says what all of it used.
-    fn reap(&mut self) -> Used;
+    /// Waits for everything to be gone. Returns what all of it used; `None` where the kernel did not keep that for us.
+    fn reap(&mut self) -> Option<Used>;
 }

@@ -28,6 +28,8 @@ use crate::resources::{Bounds, Means};
 pub(crate) struct Cgroups {
     groups: Vec<Group>,
     directories: Vec<CString>,
+    /// How many processes in them are not the command's.
+    others: u64,
 }
 
 #[derive(Debug)]
@@ -37,6 +39,16 @@ struct Group {
     entrance: OwnedFd,
     version: Version,
     controllers: Vec<Controller>,
+}
+
+/// How a process comes into a group.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entrance<'a> {
+    /// What it writes `0` to, while it has one thread, before it starts another process. Moving another process has the kernel
+    /// wait for all processors, which takes milliseconds.
+    pub(crate) join: BorrowedFd<'a>,
+    /// The group itself, where the kernel can start a process in it.
+    pub(crate) whole: Option<BorrowedFd<'a>>,
 }
 
 /// What a jail has used, as far as the kernel counts it.
@@ -64,16 +76,23 @@ pub(crate) enum Unavailable {
 impl Cgroups {
     /// Makes groups with the limits that are set, or says why the first of them could not be made.
     ///
-    /// A group that cannot be made does not keep the others from being made: see [`Cgroups::bounds`]. `announced` is told
+    /// A group that cannot be made does not keep the others from being made: see [`Cgroups::bounds`]. `others` is how many
+    /// processes in them are not the command's. `announced` is told
     /// the directories before the first of them is there, so that somebody knows of each if we do not live on.
-    pub(crate) fn make(limits: &Limits, announced: impl FnOnce(&[CString])) -> (Self, Option<Unavailable>) {
+    pub(crate) fn make(
+        limits: &Limits,
+        others: u64,
+        announced: impl FnOnce(&[CString]),
+    ) -> (Self, Option<Unavailable>) {
+        let processes = limits.processes.map(|count| count.saturating_add(others));
+        let limits = &Limits { processes, ..limits.clone() };
         let (found, mut missing) = places(limits);
         let name =
             format!("{PREFIX}{}-{:016x}", getpid().as_raw_pid(), RandomState::new().build_hasher().finish());
         let paths = found.iter().map(|place| place.directory.join(&name));
         let paths = paths.filter_map(|path| CString::new(path.as_os_str().as_bytes()).ok());
         announced(&paths.collect::<Vec<_>>());
-        let mut made = Self { groups: Vec::new(), directories: Vec::new() };
+        let mut made = Self { groups: Vec::new(), directories: Vec::new(), others };
         for place in found {
             if let Err(refused) = made.add(place, &name, limits) {
                 missing.get_or_insert(refused);
@@ -104,11 +123,12 @@ impl Cgroups {
         Ok(())
     }
 
-    /// What the first process of the jail writes `0` to, while it has one thread, before it starts another process.
-    ///
-    /// Joining from inside matters: to move another process the kernel waits for all processors, which takes milliseconds.
-    pub(crate) fn entrances(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.groups.iter().map(|group| group.entrance.as_fd())
+    /// How the process of the command comes into the groups.
+    pub(crate) fn entrances(&self) -> impl Iterator<Item = Entrance<'_>> {
+        self.groups.iter().map(|group| Entrance {
+            join: group.entrance.as_fd(),
+            whole: (group.version == Version::Unified).then(|| group.handle.as_fd()),
+        })
     }
 
     /// The absolute paths of the groups, to be removed in this order when everything in them is gone.
@@ -137,7 +157,7 @@ impl Cgroups {
     /// Processes and threads of the command now.
     pub(crate) fn processes(&self) -> Option<u64> {
         let all: u64 = get(&self.of(Controller::Pids)?.handle, "pids.current")?.trim().parse().ok()?;
-        Some(all.saturating_sub(1))
+        Some(all.saturating_sub(self.others))
     }
 
     /// What keeps which limit, given whether somebody can look after the rest.
@@ -224,9 +244,8 @@ impl Group {
         }
     }
 
-    /// The first process of the jail is not the command's.
     fn bound_processes(&self, count: u64) -> Result<(), Errno> {
-        set(&self.handle, "pids.max", &count.saturating_add(1).min(MOST_PROCESSES).to_string())
+        set(&self.handle, "pids.max", &count.min(MOST_PROCESSES).to_string())
     }
 }
 

@@ -1,36 +1,30 @@
 //! The provider for machines without namespaces: files by Landlock, sockets and system calls by seccomp, and a process that
 //! ends whatever the command leaves behind.
 
-mod warden;
-
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use policy::Shown;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::AddressFamily;
-use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::calls::clone::{Stack, StackTop, end, spawn_in_our_memory};
-use super::calls::confine::{self, Words};
-use super::calls::{self, Used};
-use super::cell::Cell;
-use super::hold::{Started, Terms, begin, error, full, partial};
+use super::calls::{self, confine};
+use super::hold::{Groups, Started, Terms, begin, error, full, partial};
 use super::host::{machine, with_views};
+use super::init::{Ending, Init, Jail};
 use super::landlock;
-use super::native::{Broken, Order, variables};
-use super::report::{Part, Report};
+use super::native::{Broken, Order, command_handles, stream_registers, variables};
+use super::report::Part;
 use super::scratch::Scratch;
-use super::script::{Start, text};
+use super::script::Register;
+use super::setup::{self, Checks};
+use super::steps::text;
 use super::supervise::Running;
-use super::wire::{Ours, Theirs, wire};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider};
 use crate::plan::{Access, Door, Fence, fence, moved};
 use crate::seccomp::Sockets;
 use crate::spec::{Network, Spec};
-use warden::Post;
 
 /// Makes a jail and stops before the command.
 pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
@@ -65,7 +59,7 @@ fn attempt(
     let environment = moved(&spec.environment, &scratch.home(), &scratch.tmp());
     let (ruleset, doors) = ruleset(fence, &scratch, abi)?;
     let sockets = if spec.network == Network::Open { Sockets::Internet } else { Sockets::Refused };
-    let terms = Terms { environment: &environment, sockets, own_users: false, heard: None };
+    let terms = Terms { environment: &environment, sockets, own_users: false, heard: None, others: 0 };
     let ground = Ground {
         terminal: landlock::rights(Access::Device, false) & landlock::handled(abi).files,
         unreadable: fence.unreadable.iter().map(|path| text(path.as_os_str())).collect(),
@@ -74,10 +68,9 @@ fn attempt(
         doors,
         scratch,
     };
-    let (running, resources) = begin(spec, command, &terms, |order| {
-        let warden = Warden::start(order, ground)?;
-        let (command, terminal) = warden.listen()?;
-        Ok(Started { pid: warden.pid, terminal, cell: Box::new(Fenced { warden, command }) })
+    let (running, resources) = begin(spec, command, &terms, |order, groups| {
+        let (jail, terminal) = start(&order, groups, ground)?;
+        Ok(Started { pid: jail.init.pid(), terminal, cell: Box::new(jail) })
     })?;
     Ok((running, enforcement(spec, abi, resources)))
 }
@@ -134,168 +127,53 @@ struct Ground {
     /// What may be done with a terminal.
     terminal: u64,
     unreadable: Vec<CString>,
-    refused: &'static [AddressFamily],
+    refused: &'static [i32],
 }
 
 /// Kinds of sockets that a filter has to refuse; one that it allows is tried by using it.
-const fn refused(sockets: Sockets) -> &'static [AddressFamily] {
+const fn refused(sockets: Sockets) -> &'static [i32] {
     match sockets {
-        Sockets::Refused => &[AddressFamily::UNIX, AddressFamily::INET, AddressFamily::INET6],
-        Sockets::Internet => &[AddressFamily::UNIX, AddressFamily::VSOCK],
-        Sockets::Namespaced => &[AddressFamily::VSOCK],
+        Sockets::Refused => &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6],
+        Sockets::Internet => &[libc::AF_UNIX, libc::AF_VSOCK],
+        Sockets::Namespaced => &[libc::AF_VSOCK],
     }
 }
 
-/// The process that has the command below it. Dropping this ends everything below.
-struct Warden {
-    pid: Pid,
-    process: OwnedFd,
-    ours: Ours,
-    reaped: bool,
-    /// What the processes share with us until this one has ended.
-    _post: Box<Post>,
-    _stacks: (Stack, Stack),
-    _doors: Vec<OwnedFd>,
-    /// Removed last, when nobody is left to use it.
-    _scratch: Scratch,
-}
-
-impl Warden {
-    fn start(order: Order<'_>, ground: Ground) -> Result<Self, Broken> {
-        let (ours, theirs) = wire().map_err(|errno| Broken::Part(Part::Report, None, errno))?;
-        let (mut stack, mut second) = (Stack::new(), Stack::new());
-        let post = Box::new(post(order, &ground, &theirs, second.top()));
-        // SAFETY: the stacks and the post are kept here until the warden has ended, and with it the command; `stand` keeps the
-        // rules of `warden`.
-        let pid = unsafe { spawn_in_our_memory(0, stack.top(), warden::stand, &*post) };
-        let pid = pid.map_err(Broken::NoProcess)?;
-        let process = rustix::process::pidfd_open(pid, PidfdFlags::empty());
-        let process = process.inspect_err(|_| end(pid)).map_err(Broken::NoProcess)?;
-        Ok(Self {
-            pid,
-            process,
-            ours,
-            reaped: false,
-            _post: post,
-            _stacks: (stack, second),
-            _doors: ground.doors,
-            _scratch: ground.scratch,
-        })
-    }
-
-    /// Until the command stands at the gate. Gives handles on it and on its terminal.
-    fn listen(&self) -> Result<(OwnedFd, Option<OwnedFd>), Broken> {
-        let (mut ready, mut given) = (false, None);
-        loop {
-            match self.ours.receive()? {
-                None => return Err(Broken::Silent),
-                Some((Report::Failed(part, errno), _)) => return Err(Broken::Part(part, None, errno)),
-                Some((Report::NotStarted(errno), _)) => return Err(Broken::Part(Part::Command, None, errno)),
-                Some((Report::Ready, _)) => ready = true,
-                Some((Report::Handles, handles)) => given = Some(handles),
-            }
-            if ready && let Some(given) = given.take() {
-                let mut given = given.into_iter();
-                return given.next().map(|command| (command, given.next())).ok_or(Broken::Silent);
-            }
-        }
-    }
-
-    fn kill(&self) {
-        // Blocked and waited for there: it ends everything below before itself. Fails only when it has ended already.
-        let _ended = rustix::process::pidfd_send_signal(&self.process, Signal::TERM);
-        let _ended = rustix::process::pidfd_send_signal(&self.process, Signal::CONT);
-    }
-
-    fn reap(&mut self) -> Used {
-        self.reaped = true;
-        calls::wait_for(self.pid)
-    }
-}
-
-impl Drop for Warden {
-    fn drop(&mut self) {
-        if !self.reaped {
-            self.kill();
-            self.reap();
-        }
-    }
-}
-
-/// A command below its warden.
-struct Fenced {
-    warden: Warden,
-    command: OwnedFd,
-}
-
-impl Cell for Fenced {
-    fn end(&self) -> BorrowedFd<'_> {
-        self.warden.process.as_fd()
-    }
-
-    fn status(&self) -> BorrowedFd<'_> {
-        self.warden.ours.status.as_fd()
-    }
-
-    fn command(&self) -> BorrowedFd<'_> {
-        self.command.as_fd()
-    }
-
-    fn private_space(&self) -> Option<BorrowedFd<'_>> {
-        // It lies on a file system of the host, which others fill as well.
-        None
-    }
-
-    fn go(&self) -> Result<Result<(), Errno>, Broken> {
-        self.warden.ours.go()
-    }
-
-    fn kill(&self) {
-        self.warden.kill();
-    }
-
-    fn reap(&mut self) -> Used {
-        self.warden.reap()
-    }
-}
-
-fn post(order: Order<'_>, ground: &Ground, theirs: &Theirs, stack: StackTop) -> Post {
-    let cgroups = (order.cgroups)();
-    let kept = kept(&order, &cgroups, ground, theirs);
-    let start = Start {
-        programs: order.programs,
-        arguments: Words::new(order.argv),
-        environment: variables(order.environment),
+/// Starts a subreaper with the command below it. Returns them and the supervisor's side of the jail's terminal.
+fn start(order: &Order<'_>, groups: &mut Groups, ground: Ground) -> Result<(Jail, Option<OwnedFd>), Broken> {
+    let mut init = Init::start(0)?;
+    let mut script = init.script();
+    let streams = order.streams;
+    let (cwd, environment) = (text(order.cwd.as_os_str()), variables(order.environment));
+    let stream_registers = stream_registers(order);
+    let entrances = groups.entrances();
+    let (mut handles, groups) = command_handles(&streams, &entrances);
+    let (ruleset, lock) = (Register::handle(handles.len()), Register::handle(handles.len() + 1));
+    handles.extend([ground.ruleset.as_fd(), ground.scratch.lock().as_fd()]);
+    let command = setup::Command {
+        groups,
+        streams: stream_registers,
+        limits: &order.limits,
+        cwd: &cwd,
+        ruleset: Some(ruleset),
+        filter: &order.filter,
+        notified: None,
+        checks: Checks { unreadable: &ground.unreadable, families: ground.refused, ..Checks::default() },
+        programs: &order.programs,
+        argv: &order.argv,
+        environment: &environment,
         mask: order.mask,
+        namespaced: false,
     };
-    Post {
-        report: theirs.report.as_raw_fd(),
-        gate: theirs.gate.as_raw_fd(),
-        status: theirs.status.as_raw_fd(),
-        lock: ground.scratch.lock().as_raw_fd(),
-        ruleset: ground.ruleset.as_raw_fd(),
-        terminal: ground.terminal,
-        stack,
-        cgroups,
-        limits: order.limits,
-        filter: order.filter,
-        refused: ground.refused,
-        unreadable: ground.unreadable.clone(),
-        cwd: text(order.cwd.as_os_str()),
-        start,
-        streams: order.streams,
-        kept,
-    }
-}
-
-/// Every descriptor that the processes use, in order.
-fn kept(order: &Order<'_>, cgroups: &[RawFd], ground: &Ground, theirs: &Theirs) -> Vec<RawFd> {
-    let own = [&theirs.report, &theirs.gate, &theirs.status, &ground.ruleset].map(AsRawFd::as_raw_fd);
-    let given = order.streams.iter().flatten().chain(cgroups).copied();
-    let lock = ground.scratch.lock().as_raw_fd();
-    let mut kept: Vec<_> = (0..3).chain(own).chain([lock]).chain(given).collect();
-    kept.sort_unstable();
-    kept
+    setup::subreaper(&mut script, lock, ground.terminal, &command);
+    init.run(script, &handles)?;
+    let (handed, _) = init.wait_until_ready()?;
+    let mut handed = handed.into_iter();
+    let command = handed.next().ok_or(Broken::Silent)?;
+    // Private space is removed last, when nobody is left to use it. It lies on a file system of the host, which others fill
+    // as well.
+    let kept = Box::new((ground.doors, ground.scratch));
+    Ok((Jail { init, ending: Ending::Ask, command, root: None, kept }, handed.next()))
 }
 
 /// What was reached. Everything named here was done: the jail would not be held otherwise.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::{CString, OsStr, OsString};
 use std::net::TcpListener;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -15,13 +15,13 @@ use rustix::process::Pid;
 use super::calls::confine;
 use super::capture::Collectors;
 use super::cell::Cell;
-use super::cgroups::{Cgroups, Unavailable};
+use super::cgroups::{Cgroups, Entrance, Unavailable};
 use super::keeper::{About, Keeper};
-use super::native::{self, Broken, Order, Seed, Soil};
+use super::native::{self, Broken, Order, PrewarmedInit, SpawnOptions};
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 use super::report::Part;
 use super::resources::prepared_rlimits;
-use super::script::text;
+use super::steps::text;
 use super::stop::Stop;
 use super::supervise::Running;
 use super::sweeper::Sweeper;
@@ -70,11 +70,11 @@ impl Held {
 }
 
 /// A native jail that was begun, and what is known of the machine.
-pub(crate) type Early = (Seed, Host);
+pub(crate) type Early = (PrewarmedInit, Host);
 
 /// Begins a native jail with a network of its own, as most have.
 pub(crate) fn early() -> Option<Early> {
-    Seed::sow(Soil { own_network: true, powerful: true, bare: false }).ok()
+    PrewarmedInit::start(SpawnOptions { own_network: true, powerful: true, bare: false }).ok()
 }
 
 /// Makes a jail with one provider.
@@ -123,15 +123,15 @@ fn hold_native(
 ) -> Result<Held, JailError> {
     let own_network = spec.network != Network::Open;
     let mut early = early.filter(|_| own_network);
-    let mut soil = Soil { own_network, powerful: true, bare: false };
+    let mut options = SpawnOptions { own_network, powerful: true, bare: false };
     let mut lessened = Lessened::default();
     let mut spec = Cow::Borrowed(spec);
     loop {
-        match attempt(early.take(), soil, &spec, command, &lessened)? {
+        match attempt(early.take(), options, &spec, command, &lessened)? {
             // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it
             // says so.
-            Err(Broken::Part(Part::Identity, what, errno)) if soil.powerful => {
-                soil.powerful = false;
+            Err(Broken::Part(Part::Identity, what, errno)) if options.powerful => {
+                options.powerful = false;
                 let what = what.unwrap_or_else(|| "run as somebody else".to_owned());
                 lessened.as_root = Some(format!("the kernel cannot {what} ({errno})"));
             }
@@ -141,7 +141,7 @@ fn hold_native(
                 spec = Cow::Owned(without_own_layers(&spec));
             }
             // A spec that differs from what nearly every jail has.
-            Err(Broken::Outgrown) if !soil.bare => soil.bare = true,
+            Err(Broken::Outgrown) if !options.bare => options.bare = true,
             Err(broken) => return Err(error(Provider::Native, broken)),
             Ok((running, enforcement)) => {
                 return Ok(Held { enforcement, running, provider: Provider::Native, program });
@@ -171,22 +171,22 @@ fn without_own_layers(spec: &Spec) -> Spec {
 /// One attempt; the spec may mean nothing, or the machine may refuse.
 fn attempt(
     early: Option<Early>,
-    soil: Soil,
+    options: SpawnOptions,
     spec: &Spec,
     command: &Command,
     lessened: &Lessened,
 ) -> Result<Result<(Running, Enforcement), Broken>, Conflict> {
-    let (seed, machine) = match early.map_or_else(|| Seed::sow(soil), Ok) {
+    let (init, machine) = match early.map_or_else(|| PrewarmedInit::start(options), Ok) {
         Ok(early) => early,
         Err(broken) => return Ok(Err(broken)),
     };
     let plan = plan(spec, &with_views(machine, spec))?;
-    Ok(grow(seed, spec, command, &plan, lessened))
+    Ok(finish(init, spec, command, &plan, lessened))
 }
 
 /// What nearly every jail has is being built; the rest comes on top.
-fn grow(
-    seed: Seed,
+fn finish(
+    init: PrewarmedInit,
     spec: &Spec,
     command: &Command,
     plan: &Plan,
@@ -194,16 +194,19 @@ fn grow(
 ) -> Result<(Running, Enforcement), Broken> {
     let about = About::of(spec, plan, command.observe);
     let heard = about.as_ref().map(|about| Heard { kept: about.keeps(), observed: about.sight.is_some() });
-    let terms =
-        Terms { environment: &plan.environment, sockets: Sockets::Namespaced, own_users: true, heard };
+    let terms = Terms {
+        environment: &plan.environment,
+        sockets: Sockets::Namespaced,
+        own_users: true,
+        heard,
+        others: 0,
+    };
     let (mut listener, mut root, mut first, mut sockets) = (None, None, None, native::Sockets::default());
-    let (mut running, resources) = begin(spec, command, &terms, |order| {
-        let mut jail = seed.grow(order, plan)?;
-        listener = jail.listener.take();
-        root = jail.root.as_ref().map(OwnedFd::try_clone).transpose().map_err(|_| no_handle())?;
-        sockets = std::mem::take(&mut jail.sockets);
-        first = Some(jail.first.pid);
-        Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
+    let (mut running, resources) = begin(spec, command, &terms, |order, groups| {
+        let held = init.finish_setup(&order, groups, plan)?;
+        root = held.jail.root.as_ref().map(OwnedFd::try_clone).transpose().map_err(|_| no_handle())?;
+        (listener, sockets, first) = (held.listener, held.sockets, Some(held.pid));
+        Ok(Started { pid: held.pid, terminal: held.terminal, cell: Box::new(held.jail) })
     })?;
     running.sockets = sockets;
     if let (Some(listener), Some(root), Some(first), Some(about)) = (listener, root, first, about) {
@@ -226,6 +229,8 @@ pub(super) struct Terms<'a> {
     pub(super) own_users: bool,
     /// Which of its calls are heard of.
     pub(super) heard: Option<Heard>,
+    /// How many processes besides the command's are in its cgroups.
+    pub(super) others: u64,
 }
 
 /// What a provider has made.
@@ -244,25 +249,24 @@ pub(super) fn begin(
     spec: &Spec,
     command: &Command,
     terms: &Terms<'_>,
-    make: impl FnOnce(Order<'_>) -> Result<Started, Broken>,
+    make: impl FnOnce(Order<'_>, &mut Groups) -> Result<Started, Broken>,
 ) -> Result<(Running, Reached), Broken> {
     let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
-    let mut groups = Groups::new(&spec.limits);
+    let mut groups = Groups::new(&spec.limits, terms.others);
     let mask = confine::blocked_signals().map_err(Broken::NoProcess)?;
     let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
     let order = Order {
         environment: terms.environment,
         limits: prepared_rlimits(&spec.limits, terms.own_users),
         filter: seccomp::filter(abi, terms.sockets),
-        heard: terms.heard.map(|heard| seccomp::listen(abi, heard)),
+        notified: terms.heard.map(|heard| seccomp::listen(abi, heard)),
         argv: command.argv.iter().map(|argument| text(argument)).collect(),
         programs: programs(&command.argv[0], terms.environment),
         cwd: &command.cwd,
-        streams: ends.each_ref().map(|end| end.as_ref().map(AsRawFd::as_raw_fd)),
-        cgroups: &mut || groups.entrances(),
+        streams: ends.each_ref().map(|end| end.as_ref().map(OwnedFd::as_fd)),
         mask,
     };
-    let started = make(order)?;
+    let started = make(order, &mut groups)?;
     drop(ends);
     let (cgroups, missing, sweeper) = groups.made();
     let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
@@ -276,30 +280,32 @@ pub(super) fn begin(
 }
 
 /// The cgroups of a jail, made when a provider asks for them: while its processes are busy with something else.
-struct Groups<'a> {
-    limits: &'a Limits,
+pub(crate) struct Groups {
+    limits: Limits,
+    others: u64,
     made: Option<(Cgroups, Option<Unavailable>, Option<Sweeper>)>,
 }
 
-impl<'a> Groups<'a> {
-    const fn new(limits: &'a Limits) -> Self {
-        Self { limits, made: None }
+impl Groups {
+    fn new(limits: &Limits, others: u64) -> Self {
+        Self { limits: limits.clone(), others, made: None }
     }
 
-    /// What is written to in order to join them.
-    fn entrances(&mut self) -> Vec<RawFd> {
-        let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(self.limits));
-        cgroups.entrances().map(|entrance| entrance.as_raw_fd()).collect()
+    /// How the process of the command comes into them.
+    pub(super) fn entrances(&mut self) -> Vec<Entrance<'_>> {
+        let (limits, others) = (&self.limits, self.others);
+        let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(limits, others));
+        cgroups.entrances().collect()
     }
 
     fn made(self) -> (Cgroups, Option<Unavailable>, Option<Sweeper>) {
-        self.made.unwrap_or_else(|| make_groups(self.limits))
+        self.made.unwrap_or_else(|| make_groups(&self.limits, self.others))
     }
 }
 
-fn make_groups(limits: &Limits) -> (Cgroups, Option<Unavailable>, Option<Sweeper>) {
+fn make_groups(limits: &Limits, others: u64) -> (Cgroups, Option<Unavailable>, Option<Sweeper>) {
     let mut sweeper = None;
-    let (cgroups, missing) = Cgroups::make(limits, |groups| sweeper = Sweeper::start(groups));
+    let (cgroups, missing) = Cgroups::make(limits, others, |groups| sweeper = Sweeper::start(groups));
     (cgroups, missing, sweeper)
 }
 

@@ -1,21 +1,19 @@
 //! Showing the files of one user as another's: how root's jail can run as nobody and still work on root's files.
 
 use std::ffi::OsString;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags};
+use rustix::mount::OpenTreeFlags;
 
-use super::calls::clone::{Stack, end, spawn_in_our_memory};
-use super::calls::confine;
 use super::calls::mounts::{MountChange, mount_setattr};
+use super::init::Init;
 use super::native::{Broken, write};
 use super::report::Part;
-use super::script::{attributes, text};
-use super::site;
+use super::steps::{attributes, text};
 use crate::plan::{Kind, Mount, Owner, Plan};
 
 /// The plan's views, mounted already with ids shown as the jail's own; empty unless root calls.
@@ -23,7 +21,7 @@ use crate::plan::{Kind, Mount, Owner, Plan};
 pub(super) struct Ready {
     pub(super) mounts: Vec<(PathBuf, OwnedFd)>,
     /// Ended when dropped, which takes a moment and can wait.
-    _mapper: Option<Mapper>,
+    _holder: Option<Init>,
 }
 
 /// Makes them.
@@ -31,15 +29,15 @@ pub(super) fn ready(plan: &Plan) -> Result<Ready, Broken> {
     let Some(shows) = plan.identity.shows else { return Ok(Ready::default()) };
     layers_are_whole(plan)?;
     let broken = |what: String| move |errno| Broken::Part(Part::Identity, Some(what), errno);
-    let mapper = Mapper::start().map_err(broken("make a map of users".to_owned()))?;
-    let map = mapper.map(shows, plan.identity.outside);
+    let holder = Init::start(libc::CLONE_NEWUSER)?;
+    let map = user_namespace(&holder, shows, plan.identity.outside);
     let map = map.map_err(broken("make a map of users".to_owned()))?;
     let kept = plan.kept.iter().map(|kept| (&kept.directory, kept.id, true));
     let mounts = plan.mounts.iter().filter_map(own).chain(kept).map(|(path, id, write)| {
         let what = format!("show {} as its own", policy::Shown::path(path));
         view(path, id, write, &map).map(|made| (path.clone(), made)).map_err(broken(what))
     });
-    Ok(Ready { mounts: mounts.collect::<Result<_, _>>()?, _mapper: Some(mapper) })
+    Ok(Ready { mounts: mounts.collect::<Result<_, _>>()?, _holder: Some(holder) })
 }
 
 /// What is mounted in a directory is not part of a layer over it, and what it covers would be seen. The kernel refuses that to
@@ -88,8 +86,16 @@ fn own(mount: &Mount) -> Option<(&PathBuf, (u64, u64), bool)> {
 }
 
 fn view(path: &Path, id: (u64, u64), write: bool, map: &OwnedFd) -> Result<OwnedFd, Errno> {
-    let tree = site::tree(CWD, &text(path.as_os_str()))?;
-    site::same(&tree, id)?;
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    let tree = rustix::mount::open_tree(CWD, text(path.as_os_str()), flags)?;
+    let found = rustix::fs::fstat(&tree)?;
+    // It has to be the object that was judged, and not one that was put in its place since.
+    if (found.st_dev, found.st_ino) != id {
+        return Err(Errno::STALE);
+    }
     let change = MountChange {
         set: attributes(write) | libc::MOUNT_ATTR_IDMAP,
         clear: 0,
@@ -100,38 +106,12 @@ fn view(path: &Path, id: (u64, u64), write: bool, map: &OwnedFd) -> Result<Owned
     Ok(tree)
 }
 
-/// A process whose only purpose is to have a user namespace.
-struct Mapper {
-    pid: Pid,
-    /// What it shares with us while it lives: its stack, and the number of a handle on us.
-    _shared: (Stack, Box<RawFd>, OwnedFd),
-}
-
-impl Mapper {
-    fn start() -> Result<Self, Errno> {
-        let mut stack = Stack::new();
-        let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-        let number = Box::new(ourselves.as_raw_fd());
-        let wait = confine::live_until_end_of;
-        // SAFETY: the process makes system calls only and uses no memory but its stack and `number`, which are kept until it has
-        // ended and been reaped.
-        let pid = unsafe { spawn_in_our_memory(libc::CLONE_NEWUSER, stack.top(), wait, &*number) };
-        Ok(Self { pid: pid?, _shared: (stack, number, ourselves) })
-    }
-
-    /// Its namespace, which maps one owner to another and leaves the rest as it is.
-    fn map(&self, from: Owner, to: Owner) -> Result<OwnedFd, Errno> {
-        write(self.pid, "uid_map", swapped(from.uid, to.uid))?;
-        write(self.pid, "gid_map", swapped(from.gid, to.gid))?;
-        let path = format!("/proc/{}/ns/user", self.pid.as_raw_nonzero());
-        rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-    }
-}
-
-impl Drop for Mapper {
-    fn drop(&mut self) {
-        end(self.pid);
-    }
+/// A user namespace that maps one owner to another and leaves the rest as it is. A process holds it until the mounts are made.
+fn user_namespace(holder: &Init, from: Owner, to: Owner) -> Result<OwnedFd, Errno> {
+    write(holder.pid(), "uid_map", swapped(from.uid, to.uid))?;
+    write(holder.pid(), "gid_map", swapped(from.gid, to.gid))?;
+    let path = format!("/proc/{}/ns/user", holder.pid().as_raw_nonzero());
+    rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }
 
 /// Two ids change places, the others keep theirs. Ids above the second are not mapped: nobody has them.

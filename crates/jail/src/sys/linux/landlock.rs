@@ -3,7 +3,7 @@
 use std::ffi::CString;
 
 use super::calls::{self, confine::Handled};
-use super::script::{inside, text};
+use super::steps::{inside, text};
 use crate::plan::{Access, Grant};
 
 /// What Landlock is about in a jail that has mounts as well; nothing where the kernel has no Landlock.

@@ -1,6 +1,8 @@
-//! What the processes that build a jail tell their supervisor: eight bytes at a time.
+//! What an init process tells its supervisor: eight bytes at a time.
 
 use rustix::io::Errno;
+
+use super::ops;
 
 /// A part of making a jail that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +37,9 @@ pub(crate) enum Part {
     NetworkAlive,
     Listener,
     Filter,
-    Seal,
 }
 
-/// Every part without a number, in the order of their codes.
+/// Every part without a number, with what was tried.
 const PARTS: &[(Part, &str)] = &[
     (Part::Cgroup, "join its cgroup"),
     (Part::Namespaces, "enter new namespaces"),
@@ -48,7 +49,7 @@ const PARTS: &[(Part, &str)] = &[
     (Part::Processes, "see its own processes"),
     (Part::Private, "separate its mounts from the host's"),
     (Part::Root, "make a root of its own"),
-    (Part::Init, "start the process that reaps"),
+    (Part::Init, "start its init process"),
     (Part::Pivot, "leave the host's root"),
     (Part::Loopback, "bring up its loopback interface"),
     (Part::Listen, "listen inside its network"),
@@ -68,65 +69,49 @@ const PARTS: &[(Part, &str)] = &[
     (Part::NetworkAlive, "cut off the network"),
     (Part::Listener, "hear of system calls"),
     (Part::Filter, "filter system calls"),
-    (Part::Seal, "leave the launcher's memory"),
 ];
 
-/// A message.
+/// A message of init.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Report {
-    /// A part failed; nothing of the command has run.
-    Failed(Part, Errno),
-    /// Handles on the command and its terminal come with this.
-    Handles,
-    /// Every layer is on; the command waits at the gate.
+    /// An operation of a script failed; nothing of the command has run. Without an error number it succeeded and must not.
+    Failed { script: u8, operation: u16, errno: Option<Errno> },
+    /// Descriptors for the supervisor come with this.
+    Handed,
+    /// Every layer is on; the command waits for leave.
     Ready,
     /// The command could not be executed.
     NotStarted(Errno),
+    /// The command was executed.
+    Started,
+    /// The wait status of the command has changed.
+    Changed(i32),
 }
 
 impl Report {
-    pub(super) fn bytes(self) -> [u8; 8] {
-        let (kind, part, errno) = match self {
-            Self::Failed(part, errno) => (1, part.code(), errno.raw_os_error()),
-            Self::Handles => (2, 0, 0),
-            Self::Ready => (3, 0, 0),
-            Self::NotStarted(errno) => (4, 0, errno.raw_os_error()),
-        };
-        let [part_low, part_high] = part.to_le_bytes();
-        let [a, b, c, d] = errno.to_le_bytes();
-        [kind, 0, part_low, part_high, a, b, c, d]
-    }
-
     pub(super) fn read(bytes: [u8; 8]) -> Option<Self> {
-        let [kind, _, part_low, part_high, a, b, c, d] = bytes;
+        let [kind, script, low, high, a, b, c, d] = bytes;
         let number = i32::from_le_bytes([a, b, c, d]);
-        let errno = || (1..4096).contains(&number).then(|| Errno::from_raw_os_error(number));
+        let errno = (1..4096).contains(&number).then(|| Errno::from_raw_os_error(number));
         match kind {
-            1 => Some(Self::Failed(Part::read(u16::from_le_bytes([part_low, part_high]))?, errno()?)),
-            2 => Some(Self::Handles),
-            3 => Some(Self::Ready),
-            4 => Some(Self::NotStarted(errno()?)),
+            ops::FAILED => Some(Self::Failed { script, operation: u16::from_le_bytes([low, high]), errno }),
+            ops::HANDED => Some(Self::Handed),
+            ops::READY => Some(Self::Ready),
+            ops::NOT_STARTED => errno.map(Self::NotStarted),
+            ops::STARTED => Some(Self::Started),
+            ops::CHANGED => Some(Self::Changed(number)),
             _ => None,
         }
     }
 }
 
-/// Codes from here on are steps of the tree.
-const TREE: u16 = 0x100;
-
 impl Part {
-    /// Called while memory is shared: finds its code without allocating.
-    fn code(self) -> u16 {
+    /// The error of something that succeeded and must not.
+    pub(super) const fn errno_of_success(self) -> Errno {
         match self {
-            Self::Tree(index) => TREE.saturating_add(index),
-            other => PARTS.iter().zip(0..).find(|((part, _), _)| *part == other).map_or(0, |(_, code)| code),
-        }
-    }
-
-    fn read(code: u16) -> Option<Self> {
-        match code.checked_sub(TREE) {
-            Some(index) => Some(Self::Tree(index)),
-            None => PARTS.get(usize::from(code)).map(|(part, _)| *part),
+            Self::HostVisible => Errno::EXIST,
+            Self::NetworkAlive => Errno::ISCONN,
+            _ => Errno::IO,
         }
     }
 
@@ -141,12 +126,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_survive_the_way() {
-        let parts = PARTS.iter().map(|(part, _)| *part).chain([Part::Tree(0), Part::Tree(700)]);
-        let failed = parts.map(|part| Report::Failed(part, Errno::PERM));
-        for report in failed.chain([Report::Handles, Report::Ready, Report::NotStarted(Errno::NOENT)]) {
-            assert_eq!(Report::read(report.bytes()), Some(report));
+    fn reports_are_read_as_init_writes_them() {
+        let rows = [
+            (
+                [1, 2, 3, 1, 13, 0, 0, 0],
+                Some(Report::Failed { script: 2, operation: 259, errno: Some(Errno::ACCESS) }),
+            ),
+            ([1, 0, 0, 0, 0, 0, 0, 0], Some(Report::Failed { script: 0, operation: 0, errno: None })),
+            ([2, 0, 0, 0, 0, 0, 0, 0], Some(Report::Handed)),
+            ([3, 0, 0, 0, 0, 0, 0, 0], Some(Report::Ready)),
+            ([4, 0, 0, 0, 2, 0, 0, 0], Some(Report::NotStarted(Errno::NOENT))),
+            ([4, 0, 0, 0, 0, 0, 0, 0], None),
+            ([5, 0, 0, 0, 0, 0, 0, 0], Some(Report::Started)),
+            ([6, 0, 0, 0, 0, 1, 0, 0], Some(Report::Changed(256))),
+            ([9; 8], None),
+        ];
+        for (bytes, report) in rows {
+            assert_eq!(Report::read(bytes), report);
         }
-        assert_eq!(Report::read([9; 8]), None);
     }
 }

@@ -1,279 +1,285 @@
-//! Everything that the processes which build a jail need, prepared: they share our memory and must not allocate.
+//! Writes scripts for init: system calls as data. `init/ops.rs` says what a script is.
 
-use std::collections::HashSet;
-use std::ffi::{CString, OsStr};
-use std::hash::{Hash, Hasher};
-use std::net::SocketAddr;
-use std::os::fd::RawFd;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
 
-use super::calls::confine::{Handled, Words};
-use crate::plan::{Keeps, Kind, Mount, Owner, Skeleton};
-use crate::seccomp::Instruction;
+use rustix::io::Errno;
 
-/// What the first process of a jail does, and then the second.
-pub(super) struct Script {
-    /// Options of the file system that holds everything private.
-    pub(super) root: Options,
-    /// Whether these are other options than those it was made with.
-    pub(super) resized: bool,
-    /// How the tree is built, on top of what was built before.
-    pub(super) steps: Vec<Step>,
-    /// Where the supervisor listens inside the jail's network.
-    pub(super) listen: Vec<SocketAddr>,
-    /// Whether it connects to servers there.
-    pub(super) dial: bool,
-    /// Whether no way may lead out of the jail's network.
-    pub(super) cut_off: bool,
-    /// The arguments of the process that stays: one, its name.
-    pub(super) init_words: Words,
-    /// What Landlock allows, besides what nearly every jail allows.
-    pub(super) grants: Vec<(CString, u64)>,
-    /// Resource, soft limit, hard limit.
-    pub(super) limits: Vec<(u32, u64, u64)>,
-    /// Paths that must not be there.
-    pub(super) absent: Vec<CString>,
-    /// The filter of system calls.
-    pub(super) filter: Vec<Instruction>,
-    /// The filter that has calls heard of.
-    pub(super) heard: Option<Vec<Instruction>>,
-    /// Where the command starts.
-    pub(super) cwd: CString,
-    /// What is executed there.
-    pub(super) start: Start,
-    /// The standard streams of the command; `None` is the jail's own terminal.
-    pub(super) streams: [Option<Slot>; 3],
-}
+use super::memory_file;
+use super::ops::{self, Header, Operation};
+use super::report::Part;
 
-/// What the first process does before the jail is known.
-pub(super) struct Base {
-    /// Whom it becomes; it stays who it is where the caller is nobody special.
-    pub(super) becomes: Option<Owner>,
-    /// Options of the file system that holds everything private.
-    pub(super) root: Options,
-    /// The part of the tree that nearly every jail has.
-    pub(super) steps: Vec<Step>,
-    /// The image of the process that stays.
-    pub(super) init: Vec<u8>,
-    /// What Landlock is about; absent where the kernel has none.
-    pub(super) handled: Option<Handled>,
-    /// What it allows in nearly every jail.
-    pub(super) grants: Vec<(CString, u64)>,
-}
+/// A number that init remembers: a descriptor, a process, a mask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Register(pub(super) u16);
 
-/// A place among the descriptors that come with a script.
-pub(super) type Slot = usize;
+impl Register {
+    /// The socket to the supervisor.
+    pub(super) const CONTROL: Self = Self(ops::CONTROL);
 
-/// What is executed, once everything else is done.
-pub(super) struct Start {
-    /// Where the program may be, in order.
-    pub(super) programs: Vec<CString>,
-    /// Its arguments.
-    pub(super) arguments: Words,
-    /// Its environment.
-    pub(super) environment: Words,
-    /// The signals that waited before we made all of them wait.
-    pub(super) mask: u64,
-}
-
-/// What the building processes hold of the pipes to their supervisor.
-pub(super) struct Numbers {
-    /// Where to tell how it goes.
-    pub(super) report: RawFd,
-    /// Where to wait for leave to go on.
-    pub(super) gate: RawFd,
-    /// Held by the first process until it has executed something.
-    pub(super) sealed: RawFd,
-    /// Where the second one sees that.
-    pub(super) seal: RawFd,
-    /// Where the wait status of the command is told.
-    pub(super) status: RawFd,
-    /// The supervisor's process.
-    pub(super) supervisor: RawFd,
-}
-
-impl Numbers {
-    /// All of them, and the three that every process has.
-    pub(super) fn and_standard_streams(&self) -> [RawFd; 9] {
-        [0, 1, 2, self.report, self.gate, self.sealed, self.seal, self.status, self.supervisor]
+    /// One that came with the script, by its place.
+    pub(super) fn handle(place: usize) -> Self {
+        Self(u16::try_from(ops::HANDLES.saturating_add(place)).unwrap_or(u16::MAX))
     }
 }
 
-/// Options of a private file system.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Options {
-    pub(super) size: CString,
-    pub(super) inodes: CString,
+/// An argument of an operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Argument {
+    /// A number, or an address in the script.
+    Value(u64),
+    /// What a register holds.
+    In(Register),
+    /// The address of a register, for calls that take a number by its address.
+    At(Register),
 }
 
-/// One step of building the tree. Paths are relative to the new root.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    Directory { path: CString, mode: u32 },
-    Link { path: CString, to: CString },
-    File { path: CString, text: Vec<u8> },
-    Bind { from: CString, path: CString, attributes: u64, id: (u64, u64) },
-    Ready { mount: Slot, path: CString },
-    Layer { lower: Source, changes: Changes, path: CString },
-    Device { from: CString, path: CString },
-    Scratch { path: CString },
-    Fresh { path: CString },
-    Empty { path: CString, of: CString },
-    Processes { path: CString },
-    Terminals { path: CString },
-    Lock { path: CString },
+impl From<Register> for Argument {
+    fn from(register: Register) -> Self {
+        Self::In(register)
+    }
 }
 
-/// A directory of the host, for a layer.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// One that was mounted before.
-    Ready(Slot),
-    /// One that has to be this object still.
-    Named { from: CString, id: (u64, u64) },
+impl From<u16> for Argument {
+    fn from(value: u16) -> Self {
+        Self::Value(value.into())
+    }
 }
 
-/// Where the changes of a layer go.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Changes {
-    /// To a directory of the host.
-    Kept(Source),
-    /// To a directory of this name in the jail's private space, where nothing leads to it.
-    Private(CString),
+impl From<u64> for Argument {
+    fn from(value: u64) -> Self {
+        Self::Value(value)
+    }
 }
 
-impl Step {
-    pub(super) fn path(&self) -> &CString {
-        match self {
-            Self::Directory { path, .. }
-            | Self::Link { path, .. }
-            | Self::File { path, .. }
-            | Self::Bind { path, .. }
-            | Self::Ready { path, .. }
-            | Self::Layer { path, .. }
-            | Self::Device { path, .. }
-            | Self::Scratch { path }
-            | Self::Fresh { path }
-            | Self::Empty { path, .. }
-            | Self::Processes { path }
-            | Self::Terminals { path }
-            | Self::Lock { path } => path,
+impl From<u32> for Argument {
+    fn from(value: u32) -> Self {
+        Self::Value(value.into())
+    }
+}
+
+impl From<i32> for Argument {
+    fn from(value: i32) -> Self {
+        Self::Value(i64::from(value).cast_unsigned())
+    }
+}
+
+impl From<usize> for Argument {
+    fn from(value: usize) -> Self {
+        Self::Value(value as u64)
+    }
+}
+
+/// The arguments of a call.
+macro_rules! arguments {
+    ($($argument:expr),* $(,)?) => {
+        [$($crate::sys::linux::script::Argument::from($argument)),*]
+    };
+}
+pub(super) use arguments;
+
+/// A script that is being written.
+pub(super) struct Script {
+    /// Which one it is of those that a process is given.
+    number: u64,
+    data: Vec<u8>,
+    operations: Vec<Operation>,
+    /// What operations belong to, by the first of them.
+    parts: Vec<(usize, Part)>,
+}
+
+impl Script {
+    /// The script that a process is given as its first (0), second and so on.
+    pub(super) fn new(number: u64) -> Self {
+        Self {
+            number,
+            data: Vec::with_capacity(16 << 10),
+            operations: Vec::with_capacity(256),
+            parts: Vec::new(),
         }
     }
-}
 
-/// By its path: there are few steps for one path, and the texts of files are long.
-impl Hash for Step {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.path().hash(state);
+    /// What the operations that follow belong to.
+    pub(super) fn part(&mut self, part: Part) {
+        self.parts.push((self.operations.len(), part));
+    }
+
+    /// What an operation belongs to.
+    pub(super) fn part_of(&self, operation: u16) -> Part {
+        let before = self.parts.iter().rev().find(|(first, _)| *first <= usize::from(operation));
+        before.map_or(Part::Report, |(_, part)| *part)
+    }
+
+    /// What follows is done by the process that the script spawns.
+    pub(super) fn begin_spawned(&mut self) {
+        let next = self.operations.len() as u64;
+        let spawns = self.operations.iter_mut().filter(|operation| operation.kind == ops::SPAWN);
+        spawns.for_each(|operation| operation.arguments[0] = next);
+    }
+
+    /// A system call.
+    pub(super) fn call<const N: usize>(&mut self, call: libc::c_long, arguments: [Argument; N]) -> Added<'_> {
+        let added = self.add(ops::CALL, arguments);
+        added.0.call = u32::try_from(call).unwrap_or(u32::MAX);
+        added
+    }
+
+    /// A system call that has to fail; for any reason, unless some are named.
+    pub(super) fn refused<const N: usize>(
+        &mut self,
+        call: libc::c_long,
+        arguments: [Argument; N],
+    ) -> Added<'_> {
+        let added = self.call(call, arguments);
+        added.0.kind = ops::REFUSED;
+        added
+    }
+
+    /// An operation of init's own. Its arguments are as `ops` says: registers by their numbers.
+    pub(super) fn add<const N: usize>(&mut self, kind: u16, arguments: [Argument; N]) -> Added<'_> {
+        let mut operation = Operation {
+            kind,
+            result: 0,
+            condition: 0,
+            registers: 0,
+            call: 0,
+            accepted: [0; 4],
+            arguments: [0; 6],
+        };
+        let places = operation.arguments.iter_mut().zip(arguments).enumerate();
+        for (at, (place, argument)) in places {
+            (*place, operation.registers) = match argument {
+                Argument::Value(value) => (value, operation.registers),
+                Argument::In(register) => (register.0.into(), operation.registers | 1 << at),
+                Argument::At(register) => (register.0.into(), operation.registers | ops::ADDRESS << at),
+            };
+        }
+        self.operations.push(operation);
+        let last = self.operations.len() - 1;
+        Added(&mut self.operations[last])
+    }
+
+    /// The address of bytes, aligned for every structure.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> u64 {
+        self.data.resize(self.data.len().next_multiple_of(8), 0);
+        let address = self.address();
+        self.data.extend(bytes);
+        address
+    }
+
+    /// The address of numbers.
+    pub(super) fn words(&mut self, words: &[u64]) -> u64 {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.bytes(&bytes)
+    }
+
+    /// The address of a text.
+    pub(super) fn text(&mut self, text: &CStr) -> u64 {
+        let address = self.address();
+        self.data.extend(text.to_bytes_with_nul());
+        address
+    }
+
+    /// The address of a list of texts, ended by null.
+    pub(super) fn texts(&mut self, texts: &[CString]) -> u64 {
+        let mut addresses: Vec<u64> = texts.iter().map(|text| self.text(text)).collect();
+        addresses.push(0);
+        self.words(&addresses)
+    }
+
+    fn address(&self) -> u64 {
+        ops::BASE + self.number * ops::SPACING + (size_of::<Header>() + self.data.len()) as u64
+    }
+
+    /// The script as a file that nobody can change any more.
+    pub(super) fn file(&self) -> Result<OwnedFd, Errno> {
+        let begin = (size_of::<Header>() + self.data.len()).next_multiple_of(8);
+        let size = begin + self.operations.len() * size_of::<Operation>();
+        if size as u64 > ops::SPACING || self.operations.len() > usize::from(u16::MAX) {
+            return Err(Errno::TOOBIG);
+        }
+        let mut bytes = Vec::with_capacity(size);
+        bytes.extend([begin as u64, self.operations.len() as u64].map(u64::to_ne_bytes).as_flattened());
+        bytes.extend(&self.data);
+        bytes.resize(begin, 0);
+        self.operations.iter().for_each(|operation| encode(operation, &mut bytes));
+        memory_file::sealed(&bytes)
     }
 }
 
-/// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
-pub(super) const BLANK: &str = ".blank";
-pub(super) const VOID: &str = ".void";
-
-/// What was prepared outside for the steps of a tree.
-#[derive(Default)]
-pub(super) struct Prepared<'a> {
-    /// Mounts that were made before, with their paths.
-    pub(super) ready: Vec<(PathBuf, Slot)>,
-    /// Where the changes of layers stay.
-    pub(super) kept: &'a [Keeps],
+/// An operation as init has it in memory.
+fn encode(operation: &Operation, bytes: &mut Vec<u8>) {
+    let Operation { kind, result, condition, registers, call, accepted, arguments } = operation;
+    bytes.extend([*kind, *result, *condition, *registers].map(u16::to_ne_bytes).as_flattened());
+    bytes.extend(call.to_ne_bytes());
+    bytes.extend(accepted.map(u16::to_ne_bytes).as_flattened());
+    bytes.extend([0; 4]);
+    bytes.extend(arguments.map(u64::to_ne_bytes).as_flattened());
 }
 
-/// The steps that make a tree.
-pub(super) fn steps(
-    skeleton: &[(PathBuf, Skeleton)],
-    mounts: &[Mount],
-    prepared: &Prepared<'_>,
-) -> Vec<Step> {
-    let scaffold = [(PathBuf::from("/").join(BLANK), Skeleton::File(Vec::new()))];
-    let scaffold = scaffold.into_iter().chain([(PathBuf::from("/").join(VOID), Skeleton::Directory(0o555))]);
-    let mut steps: Vec<_> = scaffold.chain(skeleton.iter().cloned()).map(made).collect();
-    for mount in mounts {
-        steps.extend(mount.makes.iter().cloned().map(made));
-        steps.push(mounted(mount, mounts, prepared));
+/// An operation that was added, to say more about it.
+pub(super) struct Added<'a>(&'a mut Operation);
+
+impl Added<'_> {
+    /// Where its result goes.
+    pub(super) fn into(self, register: Register) {
+        self.0.result = register.0;
     }
-    let hollow = mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, mounts));
-    steps.extend(hollow.map(|mount| Step::Lock { path: inside(&mount.path) }));
-    steps
-}
 
-/// What is left to do of `whole` when `done` is done; `None` when something was done that does not belong to it.
-pub(super) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
-    let mut done: HashSet<&Step> = done.iter().collect();
-    let rest = whole.into_iter().filter(|step| !done.remove(step)).collect();
-    done.is_empty().then_some(rest)
-}
+    /// It is done only if a register holds more than 0.
+    pub(super) fn only_if(self, register: Register) -> Self {
+        self.0.condition = register.0;
+        self
+    }
 
-pub(super) fn made((path, thing): (PathBuf, Skeleton)) -> Step {
-    let path = inside(&path);
-    match thing {
-        Skeleton::Directory(mode) => Step::Directory { path, mode },
-        Skeleton::Link(to) => Step::Link { path, to: text(to.as_os_str()) },
-        Skeleton::File(text) => Step::File { path, text },
+    /// Errors that are no failure: four at most.
+    pub(super) fn accept(self, errors: &[Errno]) -> Self {
+        let numbers = errors.iter().map(|errno| u16::try_from(errno.raw_os_error()).unwrap_or(u16::MAX));
+        self.0.accepted.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
+        self
+    }
+
+    /// Every error is what was expected.
+    pub(super) fn accept_any(self) -> Self {
+        self.0.accepted[0] = ops::ANY;
+        self
     }
 }
 
-fn mounted(mount: &Mount, all: &[Mount], prepared: &Prepared<'_>) -> Step {
-    let (path, from) = (inside(&mount.path), text(mount.path.as_os_str()));
-    match mount.kind {
-        Kind::Layered { id } => layered(mount, id, all, prepared),
-        Kind::Bind { write, id, .. } => match prepared.slot(&mount.path) {
-            Some(mount) => Step::Ready { mount, path },
-            None => Step::Bind { from, path, attributes: attributes(write), id },
-        },
-        Kind::Device => Step::Device { from, path },
-        // Where the root has the directory, it is part of the one private file system and shares its size.
-        Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
-        Kind::Scratch => Step::Fresh { path },
-        Kind::Void if holds_others(mount, all) => Step::Fresh { path },
-        Kind::Void => Step::Empty { path, of: text(VOID.as_ref()) },
-        Kind::Blank => Step::Empty { path, of: text(BLANK.as_ref()) },
-        Kind::Processes => Step::Processes { path },
-        Kind::Terminals => Step::Terminals { path },
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn layered(mount: &Mount, id: (u64, u64), all: &[Mount], prepared: &Prepared<'_>) -> Step {
-    let kept = prepared.kept.iter().find(|kept| kept.path == mount.path);
-    let number = all.iter().position(|other| other.path == mount.path).unwrap_or_default();
-    let private = || Changes::Private(text(number.to_string().as_ref()));
-    let changes = kept.map_or_else(private, |kept| Changes::Kept(prepared.source(&kept.directory, kept.id)));
-    Step::Layer { lower: prepared.source(&mount.path, id), changes, path: inside(&mount.path) }
-}
-
-impl Prepared<'_> {
-    fn slot(&self, path: &Path) -> Option<Slot> {
-        self.ready.iter().find(|(ready, _)| ready == path).map(|(_, slot)| *slot)
+    #[test]
+    fn an_operation_has_the_layout_that_init_reads() {
+        let mut bytes = Vec::new();
+        let operation = Operation {
+            kind: 1,
+            result: 2,
+            condition: 3,
+            registers: 4,
+            call: 5,
+            accepted: [6, 7, 8, 9],
+            arguments: [10, 11, 12, 13, 14, 15],
+        };
+        encode(&operation, &mut bytes);
+        assert_eq!(bytes.len(), size_of::<Operation>());
+        assert_eq!(std::mem::offset_of!(Operation, arguments), 24);
+        let word = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+        assert_eq!([0, 2, 4, 6, 8, 12, 14, 16, 18, 24].map(word), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }
 
-    fn source(&self, path: &Path, id: (u64, u64)) -> Source {
-        let named = || Source::Named { from: text(path.as_os_str()), id };
-        self.slot(path).map_or_else(named, Source::Ready)
+    #[test]
+    fn a_failure_is_told_by_what_it_belongs_to() {
+        let mut script = Script::new(0);
+        for part in [Part::Lifeline, Part::Namespaces] {
+            script.part(part);
+            script.call(libc::SYS_getpid, []);
+            script.call(libc::SYS_getpid, []);
+        }
+        let rows = [(0, Part::Lifeline), (1, Part::Lifeline), (2, Part::Namespaces), (9, Part::Namespaces)];
+        for (operation, part) in rows {
+            assert_eq!(script.part_of(operation), part);
+        }
     }
-}
-
-fn holds_others(mount: &Mount, all: &[Mount]) -> bool {
-    all.iter().any(|other| other.path != mount.path && other.path.starts_with(&mount.path))
-}
-
-/// What a view of the host may not be used for, whatever it is on the host.
-pub(super) fn attributes(write: bool) -> u64 {
-    let read_only = if write { 0 } else { libc::MOUNT_ATTR_RDONLY };
-    read_only | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV
-}
-
-/// An absolute path, relative to the root.
-pub(super) fn inside(path: &Path) -> CString {
-    text(path.strip_prefix("/").unwrap_or(path).as_os_str())
-}
-
-/// A text for the kernel. A zero byte cannot be in a path or argument that was checked; if it is, the text ends there.
-pub(crate) fn text(text: &OsStr) -> CString {
-    let bytes = text.as_bytes();
-    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    CString::new(&bytes[..end]).unwrap_or_default()
 }

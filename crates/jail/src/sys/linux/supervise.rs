@@ -346,8 +346,9 @@ impl Running {
         Outcome { end, duration, denials, uses: seen, notes, captured }
     }
 
-    fn observed(&self, used: Used) -> Observed {
-        let status = status(self.status.or_else(|| self.cell.last_word(&used)));
+    fn observed(&self, used: Option<Used>) -> Observed {
+        let status = status(self.status.or_else(|| self.cell.last_word(used.as_ref())));
+        let used = used.unwrap_or_default();
         if status == Status::Exited(0) && self.ended_for.is_none() {
             // It has coped with whatever it was refused: nobody asks what that was.
             return Observed::only(status);

@@ -1,30 +1,15 @@
-//! A process that removes what would be left behind if this one were killed.
+//! A process that removes the cgroups that would be left behind if this one were killed.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
-use rustix::fs::MemfdFlags;
-use rustix::io::Errno;
-use rustix::pipe::PipeFlags;
-use rustix::process::{Pid, WaitOptions};
+use super::init::Init;
+use super::native::Broken;
+use super::ops;
+use super::report::Part;
+use super::script::arguments;
 
-use super::calls::clone::{Stack, spawn_in_our_memory};
-use super::calls::confine::{self, Words, handle};
-
-/// Lives until we end, however that happens, and then removes directories.
-pub(super) struct Sweeper {
-    pid: Pid,
-    lifeline: Option<OwnedFd>,
-    /// What the process shares with us until it has executed its program; dropped after it has ended.
-    _shared: (Box<Sweeping>, Stack),
-}
-
-/// What the new process is given.
-struct Sweeping {
-    input: RawFd,
-    image: RawFd,
-    words: Words,
-}
+/// Lives until this process ends, however that happens, and then removes directories.
+pub(super) struct Sweeper(Init);
 
 impl Sweeper {
     /// Starts one for these directories; without any there is nothing to do.
@@ -34,41 +19,21 @@ impl Sweeper {
         if directories.is_empty() { None } else { Self::spawn(directories).ok() }
     }
 
-    /// Tells it that nothing is left to be removed. It ends while we go on.
-    pub(super) fn dismissed(mut self) -> Self {
-        self.lifeline = None;
+    fn spawn(directories: &[CString]) -> Result<Self, Broken> {
+        let mut init = Init::start(0)?;
+        let mut script = init.script();
+        script.part(Part::Session);
+        // What ends the process group of the supervisor does not end this.
+        script.call(libc::SYS_setsid, []);
+        let directories = script.texts(directories);
+        script.add(ops::SWEEP, arguments![directories]);
+        init.run(script, &[])?;
+        Ok(Self(init))
+    }
+
+    /// Ends it: nothing is left to be removed. It is reaped when dropped, while others have time to end, too.
+    pub(super) fn dismissed(self) -> Self {
+        self.0.kill();
         self
-    }
-
-    fn spawn(directories: &[CString]) -> Result<Self, Errno> {
-        let (input, lifeline) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-        let image = rustix::fs::memfd_create(c"ringfence", MemfdFlags::CLOEXEC)?;
-        rustix::io::write(&image, &super::init::image())?;
-        let words = [c"ringfence".to_owned()].into_iter().chain(directories.iter().cloned());
-        let words = Words::new(words.collect());
-        let sweeping = Box::new(Sweeping { input: input.as_raw_fd(), image: image.as_raw_fd(), words });
-        let mut stack = Stack::new();
-        // SAFETY: the stack and `sweeping` are kept with the process until it has ended, and nobody changes them; `sweep` makes
-        // system calls only. Its descriptors are a copy, so that ours may be closed.
-        let pid = unsafe { spawn_in_our_memory(0, stack.top(), sweep, &*sweeping) };
-        Ok(Self { pid: pid?, lifeline: Some(lifeline), _shared: (sweeping, stack) })
-    }
-}
-
-extern "C" fn sweep(sweeping: &Sweeping) -> ! {
-    let ready = confine::duplicate(handle(sweeping.input), 0);
-    (1..3).for_each(confine::close);
-    if ready.and_then(|()| confine::close_on_exec_from(1)).is_ok() {
-        let _not_executed = confine::execute_handle(handle(sweeping.image).as_fd(), &sweeping.words);
-    }
-    confine::end(1)
-}
-
-impl Drop for Sweeper {
-    fn drop(&mut self) {
-        // The end of its input is its cue; by now there is nothing left to remove.
-        drop(self.lifeline.take());
-        let _reaped =
-            rustix::io::retry_on_intr(|| rustix::process::waitpid(Some(self.pid), WaitOptions::empty()));
     }
 }

@@ -1,23 +1,24 @@
 //! Everything that bubblewrap is told, as descriptors.
 
 use std::cell::RefCell;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use policy::Shown;
-use rustix::fs::{MemfdFlags, Mode, OFlags, SeekFrom};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 
 use crate::plan::{Handle, Word};
 use crate::seccomp::Instruction;
+use crate::sys::linux::memory_file::sealed;
 use crate::sys::linux::native::Broken;
 use crate::sys::linux::report::Part;
 
 /// Bubblewrap's ends, with the one its arguments come from at the end.
-pub(super) struct Descriptors(Vec<OwnedFd>, OwnedFd);
+pub(super) struct Descriptors(Vec<OwnedFd>);
 
 /// Our ends.
 pub(super) struct Ours {
@@ -44,31 +45,30 @@ impl Descriptors {
             match word {
                 Word::Plain(word) => text.extend(word.as_bytes()),
                 Word::Handle(handle) => {
-                    let opened = ends.open(handle, filter, &our_last)?;
-                    let opened = rustix::io::fcntl_dupfd_cloexec(&opened, HIGH).map_err(broken)?;
-                    text.extend(opened.as_raw_fd().to_string().bytes());
-                    all.push(opened);
+                    text.extend((FIRST + all.len()).to_string().bytes());
+                    all.push(ends.open(handle, filter, &our_last)?);
                 }
             }
             text.push(0);
         }
-        let arguments = memory(&text).and_then(|made| rustix::io::fcntl_dupfd_cloexec(&made, HIGH));
+        all.push(sealed(&text).map_err(broken)?);
         let ours = Ours { gate: our_gate, mounted: our_last, status: our_status, told: RefCell::default() };
-        Ok((Self(all, arguments.map_err(broken)?), ours))
+        Ok((Self(all), ours))
     }
 
-    /// The number of the one its arguments come from.
-    pub(super) fn arguments(&self) -> RawFd {
-        self.1.as_raw_fd()
+    /// The number that the one has which its arguments come from.
+    pub(super) fn arguments(&self) -> usize {
+        (FIRST + self.0.len()).saturating_sub(1)
     }
 
-    pub(super) fn numbers(&self) -> Vec<RawFd> {
-        self.0.iter().chain([&self.1]).map(AsRawFd::as_raw_fd).collect()
+    /// All of them, with the numbers that they have in bubblewrap.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (BorrowedFd<'_>, usize)> {
+        self.0.iter().map(AsFd::as_fd).zip(FIRST..)
     }
 }
 
-/// Out of the way of the standard streams.
-const HIGH: RawFd = 10;
+/// Out of the way of whatever init has open.
+const FIRST: usize = 400;
 
 struct Ends {
     gate: OwnedFd,
@@ -87,8 +87,11 @@ impl Ends {
         let broken = |errno| Broken::Part(Part::Streams, None, errno);
         let own = |end: &OwnedFd| end.try_clone().map_err(|_| broken(Errno::MFILE));
         match wanted {
-            Handle::Text(text) => memory(text).map_err(broken),
-            Handle::Filter => memory(&bytes(filter)).map_err(broken),
+            Handle::Text(text) => sealed(text).map_err(broken),
+            Handle::Filter => {
+                let bytes: Vec<u8> = filter.iter().flat_map(|instruction| instruction.bytes()).collect();
+                sealed(&bytes).map_err(broken)
+            }
             Handle::View(path, id) => view(path, *id).map_err(|errno| {
                 Broken::Part(Part::Root, Some(format!("show {}", Shown::path(path))), errno)
             }),
@@ -114,32 +117,11 @@ fn say(to: &OwnedFd, text: &[u8]) -> Result<(), Errno> {
     if written == text.len() { Ok(()) } else { Err(Errno::FBIG) }
 }
 
-/// A text in memory, to be read from its beginning.
-fn memory(text: &[u8]) -> Result<OwnedFd, Errno> {
-    let made = rustix::fs::memfd_create(c"ringfence", MemfdFlags::CLOEXEC)?;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(&made, rest))?;
-        rest = &rest[written..];
-    }
-    rustix::fs::seek(&made, SeekFrom::Start(0))?;
-    Ok(made)
-}
-
 /// The object that was judged, and not one that was put in its place since.
 fn view(path: &Path, id: (u64, u64)) -> Result<OwnedFd, Errno> {
     let opened = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let found = rustix::fs::fstat(&opened)?;
     if (found.st_dev, found.st_ino) == id { Ok(opened) } else { Err(Errno::STALE) }
-}
-
-/// A filter as bubblewrap reads it: as the kernel has it in memory.
-fn bytes(filter: &[Instruction]) -> Vec<u8> {
-    let each = filter.iter().flat_map(|it| {
-        let (code, k) = (it.code.to_ne_bytes(), it.k.to_ne_bytes());
-        [code[0], code[1], it.jt, it.jf, k[0], k[1], k[2], k[3]]
-    });
-    each.collect()
 }
 
 impl Ours {

@@ -18,7 +18,7 @@ fn limits(memory: u64, processes: u64) -> Limits {
 
 /// Groups for both limits, if this machine lets us.
 fn groups(what: &str, limits: &Limits) -> Option<Cgroups> {
-    let (made, missing) = Cgroups::make(limits, |_| ());
+    let (made, missing) = Cgroups::make(limits, 1, |_| ());
     if let Some(missing) = missing {
         skip::skipped(what, &missing.to_string());
         return None;
@@ -223,7 +223,7 @@ fn only_orphans_are_swept() {
 
 #[test]
 fn without_limits_no_group_is_made() {
-    let (groups, missing) = Cgroups::make(&Limits::none(), |_| ());
+    let (groups, missing) = Cgroups::make(&Limits::none(), 0, |_| ());
     assert!(groups.directories().is_empty() && missing.is_none());
     assert_eq!(groups.entrances().count(), 0);
     assert_eq!(groups.usage(), Usage::default());
@@ -236,7 +236,7 @@ fn without_limits_no_group_is_made() {
 #[test]
 fn what_is_no_cgroup_is_refused() {
     let tree = tempfile::tempdir().unwrap();
-    let mut groups = Cgroups { groups: Vec::new(), directories: Vec::new() };
+    let mut groups = Cgroups { groups: Vec::new(), directories: Vec::new(), others: 0 };
     let place = Place {
         directory: tree.path().to_owned(),
         version: Version::Unified,

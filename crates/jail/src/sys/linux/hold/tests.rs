@@ -110,17 +110,23 @@ fn start(
     command: &Command,
     change: impl FnOnce(&mut Order<'_>, &mut Plan),
 ) -> Result<Running, Broken> {
-    let (seed, machine) = Seed::sow(Soil { own_network: on == On::Network, powerful: true, bare: true })?;
+    let (init, machine) =
+        PrewarmedInit::start(SpawnOptions { own_network: on == On::Network, powerful: true, bare: true })?;
     let mut plan = plan(spec, &with_views(machine, spec)).unwrap();
     plan.own_network = on == On::Network;
     let environment = plan.environment.clone();
-    let terms =
-        Terms { environment: &environment, sockets: Sockets::Namespaced, own_users: true, heard: None };
-    let (running, _) = begin(spec, command, &terms, |mut order| {
+    let terms = Terms {
+        environment: &environment,
+        sockets: Sockets::Namespaced,
+        own_users: true,
+        heard: None,
+        others: 0,
+    };
+    let (running, _) = begin(spec, command, &terms, |mut order, groups| {
         on.apply(&mut order, &mut plan);
         change(&mut order, &mut plan);
-        let mut jail = seed.grow(order, &plan)?;
-        Ok(Started { pid: jail.first.pid, terminal: jail.terminal.take(), cell: Box::new(jail) })
+        let held = init.finish_setup(&order, groups, &plan)?;
+        Ok(Started { pid: held.pid, terminal: held.terminal, cell: Box::new(held.jail) })
     })?;
     Ok(running)
 }

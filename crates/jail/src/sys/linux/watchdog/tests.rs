@@ -43,7 +43,7 @@ impl Drop for Shell {
 }
 
 fn nothing_bounded() -> Cgroups {
-    Cgroups::make(&Limits::none(), |_| ()).0
+    Cgroups::make(&Limits::none(), 0, |_| ()).0
 }
 
 /// The input has to be handed over: a shell gives those in the background an empty one.

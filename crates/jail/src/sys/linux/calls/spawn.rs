@@ -1,0 +1,217 @@
+//! Executes a program in a new process, without copying the memory of this one.
+
+use std::ffi::{c_int, c_void};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
+
+use super::confine::block_signals;
+use super::raw;
+
+/// A program, and what it starts with.
+pub(in crate::sys::linux) struct Program<'a> {
+    /// The file that is executed.
+    pub(in crate::sys::linux) image: BorrowedFd<'a>,
+    /// Namespaces that it is the first process of, as `CLONE_NEW*`.
+    pub(in crate::sys::linux) namespaces: c_int,
+    /// Its first descriptors. It has no others.
+    pub(in crate::sys::linux) descriptors: [BorrowedFd<'a>; 3],
+}
+
+/// A process that was started here. Ended and reaped when dropped.
+pub(in crate::sys::linux) struct Process {
+    pid: Pid,
+    handle: OwnedFd,
+    reaped: bool,
+}
+
+impl Process {
+    /// Executes a program in a new process that has every signal blocked. Comes back when it is executed, or could not be.
+    ///
+    /// `CLONE_VM` makes this cost the same however large this process is. `CLONE_VFORK` makes it sound: this thread sleeps
+    /// for as long as the new process uses its memory, so that nothing in it changes or goes away.
+    pub(in crate::sys::linux) fn start(program: &Program<'_>) -> Result<Self, Errno> {
+        let stack = Stack::new()?;
+        let order = Order {
+            image: program.image.as_raw_fd(),
+            descriptors: program.descriptors.map(|handle| handle.as_raw_fd()),
+            keeps_capabilities: program.namespaces & libc::CLONE_NEWUSER != 0,
+            failure: AtomicI32::new(0),
+        };
+        let mut handle: RawFd = -1;
+        let flags =
+            program.namespaces | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+        let mask = block_signals(u64::MAX)?;
+        let argument = std::ptr::from_ref(&order).cast_mut().cast();
+        // SAFETY: with CLONE_VFORK this thread sleeps until the new process has executed something or ended, so `order` and
+        // the stack, which is nobody else's, outlive its use of them. `execute` makes system calls only. Every signal is
+        // blocked: no handler runs in our memory. The kernel writes one descriptor to `handle`.
+        let pid = unsafe { libc::clone(execute, stack.top(), flags, argument, &raw mut handle) };
+        let pid = Pid::from_raw(pid.max(0)).ok_or_else(super::last_errno);
+        let unblocked = block_signals(mask);
+        let pid = pid?;
+        // SAFETY: the kernel has just made it for us, and nobody else knows of it.
+        let process = Self { pid, handle: unsafe { OwnedFd::from_raw_fd(handle) }, reaped: false };
+        unblocked?;
+        match order.failure.into_inner() {
+            0 => Ok(process),
+            errno => Err(Errno::from_raw_os_error(errno)),
+        }
+    }
+
+    /// Its number, which is its own until it is reaped.
+    pub(in crate::sys::linux) const fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Readable when it has ended.
+    pub(in crate::sys::linux) const fn handle(&self) -> &OwnedFd {
+        &self.handle
+    }
+
+    pub(in crate::sys::linux) const fn is_reaped(&self) -> bool {
+        self.reaped
+    }
+
+    pub(in crate::sys::linux) fn signal(&self, signal: Signal) {
+        // Fails only when it has ended already.
+        let _ended = rustix::process::pidfd_send_signal(&self.handle, signal);
+    }
+
+    /// Waits for its end. Returns what it and everything that it waited for used; `None` where the kernel did not keep that
+    /// for us, because this process ignores `SIGCHLD`.
+    pub(in crate::sys::linux) fn reap(&mut self) -> Option<super::Used> {
+        self.reaped = true;
+        super::wait_for(self.pid)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.signal(Signal::KILL);
+            self.reap();
+        }
+    }
+}
+
+/// What a new process is given.
+struct Order {
+    image: RawFd,
+    descriptors: [RawFd; 3],
+    /// Whether it has the capabilities of a new user namespace, which executing something would take away.
+    keeps_capabilities: bool,
+    /// The error number of what failed.
+    failure: AtomicI32,
+}
+
+/// Runs in a process that shares our memory: system calls only, no allocation, no panic, no C library.
+extern "C" fn execute(order: *mut c_void) -> c_int {
+    // SAFETY: `start` passes an `Order` and sleeps until this process is done with it.
+    let order = unsafe { &*order.cast_const().cast::<Order>() };
+    let Err(errno) = try_execute(order);
+    order.failure.store(errno.raw_os_error(), Ordering::Relaxed);
+    // SAFETY: takes a number and does not return.
+    let _never = unsafe { raw::call(libc::SYS_exit_group, [1, 0, 0, 0, 0, 0]) };
+    1
+}
+
+enum Never {}
+
+fn try_execute(order: &Order) -> Result<Never, Errno> {
+    if order.keeps_capabilities {
+        keep_capabilities()?;
+    }
+    let mut copies = [0; 3];
+    for (copy, descriptor) in copies.iter_mut().zip(order.descriptors) {
+        // Away from the numbers that they get.
+        // SAFETY: no pointers; the table of descriptors is a copy of ours.
+        *copy = unsafe { raw::call(libc::SYS_fcntl, [number(descriptor), F_DUPFD, 3, 0, 0, 0]) }?;
+    }
+    for (place, copy) in copies.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { raw::call(libc::SYS_dup3, [copy, place, 0, 0, 0, 0]) }?;
+    }
+    super::confine::close_on_exec_from(3)?;
+    let (arguments, environment) = ([c"ringfence".as_ptr() as usize, 0], [0_usize]);
+    let all = [
+        number(order.image),
+        c"".as_ptr() as usize,
+        arguments.as_ptr() as usize,
+        environment.as_ptr() as usize,
+        libc::AT_EMPTY_PATH.cast_unsigned() as usize,
+        0,
+    ];
+    // SAFETY: an empty C string and two lists of C strings, each ended by null.
+    Err(unsafe { raw::call(libc::SYS_execveat, all) }.err().unwrap_or(Errno::IO))
+}
+
+const F_DUPFD: usize = libc::F_DUPFD.cast_unsigned() as usize;
+
+fn number(descriptor: RawFd) -> usize {
+    descriptor.cast_unsigned() as usize
+}
+
+/// Makes every capability one that is kept when something is executed: nobody in a new user namespace is its user 0.
+fn keep_capabilities() -> Result<(), Errno> {
+    const VERSION_3: u32 = 0x2008_0522;
+    let (header, mut own) = ([VERSION_3, 0], [0_u32; 6]);
+    let both = [&raw const header as usize, &raw mut own as usize, 0, 0, 0, 0];
+    // SAFETY: with version 3 the kernel reads a header of two words and writes two structures of three words each.
+    unsafe { raw::call(libc::SYS_capget, both) }?;
+    let [effective, permitted, _, effective_high, permitted_high, _] = own;
+    let all = [effective, permitted, permitted, effective_high, permitted_high, permitted_high];
+    let both = [&raw const header as usize, &raw const all as usize, 0, 0, 0, 0];
+    // SAFETY: as above, and the kernel only reads.
+    unsafe { raw::call(libc::SYS_capset, both) }?;
+    let raise = |capability: usize| {
+        let option = libc::PR_CAP_AMBIENT.cast_unsigned() as usize;
+        let arguments = [option, libc::PR_CAP_AMBIENT_RAISE.cast_unsigned() as usize, capability, 0, 0, 0];
+        // SAFETY: no pointers.
+        unsafe { raw::call(libc::SYS_prctl, arguments) }
+    };
+    // Until the last one that this kernel knows.
+    for capability in 0..64 {
+        match raise(capability) {
+            Ok(_) => {}
+            Err(Errno::INVAL) => return Ok(()),
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+/// A stack with a page below it that cannot be touched.
+struct Stack(*mut c_void);
+
+impl Stack {
+    /// Enough for a few system calls, in a build without optimisation too.
+    const SIZE: usize = 64 << 10;
+    const GUARD: usize = 16 << 10;
+
+    fn new() -> Result<Self, Errno> {
+        use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
+        let (size, flags) = (Self::SIZE, MapFlags::PRIVATE | MapFlags::STACK);
+        // SAFETY: new memory, wherever the kernel has place for it.
+        let bottom = unsafe { mmap_anonymous(std::ptr::null_mut(), size, ProtFlags::empty(), flags) }?;
+        let stack = Self(bottom);
+        let usable = bottom.wrapping_byte_add(Self::GUARD);
+        // SAFETY: the upper part of what was just mapped and nobody uses.
+        unsafe { mprotect(usable, size - Self::GUARD, MprotectFlags::READ | MprotectFlags::WRITE) }?;
+        Ok(stack)
+    }
+
+    /// Where it begins; it grows downwards.
+    const fn top(&self) -> *mut c_void {
+        self.0.wrapping_byte_add(Self::SIZE)
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `new` with this size; whoever used it has executed something or ended.
+        let _unmapped = unsafe { rustix::mm::munmap(self.0, Self::SIZE) };
+    }
+}

@@ -1,0 +1,96 @@
+//! Files in memory that nobody can change any more.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+
+use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
+use rustix::io::Errno;
+
+/// A sealed file with this content, which cannot be executed.
+pub(super) fn sealed(content: &[u8]) -> Result<OwnedFd, Errno> {
+    make(content, MemfdFlags::NOEXEC_SEAL)
+}
+
+/// A sealed program. Where the system forbids programs in memory (`vm.memfd_noexec = 2`), a file without a name.
+pub(super) fn program(content: &[u8]) -> Result<OwnedFd, Errno> {
+    match make(content, MemfdFlags::EXEC) {
+        Err(Errno::ACCESS | Errno::PERM) => unnamed(content),
+        made => made,
+    }
+}
+
+fn make(content: &[u8], kind: MemfdFlags) -> Result<OwnedFd, Errno> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let made = rustix::fs::memfd_create(c"ringfence", flags | kind);
+    // Kernels before 6.3 do not know either kind.
+    let made = made.or_else(|errno| match errno {
+        Errno::INVAL => rustix::fs::memfd_create(c"ringfence", flags),
+        other => Err(other),
+    })?;
+    write_all(&made, content)?;
+    let all = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
+    rustix::fs::fcntl_add_seals(&made, all)?;
+    // To be read from its beginning.
+    rustix::fs::seek(&made, rustix::fs::SeekFrom::Start(0))?;
+    Ok(made)
+}
+
+/// A program in a file that never had a name. Nobody can write to it: the only handle is read-only.
+fn unnamed(content: &[u8]) -> Result<OwnedFd, Errno> {
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(std::path::PathBuf::from);
+    let usual = ["/dev/shm", "/tmp", "/var/tmp"].map(std::path::PathBuf::from);
+    let mut reason = Errno::ACCESS;
+    for directory in own.into_iter().chain(usual).filter(|directory| directory.is_absolute()) {
+        match unnamed_in(&directory, content) {
+            Ok(made) => return Ok(made),
+            Err(errno) => reason = errno,
+        }
+    }
+    Err(reason)
+}
+
+fn unnamed_in(directory: &std::path::Path, content: &[u8]) -> Result<OwnedFd, Errno> {
+    use std::os::fd::AsRawFd as _;
+    if rustix::fs::statvfs(directory)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
+        return Err(Errno::ACCESS);
+    }
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let writable = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o500))?;
+    write_all(&writable, content)?;
+    // A file that is open for writing cannot be executed.
+    rustix::fs::open(
+        format!("/proc/self/fd/{}", writable.as_raw_fd()),
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+}
+
+fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<(), Errno> {
+    while !content.is_empty() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(file.as_fd(), content))?;
+        content = content.get(written..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read as _;
+
+    /// What a file says, and whether it can be changed.
+    fn check(file: OwnedFd, content: &[u8]) {
+        assert!(rustix::io::write(&file, b"x").is_err());
+        let mut found = Vec::new();
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+        std::fs::File::open(path).unwrap().read_to_end(&mut found).unwrap();
+        assert_eq!(found, content);
+        drop(file);
+    }
+
+    #[test]
+    fn what_is_sealed_stays_as_it_is() {
+        check(sealed(b"script").unwrap(), b"script");
+        check(program(b"program").unwrap(), b"program");
+        check(unnamed(b"program").unwrap(), b"program");
+    }
+}

@@ -1,0 +1,230 @@
+//! The process of the command: gives up what is left, tries the jail, waits for leave, and executes the command.
+
+use std::ffi::{CStr, CString};
+
+use rustix::io::Errno;
+
+use super::{MASTER, MOMENT, OUTSIDE, SLAVE, UMASK, drop_capabilities, filter_program, send, socket};
+use crate::seccomp::Instruction;
+use crate::sys::linux::calls::confine;
+use crate::sys::linux::ops;
+use crate::sys::linux::report::Part;
+use crate::sys::linux::rootfs::close;
+use crate::sys::linux::script::{Argument, Register, Script, arguments};
+
+/// What a command is started with.
+pub(in crate::sys::linux) struct Command<'a> {
+    /// Cgroups to join.
+    pub(in crate::sys::linux) groups: Vec<Group>,
+    pub(in crate::sys::linux) streams: Streams,
+    /// Resource, soft limit, hard limit.
+    pub(in crate::sys::linux) limits: &'a [(u32, u64, u64)],
+    /// The directory it starts in.
+    pub(in crate::sys::linux) cwd: &'a CStr,
+    /// What Landlock allows.
+    pub(in crate::sys::linux) ruleset: Option<Register>,
+    /// The filter of system calls.
+    pub(in crate::sys::linux) filter: &'a [Instruction],
+    /// The filter that notifies the supervisor of calls.
+    pub(in crate::sys::linux) notified: Option<&'a [Instruction]>,
+    /// What must not be possible.
+    pub(in crate::sys::linux) checks: Checks<'a>,
+    /// Where the program may be, in order.
+    pub(in crate::sys::linux) programs: &'a [CString],
+    pub(in crate::sys::linux) argv: &'a [CString],
+    pub(in crate::sys::linux) environment: &'a [CString],
+    /// Blocked-signal mask.
+    pub(in crate::sys::linux) mask: u64,
+    /// Whether it has namespaces of its own.
+    pub(in crate::sys::linux) namespaced: bool,
+}
+
+/// A cgroup to join.
+#[derive(Clone, Copy)]
+pub(in crate::sys::linux) struct Group {
+    /// What is written to in order to join it.
+    pub(in crate::sys::linux) entrance: Register,
+    /// The group itself, where a process can be started in it.
+    pub(in crate::sys::linux) whole: Option<Register>,
+}
+
+/// The standard streams; `None` is the jail's own terminal.
+pub(in crate::sys::linux) struct Streams(pub(in crate::sys::linux) [Option<Register>; 3]);
+
+impl Streams {
+    pub(in crate::sys::linux) fn has_terminal(&self) -> bool {
+        self.0.contains(&None)
+    }
+}
+
+/// What is tried before the command starts, and has to fail.
+#[derive(Default)]
+pub(in crate::sys::linux) struct Checks<'a> {
+    /// Paths that must not be there.
+    pub(in crate::sys::linux) absent: &'a [CString],
+    /// Paths that must not be readable.
+    pub(in crate::sys::linux) unreadable: &'a [CString],
+    /// Families of sockets that must not be made.
+    pub(in crate::sys::linux) families: &'a [i32],
+    /// Whether no way may lead out of the network.
+    pub(in crate::sys::linux) cut_off: bool,
+}
+
+/// Writes what the process of the command does; it begins here. Hands over itself, other descriptors, and its terminal.
+pub(in crate::sys::linux) fn command(script: &mut Script, command: &Command<'_>, handed: &[Register]) {
+    script.begin_spawned();
+    if !command.namespaced {
+        script.part(Part::Lifeline);
+        let arguments = arguments![libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0];
+        script.call(libc::SYS_prctl, arguments);
+    }
+    hand_over(script, handed);
+    join_groups(script, command);
+    if command.namespaced {
+        script.part(Part::Namespaces);
+        script.call(libc::SYS_unshare, arguments![libc::CLONE_NEWCGROUP]);
+        script.call(libc::SYS_umask, arguments![UMASK]);
+    }
+    session(script, &command.streams);
+    streams(script, &command.streams);
+    limits(script, command);
+    script.part(Part::Cwd);
+    let cwd = script.text(command.cwd);
+    script.call(libc::SYS_chdir, arguments![cwd]);
+    drop_capabilities(script);
+    if let Some(ruleset) = command.ruleset {
+        script.part(Part::Landlock);
+        script.call(libc::SYS_landlock_restrict_self, arguments![ruleset, 0]);
+    }
+    check_files(script, &command.checks);
+    super::filter(script, command.filter);
+    check_sockets(script, &command.checks);
+    notify(script, command.notified);
+    script.part(Part::Leave);
+    script.add(ops::WAIT, []);
+    signals(script, command.mask);
+    start(script, command);
+}
+
+/// Gives the supervisor descriptors, and keeps the way to it away from the standard streams.
+fn hand_over(script: &mut Script, handed: &[Register]) {
+    script.part(Part::Report);
+    let moved = arguments![Register::CONTROL, libc::F_DUPFD_CLOEXEC, 3];
+    script.call(libc::SYS_fcntl, moved).into(Register::CONTROL);
+    script.part(Part::Command);
+    script.call(libc::SYS_getpid, []).into(MOMENT);
+    script.call(libc::SYS_pidfd_open, arguments![MOMENT, 0]).into(MOMENT);
+    let all: Vec<_> = [MOMENT].into_iter().chain(handed.iter().copied()).chain([MASTER]).collect();
+    send(script, ops::HANDED, &all);
+    close(script, MOMENT);
+}
+
+/// Joins cgroups. The supervisor has opened them, and its right to do this counts.
+pub(super) fn join_groups(script: &mut Script, command: &Command<'_>) {
+    script.part(Part::Cgroup);
+    let own = script.bytes(b"0");
+    for group in &command.groups {
+        let joined = script.call(libc::SYS_write, arguments![group.entrance, own, 1]);
+        if group.whole.is_some() && command.can_be_started_in_group() {
+            // It was started there, if the kernel could.
+            joined.only_if(OUTSIDE);
+        }
+    }
+}
+
+impl Command<'_> {
+    /// Whether a process is started by `spawn`, and not by executing something in place of init.
+    fn can_be_started_in_group(&self) -> bool {
+        !self.programs.is_empty()
+    }
+}
+
+/// A session of its own; with a terminal, a job in the session of its parent.
+fn session(script: &mut Script, streams: &Streams) {
+    script.part(Part::Session);
+    if !streams.has_terminal() {
+        script.call(libc::SYS_setsid, []);
+        return;
+    }
+    script.call(libc::SYS_setpgid, arguments![0, 0]);
+    script.call(libc::SYS_getpid, []).into(MOMENT);
+    script.call(libc::SYS_ioctl, [SLAVE.into(), Argument::from(libc::TIOCSPGRP), Argument::At(MOMENT)]);
+}
+
+pub(super) fn streams(script: &mut Script, streams: &Streams) {
+    const CLOEXEC: u32 = 1 << 2;
+    script.part(Part::Streams);
+    for (number, stream) in (0..).zip(streams.0) {
+        script.call(libc::SYS_dup3, arguments![stream.unwrap_or(SLAVE), number, 0]);
+    }
+    script.call(libc::SYS_close_range, arguments![3, u32::MAX, CLOEXEC]);
+}
+
+pub(super) fn limits(script: &mut Script, command: &Command<'_>) {
+    script.part(Part::Limits);
+    for (resource, soft, hard) in command.limits {
+        let both = script.words(&[*soft, *hard]);
+        script.call(libc::SYS_prlimit64, arguments![0, *resource, both, 0]);
+    }
+}
+
+/// The jail is tried before it is trusted: what must not be there is not there, what must not be read is not.
+fn check_files(script: &mut Script, checks: &Checks<'_>) {
+    script.part(Part::HostVisible);
+    let at = |script: &mut Script, path: &CString, flags: i32| {
+        let path = script.text(path);
+        let arguments = arguments![libc::AT_FDCWD, path, flags | libc::O_CLOEXEC, 0];
+        script.refused(libc::SYS_openat, arguments).accept_any();
+    };
+    for path in checks.absent {
+        at(script, path, libc::O_PATH | libc::O_NOFOLLOW);
+    }
+    for path in checks.unreadable {
+        at(script, path, libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY);
+    }
+}
+
+/// And what must not be reached is not reached.
+fn check_sockets(script: &mut Script, checks: &Checks<'_>) {
+    script.part(Part::NetworkAlive);
+    for family in checks.families {
+        let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+        script.refused(libc::SYS_socket, arguments![*family, kind, 0]).accept_any();
+    }
+    if checks.cut_off {
+        // An address that is reserved for documents. Nothing is sent: connecting a datagram socket looks up the way and no
+        // more.
+        let (family, bytes) = super::kernel_address(([192, 0, 2, 1], 9).into());
+        let address = script.bytes(&bytes);
+        socket(script, family, libc::SOCK_DGRAM, MOMENT);
+        let unreachable = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN];
+        script.refused(libc::SYS_connect, arguments![MOMENT, address, bytes.len()]).accept(&unreachable);
+        close(script, MOMENT);
+    }
+}
+
+/// Says that every layer is on. Calls that the supervisor is notified of come out of the handle that goes with this.
+fn notify(script: &mut Script, program: Option<&[Instruction]>) {
+    let Some(program) = program else { return send(script, ops::READY, &[]) };
+    script.part(Part::Listener);
+    let program = filter_program(script, program);
+    let flags = confine::listener_flags();
+    script.call(libc::SYS_seccomp, arguments![libc::SECCOMP_SET_MODE_FILTER, flags, program]).into(MOMENT);
+    send(script, ops::READY, &[MOMENT]);
+    close(script, MOMENT);
+}
+
+/// The command has the signals of the caller. Handled ones have their default meaning since init was executed; ignored ones
+/// stay ignored, except a broken pipe.
+pub(super) fn signals(script: &mut Script, mask: u64) {
+    script.part(Part::Command);
+    let (default, mask) = (script.words(&[0; 4]), script.words(&[mask]));
+    script.call(libc::SYS_rt_sigaction, arguments![libc::SIGPIPE, default, 0, 8]);
+    script.call(libc::SYS_rt_sigprocmask, arguments![libc::SIG_SETMASK, mask, 0, 8]);
+}
+
+fn start(script: &mut Script, command: &Command<'_>) {
+    let (programs, argv) = (script.texts(command.programs), script.texts(command.argv));
+    let environment = script.texts(command.environment);
+    script.add(ops::START, arguments![programs, argv, environment]);
+}

@@ -1,0 +1,192 @@
+//! The tree of a jail as steps, in the order in which they are performed.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, CString, OsStr};
+use std::hash::{Hash, Hasher};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::plan::{Keeps, Kind, Mount, Skeleton};
+
+/// The place of a mount that was made before among the descriptors that come with a script.
+pub(super) type Slot = usize;
+
+/// Options of a private file system.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) size: CString,
+    pub(super) inodes: CString,
+}
+
+/// One step of building the tree. Paths are relative to the new root.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Directory { path: CString, mode: u32 },
+    Link { path: CString, to: CString },
+    File { path: CString, text: Vec<u8> },
+    Bind { from: CString, path: CString, attributes: u64, id: (u64, u64) },
+    Ready { mount: Slot, path: CString },
+    Layer { lower: Source, changes: Changes, path: CString },
+    Device { from: CString, path: CString },
+    Scratch { path: CString },
+    Fresh { path: CString },
+    Empty { path: CString, of: CString },
+    Processes { path: CString },
+    Terminals { path: CString },
+    Lock { path: CString },
+}
+
+/// A directory of the host, for a layer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// One that was mounted before.
+    Ready(Slot),
+    /// One that has to be this object still.
+    Named { from: CString, id: (u64, u64) },
+}
+
+/// Where the changes of a layer go.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    /// To a directory of the host.
+    Kept(Source),
+    /// To a directory of this name in the jail's private space, where nothing leads to it; it has the mode of what is below.
+    Private { name: CString, mode: u32 },
+}
+
+impl Step {
+    pub(super) fn path(&self) -> &CString {
+        match self {
+            Self::Directory { path, .. }
+            | Self::Link { path, .. }
+            | Self::File { path, .. }
+            | Self::Bind { path, .. }
+            | Self::Ready { path, .. }
+            | Self::Layer { path, .. }
+            | Self::Device { path, .. }
+            | Self::Scratch { path }
+            | Self::Fresh { path }
+            | Self::Empty { path, .. }
+            | Self::Processes { path }
+            | Self::Terminals { path }
+            | Self::Lock { path } => path,
+        }
+    }
+}
+
+/// By its path: there are few steps for one path, and the texts of files are long.
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.path().hash(state);
+    }
+}
+
+/// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
+pub(super) const BLANK: &CStr = c".blank";
+pub(super) const VOID: &CStr = c".void";
+
+/// What was prepared outside for the steps of a tree.
+#[derive(Default)]
+pub(super) struct Prepared<'a> {
+    /// Mounts that were made before, with their paths.
+    pub(super) ready: Vec<(PathBuf, Slot)>,
+    /// Where the changes of layers stay.
+    pub(super) kept: &'a [Keeps],
+}
+
+/// The steps that make a tree.
+pub(super) fn steps(
+    skeleton: &[(PathBuf, Skeleton)],
+    mounts: &[Mount],
+    prepared: &Prepared<'_>,
+) -> Vec<Step> {
+    let top = |name: &CStr| Path::new("/").join(OsStr::from_bytes(name.to_bytes()));
+    let scaffold =
+        [(top(BLANK), Skeleton::File(Vec::new())), (top(VOID), Skeleton::Directory(0o555))].into_iter();
+    let mut steps: Vec<_> = scaffold.chain(skeleton.iter().cloned()).map(made).collect();
+    for mount in mounts {
+        steps.extend(mount.makes.iter().cloned().map(made));
+        steps.push(mounted(mount, mounts, prepared));
+    }
+    let hollow = mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, mounts));
+    steps.extend(hollow.map(|mount| Step::Lock { path: inside(&mount.path) }));
+    steps
+}
+
+/// What is left to do of `whole` when `done` is done; `None` when something was done that does not belong to it.
+pub(super) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
+    let mut done: HashSet<&Step> = done.iter().collect();
+    let rest = whole.into_iter().filter(|step| !done.remove(step)).collect();
+    done.is_empty().then_some(rest)
+}
+
+pub(super) fn made((path, thing): (PathBuf, Skeleton)) -> Step {
+    let path = inside(&path);
+    match thing {
+        Skeleton::Directory(mode) => Step::Directory { path, mode },
+        Skeleton::Link(to) => Step::Link { path, to: text(to.as_os_str()) },
+        Skeleton::File(text) => Step::File { path, text },
+    }
+}
+
+fn mounted(mount: &Mount, all: &[Mount], prepared: &Prepared<'_>) -> Step {
+    let (path, from) = (inside(&mount.path), text(mount.path.as_os_str()));
+    match mount.kind {
+        Kind::Layered { id } => layered(mount, id, all, prepared),
+        Kind::Bind { write, id, .. } => match prepared.slot(&mount.path) {
+            Some(mount) => Step::Ready { mount, path },
+            None => Step::Bind { from, path, attributes: attributes(write), id },
+        },
+        Kind::Device => Step::Device { from, path },
+        // Where the root has the directory, it is part of the one private file system and shares its size.
+        Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
+        Kind::Scratch => Step::Fresh { path },
+        Kind::Void if holds_others(mount, all) => Step::Fresh { path },
+        Kind::Void => Step::Empty { path, of: VOID.to_owned() },
+        Kind::Blank => Step::Empty { path, of: BLANK.to_owned() },
+        Kind::Processes => Step::Processes { path },
+        Kind::Terminals => Step::Terminals { path },
+    }
+}
+
+fn layered(mount: &Mount, id: (u64, u64), all: &[Mount], prepared: &Prepared<'_>) -> Step {
+    let kept = prepared.kept.iter().find(|kept| kept.path == mount.path);
+    let number = all.iter().position(|other| other.path == mount.path).unwrap_or_default();
+    let mode = rustix::fs::lstat(&mount.path).map_or(0o755, |found| found.st_mode);
+    let private = || Changes::Private { name: text(number.to_string().as_ref()), mode };
+    let changes = kept.map_or_else(private, |kept| Changes::Kept(prepared.source(&kept.directory, kept.id)));
+    Step::Layer { lower: prepared.source(&mount.path, id), changes, path: inside(&mount.path) }
+}
+
+impl Prepared<'_> {
+    fn slot(&self, path: &Path) -> Option<Slot> {
+        self.ready.iter().find(|(ready, _)| ready == path).map(|(_, slot)| *slot)
+    }
+
+    fn source(&self, path: &Path, id: (u64, u64)) -> Source {
+        let named = || Source::Named { from: text(path.as_os_str()), id };
+        self.slot(path).map_or_else(named, Source::Ready)
+    }
+}
+
+fn holds_others(mount: &Mount, all: &[Mount]) -> bool {
+    all.iter().any(|other| other.path != mount.path && other.path.starts_with(&mount.path))
+}
+
+/// What a view of the host may not be used for, whatever it is on the host.
+pub(super) fn attributes(write: bool) -> u64 {
+    let read_only = if write { 0 } else { libc::MOUNT_ATTR_RDONLY };
+    read_only | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV
+}
+
+/// An absolute path, relative to the root.
+pub(super) fn inside(path: &Path) -> CString {
+    text(path.strip_prefix("/").unwrap_or(path).as_os_str())
+}
+
+/// A text for the kernel. A zero byte cannot be in a path or argument that was checked; if it is, the text ends there.
+pub(crate) fn text(text: &OsStr) -> CString {
+    let bytes = text.as_bytes();
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    CString::new(&bytes[..end]).unwrap_or_default()
+}
