@@ -10,6 +10,7 @@
 )]
 
 mod fenced;
+mod launcher;
 mod place;
 mod role;
 mod run;
@@ -50,6 +51,10 @@ const TESTS: &[(&str, fn())] = &[
     ("fenced::limits_hold", fenced::limits_hold),
     ("fenced::refuses_what_it_cannot_express", fenced::refuses_what_it_cannot_express),
     ("fenced::nests", fenced::nests),
+    ("launcher::ignored_children_change_no_exit_code", launcher::ignored_children_change_no_exit_code),
+    ("launcher::stays_dumpable", launcher::stays_dumpable),
+    ("launcher::outlives_memory_that_runs_out", launcher::outlives_memory_that_runs_out),
+    ("launcher::works_where_memory_cannot_be_executed", launcher::works_where_memory_cannot_be_executed),
     ("stopped::asked_from_elsewhere", stopped::asked_from_elsewhere),
     ("stopped::asked_before_it_is_let_go", stopped::asked_before_it_is_let_go),
     ("stopped::asked_after_the_end", stopped::asked_after_the_end),

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use policy::Limits;
@@ -141,7 +142,10 @@ fn hold_native(
                 spec = Cow::Owned(without_own_layers(&spec));
             }
             // A spec that differs from what nearly every jail has.
-            Err(Broken::Outgrown) if !options.bare => options.bare = true,
+            Err(Broken::Outgrown) if !options.bare => {
+                options.bare = true;
+                lessened.built_twice = true;
+            }
             Err(broken) => return Err(error(Provider::Native, broken)),
             Ok((running, enforcement)) => {
                 return Ok(Held { enforcement, running, provider: Provider::Native, program });
@@ -157,6 +161,8 @@ struct Lessened {
     as_root: Option<String>,
     /// Layers of the jail's own.
     layers: Option<String>,
+    /// Whether what was built before the spec was known had to be thrown away.
+    built_twice: bool,
 }
 
 /// The same spec, with views that can only be read where their changes would have gone with the jail.
@@ -252,9 +258,9 @@ pub(super) fn begin(
     make: impl FnOnce(Order<'_>, &mut Groups) -> Result<Started, Broken>,
 ) -> Result<(Running, Reached), Broken> {
     let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
-    let mut groups = Groups::new(&spec.limits, terms.others);
     let mask = confine::blocked_signals().map_err(Broken::NoProcess)?;
     let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
+    let mut groups = Groups::begin(&spec.limits, terms.others);
     let order = Order {
         environment: terms.environment,
         limits: prepared_rlimits(&spec.limits, terms.own_users),
@@ -268,7 +274,7 @@ pub(super) fn begin(
     };
     let started = make(order, &mut groups)?;
     drop(ends);
-    let (cgroups, missing, sweeper) = groups.made();
+    let (cgroups, missing, sweeper) = groups.made()?;
     let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
     let bounded = cgroups.counts_memory() && cgroups.counts_processes();
     let bounds = cgroups.bounds(&spec.limits, bounded || Watchdog::can_see(), missing.as_ref());
@@ -279,31 +285,57 @@ pub(super) fn begin(
         .map_err(|errno| Broken::Part(Part::Terminal, None, errno))
 }
 
-/// The cgroups of a jail, made when a provider asks for them: while its processes are busy with something else.
+/// The cgroups of a jail, made by another thread while its processes and this one are busy with something else.
 pub(crate) struct Groups {
-    limits: Limits,
-    others: u64,
-    made: Option<(Cgroups, Option<Unavailable>, Option<Sweeper>)>,
+    thread: Option<JoinHandle<MadeGroups>>,
+    made: Option<MadeGroups>,
 }
 
+/// The groups, why one is missing, and the process that removes them if this one is killed.
+type MadeGroups = (Cgroups, Option<Unavailable>, Option<Sweeper>);
+
 impl Groups {
-    fn new(limits: &Limits, others: u64) -> Self {
-        Self { limits: limits.clone(), others, made: None }
+    /// Begins to make them. Signals that this thread has blocked are blocked in the other one, too.
+    fn begin(limits: &Limits, others: u64) -> Self {
+        let own = limits.clone();
+        match std::thread::Builder::new().spawn(move || make_groups(&own, others)) {
+            Ok(thread) => Self { thread: Some(thread), made: None },
+            // Where there can be no other thread, this one makes them.
+            Err(_) => Self { thread: None, made: Some(make_groups(limits, others)) },
+        }
     }
 
     /// How the process of the command comes into them.
-    pub(super) fn entrances(&mut self) -> Vec<Entrance<'_>> {
-        let (limits, others) = (&self.limits, self.others);
-        let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(limits, others));
-        cgroups.entrances().collect()
+    pub(super) fn entrances(&mut self) -> Result<Vec<Entrance<'_>>, Broken> {
+        self.wait();
+        let (cgroups, ..) = self.made.as_ref().ok_or_else(no_groups)?;
+        Ok(cgroups.entrances().collect())
     }
 
-    fn made(self) -> (Cgroups, Option<Unavailable>, Option<Sweeper>) {
-        self.made.unwrap_or_else(|| make_groups(&self.limits, self.others))
+    fn made(mut self) -> Result<MadeGroups, Broken> {
+        self.wait();
+        self.made.take().ok_or_else(no_groups)
+    }
+
+    fn wait(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.made = thread.join().ok();
+        }
     }
 }
 
-fn make_groups(limits: &Limits, others: u64) -> (Cgroups, Option<Unavailable>, Option<Sweeper>) {
+impl Drop for Groups {
+    fn drop(&mut self) {
+        // So that they are removed before anybody hears that there is no jail.
+        self.wait();
+    }
+}
+
+fn no_groups() -> Broken {
+    Broken::Part(Part::Cgroup, None, Errno::CHILD)
+}
+
+fn make_groups(limits: &Limits, others: u64) -> MadeGroups {
     let mut sweeper = None;
     let (cgroups, missing) = Cgroups::make(limits, others, |groups| sweeper = Sweeper::start(groups));
     (cgroups, missing, sweeper)
@@ -359,6 +391,12 @@ fn enforcement(plan: &Plan, spec: &Spec, lessened: &Lessened, resources: Reached
     let files = match &lessened.layers {
         None => files,
         Some(why) => Reached { by: format!("{}; layers can only be read: {why}", files.by), ..files },
+    };
+    let files = if lessened.built_twice {
+        let why = "built twice, because the spec leaves out what nearly every jail has";
+        Reached { by: format!("{}; {why}", files.by), ..files }
+    } else {
+        files
     };
     let network = match spec.network {
         Network::Open if abi < 6 => {

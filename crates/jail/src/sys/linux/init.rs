@@ -1,6 +1,7 @@
 //! The supervisor's side of an init process: see `init/main.rs` for what it does.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::OnceLock;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -17,6 +18,16 @@ use super::script::Script;
 /// The program, as `build.rs` compiles it.
 const IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/init"));
 
+/// The program as a file that can be executed: sealed, and therefore the same for every init process of this one.
+fn image() -> Result<&'static OwnedFd, Errno> {
+    static IMAGE_FILE: OnceLock<OwnedFd> = OnceLock::new();
+    if let Some(image) = IMAGE_FILE.get() {
+        return Ok(image);
+    }
+    let made = memory_file::program(IMAGE)?;
+    Ok(IMAGE_FILE.get_or_init(|| made))
+}
+
 /// An init process. Ended when dropped.
 pub(super) struct Init {
     process: Process,
@@ -31,7 +42,7 @@ impl Init {
         let (channel, theirs) = ControlChannel::new().map_err(Broken::NoProcess)?;
         let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let ourselves = ourselves.map_err(Broken::NoProcess)?;
-        let image = memory_file::program(IMAGE).map_err(|errno| Broken::Part(Part::Init, None, errno))?;
+        let image = image().map_err(|errno| Broken::Part(Part::Init, None, errno))?;
         // The third only keeps its number from being given to something else.
         let descriptors = [theirs.as_fd(), ourselves.as_fd(), ourselves.as_fd()];
         let process = Process::start(&Program { image: image.as_fd(), namespaces, descriptors });

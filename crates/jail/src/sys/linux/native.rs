@@ -123,13 +123,13 @@ impl PrewarmedInit {
         let mut script = init.script();
         setup::rest(&mut script, &rest_of(plan, &tree, &base).get());
         init.run(script, &ready.mounts.iter().map(|(_, mount)| mount.as_fd()).collect::<Vec<_>>())?;
-        // Init has them; and it is busy meanwhile.
-        drop(ready);
         let mut script = init.script();
-        let entrances = groups.entrances();
+        let entrances = groups.entrances()?;
         let (handles, groups) = command_handles(&order.streams, &entrances);
         write_command(&mut script, order, plan, base.handled.is_some(), groups);
         init.run(script, &handles)?;
+        // Init has the mounts by now, or it has failed; and it is busy meanwhile.
+        drop(ready);
         let waited = init.wait_until_ready();
         let (handed, listener) = waited.map_err(|broken| explain(broken, &base.steps, &tree))?;
         hold(init, handed, listener, plan)

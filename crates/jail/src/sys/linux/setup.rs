@@ -377,6 +377,7 @@ pub(super) fn wrapper(
 ) {
     script.part(Part::Lifeline);
     script.add(ops::LIFELINE, arguments![libc::SIGKILL]);
+    watch_children(script);
     command::join_groups(script, to_start);
     if to_start.streams.has_terminal() {
         terminal(script);
