@@ -263,3 +263,18 @@ fn what_was_shown_is_told_and_recorded() {
     assert_eq!(bounded.status.code(), Some(126), "{}", text(&bounded.stderr));
     assert_eq!(text(&stage.jailed(&[], "ls -A ~").stdout), "");
 }
+
+/// Root's jail runs as somebody to whom such a workspace is closed, and the layer over a cache was made from there.
+#[test]
+fn caches_can_be_changed_from_a_closed_workspace() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(stage) = Stage::new(&[]) else { return };
+    stage.put("home/.cargo/registry/index/a", "a");
+    fs::set_permissions(stage.at("ws"), fs::Permissions::from_mode(0o700)).unwrap();
+    let output = stage.jailed(&["-v"], "echo b >~/.cargo/registry/index/b && cat ~/.cargo/registry/index/?");
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{err}");
+    assert_eq!(out, "ab\n");
+    assert!(!err.contains("layers can only be read"), "{err}");
+    assert!(!stage.at("home/.cargo/registry/index/b").exists());
+}
