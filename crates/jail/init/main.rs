@@ -329,9 +329,9 @@ fn lifeline(signal: usize, supervisor: i32) -> Result<i32, i32> {
     }
 }
 
-/// Closes every descriptor but a few.
+/// Closes every descriptor from 3 on but a few.
 fn keep(handles: [i32; 6]) -> Result<i32, i32> {
-    let mut first = 0_u32;
+    let mut first = 3_u32;
     loop {
         let rest = handles.iter().filter(|handle| **handle >= 0).map(|handle| handle.cast_unsigned());
         let next = rest.filter(|handle| *handle >= first).min().unwrap_or(u32::MAX);

@@ -59,7 +59,7 @@ pub(super) const SAME: u16 = 3;
 pub(super) const GRANT: u16 = 4;
 /// Asks for a signal (1) when the supervisor ends, and fails if it has ended already.
 pub(super) const LIFELINE: u16 = 5;
-/// Closes every descriptor but those in these registers.
+/// Closes every descriptor from 3 on but those in these registers.
 pub(super) const KEEP: u16 = 6;
 /// Sends a report (1) with the descriptors in as many registers (3) as are listed, as `u16`, at an address (2).
 pub(super) const SEND: u16 = 7;

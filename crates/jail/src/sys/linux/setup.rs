@@ -18,6 +18,9 @@ use crate::seccomp::Instruction;
 use command::command;
 pub(super) use command::{Checks, Command, Group, Streams};
 
+/// Marks descriptors to be closed when something is executed, and closes none.
+const CLOSE_RANGE_CLOEXEC: u32 = 1 << 2;
+
 /// What Landlock allows.
 pub(super) const RULESET: Register = Register(4);
 /// The two ends of the jail's terminal.
@@ -308,6 +311,8 @@ pub(super) fn init(script: &mut Script, sockets: &Sockets<'_>, to_start: &Comman
     let sockets = self::sockets(script, sockets);
     spawn(script, to_start);
     script.add(ops::KEEP, arguments![ops::CONTROL]);
+    script.call(libc::SYS_close, arguments![1]);
+    script.call(libc::SYS_close, arguments![2]);
     forget_powers(script);
     filter(script, to_start.filter);
     send(script, ops::STARTED, &[]);
@@ -391,6 +396,7 @@ pub(super) fn wrapper(
     let moved = arguments![Register::CONTROL, libc::F_DUPFD_CLOEXEC, 3];
     script.call(libc::SYS_fcntl, moved).into(Register::CONTROL);
     command::streams(script, &to_start.streams);
+    script.call(libc::SYS_close_range, arguments![3, u32::MAX, CLOSE_RANGE_CLOEXEC]);
     for (register, number) in numbered {
         script.call(libc::SYS_dup3, arguments![*register, *number, 0]);
     }

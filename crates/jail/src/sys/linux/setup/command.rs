@@ -87,6 +87,7 @@ pub(in crate::sys::linux) fn command(script: &mut Script, command: &Command<'_>,
     }
     session(script, &command.streams);
     streams(script, &command.streams);
+    keep(script, command.ruleset);
     limits(script, command);
     script.part(Part::Cwd);
     let cwd = script.text(command.cwd);
@@ -152,12 +153,15 @@ fn session(script: &mut Script, streams: &Streams) {
 }
 
 pub(super) fn streams(script: &mut Script, streams: &Streams) {
-    const CLOEXEC: u32 = 1 << 2;
     script.part(Part::Streams);
     for (number, stream) in (0..).zip(streams.0) {
         script.call(libc::SYS_dup3, arguments![stream.unwrap_or(SLAVE), number, 0]);
     }
-    script.call(libc::SYS_close_range, arguments![3, u32::MAX, CLOEXEC]);
+}
+
+/// Closes what only the making of the jail needed: the command may be allowed few descriptors.
+fn keep(script: &mut Script, ruleset: Option<Register>) {
+    script.add(ops::KEEP, arguments![ops::CONTROL, ruleset.map_or(0, |ruleset| ruleset.0)]);
 }
 
 pub(super) fn limits(script: &mut Script, command: &Command<'_>) {
