@@ -140,6 +140,7 @@ fn learn(args: &LearnArgs, around: &SurroundingsArgs) -> Result<Learned, Failure
         look: &|path| Some((std::fs::canonicalize(path).ok()?, path.is_dir())),
     };
     let mut proposal = judge.proposal(&outcome.uses);
+    proposal.notes.extend(outcome.notes.iter().cloned());
     proposal.commands = unnamed(&origin, &run_args, &mut proposal.notes);
     record(&run, &proposal)?;
     let report = report(&origin, &run, outcome.end, proposal, (&file, before.as_ref()))?;
