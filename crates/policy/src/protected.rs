@@ -330,9 +330,7 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
         (Some(row), _) => Verdict::Kept(row),
-        (None, [.., last])
-            if is(last, &["HEAD", "commondir", "objects", "refs"]) && end + 1 >= rest.len() =>
-        {
+        (None, [.., last]) if is(last, &["HEAD", "commondir", "objects", "refs"]) => {
             kept(".git/modules", Verdict::KeptIfComplete)
         }
         (None, []) => kept(".git/modules", Verdict::Kept),

@@ -82,6 +82,8 @@ fn names_in_a_tree() {
         (".git/modules/a/HEAD", "ccc"),
         (".git/modules/a/refs/heads/config", "---"),
         (".git/modules/a/objects/info/alternates", "KKK"),
+        (".git/modules/objects/x/HEAD", "ccc"),
+        (".git/modules/a/refs/x/refs", "ccc"),
         ("x/HEAD", "ccc"),
         ("x/refs", "ccc"),
         ("x/config", "rrr"),
