@@ -305,7 +305,7 @@ fn places_from_which_the_host_executes_are_not_proposed_to_be_written() {
     symlink(stage.path("home/.config/tool"), stage.path("home/link")).unwrap();
     let paths = EXECUTED.iter().chain(&["~/link/more", "~/link/settings"]);
     let open = |path: &&str| format!("cat {path}; ls $(dirname {path}); echo x >> {path}\n");
-    let script: String = paths.map(|path| open(path)).collect();
+    let script: String = paths.map(open).collect();
     let script = format!("{script} echo x > ~/results/new; echo x > ~/dotfiles/free/x; true");
     fs::write(stage.path("ws/script"), script).unwrap();
     let mut command = stage.command(&["learn", "--yes", "--format", "json", "--", "sh", "script"]);

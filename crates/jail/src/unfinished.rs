@@ -111,7 +111,8 @@ impl Unfinished {
                 }
                 Err(Errno::NOENT) => {}
                 Err(_) => {
-                    call(repository, &StateFile { state: "", name, mend: Mend::Remove, runs: all }, &path)
+                    let runs = |_: &[u8]| Some("git keeps a directory there");
+                    call(repository, &StateFile { state: "", name, mend: Mend::Remove, runs }, &path);
                 }
             }
         }
@@ -175,10 +176,6 @@ const HARMLESS: &[&str] = &[
 /// Strategies that git brings along. Any other name is the name of a program, and may be a path.
 const STRATEGIES: &[&str] = &["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
 
-fn all(_: &[u8]) -> Option<&'static str> {
-    Some("git makes a directory there and nothing else")
-}
-
 fn line(line: &[u8]) -> Option<&'static str> {
     let line = line.trim_ascii_start();
     let end = line.iter().position(|byte| byte.is_ascii_whitespace() || *byte == 0).unwrap_or(line.len());
@@ -211,8 +208,8 @@ fn applying(text: &[u8]) -> Option<&'static str> {
         b"--include=",
         b"--reject",
     ];
-    let words = text.split(|byte| byte.is_ascii_whitespace());
-    let mut words = words.map(|word| word.trim_ascii()).filter(|word| !word.is_empty());
+    let words = text.split(u8::is_ascii_whitespace);
+    let mut words = words.filter(|word| !word.is_empty());
     let harmless = |word: &[u8]| {
         let word = word.strip_prefix(b"'").unwrap_or(word);
         KNOWN.iter().any(|known| word.starts_with(known))
