@@ -3,6 +3,7 @@
 //! The command runs in the jail of its profile, which shows the rest of the machine read-only while it is learned, without what
 //! is closed: credentials, Ringfence's own files, forbidden names. What it writes it may write as in any run, and nothing else.
 
+mod executed;
 mod fold;
 mod proposal;
 mod shown;
@@ -32,6 +33,7 @@ use crate::surroundings::SurroundingsArgs;
 use crate::terminal::{Format, Terminal};
 use crate::write::replace;
 
+use executed::{Executed, Finder};
 use proposal::{Judge, Proposal};
 use shown::Report;
 use wide::{Machine, Wide};
@@ -131,16 +133,32 @@ fn learn(args: &LearnArgs, around: &SurroundingsArgs) -> Result<Learned, Failure
     let judge = Judge {
         base: &base,
         borders: &wide.borders,
+        writing: &wide.borders.for_writing(executed(&origin)),
         names: machine.names.as_ref(),
         home: &origin.home,
         places: &origin.around.places,
         look: &|path| Some((std::fs::canonicalize(path).ok()?, path.is_dir())),
     };
     let mut proposal = judge.proposal(&outcome.uses);
+    proposal.notes.extend(outcome.notes.iter().cloned());
     proposal.commands = unnamed(&origin, &run_args, &mut proposal.notes);
     record(&run, &proposal)?;
     let report = report(&origin, &run, outcome.end, proposal, (&file, before.as_ref()))?;
     Ok(Learned { origin, report, file, before })
+}
+
+/// The places from which programs of the host execute, as they are when the command has ended.
+fn executed(origin: &Origin) -> Executed {
+    let files = [&origin.around.files.user, &origin.around.files.managed].into_iter().flatten();
+    let own: Vec<_> = origin.own.iter().chain(files).cloned().collect();
+    Finder {
+        home: &origin.home,
+        workspace: &origin.around.places.workspace,
+        own: &own,
+        root: rustix::process::geteuid().is_root(),
+        variables: &std::env::vars_os().collect::<Vec<_>>(),
+    }
+    .find()
 }
 
 fn read(file: &Path, origin: &Origin) -> Result<Option<Source>, Failure> {

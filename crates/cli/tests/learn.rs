@@ -226,9 +226,108 @@ fn learning_is_no_way_to_write() {
     assert!(!PathBuf::from("/opt/x").exists() && !PathBuf::from("/opt/y").exists());
     // A file that is there is enough by itself; a name that goes needs its directory; private space needs nothing.
     assert_eq!(learned["add"]["jail.shared"], serde_json::json!(["~/data", "~/results/old"]));
-    let notes = learned["notes"].to_string();
-    for text in ["~/.cache/tool/kept is private", "/opt is not proposed", "~/ is not proposed"] {
-        assert!(notes.contains(text), "{text}: {notes}");
+    // Root runs programs from there; for others it is merely too much.
+    let root = rustix::process::geteuid().is_root();
+    let opt = if root { "programs that are installed for every user" } else { "/opt is not proposed" };
+    let told = format!("{} {}", learned["refused"], learned["notes"]);
+    for text in ["~/.cache/tool/kept is private", opt, "~/ is not proposed"] {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+}
+
+/// Files from which a program of the host executes something later, or which it trusts. Those in the home directory are made
+/// first, so that each can be opened for writing.
+const EXECUTED: &[&str] = &[
+    "/etc/cron.d/x",
+    "/etc/cron.daily/x",
+    "/etc/systemd/system/x.service",
+    "/etc/profile.d/x.sh",
+    "/etc/ld.so.preload",
+    "/etc/ld.so.conf.d/x.conf",
+    "/etc/sudoers.d/x",
+    "/etc/passwd",
+    "/etc/pam.d/x",
+    "/etc/ssh/sshd_config",
+    "/etc/apt/apt.conf.d/x",
+    "/etc/udev/rules.d/x",
+    "/etc/security/x",
+    "/lib/systemd/system/x",
+    "/usr/local/bin/x",
+    "/usr/bin/x",
+    "/usr/lib/python3/dist-packages/x.pth",
+    "/var/spool/cron/crontabs/root",
+    "/var/lib/x",
+    "/var/cache/apt/archives/x.deb",
+    "/proc/sys/kernel/core_pattern",
+    "/sys/power/state",
+    "~/.bashrc",
+    "~/.config/autostart/x.desktop",
+    "~/.config/systemd/user/x.service",
+    "~/.config/git/config",
+    "~/.config/tool/settings",
+    "~/.config/ringfence/policy.toml",
+    "~/.local/state/ringfence/ledger.jsonl",
+    "~/.local/bin/x",
+    "~/.local/lib/python3.11/site-packages/x.pth",
+    "~/.local/share/applications/x.desktop",
+    "~/.cargo/bin/cargo",
+    "~/.cargo/registry/src/crate/build.rs",
+    "~/.cache/pip/http/x",
+    "~/.ssh/config",
+    "~/.npmrc",
+    "~/.tmux.conf",
+    "~/.xprofile",
+    "~/.claude/settings.json",
+    "~/bin/x",
+    "~/go/bin/x",
+    "~/node_modules/x/index.js",
+    "~/tool/bin/x",
+    "~/tool/lib/x",
+    "~/dotfiles/zshrc",
+];
+
+/// A command that writes, and reads, everything from which the host executes gets none of it by its proposal.
+#[test]
+fn places_from_which_the_host_executes_are_not_proposed_to_be_written() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    for path in EXECUTED.iter().filter_map(|path| path.strip_prefix("~/")) {
+        let path = stage.path("home").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if !path.ends_with("policy.toml") {
+            fs::write(path, "").unwrap();
+        }
+    }
+    fs::create_dir_all(stage.path("home/dotfiles/free")).unwrap();
+    symlink(stage.path("home/dotfiles/zshrc"), stage.path("home/.zshrc")).unwrap();
+    symlink(stage.path("home/.config/tool"), stage.path("home/link")).unwrap();
+    let paths = EXECUTED.iter().chain(&["~/link/more", "~/link/settings"]);
+    let open = |path: &&str| format!("cat {path}; ls $(dirname {path}); echo x >> {path}\n");
+    let script: String = paths.map(open).collect();
+    let script = format!("{script} echo x > ~/results/new; echo x > ~/dotfiles/free/x; true");
+    fs::write(stage.path("ws/script"), script).unwrap();
+    let mut command = stage.command(&["learn", "--yes", "--format", "json", "--", "sh", "script"]);
+    let search = format!("{}:/usr/bin:/bin", stage.path("home/tool/bin").display());
+    let learned = command.env("PATH", search).output().unwrap();
+    let learned: Value = serde_json::from_slice(&learned.stdout).unwrap();
+    assert_eq!(learned["add"]["jail.shared"], serde_json::json!(["~/dotfiles/free", "~/results"]));
+    let told = format!("{} {}", learned["refused"], learned["notes"]);
+    for text in
+        ["cron runs it as root", "systemd starts", "on the search path", "belongs to Ringfence", "by hand"]
+    {
+        assert!(told.contains(text), "{text}: {told}");
+    }
+    // What was accepted gives a run none of them.
+    let before = fs::read_to_string(stage.path(POLICY)).unwrap();
+    stage.ended("run", &fs::read_to_string(stage.path("ws/script")).unwrap());
+    assert_eq!(fs::read_to_string(stage.path("home/results/new")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(stage.path(POLICY)).unwrap(), before);
+    for path in
+        EXECUTED.iter().filter_map(|path| path.strip_prefix("~/")).filter(|path| !path.contains("ringfence"))
+    {
+        assert_eq!(fs::read_to_string(stage.path("home").join(path)).unwrap(), "", "{path}");
     }
 }
 

@@ -321,6 +321,7 @@ fn a_commit_is_taken_over_and_a_hook_is_not() {
     stage.changed(
         "echo more >>changed; git -c user.name=x -c user.email=x@y commit -qam second
          mkdir -p .git/hooks; echo 'touch /tmp/x' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
+         mkdir .git/rebase-merge; echo 'exec touch /tmp/x' >.git/rebase-merge/git-rebase-todo
          git config core.fsmonitor ./evil; mkdir -p .github/workflows; echo on: >.github/workflows/x.yml",
     );
     assert_eq!(git(&["log", "--format=%s"]), "first\n");
@@ -328,10 +329,10 @@ fn a_commit_is_taken_over_and_a_hook_is_not() {
     assert!(review.out.contains("protected: "), "{review:?}");
     let applied = stage.ringfence("apply");
     assert_eq!(applied.code, 1, "{applied:?}");
-    for name in [".git/hooks/pre-commit", ".git/config"] {
+    for name in [".git/hooks/pre-commit", ".git/config", ".git/rebase-merge/git-rebase-todo"] {
         assert!(applied.err.contains(name), "{name} in {applied:?}");
     }
-    assert!(!stage.ws(".git/hooks/pre-commit").exists());
+    assert!(!stage.ws(".git/hooks/pre-commit").exists() && !stage.ws(".git/rebase-merge").exists());
     assert_eq!(git(&["log", "--format=%s"]), "second\nfirst\n");
     git(&["fsck", "--strict"]);
     assert!(!git(&["config", "--list"]).contains("evil"));

@@ -27,6 +27,7 @@ pub mod seccomp;
 mod spec;
 mod sys;
 pub mod toolchain;
+mod unfinished;
 mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
@@ -37,4 +38,5 @@ pub use launch::{
 pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
+pub use unfinished::{TakenOut, Unfinished};
 pub use uses::{Use, Uses};

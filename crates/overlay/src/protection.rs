@@ -26,7 +26,7 @@ impl Protection<'_> {
             Some(Kind::Link(_) | Kind::Special) | None => Act::Placed,
         };
         match self.names.judge(self.ground, path, act) {
-            Verdict::Free => None,
+            Verdict::Free => self.names.unfinished(self.ground, path),
             Verdict::Kept(name)
             | Verdict::Pointer(name)
             | Verdict::Common(name)

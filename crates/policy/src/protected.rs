@@ -122,7 +122,21 @@ impl Protected {
     pub fn in_repository(&self) -> impl Iterator<Item = &'static str> + use<'_> {
         let held = ROWS.iter().filter(|row| self.holds(row));
         held.filter_map(|row| row.name.strip_prefix(".git/"))
-            .filter(|name| !["config", "modules"].contains(name))
+            .filter(|name| !["config", "modules"].contains(name) && !UNFINISHED.contains(name))
+    }
+
+    /// The row of a path that belongs to what git has not finished: a rebase, a series of picks, patches to apply.
+    ///
+    /// A command in a jail may write it where [`judge`](Self::judge) says so, because git does; what would make git run a program is
+    /// taken out when the command has ended. Where that does not happen, the path is as protected as any other.
+    #[must_use]
+    pub fn unfinished(&self, ground: Ground, path: &Path) -> Option<&'static ProtectedName> {
+        let parts: Vec<_> = path.components().map(|part| part.as_os_str().as_bytes()).collect();
+        let below = match ground {
+            Ground::Repository => 0,
+            Ground::Tree => parts.iter().position(|part| same(part, b".git"))? + 1,
+        };
+        unfinished(&parts[below..]).filter(|row| self.holds(row))
     }
 
     /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
@@ -165,6 +179,10 @@ impl Protected {
 fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
     if let Some(at) = parts.iter().position(|part| same(part, b".git")) {
         let below = &parts[at + 1..];
+        let seen = at <= UNFINISHED_DEPTH && !parts[..at].iter().any(|part| is(part, STORES));
+        if let Some(row) = unfinished(below).filter(|_| !seen) {
+            return Verdict::Kept(row);
+        }
         return match (below, act) {
             ([], Act::File) => kept(".git", Verdict::Pointer),
             // An empty one has nothing in it that git would run, and gets nothing.
@@ -312,9 +330,7 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
         (Some(row), _) => Verdict::Kept(row),
-        (None, [.., last])
-            if is(last, &["HEAD", "commondir", "objects", "refs"]) && end + 1 >= rest.len() =>
-        {
+        (None, [.., last]) if is(last, &["HEAD", "commondir", "objects", "refs"]) => {
             kept(".git/modules", Verdict::KeptIfComplete)
         }
         (None, []) => kept(".git/modules", Verdict::Kept),
@@ -337,6 +353,25 @@ fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
         parts.len() >= names.len() && fits(names, parts)
     })
 }
+
+/// What git has not finished, by the path below the top of a repository.
+fn unfinished(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
+    let parts = match parts {
+        [top, rest @ ..] if is(top, &["modules"]) => rest,
+        [top, _, name, ..] if is(top, &["worktrees"]) => std::slice::from_ref(name),
+        [name, ..] => std::slice::from_ref(name),
+        [] => &[],
+    };
+    let name = parts.iter().find_map(|part| UNFINISHED.iter().find(|name| same(part, name.as_bytes())))?;
+    ROWS.iter().find(|row| row.name.strip_prefix(".git/") == Some(name))
+}
+
+/// Directories of a repository in which git keeps what it has not finished.
+pub const UNFINISHED: &[&str] = &["rebase-merge", "rebase-apply", "sequencer"];
+
+/// A repository whose working tree lies further down in a tree than this is not looked at when a command has ended, and neither is
+/// one in a directory of packages: nothing can be left unfinished there.
+pub const UNFINISHED_DEPTH: usize = 2;
 
 /// Whether git takes a directory for one of a repository, by who can say what it has.
 pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {

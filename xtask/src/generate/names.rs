@@ -27,6 +27,9 @@ Case does not count, and a `*` at the beginning or the end of a part stands for 
 
 *never* needs a setting that says so beforehand: `[jail] unprotected = [\"NAME\"]`, or `ringfence run --unprotect NAME`. *ask* means that a
 person may agree when a tool asks; in a jail it needs the setting as well. [The guide](../guide/run.md) says more.
+
+*acts* means that a program runs what the file says or takes settings from it; *instructs*, that people and agents read it. That has no effect
+yet. *Tried* says which program was seen to do it, without a jail, on Debian 12.
 ";
 
 /// The constants.
@@ -49,6 +52,8 @@ fn read(root: &Path) -> Result<Names, Offence> {
 struct Names {
     rows: Vec<Name>,
     stores: Vec<(String, String)>,
+    /// Names that are left out on purpose: the name, the reason, what was tried.
+    omitted: Vec<[String; 3]>,
 }
 
 #[derive(Debug)]
@@ -57,6 +62,8 @@ struct Name {
     standing: &'static str,
     of_git: bool,
     because: String,
+    tier: &'static str,
+    tried: String,
 }
 
 impl Names {
@@ -68,16 +75,18 @@ impl Names {
                 return Err(row.offence("this row stands twice"));
             }
             match row.section.as_str() {
-                "git" => names.rows.push(Name { path: name, standing: "Never", of_git: true, because }),
+                "git" => {
+                    let (standing, tier, tried) = ("Never", "acts", tried(row)?);
+                    names.rows.push(Name { path: name, standing, of_git: true, because, tier, tried });
+                }
                 "name" => {
-                    let standing = match row.need("standing")? {
-                        "never" => "Never",
-                        "ask" => "Ask",
-                        other => return Err(row.offence(format!("`{other}` is neither never nor ask"))),
-                    };
-                    names.rows.push(Name { path: name, standing, of_git: false, because });
+                    let standing = one_of(row, "standing", &[("never", "Never"), ("ask", "Ask")])?;
+                    let tier = one_of(row, "tier", &[("acts", "acts"), ("instructs", "instructs")])?;
+                    let tried = tried(row)?;
+                    names.rows.push(Name { path: name, standing, of_git: false, because, tier, tried });
                 }
                 "store" => names.stores.push((name, because)),
+                "omitted" => names.omitted.push([name, because, tried(row)?]),
                 other => return Err(row.offence(format!("unknown section `{other}`"))),
             }
         }
@@ -89,6 +98,23 @@ impl Names {
         let own = self.rows.iter().enumerate().filter(|(_, row)| !row.of_git);
         own.filter_map(|(index, row)| Some((index, row.path.split('/').next()?.to_ascii_lowercase())))
     }
+}
+
+/// A field with one of two words, and what it becomes.
+fn one_of(row: &Row, key: &str, words: &[(&str, &'static str); 2]) -> Result<&'static str, Offence> {
+    let found = row.need(key)?;
+    let known = words.iter().find(|(word, _)| *word == found).map(|(_, becomes)| *becomes);
+    known.ok_or_else(|| row.offence(format!("`{found}` is neither {} nor {}", words[0].0, words[1].0)))
+}
+
+/// Which program was seen to act on a name: `program: what it did`, or `not here: why; documented in where`.
+fn tried(row: &Row) -> Result<String, Offence> {
+    let tried = row.need("tried")?;
+    let (program, did) = tried.split_once(": ").unwrap_or_default();
+    let said =
+        !program.is_empty() && did.len() >= 6 && (program != "not here" || did.contains("; documented in "));
+    let wanted = "`tried` is neither `program: what it did` nor `not here: why; documented in where`";
+    if said { Ok(tried.to_owned()) } else { Err(row.offence(wanted)) }
 }
 
 /// A name of plain components; a star stands at one end of one only.
@@ -107,7 +133,7 @@ fn name(row: &Row) -> Result<String, Offence> {
 
 fn render(names: &Names) -> String {
     let rows = names.rows.iter().map(|row| {
-        let Name { path: name, standing, of_git, because } = row;
+        let Name { path: name, standing, of_git, because, .. } = row;
         let parts: Vec<_> = name.split('/').collect();
         format!(
             "ProtectedName {{ name: {name:?}, parts: &{parts:?}, standing: Standing::{standing}, in_stores: {of_git}, because: {because:?} }}"
@@ -148,20 +174,27 @@ fn list(doc: &str, declaration: &str, items: impl Iterator<Item = String>) -> St
 }
 
 fn rendered_page(names: &Names) -> String {
-    let row =
-        |row: &Name| format!("| `{}` | {} | {} |\n", row.path, row.standing.to_lowercase(), row.because);
+    let row = |row: &Name| {
+        let Name { path, standing, because, tier, tried, .. } = row;
+        format!("| `{path}` | {}, {tier} | {because} | {tried} |\n", standing.to_lowercase())
+    };
     let rows =
         |of_git: bool| names.rows.iter().filter(move |row| row.of_git == of_git).map(row).collect::<String>();
     let stores = names.stores.iter().map(|(name, because)| format!("| `{name}` | {because} |\n"));
+    let omitted =
+        names.omitted.iter().map(|[name, because, tried]| format!("| `{name}` | {because} | {tried} |\n"));
     [
         PAGE,
         "\n## Of git\n\nThese count in every directory of a repository, whatever it is called. `config` may be changed as long as nothing \
-         in it makes git run something, and `.git` may be a file that points where git itself would let it point.\n\n| Name | | Why |\n|---|---|---|\n",
+         in it makes git run something, and `.git` may be a file that points where git itself would let it point.\n\n| Name | | Why | Tried |\n|---|---|---|---|\n",
         &rows(true),
-        "\n## Everywhere\n\n| Name | | Why |\n|---|---|---|\n",
+        "\n## Everywhere\n\n| Name | | Why | Tried |\n|---|---|---|---|\n",
         &rows(false),
         "\n## Stores\n\nDirectories into which package managers unpack what others publish. Only git's names count there.\n\n| Name | Of |\n|---|---|\n",
         &stores.collect::<String>(),
+        "\n## Left out on purpose\n\nWhat a person runs knowingly, and what every project changes all the time. A command in a jail can write these: look at \
+         the changes before you build, test or lint.\n\n| Name | Why it is left out | Tried |\n|---|---|---|\n",
+        &omitted.collect::<String>(),
     ]
     .concat()
 }
@@ -182,12 +215,25 @@ mod tests {
                 "[[name]]\nname = 'a'\nstanding = 'no'\nbecause = 'x'",
                 "t.toml:1: `no` is neither never nor ask",
             ),
+            (
+                "[[name]]\nname = 'a'\nstanding = 'ask'\ntier = 'x'\nbecause = 'x'",
+                "t.toml:1: `x` is neither acts nor instructs",
+            ),
+            ("[[git]]\nname = 'a'\nbecause = 'x'", "t.toml:1: this row has no `tried`"),
+            (
+                "[[git]]\nname = 'a'\nbecause = 'x'\ntried = 'not here: a is not installed'",
+                "t.toml:1: `tried` is neither `program: what it did` nor `not here: why; documented in where`",
+            ),
+            (
+                "[[omitted]]\nname = 'a'\nbecause = 'x'\ntried = 'no'",
+                "t.toml:1: `tried` is neither `program: what it did` nor `not here: why; documented in where`",
+            ),
             ("[[git]]\nname = 'a//b'\nbecause = 'x'", "t.toml:1: `a//b` is not a path of plain names"),
             ("[[git]]\nname = '*a*'\nbecause = 'x'", "t.toml:1: `*a*` is not a path of plain names"),
             ("[[git]]\nname = '../a'\nbecause = 'x'", "t.toml:1: `../a` is not a path of plain names"),
             ("[[git]]\nname = '*'\nbecause = 'x'", "t.toml:1: `*` is not a path of plain names"),
             (
-                "[[git]]\nname = 'a'\nbecause = 'x'\n[[store]]\nname = 'A'\nbecause = 'x'",
+                "[[store]]\nname = 'a'\nbecause = 'x'\n[[store]]\nname = 'A'\nbecause = 'x'",
                 "t.toml:4: this row stands twice",
             ),
             ("[[names]]\nname = 'a'\nbecause = 'x'", "t.toml:1: unknown section `names`"),
@@ -199,7 +245,11 @@ mod tests {
 
     #[test]
     fn rows_are_found_by_their_first_component() {
-        let row = |name: &str| format!("[[name]]\nname = '{name}'\nstanding = 'ask'\nbecause = 'x'\n");
+        let row = |name: &str| {
+            format!(
+                "[[name]]\nname = '{name}'\nstanding = 'ask'\ntier = 'acts'\nbecause = 'x'\ntried = 'a 1: it ran that'\n"
+            )
+        };
         let text = [row("B/c"), row("a"), row("x*/y"), row("*.z"), row("b")].concat();
         let text = render(&names(&text).unwrap());
         for line in [r#"("a", &[1])"#, r#"("b", &[0, 4])"#, r#"("x", 2)"#, r#"(".z", 3)"#] {

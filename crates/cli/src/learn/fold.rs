@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::executed::Executed;
+
 /// So many files of one directory mean the directory.
 const FILES: usize = 3;
 /// So many directories in one directory mean that one.
@@ -16,18 +18,33 @@ pub(crate) struct Borders {
     pub(crate) wide: BTreeSet<PathBuf>,
     /// Directories that tools keep for themselves: one of them is an entry as a whole.
     pub(crate) stores: Vec<PathBuf>,
+    /// For entries that are written: places from which programs of the host execute. They are closed as well.
+    pub(crate) executed: Option<Executed>,
 }
 
 impl Borders {
+    /// The same for entries that are written.
+    pub(crate) fn for_writing(&self, executed: Executed) -> Self {
+        let (closed, wide) = (self.closed.clone(), self.wide.clone());
+        Self { closed, wide, stores: Vec::new(), executed: Some(executed) }
+    }
+
     /// Why a path is closed.
     pub(crate) fn closed(&self, path: &Path) -> Option<&'static str> {
-        path.ancestors().find_map(|above| self.closed.get(above).copied())
+        let closed = path.ancestors().find_map(|above| self.closed.get(above).copied());
+        closed.or_else(|| self.executed(path))
+    }
+
+    /// Why a path is closed to writing alone.
+    pub(crate) fn executed(&self, path: &Path) -> Option<&'static str> {
+        self.executed.as_ref()?.reason(path)
     }
 
     /// Something in a directory that is closed.
     pub(crate) fn closed_within(&self, directory: &Path) -> Option<&Path> {
-        let (next, _) = self.closed.range(directory.to_owned()..).next()?;
-        next.starts_with(directory).then_some(next)
+        let next = self.closed.range(directory.to_owned()..).next().map(|(next, _)| next.as_path());
+        let closed = next.filter(|next| next.starts_with(directory));
+        closed.or_else(|| self.executed.as_ref()?.within(directory))
     }
 
     /// Whether a directory may be an entry.
@@ -59,7 +76,8 @@ pub(crate) fn fold(used: &BTreeMap<PathBuf, bool>, borders: &Borders) -> Folded 
         match borders.store(path) {
             _ if borders.closed(path).is_some() => left.insert(path.clone()),
             Some(store) => directories.insert(store.to_owned()),
-            None if !whole => files.insert(path.clone()),
+            // What was a file may be a directory by the time the entry counts.
+            None if !whole && borders.closed_within(path).is_none() => files.insert(path.clone()),
             None if borders.may_be_entry(path) => directories.insert(path.clone()),
             None => left.insert(path.clone()),
         };
@@ -117,6 +135,7 @@ mod tests {
             closed: closed.iter().map(|path| (path.into(), "closed")).collect(),
             wide: wide.iter().map(PathBuf::from).collect(),
             stores: stores.iter().map(PathBuf::from).collect(),
+            executed: None,
         }
     }
 
@@ -181,18 +200,19 @@ mod tests {
             stores in prop::collection::vec(path(), 0..3),
         ) {
             let closed = closed.into_iter().map(|path| (path, "closed")).collect();
-            let borders = Borders { closed, wide, stores };
+            let borders = Borders { closed, wide, stores, executed: None };
             let Folded { entries, left } = fold(&tried, &borders);
             for entry in &entries {
                 prop_assert!(borders.closed(entry).is_none(), "{entry:?} lies in something closed");
                 // A file that was used is itself; a directory is what it holds.
                 let alone = tried.get(entry) == Some(&false);
                 prop_assert!(alone || borders.may_be_entry(entry), "{entry:?}");
-                prop_assert!(alone || borders.closed_within(entry).is_none(), "{entry:?} holds something closed");
+                prop_assert!(borders.closed_within(entry).is_none(), "{entry:?} holds something closed");
                 prop_assert!(!entry.ancestors().skip(1).any(|above| entries.contains(above)), "{entry:?} twice");
             }
             for (path, whole) in &tried {
-                let open = borders.closed(path).is_none() && (!whole || borders.may_be_entry(path));
+                let alone = !whole && borders.closed_within(path).is_none();
+                let open = borders.closed(path).is_none() && (alone || borders.may_be_entry(path));
                 prop_assert!(!open || covers(&entries, path), "{path:?} is not covered");
                 prop_assert!(open || left.contains(path) || covers(&entries, path), "{path:?} is forgotten");
             }

@@ -50,6 +50,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) base: &'a Sight,
     /// What may be an entry.
     pub(crate) borders: &'a Borders,
+    /// What may be an entry that is written.
+    pub(crate) writing: &'a Borders,
     /// Names that nothing overrules; without them, nothing is proposed.
     pub(crate) names: Option<&'a Forbidden>,
     /// The real home directory.
@@ -124,25 +126,30 @@ impl Judge<'_> {
 
     /// Something that was written, or a name that was made, moved or taken away.
     fn written(&self, path: &Path, named: bool, sorted: &mut Sorted) {
-        let Some((place, whole)) = self.to_be_changed(path, named).filter(|_| !self.is_apart(path)) else {
-            return;
-        };
-        let in_home = place.starts_with(self.home);
-        if !in_home && self.base.refusal(&place, true).is_none() {
+        let Some((place, whole)) = self.to_be_changed(path, named) else { return };
+        let refused = |writes| self.base.refusal(&place, writes).is_some();
+        if !place.starts_with(self.home) && !refused(true) {
             return;
         }
-        if let Some(because) = self.closed(&place, path).or_else(|| self.trusted(path)) {
+        let closed = || self.closed(&place, path).filter(|_| !self.is_apart(path));
+        if let Some(because) = closed().or_else(|| self.trusted(path)).or_else(|| self.trusted(&place)) {
             sorted.refuse(Kind::Write.word(), path, because);
             return;
         }
-        let refused = |writes| self.base.refusal(&place, writes).is_some();
         // Private space takes whatever is written, and shows nothing of what the host has there.
         let in_private = refused(false) && !refused(true);
         if in_private && self.is_hidden_name(&place) {
             sorted.private.insert(place, whole);
-        } else if in_private || refused(true) {
+        } else if let Some(because) = self.executed(&place, path) {
+            sorted.refuse_executed(&place, because);
+        } else if (in_private || refused(true)) && !self.is_apart(path) {
             sorted.writes.insert(place, whole);
         }
+    }
+
+    /// Why nothing may be written there by a policy that was learned.
+    fn executed(&self, place: &Path, path: &Path) -> Option<String> {
+        self.writing.executed(place).or_else(|| self.writing.executed(path)).map(str::to_owned)
     }
 
     /// What has to be writable: a file that is there, or the directory in which a name comes or goes.
@@ -207,8 +214,13 @@ impl Judge<'_> {
         let (kept, private): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut sorted.private)
             .into_iter()
             .partition(|(path, _)| covers(&reads.entries, path));
-        sorted.writes.extend(kept);
-        let writes = fold(&sorted.writes, self.borders);
+        for (path, whole) in kept {
+            match self.executed(&path, &path) {
+                Some(because) => sorted.refuse_executed(&path, because),
+                None => drop(sorted.writes.insert(path, whole)),
+            }
+        }
+        let writes = fold(&sorted.writes, self.writing);
         let private = fold(&private, self.borders);
         for path in private.entries.iter().chain(&private.left) {
             let note = format!(
@@ -219,8 +231,8 @@ impl Judge<'_> {
         }
         let needed: BTreeSet<_> =
             reads.entries.iter().filter(|path| !covers(&writes.entries, path)).cloned().collect();
-        for path in reads.left.iter().chain(&writes.left) {
-            sorted.notes.insert(self.too_much(path));
+        for (left, borders) in [(&reads.left, self.borders), (&writes.left, self.writing)] {
+            sorted.notes.extend(left.iter().map(|path| self.too_much(path, borders)));
         }
         let read = self.texts(Folded { entries: needed, ..reads }, &mut sorted);
         let write = self.texts(writes, &mut sorted);
@@ -235,9 +247,9 @@ impl Judge<'_> {
         }
     }
 
-    fn too_much(&self, path: &Path) -> String {
-        match self.borders.closed_within(path) {
-            Some(closed) if closed != path && !self.borders.wide.contains(path) => {
+    fn too_much(&self, path: &Path, borders: &Borders) -> String {
+        match borders.closed_within(path) {
+            Some(closed) if closed != path && !borders.wide.contains(path) => {
                 format!("{} is not proposed: {} is in it", self.shown(path), self.shown(closed))
             }
             _ => format!("{} is not proposed: it is too much; name what is needed in it", self.shown(path)),
@@ -301,7 +313,18 @@ impl Sorted {
         }
     }
 
+    fn refuse_executed(&mut self, path: &Path, because: String) {
+        self.refuse(Kind::Write.word(), path, because);
+        self.notes.insert(BY_HAND.to_owned());
+    }
+
     fn refuse(&mut self, want: &'static str, path: &Path, because: String) {
         self.refused.insert(Refused { want, object: Shown::path(path).to_string(), because });
     }
 }
+
+const BY_HAND: &str = "places from which programs of the host execute are not proposed to be written: if you want that, write \
+                       the view into the policy by hand";
+
+#[cfg(test)]
+mod tests;

@@ -68,7 +68,7 @@ impl Machine<'_> {
             }
         }
         let stores = STORES.iter().map(|row| self.home.join(row.name)).collect();
-        Wide { shown, borders: Borders { closed, wide: walk.mounts, stores } }
+        Wide { shown, borders: Borders { closed, wide: walk.mounts, stores, executed: None } }
     }
 
     /// What is closed whether it is there or not.

@@ -4,7 +4,10 @@ use std::io;
 use std::time::Duration;
 
 use jail::bridge::{Closed, Doors};
-use jail::{Amount, Choice, Command, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams};
+use jail::{
+    Amount, Choice, Command, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams, TakenOut,
+    Unfinished,
+};
 use policy::{Code, Shown};
 use rustix::io::Errno;
 
@@ -73,8 +76,8 @@ pub(crate) fn follow(
         before(run, &held, terminal)?;
     }
     let wire = Tripwire::set(&run.spec);
-    let outcome = let_go(run, held, doors)?;
-    let sprung = wire.sprung(outcome.duration);
+    let (outcome, taken) = let_go(run, held, doors)?;
+    let sprung = wire.sprung(outcome.duration).with(taken);
     let came = came(outcome.end);
     let denials: Vec<_> =
         outcome.denials.iter().map(|denial| Denied::of(denial, &run.spec, &run.settings.profile)).collect();
@@ -93,8 +96,12 @@ pub(crate) fn follow(
 /// Records what is enforced, lets the command go, and follows it to its end, for whoever wants to know what it used.
 pub(crate) fn observed(run: &Run, (held, doors): (Held, Doors), args: &RunArgs) -> Result<Outcome, Failure> {
     start(run, &held, args)?;
-    let outcome = let_go(run, held, doors)?;
+    let (mut outcome, taken) = let_go(run, held, doors)?;
     recorded(&run.journal, &outcome, &[], came(outcome.end))?;
+    for TakenOut { path, reason } in taken {
+        run.journal.tripped(&path, &reason)?;
+        outcome.notes.push(format!("{} has changed while the command ran: {reason}", Shown::path(&path)));
+    }
     Ok(outcome)
 }
 
@@ -109,16 +116,20 @@ fn start(run: &Run, held: &Held, args: &RunArgs) -> Result<(), Failure> {
     })
 }
 
-fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<Outcome, Failure> {
+/// Lets the command go and follows it; then takes out what would make git run something outside.
+fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<(Outcome, Vec<TakenOut>), Failure> {
     close_memory()
         .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
     let bridges = doors.bridge(held.listeners(), held.sockets());
     let bridges =
         bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
+    let unfinished = Unfinished::remember(&run.spec);
     let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
-    let mut outcome = running.wait().map_err(|error| lost(run, &error))?;
+    let waited = running.wait();
+    let taken = unfinished.take_out();
+    let mut outcome = waited.map_err(|error| lost(run, &error))?;
     outcome.notes.extend(turned_away(bridges.end()));
-    Ok(outcome)
+    Ok((outcome, taken))
 }
 
 fn turned_away(count: u64) -> Option<String> {

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use jail::{Mode, Repository, Spec, repository};
+use jail::{Mode, Repository, Spec, TakenOut, repository};
 use policy::{Act, Code, GitSetting, Ground, Protected, ProtectedName, Shown, Verdict, git_settings};
 use rustix::fs::OFlags;
 use rustix::time::ClockId;
@@ -250,6 +250,12 @@ fn runs(setting: &GitSetting) -> bool {
 }
 
 impl Sprung {
+    /// Adds what was taken out of unfinished states of git.
+    pub(crate) fn with(mut self, taken: Vec<TakenOut>) -> Self {
+        self.hits.extend(taken.into_iter().map(|taken| (taken.path, taken.reason)));
+        self
+    }
+
     /// Warns and records. The command has run; nothing else fails because of it.
     pub(crate) fn tell(
         &self,

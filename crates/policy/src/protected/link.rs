@@ -61,7 +61,8 @@ impl ProtectedNames {
         let Want::Write(location) = request.want else { return None };
         let names = std::iter::once(location.real_pair()).chain(location.alias_pairs());
         let judged = names.filter_map(|name| match self.0.judge(Ground::Tree, below(name), Act::File) {
-            Verdict::Free => None,
+            // A tool is not git, and has nothing to finish.
+            Verdict::Free => self.0.unfinished(Ground::Tree, below(name)),
             Verdict::KeptInRepository { name, .. } | Verdict::KeptIfComplete(name) => {
                 location.is_in_repository().then_some(name)
             }

@@ -82,6 +82,8 @@ fn names_in_a_tree() {
         (".git/modules/a/HEAD", "ccc"),
         (".git/modules/a/refs/heads/config", "---"),
         (".git/modules/a/objects/info/alternates", "KKK"),
+        (".git/modules/objects/x/HEAD", "ccc"),
+        (".git/modules/a/refs/x/refs", "ccc"),
         ("x/HEAD", "ccc"),
         ("x/refs", "ccc"),
         ("x/config", "rrr"),
@@ -104,6 +106,38 @@ fn what_is_left_out_is_free() {
     assert!(names.leave_out(".vscode/") && !names.leave_out(".vscodium"));
     let judged = |path: &str| letter(names.judge(Ground::Tree, Path::new(path), Act::File));
     assert_eq!((judged(".vscode/x"), judged(".idea/x")), ('-', 'K'));
+}
+
+/// What git has not finished may be written where it is looked at afterwards, and nowhere else.
+#[test]
+fn what_is_unfinished() {
+    let rows = [
+        (".git/rebase-merge/git-rebase-todo", true, false),
+        ("a/b/.git/rebase-merge/git-rebase-todo", true, false),
+        ("a/b/c/.git/rebase-merge/git-rebase-todo", true, true),
+        ("a/b/c/.git/rebase-apply", true, true),
+        ("a/b/c/.git/worktrees/x/sequencer/opts", true, true),
+        ("a/b/c/.git/modules/x/y/rebase-merge/done", true, true),
+        ("node_modules/.git/rebase-merge/done", true, true),
+        (".git/worktrees/x/REBASE-MERGE/done", true, false),
+        (".git/modules/x/y/rebase-merge/done", true, false),
+        ("a/b/c/.git/refs/heads/rebase-merge", false, false),
+        ("a/b/c/.git/index", false, false),
+        ("rebase-merge/git-rebase-todo", false, false),
+    ];
+    let all = Protected::all();
+    for (path, unfinished, kept) in rows {
+        let path = Path::new(path);
+        assert_eq!(all.unfinished(Ground::Tree, path).is_some(), unfinished, "{path:?}");
+        let verdict = all.judge(Ground::Tree, path, Act::File);
+        assert_eq!(matches!(verdict, Verdict::Kept(_)), kept, "{path:?}: {verdict:?}");
+    }
+    assert!(all.unfinished(Ground::Repository, Path::new("sequencer/opts")).is_some());
+    // Mounting them read-only would end every rebase.
+    assert!(all.in_repository().all(|name| !UNFINISHED.contains(&name)));
+    let mut free = Protected::all();
+    assert!(free.leave_out(".git/rebase-merge"));
+    assert_eq!(free.unfinished(Ground::Tree, Path::new(".git/rebase-merge/done")), None);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
 
-use jail::{Capture, Choice, Command, Held, JailError, Running, Spec, Streams};
+use jail::{Capture, Choice, Command, Held, JailError, Running, Spec, Streams, Unfinished};
+use policy::Shown;
 
 use super::{Ended, Journal, Order, Shared, StartError, Status};
 
@@ -49,11 +50,12 @@ impl Follower {
     ) {
         // Whatever happens here, nobody waits for an end that does not come.
         let _last = LastWord(Arc::clone(&self.shared));
+        let unfinished = Unfinished::remember(spec);
         match self.begin(choice, spec, order) {
             Ok(running) => {
                 // Whoever is gone does not want to know.
                 let _told = tell.send(Ok(()));
-                self.wait(running);
+                self.wait(running, &unfinished);
             }
             Err(error) => {
                 let _told = tell.send(Err(error));
@@ -96,14 +98,18 @@ impl Follower {
         }
     }
 
-    fn wait(&mut self, running: Running) {
-        let status = match running.wait() {
+    fn wait(&mut self, running: Running, unfinished: &Unfinished) {
+        let waited = running.wait();
+        let taken = unfinished.take_out().into_iter();
+        let taken =
+            taken.map(|taken| format!("{}: {}", Shown::path(&taken.path), Shown::text(&taken.reason)));
+        let status = match waited {
             Ok(outcome) => {
                 let mut ended = Ended {
                     end: outcome.end,
                     duration: outcome.duration,
                     denials: outcome.denials,
-                    notes: outcome.notes,
+                    notes: outcome.notes.into_iter().chain(taken).collect(),
                 };
                 if let Err(unrecorded) = self.journal.ended(Ok(&ended)) {
                     // The command has run; that its end is not recorded is told.

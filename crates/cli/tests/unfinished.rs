@@ -1,0 +1,238 @@
+//! What git has not finished in a jail runs nothing when it is continued outside; and git inside works as it does outside.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod stage;
+
+use std::fs;
+use std::process::Command;
+
+use stage::{Ended, Stage, ended, skipped};
+
+/// A stage with git's settings in its home; nothing where git or a jail is missing.
+fn staged() -> Option<Stage> {
+    if Command::new("git").arg("--version").output().is_err() {
+        skipped("an unfinished rebase", "there is no git");
+        return None;
+    }
+    let stage = Stage::new()?;
+    let settings = "[user]\n\tname = A\n\temail = a@example.org\n[init]\n\tdefaultBranch = main\n[core]\n\teditor = true\n[protocol \"file\"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n";
+    fs::write(stage.path("home/.gitconfig"), settings).unwrap();
+    Some(stage)
+}
+
+fn outside(stage: &Stage, script: &str) -> Ended {
+    let mut command = Command::new("/bin/sh");
+    ended(stage.surround(&mut command).args(["-c", script]))
+}
+
+fn inside(stage: &Stage, options: &str, script: &str) -> Ended {
+    ended(&mut stage.unseen(options, script))
+}
+
+/// Three commits on `main`; `side` has another one on top of the first, which touches the same file as the second.
+const REPOSITORY: &str = r"
+git init -q . && echo 1 > f && git add f && git commit -qm one && git branch side
+echo 2 > f && git commit -qam two && echo 3 > g && git add g && git commit -qm three && echo 4 > h && git add h && git commit -qm four
+git switch -q side && echo other > f && git commit -qam other && git switch -q main
+";
+
+/// Stops an interactive rebase before its rest, which is what `$1` says.
+const STOP: &str = r#"stop() { GIT_SEQUENCE_EDITOR="sh -c 'printf \"break\n$1\n\" > \$1' x" git rebase -q -i HEAD~1; }
+mkdir -p git-merge-x; printf '#!/bin/sh\ntouch CANARY\nexit 1\n' > evil; chmod +x evil
+"#;
+
+/// What becomes of a plant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It works without a jail; after a run it is taken out, and told.
+    TakenOut,
+    /// It works without a jail; in one, the name is refused.
+    Refused,
+    /// It is told, whatever it could have done.
+    Told,
+}
+
+/// Ways to leave something unfinished that runs a program: a script inside, what a person does outside, and what becomes of it.
+const PLANTS: &[(&str, &str, &str, Fate)] = &[
+    ("an exec line", "stop 'exec touch CANARY'", "git rebase --continue", Fate::TakenOut),
+    ("its short form", "stop ' \tx touch CANARY'", "git rebase --continue", Fate::TakenOut),
+    (
+        "a line by hand",
+        "stop noop; echo 'exec touch CANARY' >> .git/rebase-merge/git-rebase-todo",
+        "git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "no line end",
+        "stop noop; printf 'exec touch CANARY' > .git/rebase-merge/git-rebase-todo",
+        "git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a rebase that stops at a conflict",
+        "git rebase -x 'touch CANARY' side",
+        "git checkout -q --ours f; git add f; git rebase --continue; git rebase --skip",
+        Fate::TakenOut,
+    ),
+    (
+        "a list behind a link",
+        "stop noop; echo 'exec touch CANARY' > list; ln -sf ../../list .git/rebase-merge/git-rebase-todo",
+        "git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a state behind a link",
+        "stop 'exec touch CANARY'; mv .git/rebase-merge state; ln -s ../state .git/rebase-merge",
+        "git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a state made elsewhere",
+        "stop 'exec touch CANARY'; mv .git/rebase-merge state; mv state .git/rebase-merge",
+        "git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a list that cannot be written",
+        "stop 'exec touch CANARY'; chmod 444 .git/rebase-merge/git-rebase-todo",
+        "git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a strategy",
+        "stop 'pick side'; printf x/../evil > .git/rebase-merge/strategy",
+        "git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a strategy of a series of picks",
+        "git switch -q side; git cherry-pick main~2 main~1 main; printf '[options]\\nstrategy = x/../evil\\n' > .git/sequencer/opts",
+        "git checkout -q --ours f; git add f; git cherry-pick --continue; git cherry-pick --skip",
+        Fate::TakenOut,
+    ),
+    (
+        "options of git am",
+        "git format-patch -q -1 side; git am 0001*; printf \" '--build-fake-ancestor=CANARY'\" > .git/rebase-apply/apply-opt",
+        "git am --continue",
+        Fate::Told,
+    ),
+    (
+        "a linked working tree",
+        "git worktree add -q tree side; cd tree; stop 'exec touch CANARY'",
+        "cd tree && git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a nested repository",
+        "mkdir -p a/b; cd a/b; git clone -q ../.. .; stop 'exec touch CANARY'",
+        "cd a/b && git rebase --continue",
+        Fate::TakenOut,
+    ),
+    (
+        "a repository further down",
+        "mkdir -p a/b/c/d; git clone -q . a/b/c/d; cd a/b/c/d; stop 'exec touch CANARY'",
+        "cd a/b/c/d && git rebase --continue",
+        Fate::Refused,
+    ),
+    (
+        "a repository among packages",
+        "mkdir -p node_modules/x; git clone -q . node_modules/x; cd node_modules/x; stop 'exec touch CANARY'",
+        "cd node_modules/x && git rebase --continue",
+        Fate::Refused,
+    ),
+    (
+        "a directory that cannot be listed",
+        "mkdir -p a/b; git clone -q . a/b; cd a/b; stop 'exec touch CANARY'; cd ../..; chmod 311 a",
+        "true",
+        Fate::Told,
+    ),
+];
+
+/// A workspace with a repository and nothing else.
+fn fresh(stage: &Stage) {
+    let _opened = Command::new("chmod").arg("755").arg(stage.path("ws/a")).output();
+    fs::remove_dir_all(stage.path("ws")).unwrap();
+    fs::create_dir(stage.path("ws")).unwrap();
+    let made = outside(stage, REPOSITORY);
+    assert_eq!(made.code, Some(0), "{made:?}");
+}
+
+#[test]
+fn nothing_new_runs_when_git_goes_on_outside() {
+    let Some(stage) = staged() else { return };
+    let canary = stage.path("canary");
+    for (what, plant, act, fate) in PLANTS {
+        let script = format!("{STOP}{plant}").replace("CANARY", canary.to_str().unwrap());
+        fresh(&stage);
+        let planted = outside(&stage, &script);
+        let acted = outside(&stage, act);
+        // Where it does nothing without a jail, it proves nothing either.
+        assert!(*fate == Fate::Told || canary.exists(), "{what}, without a jail: {planted:?} {acted:?}");
+        let _gone = fs::remove_file(&canary);
+        fresh(&stage);
+        let planted = inside(&stage, "", &script);
+        let acted = outside(&stage, act);
+        assert!(!canary.exists(), "{what}: {planted:?} {acted:?}");
+        assert_eq!(planted.err.contains("RF-J013"), *fate != Fate::Refused, "{what}: {planted:?}");
+    }
+    let shown = ended(stage.command().args(["audit", "show"]));
+    assert!(shown.out.contains("jail.tripped"), "{shown:?}");
+    fresh(&stage);
+}
+
+/// A command that is learned runs in a jail, too.
+#[test]
+fn learning_leaves_nothing_to_run_either() {
+    let Some(stage) = staged() else { return };
+    fresh(&stage);
+    let canary = stage.path("canary");
+    let script = format!("{STOP}stop 'exec touch CANARY'").replace("CANARY", canary.to_str().unwrap());
+    fs::write(stage.path("ws/script"), script).unwrap();
+    let learned = ended(stage.command().args(["learn", "--", "sh", "script"]));
+    assert!(learned.err.contains("git runs this line"), "{learned:?}");
+    let acted = outside(&stage, "git rebase --continue");
+    assert!(!canary.exists(), "{acted:?}");
+}
+
+/// What a person began stays as it was, and goes on.
+#[test]
+fn a_rebase_that_was_there_before_goes_on() {
+    let Some(stage) = staged() else { return };
+    fresh(&stage);
+    let (own, canary) = (stage.path("own"), stage.path("canary"));
+    let begun = outside(&stage, &format!("{STOP}stop 'exec touch {}'", own.display()));
+    let line = format!("echo 'exec touch {}' >> .git/rebase-merge/git-rebase-todo", canary.display());
+    let planted = inside(&stage, "", &line);
+    assert!(planted.err.contains("it is commented out"), "{begun:?} {planted:?}");
+    let acted = outside(&stage, "git rebase --continue");
+    assert!(own.exists() && !canary.exists(), "{acted:?}");
+}
+
+/// Everything that keeps a state works inside, and leaves nothing to tell when it is finished.
+#[test]
+fn git_finishes_inside() {
+    let Some(stage) = staged() else { return };
+    let rows = [
+        "git rebase -q -X theirs side",
+        "GIT_SEQUENCE_EDITOR='sed -i 2s/pick/squash/' git rebase -q -i HEAD~2",
+        "git rebase -q -x 'touch ran' HEAD~2 && test -e ran",
+        "git rebase -q --apply HEAD~2",
+        "git rebase side; git checkout -q --theirs f; git add f; git rebase --continue",
+        "git rebase side; git rebase --abort",
+        "git switch -q side && git cherry-pick main~1 main",
+        "git switch -q side && ! git cherry-pick main~2 main && git checkout -q --ours f && git add f && git cherry-pick --skip",
+        "git revert --no-edit HEAD HEAD~1",
+        "git format-patch -q -2 && git reset -q --hard HEAD~2 && git am -q 000*",
+        "git merge -q -X ours -m merged side",
+        "echo x > f && git stash -q && git stash pop -q",
+        "git worktree add -q tree side && cd tree && git rebase -q -X ours main",
+        "mkdir -p a/b && git clone -q . a/b && cd a/b && git rebase -q -x true HEAD~2",
+    ];
+    for row in rows {
+        fresh(&stage);
+        let ended = inside(&stage, "", &format!("({row}) && echo done"));
+        assert!(ended.out.ends_with("done\n"), "{row}: {ended:?}");
+        assert!(!ended.err.contains("RF-J013"), "{row}: {ended:?}");
+    }
+}
