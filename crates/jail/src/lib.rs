@@ -7,8 +7,8 @@
 //! containers and administrators take them away. What files say ([`probe::Signs`]) explains a measurement and
 //! never replaces one.
 //!
-//! **Invariant.** `sys` is the only module that names an operating system, and the only one with `unsafe`:
-//! raw calls, and the promise that whoever makes a process in our memory gives with it.
+//! **Invariant.** `sys` is the only module that names an operating system, and the only one with `unsafe`: raw calls. So is
+//! `init/`, the program that becomes the first process of a jail.
 //!
 //! **Invariant.** Measuring creates nothing and changes nothing on the host: no file, no mount, no setting. What has to
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.

@@ -52,7 +52,7 @@ pub(crate) fn is_full(file_system: impl AsFd) -> bool {
 
 /// The memory of the largest process of a jail, if it is the jail's.
 ///
-/// Its first processes ran in our memory, and the kernel counts the most that a process ever had: up to the most that we
+/// Init has our memory until it is executed, and the kernel counts the most that a process ever had: up to the most that we
 /// ever had, it may be ours. Then none of it is blamed on the jail, nor is it where we cannot know.
 pub(crate) fn beyond_ours(largest: u64) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -313,7 +313,7 @@ pub(super) fn init(script: &mut Script, sockets: &Sockets<'_>, to_start: &Comman
     script.add(ops::KEEP, arguments![ops::CONTROL]);
     script.call(libc::SYS_close, arguments![1]);
     script.call(libc::SYS_close, arguments![2]);
-    forget_powers(script);
+    drop_capabilities(script);
     filter(script, to_start.filter);
     send(script, ops::STARTED, &[]);
     script.add(ops::REAP, arguments![COMMAND.0]);
@@ -321,15 +321,11 @@ pub(super) fn init(script: &mut Script, sockets: &Sockets<'_>, to_start: &Comman
     command(script, to_start, &handed);
 }
 
-/// What init has no use for once the command runs. Nobody inside looks into it either.
-fn forget_powers(script: &mut Script) {
-    script.call(libc::SYS_prctl, arguments![libc::PR_SET_DUMPABLE, 0, 0, 0, 0]);
-    drop_capabilities(script);
-}
-
 /// Starts the process of the command, which goes on with what `command` writes at the end of the script.
 fn spawn(script: &mut Script, to_start: &Command<'_>) {
     script.part(Part::Command);
+    // Nobody inside looks into this process, from the first moment on.
+    script.call(libc::SYS_prctl, arguments![libc::PR_SET_DUMPABLE, 0, 0, 0, 0]);
     let group = to_start.groups.iter().find(|group| group.whole.is_some());
     let into = group.and_then(|group| group.whole).unwrap_or(Register(0));
     script.add(ops::SPAWN, arguments![0, into.0, OUTSIDE.0]).into(COMMAND);
@@ -366,7 +362,6 @@ pub(super) fn subreaper(script: &mut Script, lock: Register, terminal_access: u6
     drop_privileges(script, &[Errno::PERM]);
     spawn(script, to_start);
     script.add(ops::KEEP, arguments![ops::CONTROL, lock.0, CHILDREN.0]);
-    script.call(libc::SYS_prctl, arguments![libc::PR_SET_DUMPABLE, 0, 0, 0, 0]);
     send(script, ops::STARTED, &[]);
     script.add(ops::SUBREAP, arguments![COMMAND.0, CHILDREN.0]);
     command(script, to_start, &[]);

@@ -1,7 +1,7 @@
 //! System calls without the C library: nothing here touches thread-local storage, allocates or panics.
 //!
-//! The processes that build a jail share the caller's memory until they execute something (see `child`). The C library
-//! would store its `errno` in the caller's thread; these calls return it.
+//! A process that is about to execute init shares the caller's memory (see `spawn`). The C library would store its `errno` in
+//! the caller's thread; these calls return it.
 
 use std::arch::asm;
 
