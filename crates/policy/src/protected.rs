@@ -4,6 +4,7 @@
 //! says what to look at. Names are compared without regard to ASCII case: the disk may be shared with a system that has none.
 
 mod link;
+mod rule;
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,6 +13,7 @@ use std::path::{Component, Path};
 use crate::tables::names::{ENDS, EXACT, ROWS, STARTS, STORES};
 
 pub use link::{Beside, ProtectedNames};
+pub use rule::{Ruling, Surroundings};
 
 /// A name with the reason why it is protected.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -128,10 +130,7 @@ impl Protected {
     /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn judge(&self, ground: Ground, path: &Path, act: Act) -> Verdict {
-        let parts: Vec<&[u8]> = path
-            .components()
-            .filter_map(|part| if let Component::Normal(part) = part { Some(part.as_bytes()) } else { None })
-            .collect();
+        let parts = parts(path);
         let verdict = match ground {
             Ground::Repository => in_repository(&parts, act),
             Ground::Tree => in_tree(&parts, act),
@@ -162,6 +161,12 @@ impl Protected {
     }
 }
 
+/// The components of a plain path.
+fn parts(path: &Path) -> Vec<&[u8]> {
+    let normal = |part| if let Component::Normal(part) = part { Some(part.as_bytes()) } else { None };
+    path.components().filter_map(normal).collect()
+}
+
 fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
     if let Some(at) = parts.iter().position(|part| same(part, b".git")) {
         let below = &parts[at + 1..];
@@ -176,7 +181,7 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
     let store = parts.iter().position(|part| is(part, STORES));
     let outside = &parts[..store.unwrap_or(parts.len())];
     let named = (0..outside.len()).find_map(|at| from(&outside[at..], act));
-    named.map_or_else(|| bare(parts), Verdict::Kept)
+    named.map_or_else(|| bare(parts, act), Verdict::Kept)
 }
 
 fn is_of_git(row: &ProtectedName) -> bool {
@@ -241,19 +246,23 @@ fn same(part: &[u8], name: &[u8]) -> bool {
 }
 
 /// A repository without a working tree may lie anywhere, under any name.
-fn bare(parts: &[&[u8]]) -> Verdict {
-    for (at, part) in parts.iter().enumerate() {
-        let rest = &parts[at..];
-        if let Some(row) = of_repository(rest).filter(|_| !is(part, &["commondir"])) {
-            return Verdict::KeptInRepository { depth: at, name: row };
-        }
+fn bare(parts: &[&[u8]], act: Act) -> Verdict {
+    let first = (0..parts.len()).find_map(|at| Some((at, of_bare(&parts[at..], act)?)));
+    match (first, parts.last()) {
+        (Some((depth, name)), _) => Verdict::KeptInRepository { depth, name },
+        (None, Some(last)) if is(last, MAKES_REPOSITORY) => kept(".git", Verdict::KeptIfComplete),
+        (None, _) => Verdict::Free,
     }
-    match parts.last() {
-        Some(last) if is(last, &["HEAD", "objects", "refs", "commondir"]) => {
-            kept(".git", Verdict::KeptIfComplete)
-        }
-        _ => Verdict::Free,
-    }
+}
+
+/// The names that make a directory one of a repository: see [`is_repository`].
+const MAKES_REPOSITORY: &[&str] = &["HEAD", "objects", "refs", "commondir"];
+
+/// The row of a name in a repository without a working tree, by its path below the top of the repository. A directory with
+/// content that is moved there brings the names below it along.
+fn of_bare(parts: &[&[u8]], act: Act) -> Option<&'static ProtectedName> {
+    let above = |row: &&ProtectedName| act == Act::Placed && fits(&row.parts[1..], parts);
+    of_repository(parts).or_else(|| git_rows().find(above))
 }
 
 fn is(part: &[u8], names: &[&str]) -> bool {
@@ -285,9 +294,7 @@ fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
 /// Somewhere inside a repository, where a second one could be put together.
 fn inner(parts: &[&[u8]]) -> Verdict {
     match parts.last() {
-        Some(last) if parts.len() > 1 && is(last, &["HEAD", "objects", "refs", "commondir"]) => {
-            kept(".git", Verdict::KeptIfComplete)
-        }
+        Some(last) if parts.len() > 1 && is(last, MAKES_REPOSITORY) => kept(".git", Verdict::KeptIfComplete),
         _ => Verdict::Free,
     }
 }
@@ -312,9 +319,7 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
         (Some(row), _) => Verdict::Kept(row),
-        (None, [.., last])
-            if is(last, &["HEAD", "commondir", "objects", "refs"]) && end + 1 >= rest.len() =>
-        {
+        (None, [.., last]) if is(last, MAKES_REPOSITORY) && end + 1 >= rest.len() => {
             kept(".git/modules", Verdict::KeptIfComplete)
         }
         (None, []) => kept(".git/modules", Verdict::Kept),
@@ -331,11 +336,16 @@ fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
     if !matches!(first, b'h' | b'H' | b'c' | b'C' | b'i' | b'I' | b'o' | b'O') {
         return None;
     }
-    let rows = ROWS.iter().take_while(|row| is_of_git(row)).filter(|row| row.parts.len() > 1);
-    rows.filter(|row| row.name != ".git/modules").find(|row| {
+    git_rows().find(|row| {
         let names = &row.parts[1..];
         parts.len() >= names.len() && fits(names, parts)
     })
+}
+
+/// The rows of names below the top of a repository.
+fn git_rows() -> impl Iterator<Item = &'static ProtectedName> {
+    let rows = ROWS.iter().take_while(|row| is_of_git(row)).filter(|row| row.parts.len() > 1);
+    rows.filter(|row| row.name != ".git/modules")
 }
 
 /// Whether git takes a directory for one of a repository, by who can say what it has.
