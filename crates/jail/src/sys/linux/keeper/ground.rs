@@ -1,14 +1,17 @@
 //! Where names are protected, and whether one is.
 
+use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, PoisonError};
 
-use policy::{Act, Ground, Protected, ProtectedName, Verdict};
+use policy::{Act, Ground, Protected, ProtectedName, Ruling, Surroundings, Verdict};
 use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 
+use super::known::Identity;
 use super::path::Spot;
+use super::staging::is_staging_name;
+use super::turn::Turn;
 use super::{Shared, refused, repository};
 use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
@@ -77,6 +80,11 @@ impl Grounds {
         self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
     }
 
+    /// The directories of the host that can be changed.
+    pub(super) fn tops(&self) -> impl Iterator<Item = &Path> {
+        self.mounts.iter().filter(|(_, of_host)| *of_host).map(|(mount, _)| mount.as_path())
+    }
+
     /// Every directory of a repository that is known or has the usual name, around a path.
     pub(super) fn repositories_around<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
         let top = self.around(path).map(|(top, _)| top.to_owned());
@@ -86,58 +94,76 @@ impl Grounds {
     }
 }
 
-/// Held where a verdict depends on what lies beside a name, until the name is made: nobody else makes one meanwhile.
-#[derive(Default)]
-pub(super) struct Beside<'a>(Option<MutexGuard<'a, ()>>);
-
-impl<'a> Beside<'a> {
-    fn hold(&mut self, shared: &'a Shared) {
-        self.0.get_or_insert_with(|| shared.beside.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
 /// Judges what is about to happen to a name.
-pub(super) fn judge<'a>(
-    shared: &'a Shared,
-    spot: &Spot,
-    act: Act,
-    beside: &mut Beside<'a>,
-) -> Result<Leave, Errno> {
+pub(super) fn judge(shared: &Shared, spot: &Spot, act: Act, turn: &mut Turn<'_>) -> Result<Leave, Errno> {
     let grounds = &shared.about.grounds;
     let full = spot.full();
     let Some((top, ground)) = grounds.around(&full) else { return Ok(Leave::Free) };
     let below = full.strip_prefix(top).map_err(|_| Errno::ACCESS)?;
     let no = |name| Err(refused(shared, full.clone(), name));
-    match shared.protected().judge(ground, below, act) {
-        Verdict::Free => Ok(Leave::Free),
-        Verdict::Kept(name) => {
-            if grounds.is_given(&full, top, ground) {
-                Ok(Leave::Free)
-            } else {
-                no(name)
-            }
-        }
-        Verdict::KeptInRepository { depth, name } => {
-            let above: PathBuf = top.components().chain(below.components().take(depth)).collect();
-            beside.hold(shared);
-            if is_repository(&shared.directory(&above)?) { no(name) } else { Ok(Leave::Free) }
-        }
-        Verdict::KeptIfComplete(name) => {
-            beside.hold(shared);
-            if completes(spot) { no(name) } else { Ok(Leave::Free) }
-        }
-        Verdict::Pointer(name) => {
+    if is_staging_name(spot.name.to_bytes()) {
+        return settings_row().map_or(Err(Errno::PERM), no);
+    }
+    let disk = Disk { shared, spot, top, turn: RefCell::new(turn) };
+    match shared.protected().rule(ground, below, act, &disk) {
+        Ruling::Free => Ok(Leave::Free),
+        Ruling::Refused(_) if grounds.is_given(&full, top, ground) => Ok(Leave::Free),
+        Ruling::Pointer(name) => {
             repository::pointer(shared, spot).map_or_else(|| no(name), |text| Ok(Leave::Written(text)))
         }
-        Verdict::Common(name) if act == Act::File => {
+        Ruling::Common(name) if act == Act::File => {
             if super::path::kind(&spot.directory, &spot.name).is_some() {
                 no(name)
             } else {
                 Ok(Leave::Written(b"../..\n".to_vec()))
             }
         }
-        Verdict::Settings(name) if act == Act::Placed => Ok(Leave::Settings(name)),
-        Verdict::Common(name) | Verdict::Settings(name) => no(name),
+        Ruling::Settings(name) if act == Act::Placed => Ok(Leave::Settings(name)),
+        Ruling::Refused(name) | Ruling::Common(name) | Ruling::Settings(name) => no(name),
+    }
+}
+
+/// The row of the table that files on their way to become settings belong to.
+fn settings_row() -> Option<&'static ProtectedName> {
+    Protected::names().find(|row| row.name == ".git/config")
+}
+
+/// The disk around a name. Whoever looks has the lock from then on, so that what was seen stays true until the name is made.
+struct Disk<'a, 'b> {
+    shared: &'a Shared,
+    spot: &'a Spot,
+    /// Where paths begin.
+    top: &'a Path,
+    turn: RefCell<&'a mut Turn<'b>>,
+}
+
+impl Disk<'_, '_> {
+    /// Looks at a directory. What cannot be looked at may be anything.
+    fn look(&self, directory: &Path, look: impl Fn(&OwnedFd) -> bool) -> bool {
+        self.turn.borrow_mut().take();
+        let path = self.top.join(directory);
+        if path == self.spot.path {
+            return look(&self.spot.directory);
+        }
+        self.shared.directory(&path).map_or(true, |handle| look(&handle))
+    }
+}
+
+impl Surroundings for Disk<'_, '_> {
+    fn has(&self, directory: &Path, name: &str) -> bool {
+        self.look(directory, |handle| has(handle, name))
+    }
+
+    fn was_repository(&self, directory: &Path) -> bool {
+        self.look(directory, |handle| {
+            let Ok(identity) = Identity::of(handle) else { return true };
+            let repositories = &self.shared.repositories;
+            let was = repositories.was(identity) || policy::is_repository(|name| has(handle, name));
+            if was {
+                repositories.remember(identity);
+            }
+            was
+        })
     }
 }
 
@@ -147,20 +173,4 @@ fn has(directory: &OwnedFd, name: &str) -> bool {
         rustix::fs::accessat(directory, name, Access::EXISTS, AtFlags::SYMLINK_NOFOLLOW),
         Err(Errno::NOENT)
     )
-}
-
-/// Whether git would take a directory for one of a repository.
-pub(super) fn is_repository(directory: &OwnedFd) -> bool {
-    policy::is_repository(|name| has(directory, name))
-}
-
-/// Whether a directory that is not one of a repository would be one with this name in it.
-fn completes(spot: &Spot) -> bool {
-    if is_repository(&spot.directory) {
-        return false;
-    }
-    let name = spot.name.to_bytes();
-    policy::is_repository(|wanted| {
-        name.eq_ignore_ascii_case(wanted.as_bytes()) || has(&spot.directory, wanted)
-    })
 }
