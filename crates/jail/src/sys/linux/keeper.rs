@@ -14,6 +14,7 @@ mod known;
 mod path;
 mod repository;
 mod settings;
+mod socket;
 mod staging;
 mod turn;
 
@@ -41,6 +42,7 @@ use crate::spec::Spec;
 use crate::uses::{Use, Uses};
 use ground::Grounds;
 use known::Repositories;
+use socket::SocketNames;
 use turn::Turns;
 
 /// Threads that hear the calls of a jail until nobody is left to make one.
@@ -112,6 +114,7 @@ struct Shared {
     /// Held where a verdict depends on what lies beside a name, until it is made.
     turns: Turns,
     repositories: Repositories,
+    sockets: SocketNames,
     /// What went wrong here.
     failures: Mutex<Vec<String>>,
     told: Mutex<Told>,
@@ -156,6 +159,7 @@ impl Keeper {
             umasks_differ: AtomicBool::new(false),
             turns: Turns::default(),
             repositories: Repositories::default(),
+            sockets: SocketNames::default(),
             failures: Mutex::default(),
             told: Mutex::default(),
             seen: Mutex::default(),

@@ -26,6 +26,8 @@ enum Wanted {
     Link { from: (i32, u64), to: (i32, u64), flags: i32 },
     Rename { from: (i32, u64), to: (i32, u64), flags: u32 },
     Truncate { path: u64, length: u64 },
+    Bind { socket: i32, address: u64, length: i32 },
+    SocketName { socket: i32, address: u64, length: u64 },
     Umask(u32),
 }
 
@@ -63,6 +65,8 @@ fn wanted(notice: &Notice) -> Option<Wanted> {
             Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: word(five) }
         }
         libc::SYS_truncate => Wanted::Truncate { path: one, length: two },
+        libc::SYS_bind => Wanted::Bind { socket: int(one), address: two, length: int(three) },
+        libc::SYS_getsockname => Wanted::SocketName { socket: int(one), address: two, length: three },
         libc::SYS_umask => Wanted::Umask(word(one)),
         libc::SYS_renameat => Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: 0 },
         #[cfg(target_arch = "x86_64")]
@@ -124,6 +128,8 @@ impl<'a> Hand<'a> {
             Wanted::Link { from, to, flags } => self.link(from, to, flags).map(|()| DONE),
             Wanted::Rename { from, to, flags } => self.rename(from, to, flags).map(|()| DONE),
             Wanted::Truncate { path, length } => self.truncate(path, length).map(|()| DONE),
+            Wanted::Bind { socket, address, length } => self.bind(socket, address, length).map(|()| DONE),
+            Wanted::SocketName { socket, address, length } => self.socket_name(socket, address, length),
             Wanted::Umask(_) => Ok(Done::Continue),
         }
     }
@@ -152,6 +158,11 @@ impl<'a> Hand<'a> {
     /// A place where something new can be that is no directory.
     fn new_file(&self, place: (i32, u64)) -> Result<Spot, Errno> {
         self.new_place(place).and_then(without_slash)
+    }
+
+    /// The same for a path that was read already, from where the caller is.
+    pub(super) fn new_file_at(&self, path: &[u8]) -> Result<Spot, Errno> {
+        unused(self.find_path(libc::AT_FDCWD, path)?).and_then(without_slash)
     }
 
     /// A place, or where the link at it leads.
