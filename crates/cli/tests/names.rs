@@ -208,6 +208,7 @@ fn what_was_a_repository_stays_protected() {
     place.outside(
         "git init -q --bare .bare; git -C .bare config core.bare false; git -C .bare config core.worktree ..
          echo 'gitdir: ./.bare' > .git; git init -q --bare other; mkdir hooks; git init -q --bare hooks/deep.git
+         git init -q super; mkdir -p super/.git/modules/lib; git init -q --bare super/.git/modules/lib/foo; rm -r super/.git/modules/lib/foo/info
          mkdir -p evil/objects evil/refs; printf '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = \"touch PWNED; false\"\n' > evil/config",
     );
     let tops = [".bare", "other", "hooks/deep.git"];

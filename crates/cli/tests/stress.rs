@@ -129,6 +129,10 @@ impl Before {
             let is_old = was.is_some() || self.directories.contains(&identity(&found));
             let is_free = match ruling {
                 Ruling::Free => true,
+                // The disk has cases: `Refs` is no part of a repository there.
+                Ruling::Refused(row) if row.name == ".git" => {
+                    !Disk(top).is_repository(path.parent().unwrap())
+                }
                 // Empty directories of a repository may be made, and moved together with it; and this one text of git's.
                 _ if found.is_dir() => {
                     is_of_git(&path) && all(top, &path).iter().all(|path| top.join(path).is_dir())
@@ -137,6 +141,13 @@ impl Before {
                 _ => false,
             };
             assert!(is_free || is_old, "seed {seed}: {} {ruling:?}", path.display());
+            let is_new_repository = found.is_dir() && !is_old && Disk(top).is_repository(&path);
+            assert!(
+                !is_new_repository || may_be_repository(&path),
+                "seed {seed}: {} is a repository: {:?}",
+                path.display(),
+                all(top, &path)
+            );
             let same = was.is_none_or(|was| *was == fs::read(&full).unwrap());
             assert!(same, "seed {seed}: {} has another text", path.display());
         }
@@ -157,8 +168,22 @@ impl Surroundings for Disk<'_> {
     }
 
     fn was_repository(&self, directory: &Path) -> bool {
+        self.is_repository(directory)
+    }
+}
+
+impl Disk<'_> {
+    fn is_repository(&self, directory: &Path) -> bool {
         policy::is_repository(|name| self.has(directory, name))
     }
+}
+
+/// A command may make a repository called `.git`, which gets no settings that run something, and the part of a working tree.
+fn may_be_repository(path: &Path) -> bool {
+    let is = |path: Option<&Path>, name: &str| {
+        path.and_then(Path::file_name).is_some_and(|last| last.eq_ignore_ascii_case(name))
+    };
+    is(Some(path), ".git") || is(path.parent(), "worktrees") && is_of_git(path)
 }
 
 /// Every path below a directory.

@@ -156,6 +156,20 @@ impl Protected {
         ground == Ground::Repository || parts.any(|part| lax(part.as_os_str().as_bytes()))
     }
 
+    /// Whether a path lies among the repositories of submodules. Where one of them begins cannot be seen, so a directory that is
+    /// moved there could bring any of its names along.
+    #[must_use]
+    pub fn is_in_modules(ground: Ground, path: &Path) -> bool {
+        let parts = parts(path);
+        let top = match ground {
+            Ground::Repository => Some(0),
+            Ground::Tree => parts.iter().position(|part| same(part, b".git")).map(|at| at + 1),
+        };
+        top.is_some_and(|top| {
+            parts.get(top).is_some_and(|part| is(part, &["modules"])) && parts.len() > top + 1
+        })
+    }
+
     fn holds(&self, row: &ProtectedName) -> bool {
         !self.free.contains(row.name)
     }
@@ -273,6 +287,10 @@ fn is(part: &[u8], names: &[&str]) -> bool {
 fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
     match parts {
         [] => kept(".git", Verdict::Kept),
+        // The directory of all working trees is none itself.
+        [top, last] if act != Act::Placed && is(top, &["worktrees"]) && is(last, MAKES_REPOSITORY) => {
+            kept(".git", Verdict::KeptIfComplete)
+        }
         [top, _, rest @ ..] if is(top, &["worktrees"]) => in_worktree(rest, act),
         [top, rest @ ..] if is(top, &["modules"]) => in_module(rest, act),
         [top] if is(top, &["config"]) => kept(".git/config", Verdict::Settings),
@@ -319,9 +337,7 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
         (Some(row), _) => Verdict::Kept(row),
-        (None, [.., last]) if is(last, MAKES_REPOSITORY) && end + 1 >= rest.len() => {
-            kept(".git/modules", Verdict::KeptIfComplete)
-        }
+        (None, [.., last]) if is(last, MAKES_REPOSITORY) => kept(".git/modules", Verdict::KeptIfComplete),
         (None, []) => kept(".git/modules", Verdict::Kept),
         (None, _) if act == Act::Placed && end == rest.len() && rest.len() == 1 => {
             kept(".git/modules", Verdict::Kept)

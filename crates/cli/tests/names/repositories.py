@@ -36,6 +36,10 @@ part("src/hooks", ["HEAD", "objects"])
 attempt("refs in hooks", lambda: os.mkdir("src/hooks/refs"))
 part("info", ["HEAD", "objects"])
 attempt("refs in info", lambda: os.mkdir("info/refs"))
+# A directory that only its owner can look into is looked into all the same.
+os.umask(0o077); part("closed", ["HEAD", "objects"])
+attempt("refs in closed", lambda: os.mkdir("closed/refs"))
+os.umask(0o022)
 # What is there already.
 for top in [".bare", "other", "hooks/deep.git"]:
     attempt(f"{top} commondir", lambda: write(top + "/commondir", "../evil\n"))
@@ -60,6 +64,13 @@ attempt("below config", lambda: write("below/more/again/config"))
 os.rename("below/more/again", ".bare")
 os.makedirs(".bare/refs"); os.makedirs(".bare/objects"); write(".bare/HEAD", "ref: refs/heads/main\n")
 attempt("again config", lambda: write(".bare/config"))
+# What is free in one place does not come to another where it is not, with the directory that it is in.
+os.makedirs("filled"); write("filled/attributes", "* filter=x\n")
+attempt("module info", lambda: os.rename("filled", "super/.git/modules/lib/foo/info"))
+os.makedirs("tree/info"); write("tree/info/attributes", "* filter=x\n"); write("tree/config.worktree")
+attempt("module tree", lambda: os.rename("tree", "super/.git/modules/lib/bar"))
+os.makedirs("super/.git/carried"); write("super/.git/carried/.git", "gitdir: ../x\n"); os.makedirs("vendor")
+attempt("pointer in a directory", lambda: os.rename("super/.git/carried", "vendor/carried"))
 # Names that are protected whatever lies beside them.
 for name in ["ringfence.toml", ".envrc", "deep/.vscode", ".git/hooks", "RINGFENCE.TOML"]:
     os.makedirs("deep", exist_ok=True)

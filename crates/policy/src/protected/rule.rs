@@ -15,7 +15,8 @@ pub trait Surroundings {
     /// Whether a directory has a name in it. What cannot be looked at counts as there.
     fn has(&self, directory: &Path, name: &str) -> bool;
 
-    /// Whether a directory was one of a repository before the change that is judged, even if it is none any more.
+    /// Whether a directory certainly was one of a repository before the change that is judged, even if it is none any more.
+    /// Such a one may be completed again.
     fn was_repository(&self, directory: &Path) -> bool;
 }
 

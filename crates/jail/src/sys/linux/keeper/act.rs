@@ -356,6 +356,12 @@ impl<'a> Hand<'a> {
         if grounds.lets_out(&from, &to) || both_ways && grounds.lets_out(&to, &from) {
             return Err(Errno::XDEV);
         }
+        let brings = |spot: &Spot, to: &std::path::Path| {
+            grounds.lets_in(to) && kind(&spot.directory, &spot.name) == Some(FileType::Directory)
+        };
+        if brings(&old, &to) || both_ways && brings(&new, &from) {
+            return Err(Errno::XDEV);
+        }
         let slash = |spot: &Spot| spot.slash && kind(&old.directory, &old.name) != Some(FileType::Directory);
         if slash(&old) || slash(&new) {
             return Err(Errno::NOTDIR);

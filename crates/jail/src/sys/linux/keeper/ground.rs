@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use policy::{Act, Ground, Protected, ProtectedName, Ruling, Surroundings, Verdict};
-use rustix::fs::{Access, AtFlags};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::known::Identity;
@@ -66,13 +66,23 @@ impl Grounds {
         below.any(|view| matches!(self.protected.judge(ground, view, Act::File), Verdict::Kept(_)))
     }
 
-    /// Whether something would come from where only the names of git count to where all of them do, with whatever is in it.
+    /// Whether something would come from where fewer names count to where more do, with whatever is in it: from a repository to
+    /// a store, where the names of git count, and from both to where all names do.
     pub(super) fn lets_out(&self, from: &Path, to: &Path) -> bool {
-        let exempt = |path: &Path| {
+        let free = |path: &Path| {
             let (top, ground) = self.around(path)?;
-            Some(Protected::is_exempt(ground, path.strip_prefix(top).ok()?))
+            let below = path.strip_prefix(top).ok()?;
+            let named_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+            let in_git = ground == Ground::Repository || below.components().any(named_git);
+            Some(u8::from(in_git) + u8::from(Protected::is_exempt(ground, below)))
         };
-        exempt(from) == Some(true) && exempt(to) == Some(false)
+        free(from).zip(free(to)).is_some_and(|(from, to)| from > to)
+    }
+
+    /// Whether a directory that comes to a path could bring names along that it may not have there.
+    pub(super) fn lets_in(&self, to: &Path) -> bool {
+        let below = |(top, ground): (&Path, Ground)| Some((ground, to.strip_prefix(top).ok()?.to_owned()));
+        self.around(to).and_then(below).is_some_and(|(ground, path)| Protected::is_in_modules(ground, &path))
     }
 
     /// Whether something is mounted at a path or below it: it would come off if the path went away.
@@ -138,27 +148,29 @@ struct Disk<'a, 'b> {
 }
 
 impl Disk<'_, '_> {
-    /// Looks at a directory. What cannot be looked at may be anything.
-    fn look(&self, directory: &Path, look: impl Fn(&OwnedFd) -> bool) -> bool {
+    /// Looks at a directory; `otherwise` if that is not possible.
+    fn look(&self, directory: &Path, otherwise: bool, look: impl Fn(&OwnedFd) -> bool) -> bool {
         self.turn.borrow_mut().take();
         let path = self.top.join(directory);
         if path == self.spot.path {
             return look(&self.spot.directory);
         }
-        self.shared.directory(&path).map_or(true, |handle| look(&handle))
+        self.shared.directory(&path).map_or(otherwise, |handle| look(&handle))
     }
 }
 
 impl Surroundings for Disk<'_, '_> {
+    /// Whatever cannot be looked at may be there.
     fn has(&self, directory: &Path, name: &str) -> bool {
-        self.look(directory, |handle| has(handle, name))
+        self.look(directory, true, |handle| !matches!(stat(handle, name), Err(Errno::NOENT)))
     }
 
+    /// Only what is certain: a repository may be completed again, and nothing else may.
     fn was_repository(&self, directory: &Path) -> bool {
-        self.look(directory, |handle| {
-            let Ok(identity) = Identity::of(handle) else { return true };
+        self.look(directory, false, |handle| {
+            let Ok(identity) = Identity::of(handle) else { return false };
             let repositories = &self.shared.repositories;
-            let was = repositories.was(identity) || policy::is_repository(|name| has(handle, name));
+            let was = repositories.was(identity) || policy::is_repository(|name| stat(handle, name).is_ok());
             if was {
                 repositories.remember(identity);
             }
@@ -167,10 +179,7 @@ impl Surroundings for Disk<'_, '_> {
     }
 }
 
-fn has(directory: &OwnedFd, name: &str) -> bool {
-    // Whatever cannot be looked at may be there.
-    !matches!(
-        rustix::fs::accessat(directory, name, Access::EXISTS, AtFlags::SYMLINK_NOFOLLOW),
-        Err(Errno::NOENT)
-    )
+/// Looks at a name as the jail's user: `access` would ask for the launcher's.
+fn stat(directory: &OwnedFd, name: &str) -> Result<(), Errno> {
+    rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map(drop)
 }
