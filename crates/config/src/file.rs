@@ -56,6 +56,10 @@ fn open(path: &Path, real: &Path) -> Result<Option<File>, Problem> {
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
             Err(untrusted(path, "it is a link").hint("put the file itself there"))
         }
+        // A socket cannot be opened at all.
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+            Err(untrusted(path, "it is not a regular file"))
+        }
         Err(error) => Err(unreadable(path, &error)),
     }
 }

@@ -9,8 +9,12 @@ use crate::trouble::Trouble;
 
 /// Notes at a place that is to be written whether it is, or would make, a part of a git repository.
 pub(crate) fn looked(workspace: &Workspace, location: Location) -> Location {
-    let Some(beside) = Beside::of(&location) else { return location };
-    let found = match workspace.known(&beside.directory) {
+    let found = Beside::of(&location).iter().any(|beside| is_repository(workspace, beside));
+    if found { location.in_repository() } else { location }
+}
+
+fn is_repository(workspace: &Workspace, beside: &Beside) -> bool {
+    match workspace.known(&beside.directory) {
         Ok(directory) => beside.is_repository(|name| {
             // Whatever cannot be looked at may be there.
             !matches!(rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
@@ -18,6 +22,5 @@ pub(crate) fn looked(workspace: &Workspace, location: Location) -> Location {
         // A directory that is not there holds nothing; one that cannot be looked at may hold anything.
         Err(Trouble::Changed) => false,
         Err(_) => true,
-    };
-    if found { location.in_repository() } else { location }
+    }
 }

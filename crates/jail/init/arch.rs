@@ -116,7 +116,12 @@ pub unsafe fn call(number: usize, arguments: [usize; 6]) -> isize {
 ///
 /// The arguments make a process that does not share this stack; `main` may be run with `argument` there.
 #[cfg(target_arch = "x86_64")]
-pub unsafe fn clone(number: usize, arguments: [usize; 2], main: extern "C" fn(usize) -> !, argument: usize) -> isize {
+pub unsafe fn clone(
+    number: usize,
+    arguments: [usize; 2],
+    main: extern "C" fn(usize) -> !,
+    argument: usize,
+) -> isize {
     let result: isize;
     // SAFETY: only the old process comes back behind label 2, with its own stack and registers as declared.
     unsafe {
@@ -144,7 +149,12 @@ pub unsafe fn clone(number: usize, arguments: [usize; 2], main: extern "C" fn(us
 ///
 /// The arguments make a process that does not share this stack; `main` may be run with `argument` there.
 #[cfg(target_arch = "aarch64")]
-pub unsafe fn clone(number: usize, arguments: [usize; 2], main: extern "C" fn(usize) -> !, argument: usize) -> isize {
+pub unsafe fn clone(
+    number: usize,
+    arguments: [usize; 2],
+    main: extern "C" fn(usize) -> !,
+    argument: usize,
+) -> isize {
     let result: isize;
     // SAFETY: only the old process comes back behind label 2, with its own stack and registers as declared.
     unsafe {

@@ -13,13 +13,17 @@
 #![no_builtins]
 
 mod arch;
+mod message;
 #[expect(dead_code, reason = "the supervisor uses the rest")]
 mod ops;
+mod reap;
 
 use arch::number;
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
+use message::{Message, receive_message};
 use ops::{Header, Operation};
+use reap::{reap, subreap, sweep};
 
 /// Set by a process that ends while it shares this memory: it has not executed anything.
 static NOTHING_EXECUTED: AtomicBool = AtomicBool::new(false);
@@ -107,7 +111,9 @@ impl Machine {
             ops::START => Err(self.start([first, second, third])),
             ops::SPAWN => self.spawn(script, [first, second, third]),
             ops::REAP => reap(self.get(ops::CONTROL.into()), self.get(first), self.scripts),
-            ops::SUBREAP => subreap(self.get(ops::CONTROL.into()), self.get(first), self.get(second), self.scripts),
+            ops::SUBREAP => {
+                subreap(self.get(ops::CONTROL.into()), self.get(first), self.get(second), self.scripts)
+            }
             ops::SWEEP => sweep(first),
             _ => Err(ENOSYS),
         }
@@ -184,14 +190,25 @@ impl Machine {
     }
 
     /// Starts a process in this memory. This one sleeps until that one has executed something or ended.
-    fn spawn(&mut self, script: &'static [Operation], [first, cgroup, outside]: [u64; 3]) -> Result<i32, i32> {
+    fn spawn(
+        &mut self,
+        script: &'static [Operation],
+        [first, cgroup, outside]: [u64; 3],
+    ) -> Result<i32, i32> {
         let stack = stack()?;
         let child = Child { machine: *self, script, first: first as usize };
         let into = self.get(cgroup);
         let pid = if into >= 0 { clone_into(into, stack, &child) } else { Err(ENOSYS) };
         let pid = pid.or_else(|_| {
             // The new process joins by itself; it reads the register from its copy.
-            let child = Child { machine: { let mut copy = *self; copy.set(outside as u16, 1); copy }, ..child };
+            let child = Child {
+                machine: {
+                    let mut copy = *self;
+                    copy.set(outside as u16, 1);
+                    copy
+                },
+                ..child
+            };
             clone_beside(stack, &child)
         })?;
         if NOTHING_EXECUTED.load(Ordering::Relaxed) {
@@ -231,7 +248,9 @@ fn stack() -> Result<usize, i32> {
     // SAFETY: new memory, wherever the kernel has place for it.
     let bottom = result_of(unsafe { arch::call(number::MMAP, [0, STACK, 0, flags, usize::MAX, 0]) })?;
     // SAFETY: the upper part of what was just mapped and nobody uses.
-    result(unsafe { arch::call(number::MPROTECT, [bottom + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE, 0, 0, 0]) })?;
+    result(unsafe {
+        arch::call(number::MPROTECT, [bottom + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE, 0, 0, 0])
+    })?;
     Ok(bottom + STACK)
 }
 
@@ -265,7 +284,8 @@ fn map(script: i32, which: u64) -> Result<&'static [Operation], i32> {
     let address = (ops::BASE + which * ops::SPACING) as usize;
     let flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_POPULATE;
     // SAFETY: the address is nobody's; the kernel refuses one that is.
-    let mapped = result_of(unsafe { arch::call(number::MMAP, [address, length, PROT_READ, flags, handle, 0]) })?;
+    let mapped =
+        result_of(unsafe { arch::call(number::MMAP, [address, length, PROT_READ, flags, handle, 0]) })?;
     if mapped != address || length < size_of::<Header>() || length as u64 > ops::SPACING {
         return Err(EFAULT);
     }
@@ -277,7 +297,10 @@ fn map(script: i32, which: u64) -> Result<&'static [Operation], i32> {
     }
     // SAFETY: they lie within the script, aligned, and are not unmapped before the last of them is performed.
     Ok(unsafe {
-        core::slice::from_raw_parts((address + header.operations as usize) as *const Operation, header.count as usize)
+        core::slice::from_raw_parts(
+            (address + header.operations as usize) as *const Operation,
+            header.count as usize,
+        )
     })
 }
 
@@ -337,272 +360,15 @@ fn keep(handles: [i32; 6]) -> Result<i32, i32> {
         let next = rest.filter(|handle| *handle >= first).min().unwrap_or(u32::MAX);
         if first < next {
             // SAFETY: no pointers; nothing here uses what is closed.
-            result(unsafe { arch::call(number::CLOSE_RANGE, [first as usize, next as usize - 1, 0, 0, 0, 0]) })?;
+            result(unsafe {
+                arch::call(number::CLOSE_RANGE, [first as usize, next as usize - 1, 0, 0, 0, 0])
+            })?;
         }
         if next == u32::MAX {
             return Ok(0);
         }
         first = next + 1;
     }
-}
-
-/// Reaps until the command has ended. The end of this process is then the end of everything in its namespace.
-fn reap(control: i32, command: i32, scripts: u64) -> Result<i32, i32> {
-    unmap(scripts);
-    loop {
-        match wait_for_any(WUNTRACED) {
-            Ok((pid, status)) if pid == command => {
-                report(control, ops::CHANGED, status);
-                if !is_stopped(status) {
-                    exit(0)
-                }
-            }
-            Ok(_) | Err(EINTR) => {}
-            Err(_) => exit(0),
-        }
-    }
-}
-
-/// Reaps until the command has ended or somebody wants it to, and ends everything below this process.
-fn subreap(control: i32, command: i32, children: i32, scripts: u64) -> Result<i32, i32> {
-    unmap(scripts);
-    while reap_ended(control, command, WNOHANG | WUNTRACED) {
-        match next_signal() {
-            Ok(SIGCHLD_NUMBER) | Err(EINTR) => {}
-            _ => break,
-        }
-    }
-    loop {
-        end_children(children);
-        // One at least; what it leaves behind is ours then, and ended next.
-        match wait_for_any(0) {
-            Ok((pid, status)) if pid == command => report(control, ops::CHANGED, status),
-            Ok(_) | Err(EINTR) => {}
-            Err(_) => exit(0),
-        }
-        reap_ended(control, command, WNOHANG);
-    }
-}
-
-/// Takes notice of every child that has changed. Returns whether there is still a command to wait for.
-fn reap_ended(control: i32, command: i32, how: usize) -> bool {
-    loop {
-        match wait_for_any(how) {
-            Ok((0, _)) => return true,
-            Ok((pid, status)) if pid == command => {
-                report(control, ops::CHANGED, status);
-                if !is_stopped(status) {
-                    return false;
-                }
-            }
-            Ok(_) | Err(EINTR) => {}
-            Err(_) => return false,
-        }
-    }
-}
-
-fn wait_for_any(how: usize) -> Result<(i32, i32), i32> {
-    let mut status = 0_i32;
-    // SAFETY: the kernel writes one int; usage is not asked for.
-    let pid = unsafe { arch::call(number::WAIT4, [usize::MAX, &raw mut status as usize, how | WALL, 0, 0, 0]) };
-    result(pid).map(|pid| (pid, status))
-}
-
-const fn is_stopped(status: i32) -> bool {
-    status & 0xff == 0x7f
-}
-
-/// Sleeps until a child has changed or this process is asked to end. Both signals are blocked.
-fn next_signal() -> Result<i32, i32> {
-    let wanted = 1_u64 << (SIGCHLD_NUMBER - 1) | 1 << (SIGTERM - 1);
-    // SAFETY: the kernel reads one set of signals of eight bytes; null pointers mean no details and no time limit.
-    result(unsafe { arch::call(number::RT_SIGTIMEDWAIT, [&raw const wanted as usize, 0, 0, 8, 0, 0]) })
-}
-
-/// Ends the children of this process and their process groups, which the kernel ends in one step, however fast they
-/// multiply.
-///
-/// Only children: while this process does not wait for one, its number is nobody else's. What is below becomes a child in
-/// turn.
-fn end_children(children: i32) {
-    let mut list = [0_u8; 4096];
-    let arguments = [children as usize, &raw mut list as usize, list.len(), 0, 0, 0];
-    // SAFETY: the kernel writes at most as many bytes as the buffer has.
-    let Ok(length) = result(unsafe { arch::call(number::PREAD, arguments) }) else { return };
-    let mut child = 0_i32;
-    for byte in list.iter().take(length as usize) {
-        if byte.is_ascii_digit() {
-            child = child.wrapping_mul(10).wrapping_add(i32::from(byte - b'0'));
-        } else {
-            // A number that the buffer cuts off has nothing behind it, and waits for the next look.
-            if child > 0 {
-                end_group(child);
-            }
-            child = 0;
-        }
-    }
-}
-
-fn end_group(child: i32) {
-    const SIGKILL: usize = 9;
-    let group_of = |pid: i32| {
-        // SAFETY: no pointers.
-        result(unsafe { arch::call(number::GETPGID, [pid as usize, 0, 0, 0, 0, 0]) })
-    };
-    let kill = |whom: i32| {
-        // SAFETY: no pointers. Fails only for a child that has ended already.
-        unsafe { arch::call(number::KILL, [whom as isize as usize, SIGKILL, 0, 0, 0, 0]) };
-    };
-    kill(child);
-    if let (Ok(group), Ok(own)) = (group_of(child), group_of(0))
-        && group != own
-    {
-        kill(-group);
-    }
-}
-
-/// Waits until nobody can give orders any more, and removes directories: cgroups, which are busy until the last process in
-/// them is gone.
-fn sweep(directories: u64) -> Result<i32, i32> {
-    let mut byte = 0_u8;
-    loop {
-        // SAFETY: the kernel writes one byte at most.
-        match result(unsafe { arch::call(number::READ, [0, &raw mut byte as usize, 1, 0, 0, 0]) }) {
-            Ok(1) | Err(EINTR) => {}
-            _ => break,
-        }
-    }
-    for _ in 0..500 {
-        if !remove_all(directories as *const usize) {
-            break;
-        }
-        let pause = [0_usize, 10_000_000];
-        // SAFETY: the kernel reads one `timespec`.
-        unsafe { arch::call(number::NANOSLEEP, [&raw const pause as usize, 0, 0, 0, 0, 0]) };
-    }
-    exit(0)
-}
-
-/// Removes every directory of a list. Returns whether one of them is still busy.
-fn remove_all(mut directories: *const usize) -> bool {
-    const HERE: usize = -100_isize as usize;
-    const REMOVEDIR: usize = 0x200;
-    let mut busy = false;
-    loop {
-        // SAFETY: the list of the script ends with 0, which ends the loop.
-        let directory = unsafe { *directories };
-        if directory == 0 {
-            return busy;
-        }
-        // SAFETY: the script has a text there.
-        let removed = result(unsafe { arch::call(number::UNLINKAT, [HERE, directory, REMOVEDIR, 0, 0, 0]) });
-        busy |= removed == Err(EBUSY);
-        // SAFETY: the end of the list was not reached.
-        directories = unsafe { directories.add(1) };
-    }
-}
-
-/// A message with descriptors.
-#[repr(C)]
-struct Message {
-    text: [u8; 8],
-    control: Control,
-}
-
-/// A control message as the kernel has it: length, level, type, descriptors.
-#[repr(C, align(8))]
-struct Control {
-    length: usize,
-    level: i32,
-    kind: i32,
-    handles: [i32; ops::HANDLES_AT_ONCE + 1],
-}
-
-#[repr(C)]
-struct MessageHeader {
-    name: usize,
-    name_length: u32,
-    text: usize,
-    texts: usize,
-    control: usize,
-    control_length: usize,
-    flags: i32,
-}
-
-const SOL_SOCKET: i32 = 1;
-const SCM_RIGHTS: i32 = 1;
-/// The length of a control message without descriptors.
-const EMPTY: usize = 16;
-
-impl Message {
-    const fn new(text: [u8; 8]) -> Self {
-        let handles = [-1; ops::HANDLES_AT_ONCE + 1];
-        Self { text, control: Control { length: EMPTY, level: SOL_SOCKET, kind: SCM_RIGHTS, handles } }
-    }
-
-    fn add(&mut self, handle: i32) {
-        let at = (self.control.length - EMPTY) / 4;
-        if let Some(place) = self.control.handles.get_mut(at) {
-            *place = handle;
-            self.control.length += 4;
-        }
-    }
-
-    fn send(&mut self, to: i32) -> Result<i32, i32> {
-        const NOSIGNAL: usize = 0x4000;
-        let length = if self.control.length > EMPTY { (self.control.length + 7) & !7 } else { 0 };
-        self.exchange(number::SENDMSG, to, NOSIGNAL, length)
-    }
-
-    /// Receives a message. Returns how many bytes of text it has.
-    fn receive(&mut self, from: i32) -> Result<i32, i32> {
-        const CMSG_CLOEXEC: usize = 0x4000_0000;
-        self.control.length = 0;
-        self.exchange(number::RECVMSG, from, CMSG_CLOEXEC, size_of::<Control>())
-    }
-
-    fn exchange(&mut self, call: usize, socket: i32, flags: usize, control_length: usize) -> Result<i32, i32> {
-        let text = [&raw mut self.text as usize, self.text.len()];
-        let control = if control_length == 0 { 0 } else { &raw mut self.control as usize };
-        let mut header = MessageHeader {
-            name: 0,
-            name_length: 0,
-            text: &raw const text as usize,
-            texts: 1,
-            control,
-            control_length,
-            flags: 0,
-        };
-        // SAFETY: one `msghdr` that leads to one `iovec` and to a buffer for control messages, all of the sizes given.
-        result(unsafe { arch::call(call, [socket as usize, &raw mut header as usize, flags, 0, 0, 0]) })
-    }
-
-    /// The descriptors that came.
-    fn handles(&self) -> &[i32] {
-        let rights = self.control.level == SOL_SOCKET && self.control.kind == SCM_RIGHTS;
-        let count = if rights { self.control.length.saturating_sub(EMPTY) / 4 } else { 0 };
-        self.control.handles.get(..count).unwrap_or_default()
-    }
-}
-
-/// Receives one message of the supervisor. Its descriptors are added to those that came before. Whoever has no supervisor
-/// any more ends.
-fn receive_message(control: i32, registers: &mut [i32; ops::REGISTERS], count: &mut usize) -> u8 {
-    let mut message = Message::new([0; 8]);
-    loop {
-        match message.receive(control) {
-            Ok(length) if length > 0 => break,
-            Err(EINTR) => {}
-            _ => exit(0),
-        }
-    }
-    for handle in message.handles() {
-        if let Some(place) = registers.get_mut(ops::HANDLES + *count) {
-            *place = *handle;
-            *count += 1;
-        }
-    }
-    message.text[0]
 }
 
 fn report(control: i32, kind: u8, value: i32) {
@@ -644,13 +410,7 @@ const ENOTDIR: i32 = 20;
 const ENOSYS: i32 = 38;
 const ESTALE: i32 = 116;
 
-const SIGTERM: i32 = 15;
-const SIGCHLD_NUMBER: i32 = 17;
 const SIGCHLD: usize = 17;
-
-const WNOHANG: usize = 1;
-const WUNTRACED: usize = 2;
-const WALL: usize = 0x4000_0000;
 
 const CLONE_VM: usize = 0x100;
 const CLONE_VFORK: usize = 0x4000;

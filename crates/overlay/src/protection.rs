@@ -1,9 +1,8 @@
 //! Which changes touch names that a tool outside trusts.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use policy::{Act, Ground, Protected, ProtectedName, Verdict};
+use policy::{Act, Ground, Protected, ProtectedName, Surroundings};
 
 use crate::change::{Kind, Node};
 use crate::directory::Directory;
@@ -25,44 +24,21 @@ impl Protection<'_> {
             Some(Kind::Directory) => Act::Directory,
             Some(Kind::Link(_) | Kind::Special) | None => Act::Placed,
         };
-        match self.names.judge(self.ground, path, act) {
-            Verdict::Free => self.names.unfinished(self.ground, path),
-            Verdict::Kept(name)
-            | Verdict::Pointer(name)
-            | Verdict::Common(name)
-            | Verdict::Settings(name) => Some(name),
-            Verdict::KeptInRepository { depth, name } => {
-                self.is_repository(&path.components().take(depth).collect::<PathBuf>()).then_some(name)
-            }
-            Verdict::KeptIfComplete(name) => self.completes(path).then_some(name),
-        }
-    }
-
-    /// Whether a directory is one of a repository, before or after.
-    fn is_repository(&self, directory: &Path) -> bool {
-        let has = |root: &Directory| PARTS.iter().all(|part| there(root, &directory.join(part)));
-        has(self.lower) || self.merged(directory)
-    }
-
-    /// Whether a name makes its directory one of a repository, which it was not.
-    fn completes(&self, path: &Path) -> bool {
-        let directory = path.parent().unwrap_or(Path::new(""));
-        let was = PARTS.iter().all(|part| there(self.lower, &directory.join(part)));
-        let linked = path.file_name() == Some(OsStr::new("commondir"));
-        linked || !was && self.merged(directory)
-    }
-
-    fn merged(&self, directory: &Path) -> bool {
-        let seen = |part: &&str| {
-            let path = directory.join(part);
-            there(self.upper, &path) || there(self.lower, &path)
-        };
-        PARTS.iter().all(seen)
+        let ruled = self.names.rule(self.ground, path, act, self).name();
+        ruled.or_else(|| self.names.unfinished(self.ground, path))
     }
 }
 
-/// What makes a directory one of a repository.
-const PARTS: &[&str] = &["HEAD", "objects", "refs"];
+impl Surroundings for Protection<'_> {
+    fn has(&self, directory: &Path, name: &str) -> bool {
+        let path = directory.join(name);
+        there(self.upper, &path) || there(self.lower, &path)
+    }
+
+    fn was_repository(&self, directory: &Path) -> bool {
+        policy::is_repository(|name| there(self.lower, &directory.join(name)))
+    }
+}
 
 fn there(root: &Directory, path: &Path) -> bool {
     let found = root.holding(path).and_then(|(parent, name)| parent.look(name));

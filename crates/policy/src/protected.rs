@@ -4,6 +4,7 @@
 //! says what to look at. Names are compared without regard to ASCII case: the disk may be shared with a system that has none.
 
 mod link;
+mod rule;
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,6 +13,7 @@ use std::path::{Component, Path};
 use crate::tables::names::{ENDS, EXACT, ROWS, STARTS, STORES};
 
 pub use link::{Beside, ProtectedNames};
+pub use rule::{Ruling, Surroundings};
 
 /// A name with the reason why it is protected.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -142,10 +144,7 @@ impl Protected {
     /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn judge(&self, ground: Ground, path: &Path, act: Act) -> Verdict {
-        let parts: Vec<&[u8]> = path
-            .components()
-            .filter_map(|part| if let Component::Normal(part) = part { Some(part.as_bytes()) } else { None })
-            .collect();
+        let parts = parts(path);
         let verdict = match ground {
             Ground::Repository => in_repository(&parts, act),
             Ground::Tree => in_tree(&parts, act),
@@ -171,9 +170,29 @@ impl Protected {
         ground == Ground::Repository || parts.any(|part| lax(part.as_os_str().as_bytes()))
     }
 
+    /// Whether a path lies among the repositories of submodules. Where one of them begins cannot be seen, so a directory that is
+    /// moved there could bring any of its names along.
+    #[must_use]
+    pub fn is_in_modules(ground: Ground, path: &Path) -> bool {
+        let parts = parts(path);
+        let top = match ground {
+            Ground::Repository => Some(0),
+            Ground::Tree => parts.iter().position(|part| same(part, b".git")).map(|at| at + 1),
+        };
+        top.is_some_and(|top| {
+            parts.get(top).is_some_and(|part| is(part, &["modules"])) && parts.len() > top + 1
+        })
+    }
+
     fn holds(&self, row: &ProtectedName) -> bool {
         !self.free.contains(row.name)
     }
+}
+
+/// The components of a plain path.
+fn parts(path: &Path) -> Vec<&[u8]> {
+    let normal = |part| if let Component::Normal(part) = part { Some(part.as_bytes()) } else { None };
+    path.components().filter_map(normal).collect()
 }
 
 fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
@@ -194,7 +213,7 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
     let store = parts.iter().position(|part| is(part, STORES));
     let outside = &parts[..store.unwrap_or(parts.len())];
     let named = (0..outside.len()).find_map(|at| from(&outside[at..], act));
-    named.map_or_else(|| bare(parts), Verdict::Kept)
+    named.map_or_else(|| bare(parts, act), Verdict::Kept)
 }
 
 fn is_of_git(row: &ProtectedName) -> bool {
@@ -259,19 +278,23 @@ fn same(part: &[u8], name: &[u8]) -> bool {
 }
 
 /// A repository without a working tree may lie anywhere, under any name.
-fn bare(parts: &[&[u8]]) -> Verdict {
-    for (at, part) in parts.iter().enumerate() {
-        let rest = &parts[at..];
-        if let Some(row) = of_repository(rest).filter(|_| !is(part, &["commondir"])) {
-            return Verdict::KeptInRepository { depth: at, name: row };
-        }
+fn bare(parts: &[&[u8]], act: Act) -> Verdict {
+    let first = (0..parts.len()).find_map(|at| Some((at, of_bare(&parts[at..], act)?)));
+    match (first, parts.last()) {
+        (Some((depth, name)), _) => Verdict::KeptInRepository { depth, name },
+        (None, Some(last)) if is(last, MAKES_REPOSITORY) => kept(".git", Verdict::KeptIfComplete),
+        (None, _) => Verdict::Free,
     }
-    match parts.last() {
-        Some(last) if is(last, &["HEAD", "objects", "refs", "commondir"]) => {
-            kept(".git", Verdict::KeptIfComplete)
-        }
-        _ => Verdict::Free,
-    }
+}
+
+/// The names that make a directory one of a repository: see [`is_repository`].
+const MAKES_REPOSITORY: &[&str] = &["HEAD", "objects", "refs", "commondir"];
+
+/// The row of a name in a repository without a working tree, by its path below the top of the repository. A directory with
+/// content that is moved there brings the names below it along.
+fn of_bare(parts: &[&[u8]], act: Act) -> Option<&'static ProtectedName> {
+    let above = |row: &&ProtectedName| act == Act::Placed && fits(&row.parts[1..], parts);
+    of_repository(parts).or_else(|| git_rows().find(above))
 }
 
 fn is(part: &[u8], names: &[&str]) -> bool {
@@ -282,6 +305,10 @@ fn is(part: &[u8], names: &[&str]) -> bool {
 fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
     match parts {
         [] => kept(".git", Verdict::Kept),
+        // The directory of all working trees is none itself.
+        [top, last] if act != Act::Placed && is(top, &["worktrees"]) && is(last, MAKES_REPOSITORY) => {
+            kept(".git", Verdict::KeptIfComplete)
+        }
         [top, _, rest @ ..] if is(top, &["worktrees"]) => in_worktree(rest, act),
         [top, rest @ ..] if is(top, &["modules"]) => in_module(rest, act),
         [top] if is(top, &["config"]) => kept(".git/config", Verdict::Settings),
@@ -303,9 +330,7 @@ fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
 /// Somewhere inside a repository, where a second one could be put together.
 fn inner(parts: &[&[u8]]) -> Verdict {
     match parts.last() {
-        Some(last) if parts.len() > 1 && is(last, &["HEAD", "objects", "refs", "commondir"]) => {
-            kept(".git", Verdict::KeptIfComplete)
-        }
+        Some(last) if parts.len() > 1 && is(last, MAKES_REPOSITORY) => kept(".git", Verdict::KeptIfComplete),
         _ => Verdict::Free,
     }
 }
@@ -330,9 +355,7 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
         (Some(row), _) => Verdict::Kept(row),
-        (None, [.., last]) if is(last, &["HEAD", "commondir", "objects", "refs"]) => {
-            kept(".git/modules", Verdict::KeptIfComplete)
-        }
+        (None, [.., last]) if is(last, MAKES_REPOSITORY) => kept(".git/modules", Verdict::KeptIfComplete),
         (None, []) => kept(".git/modules", Verdict::Kept),
         (None, _) if act == Act::Placed && end == rest.len() && rest.len() == 1 => {
             kept(".git/modules", Verdict::Kept)
@@ -347,8 +370,7 @@ fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
     if !matches!(first, b'h' | b'H' | b'c' | b'C' | b'i' | b'I' | b'o' | b'O') {
         return None;
     }
-    let rows = ROWS.iter().take_while(|row| is_of_git(row)).filter(|row| row.parts.len() > 1);
-    rows.filter(|row| row.name != ".git/modules").find(|row| {
+    git_rows().find(|row| {
         let names = &row.parts[1..];
         parts.len() >= names.len() && fits(names, parts)
     })
@@ -372,6 +394,12 @@ pub const UNFINISHED: &[&str] = &["rebase-merge", "rebase-apply", "sequencer"];
 /// A repository whose working tree lies further down in a tree than this is not looked at when a command has ended, and neither is
 /// one in a directory of packages: nothing can be left unfinished there.
 pub const UNFINISHED_DEPTH: usize = 2;
+
+/// The rows of names below the top of a repository, without those that have rules of their own.
+fn git_rows() -> impl Iterator<Item = &'static ProtectedName> {
+    let rows = ROWS.iter().take_while(|row| is_of_git(row)).filter(|row| row.parts.len() > 1);
+    rows.filter(|row| row.name != ".git/modules" && !UNFINISHED.contains(&row.parts[1]))
+}
 
 /// Whether git takes a directory for one of a repository, by who can say what it has.
 pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jail::{Mode, Repository, Spec, TakenOut, repository};
-use policy::{Act, Code, GitSetting, Ground, Protected, ProtectedName, Shown, Verdict, git_settings};
+use policy::{
+    Act, Code, GitSetting, Ground, Protected, ProtectedName, Shown, Surroundings, Verdict, git_settings,
+};
 use rustix::fs::OFlags;
 use rustix::time::ClockId;
 use serde_json::json;
@@ -176,12 +178,8 @@ impl Walk<'_> {
             Verdict::Common(row) if text(&path).is_none_or(|text| text.trim_ascii_end() != b"../..") => {
                 say(row)
             }
-            Verdict::KeptInRepository { depth, name } => {
-                let directory: PathBuf = below.components().take(depth).collect();
-                is_repository(&top.join(directory)).then(|| say(name)).flatten()
-            }
-            Verdict::KeptIfComplete(name) => {
-                path.parent().filter(|path| is_repository(path)).and_then(|_| say(name))
+            Verdict::KeptInRepository { .. } | Verdict::KeptIfComplete(_) => {
+                self.wire.protected.rule(ground, below, Act::File, &Afterwards(top)).name().and_then(say)
             }
             _ => None,
         }
@@ -200,8 +198,18 @@ fn is_objects(below: &Path, ground: Ground) -> bool {
     is && (of_git || ground == Ground::Repository && below.components().count() == 1)
 }
 
-fn is_repository(directory: &Path) -> bool {
-    policy::is_repository(|name| directory.join(name).symlink_metadata().is_ok())
+/// The disk below a directory, after the command has ended.
+struct Afterwards<'a>(&'a Path);
+
+impl Surroundings for Afterwards<'_> {
+    fn has(&self, directory: &Path, name: &str) -> bool {
+        self.0.join(directory).join(name).symlink_metadata().is_ok()
+    }
+
+    /// What it was before is not known any more.
+    fn was_repository(&self, _: &Path) -> bool {
+        false
+    }
 }
 
 /// Whether the repository that a pointer leads to knows its working tree.

@@ -1,5 +1,5 @@
 """Calls that make names or open files for writing, each with its answer: the same wherever nothing is protected."""
-import ctypes, errno, os, stat, threading
+import ctypes, errno, os, socket, stat, struct, threading
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -184,6 +184,117 @@ def through():
     return text
 row("fifo", through)
 row("fifo, nobody there", lambda: opened("fifo", W | os.O_NONBLOCK))
+
+# Sockets that get an address.
+def bound(address, length=None, kind=socket.AF_UNIX, of=None):
+    """What `bind` says to bytes."""
+    made = of or socket.socket(kind, socket.SOCK_DGRAM if kind == socket.AF_INET else socket.SOCK_STREAM)
+    fd = made if isinstance(made, int) else made.fileno()
+    if libc.bind(fd, address, len(address) if length is None else length):
+        raise OSError(ctypes.get_errno(), "bind")
+    return None if isinstance(made, int) else made.getsockname()
+def unix(path):
+    return struct.pack("H", socket.AF_UNIX) + path
+def inode(path):
+    found = os.lstat(path)
+    return f"{stat.S_IFMT(found.st_mode):o} {found.st_mode & 0o7777:o}"
+row("bind", lambda: bound(unix(b"sock\0")))
+row("bind made", lambda: inode("sock"))
+row("bind again", lambda: bound(unix(b"sock\0")))
+row("bind without end", lambda: bound(unix(b"sock2")))
+row("bind more after end", lambda: bound(unix(b"sock3\0abc")))
+row("bind in directory", lambda: bound(unix(b"d/sock\0")))
+row("bind in linked directory", lambda: bound(unix(b"ld/e/../sock2\0")))
+row("bind absolute", lambda: bound(unix(os.getcwd().encode() + b"/d/e/s\0")).replace(os.getcwd(), "TOP"))
+row("bind on a file", lambda: bound(unix(b"f\0")))
+row("bind on a directory", lambda: bound(unix(b"d\0")))
+row("bind on dangling", lambda: (os.symlink("gone3", "dang3"), bound(unix(b"dang3\0")))[1])
+row("bind on a loop", lambda: bound(unix(b"loop/x\0")))
+row("bind dot", lambda: bound(unix(b".\0")))
+row("bind dotdot", lambda: bound(unix(b"d/..\0")))
+row("bind root", lambda: bound(unix(b"/\0")))
+row("bind slash", lambda: bound(unix(b"sock9/\0")))
+row("bind slash old", lambda: bound(unix(b"d/\0")))
+row("bind in nothing", lambda: bound(unix(b"no/sock\0")))
+row("bind below a file", lambda: bound(unix(b"f/sock\0")))
+row("bind 107", lambda: bound(unix(b"x" * 107 + b"\0")))
+row("bind 108", lambda: bound(unix(b"y" * 108)))
+row("bind 108 in directory", lambda: bound(unix(b"d/" + b"z" * 106)))
+row("bind 109", lambda: bound(unix(b"x" * 109)))
+row("bind too long", lambda: bound(unix(b"x" * 200)))
+row("bind huge", lambda: bound(unix(b"a\0"), 1 << 30))
+row("bind negative", lambda: bound(unix(b"a\0"), -1))
+row("bind nothing", lambda: bound(b"", 0))
+row("bind half a family", lambda: bound(b"\1"))
+row("bind family alone", lambda: len(bound(unix(b""))))
+row("bind abstract", lambda: bound(unix(b"\0ringfence-law-%d" % os.getpid())).startswith(b"\0ringfence-law-"))
+row("bind another family", lambda: bound(struct.pack("H", 2) + b"sock4\0"))
+def faulty():
+    made = socket.socket(socket.AF_UNIX)
+    if libc.bind(made.fileno(), ctypes.c_void_p(1), 10): raise OSError(ctypes.get_errno(), "bind")
+row("bind fault", faulty)
+row("bind no descriptor", lambda: bound(unix(b"sock5\0"), of=999))
+row("bind no socket", lambda: bound(unix(b"sock5\0"), of=os.open("f", os.O_RDONLY)))
+row("bind no socket, bad length", lambda: bound(unix(b"sock5\0"), -1, of=os.open("f", os.O_RDONLY)))
+twice = socket.socket(socket.AF_UNIX); twice.bind("twice")
+row("bind twice", lambda: bound(unix(b"twice2\0"), of=twice))
+row("bind twice made", lambda: inode("twice2"))
+os.umask(0o027)
+row("bind umask", lambda: (bound(unix(b"masked\0")), inode("masked"))[1])
+def chmodded():
+    made = socket.socket(socket.AF_UNIX); os.fchmod(made.fileno(), 0o600); made.bind("chmodded")
+    return inode("chmodded")
+row("bind mode of the socket", chmodded)
+os.umask(0o022)
+def talk(path):
+    """A server is found by the address that it says it has, also from elsewhere."""
+    server = socket.socket(socket.AF_UNIX); server.bind(path); server.listen()
+    here = os.getcwd(); os.chdir("/")
+    try:
+        client = socket.socket(socket.AF_UNIX); client.connect(server.getsockname())
+    finally: os.chdir(here)
+    client.send(b"hello")
+    return server.accept()[0].recv(9).decode()
+row("talk", lambda: talk(os.getcwd() + "/d/talk"))
+row("talk in tmp", lambda: talk(f"/tmp/rf-law-{os.getpid()}") + str(os.remove(f"/tmp/rf-law-{os.getpid()}")))
+def own_table():
+    """A thread may have descriptors of its own."""
+    said = []
+    def other():
+        libc.unshare(0x400)
+        os.dup2(os.open("f", os.O_RDONLY), shared.fileno())
+        try: bound(unix(b"own-table\0"), of=shared.fileno())
+        except OSError as error: said.append(errno.errorcode[error.errno])
+    shared = socket.socket(socket.AF_UNIX)
+    thread = threading.Thread(target=other); thread.start(); thread.join()
+    return said, shared.getsockname(), os.path.exists("own-table")
+row("bind in a thread with its own descriptors", own_table)
+def inet(port, host="127.0.0.1", family=socket.AF_INET):
+    return struct.pack("H", family) + struct.pack("!H4s8x", port, socket.inet_aton(host))
+row("bind inet", lambda: bound(inet(0), kind=socket.AF_INET)[0])
+row("bind inet, not ours", lambda: bound(inet(0, "192.0.2.1"), kind=socket.AF_INET))
+row("bind inet, short", lambda: bound(inet(0)[:8], kind=socket.AF_INET))
+row("bind inet, family unix", lambda: bound(unix(b"sock6\0"), kind=socket.AF_INET))
+row("bind inet, wrong family", lambda: bound(inet(0, family=10), kind=socket.AF_INET))
+def port_in_use():
+    first = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); first.bind(("127.0.0.1", 0))
+    return bound(inet(first.getsockname()[1]), kind=socket.AF_INET)
+row("bind inet, in use", port_in_use)
+def six():
+    made = socket.socket(socket.AF_INET6); made.bind(("::1", 0))
+    return made.getsockname()[0]
+row("bind inet6", six)
+def netlink(pid, times=1):
+    made = [socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) for _ in range(times)]
+    for one in made: one.bind((pid, 0))
+    return ["own" if one.getsockname()[0] == os.getpid() else one.getsockname()[0] >= 1 << 31 for one in made]
+row("bind netlink", lambda: netlink(0))
+row("bind netlink twice", lambda: netlink(0, 3))
+def netlink_again():
+    made = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); made.bind((0, 0)); made.bind((0, 0))
+row("bind netlink again", netlink_again)
+row("datagram by name", lambda: (lambda a, b: (a.bind("dg-a"), b.bind("dg-b"), b.connect("dg-a"), b.send(b"x"), a.recvfrom(9))[-1])(
+    socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)))
 
 # Where the directory is gone.
 os.mkdir("away"); os.chdir("away"); os.rmdir("../away")

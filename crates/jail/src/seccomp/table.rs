@@ -442,8 +442,8 @@ pub(super) const SHARED: &[Row] = &[
     },
 ];
 
-/// Rows of the filter that has names made by somebody else. Removing one is left to the command: it makes nothing run, and there is
-/// much to remove. A socket in a file system (`bind`) is nothing that a tool would read.
+/// Rows of the filter that has names made by the notify supervisor. Removing one is left to the command: it makes nothing run, and
+/// there is much to remove.
 pub(super) const KEPT: &[Row] = &[
     Row {
         calls: &[x86("open", 2)],
@@ -481,6 +481,18 @@ pub(super) const KEPT: &[Row] = &[
         when: &[],
         answer: Answer::Notify,
         because: "changes a file by its name",
+    },
+    Row {
+        calls: &[call("bind", 49, 200)],
+        when: &[],
+        answer: Answer::Notify,
+        because: "a socket with a path is a name; which socket and which address it is stands behind pointers",
+    },
+    Row {
+        calls: &[call("getsockname", 51, 204)],
+        when: &[],
+        answer: Answer::Notify,
+        because: "a socket that was bound by the supervisor has the address that its owner gave",
     },
     Row {
         calls: &[call("umask", 95, 166)],

@@ -2,6 +2,7 @@
 
 mod interpreter;
 mod numbers;
+mod paths;
 mod vectors;
 
 use std::collections::BTreeSet;

@@ -4,7 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Act, Ground, Protected, ProtectedName, Standing, Verdict, is_repository};
+use super::rule::in_repository;
+use super::{
+    Act, Ground, MAKES_REPOSITORY, Protected, ProtectedName, Standing, Verdict, is, is_repository, parts,
+};
 use crate::Code;
 use crate::chain::{Floor, Policy};
 use crate::decision::{Decision, Reason};
@@ -27,22 +30,22 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// What has to be looked at before a place is written. Who finds a repository there says so: see
+    /// The directories to look at before a place is written. A caller that finds a repository at one of them says so: see
     /// [`Location::in_repository`].
     #[must_use]
-    pub fn of(location: &Location) -> Option<Self> {
+    pub fn of(location: &Location) -> Vec<Self> {
         let below = below(location.real_pair());
-        let depth = below.components().count();
-        let above = |levels: usize| location.path().ancestors().nth(levels).map(Path::to_owned);
-        match Protected::all().judge(Ground::Tree, below, Act::File) {
-            Verdict::KeptInRepository { depth: kept, .. } => {
-                Some(Self { directory: above(depth - kept)?, name: None })
-            }
-            Verdict::KeptIfComplete(_) => {
-                Some(Self { directory: above(1)?, name: Some(below.file_name()?.to_owned()) })
-            }
-            _ => None,
+        let names = parts(below);
+        let verdict = Protected::all().judge(Ground::Tree, below, Act::File);
+        if !matches!(verdict, Verdict::KeptInRepository { .. } | Verdict::KeptIfComplete(_)) {
+            return Vec::new();
         }
+        let above = |depth: usize| location.path().ancestors().nth(names.len() - depth).map(Path::to_owned);
+        let inside = in_repository(&names, Ground::Tree, Act::File).map(|(depth, _)| (depth, None));
+        let last = below.file_name().filter(|name| is(name.as_bytes(), MAKES_REPOSITORY));
+        let completing = last.map(|name| (names.len() - 1, Some(name.to_owned())));
+        let all = inside.chain(completing);
+        all.filter_map(|(depth, name)| Some(Self { directory: above(depth)?, name })).collect()
     }
 
     /// Whether the directory is one of a repository, or would be with the name, by who can say whether it has others.
@@ -165,16 +168,21 @@ mod tests {
     #[test]
     fn what_has_to_be_looked_at_is_named() {
         let beside = |path: &str| Beside::of(&Location::new(Path::new("/ws"), Path::new(path)).unwrap());
-        let expected = |directory: &str, name: Option<&str>| {
-            Some(Beside { directory: directory.into(), name: name.map(Into::into) })
+        let one = |directory: &str, name: Option<&str>| Beside {
+            directory: directory.into(),
+            name: name.map(Into::into),
         };
+        let expected = |directory: &str, name: Option<&str>| vec![one(directory, name)];
         assert_eq!(beside("/ws/a/config"), expected("/ws/a", None));
         assert_eq!(beside("/ws/config"), expected("/ws", None));
         assert_eq!(beside("/ws/a/hooks/x/y"), expected("/ws/a", None));
         assert_eq!(beside("/ws/a/HEAD"), expected("/ws/a", Some("HEAD")));
         assert_eq!(beside("/out/b/HEAD"), expected("/out/b", Some("HEAD")));
-        assert_eq!(beside("/ws/a/main.rs"), None);
-        let head = expected("/ws/a", Some("head")).unwrap();
+        assert_eq!(beside("/ws/a/main.rs"), []);
+        assert_eq!(beside("/ws/hooks/b/config"), [one("/ws", None), one("/ws/hooks/b", None)]);
+        assert_eq!(beside("/ws/hooks/refs"), [one("/ws", None), one("/ws/hooks", Some("refs"))]);
+        assert_eq!(beside("/ws/a/commondir"), [one("/ws/a", None), one("/ws/a", Some("commondir"))]);
+        let head = one("/ws/a", Some("head"));
         assert!(head.is_repository(|name| name != "HEAD") && !head.is_repository(|_| false));
     }
 }

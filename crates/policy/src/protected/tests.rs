@@ -52,6 +52,9 @@ fn names_in_a_tree() {
         (".pnp.cjs", "---"),
         (".config/app/settings.json", "---"),
         ("Makefile", "---"),
+        ("bare/rebase-merge/git-rebase-todo", "---"),
+        ("bare/sequencer/todo", "---"),
+        ("bare/info", "--r"),
         (".git", "P-K"),
         ("sub/.git", "P-K"),
         (".git/HEAD", "---"),
@@ -81,6 +84,8 @@ fn names_in_a_tree() {
         (".git/modules/a/b/hooks/post-checkout", "KKK"),
         (".git/modules/a/HEAD", "ccc"),
         (".git/modules/a/refs/heads/config", "---"),
+        (".git/modules/a/refs/x/HEAD", "ccc"),
+        (".git/worktrees/refs", "ccK"),
         (".git/modules/a/objects/info/alternates", "KKK"),
         (".git/modules/objects/x/HEAD", "ccc"),
         (".git/modules/a/refs/x/refs", "ccc"),
@@ -153,6 +158,21 @@ fn what_is_exempt() {
         assert_eq!(Protected::is_exempt(Ground::Tree, Path::new(path)), expected, "{path}");
         assert!(Protected::is_exempt(Ground::Repository, Path::new(path)));
     }
+}
+
+#[test]
+fn what_lies_among_modules() {
+    let rows = [
+        (".git/modules/a/b", true),
+        ("x/.GIT/MODULES/a", true),
+        (".git/modules", false),
+        ("modules/a", false),
+        (".git/x/modules/a", false),
+    ];
+    for (path, expected) in rows {
+        assert_eq!(Protected::is_in_modules(Ground::Tree, Path::new(path)), expected, "{path}");
+    }
+    assert!(Protected::is_in_modules(Ground::Repository, Path::new("modules/a")));
 }
 
 #[test]

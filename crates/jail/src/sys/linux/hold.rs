@@ -61,6 +61,9 @@ impl Held {
     }
 
     pub(crate) fn release(mut self) -> Result<Running, JailError> {
+        if let Some(keeper) = &self.running.keeper {
+            keeper.wait_until_ready();
+        }
         self.running.began = Instant::now();
         match self.running.cell.go().map_err(|broken| error(self.provider, broken))? {
             Ok(()) => Ok(self.running),
@@ -216,7 +219,7 @@ fn finish(
     })?;
     running.sockets = sockets;
     if let (Some(listener), Some(root), Some(first), Some(about)) = (listener, root, first, about) {
-        running.keeper = Some(Keeper::start(listener, root, first, about));
+        running.keeper = Some(Keeper::start(listener, root, first, about).map_err(Broken::NoProcess)?);
     }
     Ok((running, enforcement(plan, spec, lessened, resources)))
 }

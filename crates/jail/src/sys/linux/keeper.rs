@@ -10,15 +10,22 @@
 mod act;
 mod caller;
 mod ground;
+mod known;
 mod path;
 mod repository;
+mod settings;
+mod socket;
+mod staging;
+mod turn;
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use policy::Protected;
@@ -34,13 +41,36 @@ use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;
 use crate::uses::{Use, Uses};
 use ground::Grounds;
+use known::Repositories;
+use socket::SocketNames;
+use turn::Turns;
 
-/// Threads that hear the calls of a jail until nobody is left to make one. Dropped, they are waited for: whoever has them
-/// ends the jail first.
+/// Threads that hear the calls of a jail until nobody is left to make one.
+///
+/// **Invariant.** Nobody waits for them without a limit: a file system that does not answer can hold one for ever.
 pub(super) struct Keeper {
-    thread: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
+    /// Every thread has the other end until it ends.
+    ended: Receiver<Infallible>,
+    /// The first thread has the other end until the repositories are known.
+    ready: Receiver<Infallible>,
 }
+
+/// What there is to say when the jail has ended.
+#[derive(Default)]
+pub(super) struct Report {
+    /// What was refused, each once, in the order in which it was tried first.
+    pub(super) denials: Vec<Denial>,
+    /// What was used.
+    pub(super) uses: Uses,
+    /// What went wrong with the supervisor itself.
+    pub(super) notes: Vec<String>,
+}
+
+/// How long the threads may take to notice that the jail has ended.
+const LAST_CALLS: Duration = Duration::from_secs(2);
+/// How long the start of the command may wait until the repositories are known.
+const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
 /// What a keeper is told about its jail.
 pub(super) struct About {
@@ -82,9 +112,11 @@ struct Shared {
     /// Whether somebody has another one.
     umasks_differ: AtomicBool,
     /// Held where a verdict depends on what lies beside a name, until it is made.
-    beside: Mutex<()>,
-    /// Repositories that the command has made, by device and inode.
-    made: Mutex<HashSet<(u64, u64)>>,
+    turns: Turns,
+    repositories: Repositories,
+    sockets: SocketNames,
+    /// What went wrong here.
+    failures: Mutex<Vec<String>>,
     told: Mutex<Told>,
     seen: Mutex<Uses>,
     /// Where a name was made last.
@@ -110,10 +142,12 @@ struct Told {
 
 /// A program that is refused something new every time is told about this often.
 const MOST: usize = 200;
+/// Failures that are told.
+const MOST_FAILURES: usize = 10;
 
 impl Keeper {
     /// Starts listening. `root` is the root directory of the jail, and `first` its first process.
-    pub(super) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Self {
+    pub(super) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Result<Self, Errno> {
         notify::listen_on_the_spot(listener.as_fd());
         let shared = Arc::new(Shared {
             listener,
@@ -123,49 +157,92 @@ impl Keeper {
             mounts: OnceLock::new(),
             umask: OnceLock::new(),
             umasks_differ: AtomicBool::new(false),
-            beside: Mutex::new(()),
-            made: Mutex::default(),
+            turns: Turns::default(),
+            repositories: Repositories::default(),
+            sockets: SocketNames::default(),
+            failures: Mutex::default(),
             told: Mutex::default(),
             seen: Mutex::default(),
             place: Mutex::default(),
         });
+        let ((alive, ended), (looking, ready)) = (channel(), channel());
         let listening = Arc::clone(&shared);
-        Self { thread: Some(std::thread::spawn(move || listening.listen_together())), shared }
+        spawn(move || listening.listen_together(&alive, looking))?;
+        Ok(Self { shared, ended, ready })
     }
 
-    /// What was refused and what was used, each once, in the order in which it was tried first.
-    pub(super) fn told(mut self) -> (Vec<Denial>, Uses) {
-        self.join();
-        let mut told = self.shared.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut seen = self.shared.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        (std::mem::take(&mut told.order), std::mem::take(&mut seen))
+    /// Waits until the repositories are known: the command could take them apart. Not for ever; no call is answered before.
+    pub(super) fn wait_until_ready(&self) {
+        let _known_or_late = self.ready.recv_timeout(LONGEST_LOOK);
     }
 
-    fn join(&mut self) {
-        // One that has panicked hears nothing more; the calls that it left are never answered.
-        drop(self.thread.take().map(JoinHandle::join));
+    /// What was refused and what was used. The jail has ended; a thread that does not notice in time is left behind.
+    pub(super) fn report(self) -> Report {
+        let stuck = self.ended.recv_timeout(LAST_CALLS) == Err(RecvTimeoutError::Timeout);
+        let mut report = Report::default();
+        if let Some(mut told) = available(&self.shared.told) {
+            report.denials = std::mem::take(&mut told.order);
+        }
+        if let Some(mut seen) = available(&self.shared.seen) {
+            report.uses = std::mem::take(&mut seen);
+        }
+        if let Some(mut failures) = available(&self.shared.failures) {
+            report.notes = std::mem::take(&mut failures);
+        }
+        report.notes.extend(stuck.then(|| STUCK.to_owned()));
+        report
     }
 }
 
-impl Drop for Keeper {
-    fn drop(&mut self) {
-        self.join();
+const STUCK: &str = "the supervisor of file names was still busy when the jail ended, perhaps with a file system that does not answer; \
+    what it refused last may be missing here";
+
+/// What is behind a lock, unless somebody holds it.
+fn available<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match lock.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
+}
+
+fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Errno> {
+    let spawned = std::thread::Builder::new().name("names".to_owned()).spawn(work);
+    spawned.map(drop).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::AGAIN))
+}
+
+/// Does something for a caller who waits. If it panics, the caller gets an error instead of waiting for ever.
+fn answered(work: impl FnOnce() -> Done, failed: impl FnOnce()) -> Done {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        failed();
+        Done::Answered(Err(Errno::IO))
+    })
 }
 
 impl Shared {
     /// Waits for the first call alone: many commands make none.
     ///
     /// Others then do the next calls while one waits for its caller to take the answer.
-    fn listen_together(self: &Arc<Self>) {
+    fn listen_together(self: &Arc<Self>, alive: &Sender<Infallible>, looking: Sender<Infallible>) {
+        if self.about.keeps() {
+            self.about.grounds.tops().filter_map(|top| self.listed_directory(top).ok()).for_each(|top| {
+                self.repositories.look_through(top);
+            });
+        }
+        drop(looking);
         let Some(notice) = call::next(&self.listener) else { return };
         let others = if call::ends_by_itself() { 2 } else { 0 };
-        std::thread::scope(|scope| {
-            for _ in 0..others {
-                scope.spawn(|| self.listen(None));
+        for _ in 0..others {
+            let (listening, alive) = (Arc::clone(self), alive.clone());
+            let spawned = spawn(move || {
+                listening.listen(None);
+                drop(alive);
+            });
+            if let Err(errno) = spawned {
+                self.fail(format!("a thread of the supervisor of file names could not be started: {errno}"));
             }
-            self.listen(Some(notice));
-        });
+        }
+        self.listen(Some(notice));
     }
 
     fn listen(self: &Arc<Self>, first: Option<Notice>) {
@@ -174,13 +251,28 @@ impl Shared {
         let mut callers = caller::Callers::default();
         let mut next = first.or_else(|| call::next(&self.listener));
         while let Some(notice) = next {
+            let failed =
+                || self.fail(format!("the supervisor of file names failed in call {}", notice.number));
             let done = match ready {
-                Ok(()) => self.hear(&notice, &mut callers),
+                Ok(()) => answered(|| self.hear(&notice, &mut callers), failed),
                 Err(errno) => Done::Answered(Err(errno)),
             };
             self.reply(notice.id, done);
             next = call::next(&self.listener);
         }
+    }
+
+    fn fail(&self, what: String) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() < MOST_FAILURES {
+            failures.push(what);
+        }
+    }
+
+    /// A directory of the jail by its path, to be listed.
+    fn listed_directory(&self, path: &std::path::Path) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat(self.directory(path)?, c".", flags, Mode::empty())
     }
 
     fn hear(self: &Arc<Self>, notice: &Notice, callers: &mut caller::Callers) -> Done {
@@ -305,4 +397,27 @@ enum Done {
 fn refused(shared: &Shared, path: PathBuf, name: &'static policy::ProtectedName) -> Errno {
     shared.tell(Denial::Protected(path, name));
     Errno::PERM
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_answers_the_call_and_is_told() {
+        let mut failures = 0;
+        assert!(matches!(answered(|| Done::Continue, || failures += 1), Done::Continue));
+        assert_eq!(failures, 0);
+        let done = answered(|| panic!("deliberate"), || failures += 1);
+        assert!(matches!(done, Done::Answered(Err(Errno::IO))) && failures == 1);
+    }
+
+    #[test]
+    fn what_is_locked_is_not_waited_for() {
+        let lock = Mutex::new(1);
+        let held = lock.lock();
+        assert!(available(&lock).is_none());
+        drop(held);
+        assert!(available(&lock).is_some());
+    }
 }

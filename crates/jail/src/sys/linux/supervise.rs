@@ -326,7 +326,8 @@ impl Running {
         }
         // It has time to end while the rest is done.
         let sweeper = self.sweeper.map(Sweeper::dismissed);
-        let (denials, seen) = self.keeper.take().map(Keeper::told).unwrap_or_default();
+        let report = self.keeper.take().map(Keeper::report).unwrap_or_default();
+        notes.extend(report.notes);
         let captured = match self.connection {
             Connection::Relay(relay, signals) => {
                 let lost = relay.finish(Instant::now() + LAST_WORDS);
@@ -343,7 +344,7 @@ impl Running {
             (None, Status::Signaled(signal)) => End::Signaled(signal),
         };
         drop(sweeper);
-        Outcome { end, duration, denials, uses: seen, notes, captured }
+        Outcome { end, duration, denials: report.denials, uses: report.uses, notes, captured }
     }
 
     fn observed(&self, used: Option<Used>) -> Observed {

@@ -1,6 +1,6 @@
 //! Calls by which a listener hears of system calls.
 
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -99,6 +99,41 @@ pub(in crate::sys::linux) fn read_memory(pid: u32, address: u64, into: &mut [u8]
     // the other process and only looked up there.
     let count = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(count).map_err(|_| last_errno())
+}
+
+/// Writes to the memory of another process: all of it, or it fails.
+pub(in crate::sys::linux) fn write_memory(pid: u32, address: u64, from: &[u8]) -> Result<(), Errno> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| Errno::SRCH)?;
+    let address = usize::try_from(address).map_err(|_| Errno::FAULT)?;
+    let local = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: from.len() };
+    // SAFETY: the kernel only reads `from`, borrowed for the call; the other address is one of the other process and only
+    // looked up there.
+    let count = unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) };
+    let count = usize::try_from(count).map_err(|_| last_errno())?;
+    if count == from.len() { Ok(()) } else { Err(Errno::FAULT) }
+}
+
+/// Gives a socket an address, as bytes: the kernel says what is wrong with them.
+pub(in crate::sys::linux) fn bind(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
+    // SAFETY: the kernel reads `length` bytes, which `address` has; it is borrowed for the call.
+    let rc = unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr().cast(), length) };
+    if rc == 0 { Ok(()) } else { Err(last_errno()) }
+}
+
+/// The address of a socket, as bytes.
+pub(in crate::sys::linux) fn socket_name(socket: &OwnedFd) -> Result<Vec<u8>, Errno> {
+    let mut address = vec![0_u8; size_of::<libc::sockaddr_storage>()];
+    let mut length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
+    // SAFETY: the kernel writes at most `length` bytes, which `address` has, and then how many there are; both are borrowed
+    // exclusively for the call.
+    let rc = unsafe { libc::getsockname(socket.as_raw_fd(), address.as_mut_ptr().cast(), &raw mut length) };
+    if rc != 0 {
+        return Err(last_errno());
+    }
+    address.truncate(usize::try_from(length).unwrap_or(0));
+    Ok(address)
 }
 
 fn send(listener: BorrowedFd<'_>, mut answer: libc::seccomp_notif_resp) -> Result<(), Errno> {

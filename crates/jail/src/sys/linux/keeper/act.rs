@@ -1,19 +1,20 @@
 //! The calls, done.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use policy::Act;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::caller::Callers;
-use super::ground::{Beside, Leave, judge};
+use super::ground::{Leave, judge};
+use super::known::Identity;
 use super::path::{Finder, Found, Spot, kind};
-use super::repository::Age;
-use super::{Done, Shared, refused, repository};
+use super::turn::Turn;
+use super::{Done, Shared, refused, settings, staging};
 use crate::sys::linux::observe::call::{Notice, int};
 
 /// A call that is made here.
@@ -25,6 +26,8 @@ enum Wanted {
     Link { from: (i32, u64), to: (i32, u64), flags: i32 },
     Rename { from: (i32, u64), to: (i32, u64), flags: u32 },
     Truncate { path: u64, length: u64 },
+    Bind { socket: i32, address: u64, length: i32 },
+    SocketName { socket: i32, address: u64, length: u64 },
     Umask(u32),
 }
 
@@ -35,12 +38,12 @@ pub(super) fn perform(shared: &Arc<Shared>, notice: &Notice, callers: &mut Calle
         shared.start_differing(mask);
         return Done::Continue;
     }
-    let mut attempt = || Hand::reach(shared, notice, callers).and_then(|hand| hand.act(&wanted));
+    let mut attempt = || Hand::reach(shared, notice, callers).and_then(|mut hand| hand.act(&wanted));
     let done = match attempt() {
         // Its number belonged to somebody before who has ended.
         Err(Errno::SRCH) if shared.is_waiting(notice.id) => {
             callers.forget(notice.pid);
-            Hand::reach(shared, notice, callers).and_then(|hand| hand.act(&wanted))
+            Hand::reach(shared, notice, callers).and_then(|mut hand| hand.act(&wanted))
         }
         done => done,
     };
@@ -62,6 +65,8 @@ fn wanted(notice: &Notice) -> Option<Wanted> {
             Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: word(five) }
         }
         libc::SYS_truncate => Wanted::Truncate { path: one, length: two },
+        libc::SYS_bind => Wanted::Bind { socket: int(one), address: two, length: int(three) },
+        libc::SYS_getsockname => Wanted::SocketName { socket: int(one), address: two, length: three },
         libc::SYS_umask => Wanted::Umask(word(one)),
         libc::SYS_renameat => Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: 0 },
         #[cfg(target_arch = "x86_64")]
@@ -93,11 +98,13 @@ const fn writes(flags: i32) -> bool {
     flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) != 0
 }
 
-/// Everything that is needed to act for one caller.
-struct Hand<'a> {
-    shared: &'a Arc<Shared>,
-    notice: &'a Notice,
-    finder: Finder<'a>,
+/// Everything that is needed to act for one caller, in one call.
+pub(super) struct Hand<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    pub(super) notice: &'a Notice,
+    pub(super) finder: Finder<'a>,
+    /// The lock of this call. There is no second one.
+    turn: Turn<'a>,
 }
 
 impl<'a> Hand<'a> {
@@ -109,10 +116,10 @@ impl<'a> Hand<'a> {
         };
         callers.take_on(umask);
         let caller = callers.find(notice.pid)?;
-        Ok(Self { shared, notice, finder: Finder { shared, caller } })
+        Ok(Self { shared, notice, finder: Finder { shared, caller }, turn: shared.turns.of_call() })
     }
 
-    fn act(&self, wanted: &Wanted) -> Result<Done, Errno> {
+    fn act(&mut self, wanted: &Wanted) -> Result<Done, Errno> {
         match *wanted {
             Wanted::Open { at, path, flags, mode } => self.open(at, path, flags, mode),
             Wanted::Directory { at, path, mode } => self.directory(at, path, mode).map(|()| DONE),
@@ -121,6 +128,8 @@ impl<'a> Hand<'a> {
             Wanted::Link { from, to, flags } => self.link(from, to, flags).map(|()| DONE),
             Wanted::Rename { from, to, flags } => self.rename(from, to, flags).map(|()| DONE),
             Wanted::Truncate { path, length } => self.truncate(path, length).map(|()| DONE),
+            Wanted::Bind { socket, address, length } => self.bind(socket, address, length).map(|()| DONE),
+            Wanted::SocketName { socket, address, length } => self.socket_name(socket, address, length),
             Wanted::Umask(_) => Ok(Done::Continue),
         }
     }
@@ -128,27 +137,32 @@ impl<'a> Hand<'a> {
     /// Finds a place, and makes sure that whoever it was read from still waits: else it was somebody else's.
     fn find(&self, (at, path): (i32, u64)) -> Result<Found, Errno> {
         let path = self.notice.text(path)?;
-        let found = self.finder.find(at, &path);
-        if !self.shared.is_waiting(self.notice.id) {
-            return Err(Errno::SRCH);
-        }
-        found
+        self.find_path(at, &path)
+    }
+
+    fn find_path(&self, at: i32, path: &[u8]) -> Result<Found, Errno> {
+        let found = self.finder.find(at, path);
+        self.is_waiting().and(found)
+    }
+
+    /// Whether the caller still waits: else what was read under its number was somebody else's.
+    pub(super) fn is_waiting(&self) -> Result<(), Errno> {
+        if self.shared.is_waiting(self.notice.id) { Ok(()) } else { Err(Errno::SRCH) }
     }
 
     /// A place where something new can be.
     fn new_place(&self, place: (i32, u64)) -> Result<Spot, Errno> {
-        match self.find(place)? {
-            Found::Spot(spot) => Ok(spot),
-            Found::Object(_) => Err(Errno::EXIST),
-        }
+        unused(self.find(place)?)
     }
 
     /// A place where something new can be that is no directory.
     fn new_file(&self, place: (i32, u64)) -> Result<Spot, Errno> {
-        let spot = self.new_place(place)?;
-        let nothing =
-            || if kind(&spot.directory, &spot.name).is_some() { Errno::EXIST } else { Errno::NOENT };
-        if spot.slash { Err(nothing()) } else { Ok(spot) }
+        self.new_place(place).and_then(without_slash)
+    }
+
+    /// The same for a path that was read already, from where the caller is.
+    pub(super) fn new_file_at(&self, path: &[u8]) -> Result<Spot, Errno> {
+        unused(self.find_path(libc::AT_FDCWD, path)?).and_then(without_slash)
     }
 
     /// A place, or where the link at it leads.
@@ -159,13 +173,14 @@ impl<'a> Hand<'a> {
         }
     }
 
-    fn open(&self, at: i32, path: u64, flags: i32, mode: u32) -> Result<Done, Errno> {
+    fn open(&mut self, at: i32, path: u64, flags: i32, mode: u32) -> Result<Done, Errno> {
         let close = flags & libc::O_CLOEXEC != 0;
         let wanted = OFlags::from_bits_retain(flags.cast_unsigned()) | OFlags::CLOEXEC | OFlags::NOCTTY;
-        self.open_found(self.find((at, path))?, Opening { flags: wanted, mode, close }, false)
+        let found = self.find((at, path))?;
+        self.open_found(found, Opening { flags: wanted, mode, close }, false)
     }
 
-    fn open_found(&self, found: Found, how: Opening, followed: bool) -> Result<Done, Errno> {
+    fn open_found(&mut self, found: Found, how: Opening, followed: bool) -> Result<Done, Errno> {
         match found {
             Found::Object(object) => {
                 self.free_object(&object)?;
@@ -179,10 +194,9 @@ impl<'a> Hand<'a> {
         }
     }
 
-    fn open_spot(&self, spot: &Spot, how: Opening, followed: bool) -> Result<Done, Errno> {
+    fn open_spot(&mut self, spot: &Spot, how: Opening, followed: bool) -> Result<Done, Errno> {
         let Opening { flags, mode, close } = how;
-        let mut beside = Beside::default();
-        match judge(self.shared, spot, Act::File, &mut beside)? {
+        match judge(self.shared, spot, Act::File, &mut self.turn)? {
             Leave::Written(text) if flags.contains(OFlags::CREATE) => return written(spot, &text, close),
             Leave::Written(_) => return Err(Errno::NOENT),
             Leave::Free | Leave::Settings(_) => {}
@@ -194,7 +208,6 @@ impl<'a> Hand<'a> {
                 made => return made.map(|file| Done::Opened(file, close)),
             }
         }
-        drop(beside);
         let path_only = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let object = rustix::fs::openat(&spot.directory, &spot.name, path_only, Mode::empty())?;
         // What a link leads to is judged by its own name.
@@ -208,7 +221,9 @@ impl<'a> Hand<'a> {
     }
 
     /// Opens what a handle leads to: exactly that, whatever its name leads to by now.
-    fn open_object(&self, object: &OwnedFd, how: Opening) -> Result<Done, Errno> {
+    fn open_object(&mut self, object: &OwnedFd, how: Opening) -> Result<Done, Errno> {
+        // A lease, a device or a network may have it wait.
+        self.turn.release();
         let Opening { flags, mode, close } = how;
         if flags.contains(OFlags::CREATE | OFlags::EXCL) {
             return Err(Errno::EXIST);
@@ -257,44 +272,42 @@ impl<'a> Hand<'a> {
         }
     }
 
-    fn directory(&self, at: i32, path: u64, mode: u32) -> Result<(), Errno> {
+    fn directory(&mut self, at: i32, path: u64, mode: u32) -> Result<(), Errno> {
         let spot = self.new_place((at, path))?;
-        let _beside = self.free(&spot, Act::Directory)?;
+        self.free(&spot, Act::Directory)?;
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
         self.shared.forget_places();
         if spot.name.to_bytes().eq_ignore_ascii_case(b".git") {
-            let found = rustix::fs::statat(&spot.directory, &spot.name, AtFlags::SYMLINK_NOFOLLOW)?;
-            let mut repositories = self.shared.made.lock().unwrap_or_else(PoisonError::into_inner);
-            repositories.insert((found.st_dev, found.st_ino));
+            self.shared.repositories.remember_made(Identity::named(&spot.directory, &spot.name)?);
         }
         Ok(())
     }
 
-    fn node(&self, at: i32, path: u64, mode: u32) -> Result<(), Errno> {
+    fn node(&mut self, at: i32, path: u64, mode: u32) -> Result<(), Errno> {
         let kind = match FileType::from_raw_mode(mode) {
             kind @ (FileType::RegularFile | FileType::Fifo | FileType::Socket) => kind,
             _ if mode & libc::S_IFMT == 0 => FileType::RegularFile,
             _ => return Err(Errno::PERM),
         };
         let spot = self.new_file((at, path))?;
-        let _beside = self.free(&spot, Act::File)?;
+        self.free(&spot, Act::File)?;
         rustix::fs::mknodat(&spot.directory, &spot.name, kind, Mode::from_raw_mode(mode & 0o7777), 0)
     }
 
-    fn symlink(&self, to: u64, at: i32, path: u64) -> Result<(), Errno> {
+    fn symlink(&mut self, to: u64, at: i32, path: u64) -> Result<(), Errno> {
         let to = CString::new(self.notice.text(to)?).map_err(|_| Errno::INVAL)?;
         let spot = self.new_file((at, path))?;
-        let _beside = self.free(&spot, Act::Placed)?;
+        self.free(&spot, Act::Placed)?;
         rustix::fs::symlinkat(&to, &spot.directory, &spot.name)
     }
 
-    fn link(&self, from: (i32, u64), to: (i32, u64), flags: i32) -> Result<(), Errno> {
+    fn link(&mut self, from: (i32, u64), to: (i32, u64), flags: i32) -> Result<(), Errno> {
         let spot = self.new_file(to)?;
         let source = self.source(from, flags)?;
-        let mut beside = self.free(&spot, Act::Placed)?;
+        self.free(&spot, Act::Placed)?;
         match source {
             Found::Spot(old) => {
-                self.free_beside(&old, Act::File, &mut beside)?;
+                self.free(&old, Act::File)?;
                 rustix::fs::linkat(&old.directory, &old.name, &spot.directory, &spot.name, AtFlags::empty())
             }
             Found::Object(file) => {
@@ -320,15 +333,15 @@ impl<'a> Hand<'a> {
         if flags & libc::AT_SYMLINK_FOLLOW != 0 { self.followed(from) } else { self.find(from) }
     }
 
-    fn rename(&self, from: (i32, u64), to: (i32, u64), flags: u32) -> Result<(), Errno> {
+    fn rename(&mut self, from: (i32, u64), to: (i32, u64), flags: u32) -> Result<(), Errno> {
         let (Found::Spot(old), Found::Spot(new)) = (self.find(from)?, self.find(to)?) else {
             return Err(Errno::BUSY);
         };
-        let mut beside = self.free(&old, Act::Placed)?;
-        match judge(self.shared, &new, Act::Placed, &mut beside)? {
+        self.free(&old, Act::Placed)?;
+        match judge(self.shared, &new, Act::Placed, &mut self.turn)? {
             Leave::Free => {}
             Leave::Settings(name) => {
-                let replaced = replace_settings(self.shared, &old, &new, flags);
+                let replaced = settings::replace(self.shared, &old, &new, flags);
                 return replaced.unwrap_or_else(|| Err(refused(self.shared, new.full(), name)));
             }
             Leave::Written(_) => return Err(Errno::PERM),
@@ -343,6 +356,12 @@ impl<'a> Hand<'a> {
         if grounds.lets_out(&from, &to) || both_ways && grounds.lets_out(&to, &from) {
             return Err(Errno::XDEV);
         }
+        let brings = |spot: &Spot, to: &std::path::Path| {
+            grounds.lets_in(to) && kind(&spot.directory, &spot.name) == Some(FileType::Directory)
+        };
+        if brings(&old, &to) || both_ways && brings(&new, &from) {
+            return Err(Errno::XDEV);
+        }
         let slash = |spot: &Spot| spot.slash && kind(&old.directory, &old.name) != Some(FileType::Directory);
         if slash(&old) || slash(&new) {
             return Err(Errno::NOTDIR);
@@ -354,7 +373,7 @@ impl<'a> Hand<'a> {
         moved
     }
 
-    fn truncate(&self, path: u64, length: u64) -> Result<(), Errno> {
+    fn truncate(&mut self, path: u64, length: u64) -> Result<(), Errno> {
         let object = match self.followed((libc::AT_FDCWD, path))? {
             Found::Object(object) => {
                 self.free_object(&object)?;
@@ -366,6 +385,7 @@ impl<'a> Hand<'a> {
                 rustix::fs::openat(&spot.directory, &spot.name, path_only, Mode::empty())?
             }
         };
+        self.turn.release();
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&object)?.st_mode);
         if kind != FileType::RegularFile {
             return Err(if kind == FileType::Directory { Errno::ISDIR } else { Errno::INVAL });
@@ -376,7 +396,7 @@ impl<'a> Hand<'a> {
     }
 
     /// Leave to change something that is open already, by the name that it was opened by. What has none is nobody's.
-    fn free_object(&self, object: &OwnedFd) -> Result<(), Errno> {
+    fn free_object(&mut self, object: &OwnedFd) -> Result<(), Errno> {
         let found = rustix::fs::fstat(object)?;
         let named =
             matches!(FileType::from_raw_mode(found.st_mode), FileType::RegularFile | FileType::Directory);
@@ -388,22 +408,33 @@ impl<'a> Hand<'a> {
         let directory = self.shared.directory(above).map_err(|_| Errno::ACCESS)?;
         let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
         let spot = Spot { directory, path: above.to_owned(), name, slash: false };
-        self.free(&spot, Act::File).map(drop)
+        self.free(&spot, Act::File)
     }
 
     /// Leave to do whatever was asked for with a name.
-    fn free(&self, spot: &Spot, act: Act) -> Result<Beside<'a>, Errno> {
-        let mut beside = Beside::default();
-        self.free_beside(spot, act, &mut beside).map(|()| beside)
-    }
-
-    fn free_beside(&self, spot: &Spot, act: Act, beside: &mut Beside<'a>) -> Result<(), Errno> {
-        match judge(self.shared, spot, act, beside)? {
+    pub(super) fn free(&mut self, spot: &Spot, act: Act) -> Result<(), Errno> {
+        match judge(self.shared, spot, act, &mut self.turn)? {
             Leave::Free => Ok(()),
             Leave::Settings(name) => Err(refused(self.shared, spot.full(), name)),
             Leave::Written(_) => Err(Errno::PERM),
         }
     }
+}
+
+/// A name in a directory, which has to be there for something new.
+fn unused(found: Found) -> Result<Spot, Errno> {
+    match found {
+        Found::Spot(spot) => Ok(spot),
+        Found::Object(_) => Err(Errno::EXIST),
+    }
+}
+
+/// Nothing but a directory can have a slash after its name.
+fn without_slash(spot: Spot) -> Result<Spot, Errno> {
+    if !spot.slash {
+        return Ok(spot);
+    }
+    Err(if kind(&spot.directory, &spot.name).is_some() { Errno::EXIST } else { Errno::NOENT })
 }
 
 /// How a file is to be opened.
@@ -418,53 +449,9 @@ const DONE: Done = Done::Answered(Ok(()));
 
 /// A file with a text of ours, for a caller that believes to write it: what it writes goes nowhere.
 fn written(spot: &Spot, text: &[u8], close: bool) -> Result<Done, Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&spot.directory, &spot.name, flags, Mode::from_raw_mode(0o666))?;
-    write_all(&file, text)?;
+    staging::create(&spot.directory, &spot.name, text)?;
     let nowhere = rustix::fs::memfd_create("ringfence", rustix::fs::MemfdFlags::CLOEXEC)?;
     Ok(Done::Opened(nowhere, close))
-}
-
-/// Puts new settings in place of old ones, if they make nothing run. `None` if they might, or it cannot be told.
-///
-/// What was read is what is put there: the file that it was read from may be written on.
-fn replace_settings(shared: &Shared, old: &Spot, new: &Spot, flags: u32) -> Option<Result<(), Errno>> {
-    let after = repository::text(&old.directory, old.name.to_bytes()).ok()?;
-    let made = rustix::fs::fstat(&new.directory).ok().map(|found| (found.st_dev, found.st_ino))?;
-    let is_new = shared.made.lock().unwrap_or_else(PoisonError::into_inner).contains(&made);
-    let (before, age) = match repository::text(&new.directory, new.name.to_bytes()) {
-        Ok(before) => (before, if is_new { Age::New } else { Age::Old }),
-        // Settings that are gone are not new ones: somebody may have removed them.
-        Err(Errno::NOENT) if is_new => (Vec::new(), Age::New),
-        Err(_) => return None,
-    };
-    (flags == 0 && repository::is_harmless(&before, &after, age)).then(|| replace(old, new, &after))
-}
-
-fn replace(old: &Spot, new: &Spot, text: &[u8]) -> Result<(), Errno> {
-    let name = CString::new([new.name.to_bytes(), b".ringfence"].concat()).map_err(|_| Errno::INVAL)?;
-    let found = rustix::fs::statat(&new.directory, &new.name, AtFlags::SYMLINK_NOFOLLOW);
-    let mode = found.map_or(0o666, |found| found.st_mode & 0o777);
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(&new.directory, &name, flags, Mode::from_raw_mode(mode))?;
-    let put = write_all(&file, text)
-        .and_then(|()| rustix::fs::renameat(&new.directory, &name, &new.directory, &new.name));
-    match put {
-        Ok(()) => rustix::fs::unlinkat(&old.directory, &old.name, AtFlags::empty()),
-        // What is left of it is removed; why it could not be done is what counts.
-        Err(errno) => {
-            let _left = rustix::fs::unlinkat(&new.directory, &name, AtFlags::empty());
-            Err(errno)
-        }
-    }
-}
-
-fn write_all(file: &OwnedFd, mut text: &[u8]) -> Result<(), Errno> {
-    while !text.is_empty() {
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(file.as_fd(), text))?;
-        text = text.get(written..).unwrap_or_default();
-    }
-    Ok(())
 }
 
 /// Opens a pipe that has a name when somebody has its other end. Gives up when the caller has.

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::Pid;
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 /// The callers that a thread has met, the latest first: mostly it is the same again.
 #[derive(Default)]
@@ -66,6 +66,33 @@ impl Caller {
     pub(super) fn descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
         let path = CString::new(format!("fd/{number}")).map_err(|_| Errno::BADF)?;
         self.link(&path).map_err(|errno| if errno == Errno::NOENT { Errno::BADF } else { errno })
+    }
+
+    /// A copy of a socket that it has open under a number.
+    pub(super) fn socket(&self, number: i32) -> Result<OwnedFd, Errno> {
+        /// `PIDFD_THREAD`: threads may have descriptors of their own.
+        const THREAD: PidfdFlags = PidfdFlags::from_bits_retain(libc::O_EXCL.cast_unsigned());
+        let object = rustix::fs::fstat(self.descriptor(number)?)?;
+        let of = |number: u32| i32::try_from(number).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH);
+        let process = match pidfd_open(of(self.pid)?, THREAD) {
+            // Before Linux 6.9 there are handles of whole processes only.
+            Err(Errno::INVAL) => pidfd_open(of(self.process()?)?, PidfdFlags::empty())?,
+            opened => opened?,
+        };
+        let copy = pidfd_getfd(process, number, PidfdGetfdFlags::empty())?;
+        let found = rustix::fs::fstat(&copy)?;
+        // Else it was closed and opened again meanwhile, or the thread has descriptors of its own.
+        if (found.st_dev, found.st_ino) == (object.st_dev, object.st_ino) {
+            Ok(copy)
+        } else {
+            Err(Errno::BADF)
+        }
+    }
+
+    /// The number of its process.
+    fn process(&self) -> Result<u32, Errno> {
+        let text = status(self.handle.as_fd())?;
+        field(&text, "Tgid:").and_then(|number| number.trim().parse().ok()).ok_or(Errno::IO)
     }
 
     fn link(&self, name: &std::ffi::CStr) -> Result<OwnedFd, Errno> {

@@ -1,14 +1,17 @@
 //! Where names are protected, and whether one is.
 
+use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, PoisonError};
 
-use policy::{Act, Ground, Protected, ProtectedName, Verdict};
-use rustix::fs::{Access, AtFlags};
+use policy::{Act, Ground, Protected, ProtectedName, Ruling, Surroundings, Verdict};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
+use super::known::Identity;
 use super::path::Spot;
+use super::staging::is_staging_name;
+use super::turn::Turn;
 use super::{Shared, refused, repository};
 use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
@@ -63,18 +66,33 @@ impl Grounds {
         below.any(|view| matches!(self.protected.judge(ground, view, Act::File), Verdict::Kept(_)))
     }
 
-    /// Whether something would come from where only the names of git count to where all of them do, with whatever is in it.
+    /// Whether something would come from where fewer names count to where more do, with whatever is in it: from a repository to
+    /// a store, where the names of git count, and from both to where all names do.
     pub(super) fn lets_out(&self, from: &Path, to: &Path) -> bool {
-        let exempt = |path: &Path| {
+        let free = |path: &Path| {
             let (top, ground) = self.around(path)?;
-            Some(Protected::is_exempt(ground, path.strip_prefix(top).ok()?))
+            let below = path.strip_prefix(top).ok()?;
+            let named_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+            let in_git = ground == Ground::Repository || below.components().any(named_git);
+            Some(u8::from(in_git) + u8::from(Protected::is_exempt(ground, below)))
         };
-        exempt(from) == Some(true) && exempt(to) == Some(false)
+        free(from).zip(free(to)).is_some_and(|(from, to)| from > to)
+    }
+
+    /// Whether a directory that comes to a path could bring names along that it may not have there.
+    pub(super) fn lets_in(&self, to: &Path) -> bool {
+        let below = |(top, ground): (&Path, Ground)| Some((ground, to.strip_prefix(top).ok()?.to_owned()));
+        self.around(to).and_then(below).is_some_and(|(ground, path)| Protected::is_in_modules(ground, &path))
     }
 
     /// Whether something is mounted at a path or below it: it would come off if the path went away.
     pub(super) fn holds_mounts(&self, path: &Path) -> bool {
         self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
+    }
+
+    /// The directories of the host that can be changed.
+    pub(super) fn tops(&self) -> impl Iterator<Item = &Path> {
+        self.mounts.iter().filter(|(_, of_host)| *of_host).map(|(mount, _)| mount.as_path())
     }
 
     /// Every directory of a repository that is known or has the usual name, around a path.
@@ -86,81 +104,82 @@ impl Grounds {
     }
 }
 
-/// Held where a verdict depends on what lies beside a name, until the name is made: nobody else makes one meanwhile.
-#[derive(Default)]
-pub(super) struct Beside<'a>(Option<MutexGuard<'a, ()>>);
-
-impl<'a> Beside<'a> {
-    fn hold(&mut self, shared: &'a Shared) {
-        self.0.get_or_insert_with(|| shared.beside.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-}
-
 /// Judges what is about to happen to a name.
-pub(super) fn judge<'a>(
-    shared: &'a Shared,
-    spot: &Spot,
-    act: Act,
-    beside: &mut Beside<'a>,
-) -> Result<Leave, Errno> {
+pub(super) fn judge(shared: &Shared, spot: &Spot, act: Act, turn: &mut Turn<'_>) -> Result<Leave, Errno> {
     let grounds = &shared.about.grounds;
     let full = spot.full();
     let Some((top, ground)) = grounds.around(&full) else { return Ok(Leave::Free) };
     let below = full.strip_prefix(top).map_err(|_| Errno::ACCESS)?;
     let no = |name| Err(refused(shared, full.clone(), name));
-    match shared.protected().judge(ground, below, act) {
-        Verdict::Free => Ok(Leave::Free),
-        Verdict::Kept(name) => {
-            if grounds.is_given(&full, top, ground) {
-                Ok(Leave::Free)
-            } else {
-                no(name)
-            }
-        }
-        Verdict::KeptInRepository { depth, name } => {
-            let above: PathBuf = top.components().chain(below.components().take(depth)).collect();
-            beside.hold(shared);
-            if is_repository(&shared.directory(&above)?) { no(name) } else { Ok(Leave::Free) }
-        }
-        Verdict::KeptIfComplete(name) => {
-            beside.hold(shared);
-            if completes(spot) { no(name) } else { Ok(Leave::Free) }
-        }
-        Verdict::Pointer(name) => {
+    if is_staging_name(spot.name.to_bytes()) {
+        return settings_row().map_or(Err(Errno::PERM), no);
+    }
+    let disk = Disk { shared, spot, top, turn: RefCell::new(turn) };
+    match shared.protected().rule(ground, below, act, &disk) {
+        Ruling::Free => Ok(Leave::Free),
+        Ruling::Refused(_) if grounds.is_given(&full, top, ground) => Ok(Leave::Free),
+        Ruling::Pointer(name) => {
             repository::pointer(shared, spot).map_or_else(|| no(name), |text| Ok(Leave::Written(text)))
         }
-        Verdict::Common(name) if act == Act::File => {
+        Ruling::Common(name) if act == Act::File => {
             if super::path::kind(&spot.directory, &spot.name).is_some() {
                 no(name)
             } else {
                 Ok(Leave::Written(b"../..\n".to_vec()))
             }
         }
-        Verdict::Settings(name) if act == Act::Placed => Ok(Leave::Settings(name)),
-        Verdict::Common(name) | Verdict::Settings(name) => no(name),
+        Ruling::Settings(name) if act == Act::Placed => Ok(Leave::Settings(name)),
+        Ruling::Refused(name) | Ruling::Common(name) | Ruling::Settings(name) => no(name),
     }
 }
 
-fn has(directory: &OwnedFd, name: &str) -> bool {
-    // Whatever cannot be looked at may be there.
-    !matches!(
-        rustix::fs::accessat(directory, name, Access::EXISTS, AtFlags::SYMLINK_NOFOLLOW),
-        Err(Errno::NOENT)
-    )
+/// The row of the table that files on their way to become settings belong to.
+fn settings_row() -> Option<&'static ProtectedName> {
+    Protected::names().find(|row| row.name == ".git/config")
 }
 
-/// Whether git would take a directory for one of a repository.
-pub(super) fn is_repository(directory: &OwnedFd) -> bool {
-    policy::is_repository(|name| has(directory, name))
+/// The disk around a name. Whoever looks has the lock from then on, so that what was seen stays true until the name is made.
+struct Disk<'a, 'b> {
+    shared: &'a Shared,
+    spot: &'a Spot,
+    /// Where paths begin.
+    top: &'a Path,
+    turn: RefCell<&'a mut Turn<'b>>,
 }
 
-/// Whether a directory that is not one of a repository would be one with this name in it.
-fn completes(spot: &Spot) -> bool {
-    if is_repository(&spot.directory) {
-        return false;
+impl Disk<'_, '_> {
+    /// Looks at a directory; `otherwise` if that is not possible.
+    fn look(&self, directory: &Path, otherwise: bool, look: impl Fn(&OwnedFd) -> bool) -> bool {
+        self.turn.borrow_mut().take();
+        let path = self.top.join(directory);
+        if path == self.spot.path {
+            return look(&self.spot.directory);
+        }
+        self.shared.directory(&path).map_or(otherwise, |handle| look(&handle))
     }
-    let name = spot.name.to_bytes();
-    policy::is_repository(|wanted| {
-        name.eq_ignore_ascii_case(wanted.as_bytes()) || has(&spot.directory, wanted)
-    })
+}
+
+impl Surroundings for Disk<'_, '_> {
+    /// Whatever cannot be looked at may be there.
+    fn has(&self, directory: &Path, name: &str) -> bool {
+        self.look(directory, true, |handle| !matches!(stat(handle, name), Err(Errno::NOENT)))
+    }
+
+    /// Only what is certain: a repository may be completed again, and nothing else may.
+    fn was_repository(&self, directory: &Path) -> bool {
+        self.look(directory, false, |handle| {
+            let Ok(identity) = Identity::of(handle) else { return false };
+            let repositories = &self.shared.repositories;
+            let was = repositories.was(identity) || policy::is_repository(|name| stat(handle, name).is_ok());
+            if was {
+                repositories.remember(identity);
+            }
+            was
+        })
+    }
+}
+
+/// Looks at a name as the jail's user: `access` would ask for the launcher's.
+fn stat(directory: &OwnedFd, name: &str) -> Result<(), Errno> {
+    rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).map(drop)
 }

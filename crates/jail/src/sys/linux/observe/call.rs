@@ -162,6 +162,14 @@ impl Notice {
         Err(Errno::NAMETOOLONG)
     }
 
+    /// The address of a socket that an argument points to, read once, as long as the caller says.
+    pub(in crate::sys::linux) fn socket_address(&self, address: u64, length: i32) -> Result<Vec<u8>, Errno> {
+        let length = usize::try_from(length).ok().filter(|length| *length <= ADDRESS).ok_or(Errno::INVAL)?;
+        let mut bytes = vec![0; length];
+        let count = if length == 0 { 0 } else { notify::read_memory(self.pid, address, &mut bytes)? };
+        if count == length { Ok(bytes) } else { Err(Errno::FAULT) }
+    }
+
     /// Up to so much of the program's memory; less at the end of what it has.
     fn memory(&self, address: u64, length: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; length];

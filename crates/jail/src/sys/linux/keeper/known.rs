@@ -1,0 +1,199 @@
+//! Directories that are or were repositories, by what they are and not by what they are called.
+//!
+//! Removing is not supervised, so a command can take `refs` out of a repository or rename the directory. What was a repository
+//! once keeps the protection of one until the jail ends.
+
+use std::collections::{HashSet, VecDeque};
+use std::ffi::{CString, OsStr};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use policy::{Ground, Protected};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
+use rustix::io::Errno;
+
+use super::path::STRAIGHT;
+use super::repository;
+
+/// A file or directory: device, inode, and when it was made, because numbers of inodes are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Identity {
+    device: (u32, u32),
+    inode: u64,
+    born: (i64, u32),
+}
+
+impl Identity {
+    /// Of what a handle leads to.
+    pub(super) fn of(handle: &OwnedFd) -> Result<Self, Errno> {
+        Self::at(handle, c"", AtFlags::EMPTY_PATH)
+    }
+
+    /// Of a name in a directory, itself and not what it leads to.
+    pub(super) fn named(directory: &OwnedFd, name: &CString) -> Result<Self, Errno> {
+        Self::at(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    fn at(directory: &OwnedFd, name: &std::ffi::CStr, flags: AtFlags) -> Result<Self, Errno> {
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        let found = rustix::fs::statx(directory, name, flags | AtFlags::STATX_DONT_SYNC, wanted)?;
+        let has_birth = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
+        let born = (found.stx_btime.tv_sec, found.stx_btime.tv_nsec);
+        Ok(Self {
+            device: (found.stx_dev_major, found.stx_dev_minor),
+            inode: found.stx_ino,
+            born: if has_birth { born } else { (0, 0) },
+        })
+    }
+}
+
+/// The repositories of one jail.
+#[derive(Default)]
+pub(super) struct Repositories {
+    known: Mutex<HashSet<Identity>>,
+    /// Those that the command has made.
+    made: Mutex<HashSet<Identity>>,
+}
+
+impl Repositories {
+    /// Whether a directory was seen to be a repository.
+    pub(super) fn was(&self, directory: Identity) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory)
+    }
+
+    /// Remembers a repository.
+    pub(super) fn remember(&self, directory: Identity) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(directory);
+    }
+
+    /// Remembers a directory `.git` that the command has made.
+    pub(super) fn remember_made(&self, directory: Identity) {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(directory);
+    }
+
+    /// Whether the command has made a repository.
+    pub(super) fn is_made(&self, directory: Identity) -> bool {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory)
+    }
+
+    /// Looks for repositories below a directory of the host before the command starts: the target of its `.git`, and bare
+    /// ones near the top. What cannot be read is left out.
+    pub(super) fn look_through(&self, top: OwnedFd) {
+        if let Some(target) = pointed(&top) {
+            self.remember(target);
+        }
+        let mut queue = VecDeque::from([(top, 0)]);
+        let mut left = MOST_DIRECTORIES;
+        let mut buffer = Vec::with_capacity(8 << 10);
+        while let Some((directory, depth)) = queue.pop_front() {
+            let mut listing = Listing::default();
+            // One that cannot be listed to its end is judged by what was seen of it.
+            let _incomplete = listing.read(&directory, &mut buffer, depth < DEEPEST);
+            if policy::is_repository(|name| listing.parts.contains(&name)) {
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(Identity::of(&directory));
+            }
+            for name in listing.directories.iter().take(left) {
+                left -= 1;
+                queue.extend(open_directory(&directory, name).ok().map(|directory| (directory, depth + 1)));
+            }
+        }
+    }
+}
+
+/// Directories that are looked at below each top, the nearest first.
+const MOST_DIRECTORIES: usize = 400;
+/// How far below the top they are.
+const DEEPEST: usize = 3;
+
+/// What of a directory counts.
+#[derive(Default)]
+struct Listing {
+    /// The names of repositories among its own.
+    parts: Vec<&'static str>,
+    directories: Vec<CString>,
+}
+
+impl Listing {
+    fn read(&mut self, directory: &OwnedFd, buffer: &mut Vec<u8>, deeper: bool) -> Result<(), Errno> {
+        buffer.clear();
+        let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name();
+            let part = ["HEAD", "objects", "refs", "commondir"].into_iter();
+            self.parts.extend(part.filter(|part| part.as_bytes() == name.to_bytes()));
+            if deeper && entry.file_type() == FileType::Directory && is_searched(name.to_bytes()) {
+                self.directories.push(name.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Directories called `.git` are protected by that name, and what package managers unpack is much.
+fn is_searched(name: &[u8]) -> bool {
+    !matches!(name, b"." | b"..") && !Protected::is_exempt(Ground::Tree, Path::new(OsStr::from_bytes(name)))
+}
+
+fn open_directory(directory: &OwnedFd, name: &CString) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(directory, name.as_c_str(), flags, Mode::empty())
+}
+
+/// The directory that a file called `.git` names, if it lies below.
+fn pointed(top: &OwnedFd) -> Option<Identity> {
+    let text = repository::text(top, b".git").ok()?;
+    let path = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+    let path = path.strip_prefix(b"./").unwrap_or(path);
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let resolve = STRAIGHT | rustix::fs::ResolveFlags::BENEATH;
+    let found = rustix::fs::openat2(top, OsStr::from_bytes(path), flags, Mode::empty(), resolve).ok()?;
+    Identity::of(&found).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn open(path: &Path) -> OwnedFd {
+        rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
+    }
+
+    fn make(top: &Path, names: &[&str]) {
+        for name in names {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+    }
+
+    #[test]
+    fn repositories_near_the_top_are_found_and_stay_what_they_were() {
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path();
+        for name in ["bare", "a/b/c.git", "vendor/x", "a/b/c/d/deep"] {
+            make(&top.join(name), &["HEAD", "objects", "refs"]);
+        }
+        make(top, &["half/objects", "half/refs", "one/two/three/four/five"]);
+        fs::write(top.join(".git"), "gitdir: ./one/two/three/four/five\n").unwrap();
+        let repositories = Repositories::default();
+        repositories.look_through(open(top));
+        let was = |name: &str| repositories.was(Identity::of(&open(&top.join(name))).unwrap());
+        let rows = [
+            ("bare", true),
+            ("a/b/c.git", true),
+            ("one/two/three/four/five", true),
+            ("half", false),
+            ("a", false),
+            ("vendor/x", false),
+            ("a/b/c/d/deep", false),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(was(name), expected, "{name}");
+        }
+        fs::remove_dir(top.join("bare/refs")).unwrap();
+        fs::rename(top.join("bare"), top.join("half/moved")).unwrap();
+        assert!(was("half/moved"));
+    }
+}

@@ -1,0 +1,248 @@
+//! Files that the supervisor writes itself: they have all of their text before they have their name.
+//!
+//! A file has no name while it is written. Where a name has to be replaced, it gets an unpredictable one for a moment, which
+//! no supervised call may use; see [`is_staging_name`].
+
+use std::ffi::CString;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, Stat};
+use rustix::io::Errno;
+
+use super::repository;
+
+/// What staging names begin with.
+const PREFIX: &[u8] = b".ringfence-staged-";
+
+/// Whether a name may be one that a file has before it replaces another.
+pub(super) fn is_staging_name(name: &[u8]) -> bool {
+    name.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+}
+
+/// A complete file that is nowhere yet.
+struct Staged<'a> {
+    directory: &'a OwnedFd,
+    file: OwnedFd,
+    /// Its name, once it has one.
+    name: Option<CString>,
+}
+
+/// Makes a file with a text under a name that nothing has.
+pub(super) fn create(directory: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), Errno> {
+    Staged::write(directory, text, None)?.link(name)
+}
+
+/// Puts a file with a text in the place of another, with its mode and group. Fails if something else is there afterwards.
+pub(super) fn replace(directory: &OwnedFd, name: &CString, text: &[u8]) -> Result<(), Replaced> {
+    let before = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+    let staged = Staged::write(directory, text, before.as_ref()).map_err(Replaced::Not)?;
+    let file = staged.put(name).map_err(Replaced::Not)?;
+    is_there(directory, name, &file, text)
+}
+
+/// Why a file was not replaced as it should.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Replaced {
+    /// It is as it was.
+    Not(Errno),
+    /// Another file has the name by now.
+    Overtaken,
+    /// The file has another text.
+    Changed,
+}
+
+/// Whether a name leads to a file, and the file has a text.
+fn is_there(directory: &OwnedFd, name: &CString, file: &OwnedFd, text: &[u8]) -> Result<(), Replaced> {
+    let own = rustix::fs::fstat(file).map_err(Replaced::Not)?;
+    let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
+    if !found.is_ok_and(|found| (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)) {
+        return Err(Replaced::Overtaken);
+    }
+    // One other name would be one that somebody can write to.
+    let same = own.st_nlink == 1 && repository::text(directory, name.to_bytes()).is_ok_and(|now| now == text);
+    if same { Ok(()) } else { Err(Replaced::Changed) }
+}
+
+impl<'a> Staged<'a> {
+    fn write(directory: &'a OwnedFd, text: &[u8], before: Option<&Stat>) -> Result<Self, Errno> {
+        let mode = Mode::from_raw_mode(before.map_or(0o666, |before| before.st_mode & 0o777));
+        let unnamed = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let staged = match rustix::fs::openat(directory, c".", unnamed, mode) {
+            Ok(file) => Self { directory, file, name: None },
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
+                Self::named(directory, mode)?
+            }
+            Err(errno) => return Err(errno),
+        };
+        write_all(&staged.file, text)?;
+        if let Some(before) = before {
+            rustix::fs::fchmod(&staged.file, mode)?;
+            // A group that the user does not have cannot be given; the file is usable without.
+            let group = rustix::fs::Gid::from_raw(before.st_gid);
+            let _kept = rustix::fs::fchown(&staged.file, None, Some(group));
+        }
+        Ok(staged)
+    }
+
+    /// Where files cannot be made without a name: one that nobody else can open until it is written.
+    fn named(directory: &'a OwnedFd, mode: Mode) -> Result<Self, Errno> {
+        let name = staging_name()?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(directory, &name, flags, Mode::empty())?;
+        let staged = Self { directory, file, name: Some(name) };
+        // The thread has the umask of its caller, and its own copy of it.
+        let umask = rustix::process::umask(Mode::empty());
+        rustix::process::umask(umask);
+        rustix::fs::fchmod(&staged.file, mode - umask).map(|()| staged)
+    }
+
+    /// Gives the file a name that nothing has.
+    fn link(mut self, name: &CString) -> Result<(), Errno> {
+        match self.name.take() {
+            None => self.link_unnamed(name),
+            Some(staged) => {
+                let moved = rustix::fs::renameat_with(
+                    self.directory,
+                    &staged,
+                    self.directory,
+                    name,
+                    RenameFlags::NOREPLACE,
+                );
+                moved.inspect_err(|_| self.name = Some(staged))
+            }
+        }
+    }
+
+    /// Gives the file a name in place of what has it.
+    fn put(mut self, name: &CString) -> Result<OwnedFd, Errno> {
+        if self.name.is_none() {
+            let staged = staging_name()?;
+            self.link_unnamed(&staged)?;
+            self.name = Some(staged);
+        }
+        let staged = self.name.take().ok_or(Errno::IO)?;
+        let moved = rustix::fs::renameat(self.directory, &staged, self.directory, name);
+        self.name = moved.is_err().then_some(staged);
+        moved?;
+        self.file.try_clone().map_err(|_| Errno::MFILE)
+    }
+
+    fn link_unnamed(&self, name: &CString) -> Result<(), Errno> {
+        let file = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        rustix::fs::linkat(CWD, file, self.directory, name, AtFlags::SYMLINK_FOLLOW)
+    }
+}
+
+impl Drop for Staged<'_> {
+    /// Removes what is left of a file that did not get where it should.
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            let _gone = rustix::fs::unlinkat(self.directory, name, AtFlags::empty());
+        }
+    }
+}
+
+fn staging_name() -> Result<CString, Errno> {
+    let mut random = [0_u8; 16];
+    let count = rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
+    if count < random.len() {
+        return Err(Errno::AGAIN);
+    }
+    let digits = format!("{:032x}", u128::from_ne_bytes(random));
+    CString::new([PREFIX, digits.as_bytes()].concat()).map_err(|_| Errno::INVAL)
+}
+
+fn write_all(file: &OwnedFd, mut text: &[u8]) -> Result<(), Errno> {
+    while !text.is_empty() {
+        let written = rustix::io::retry_on_intr(|| rustix::io::write(file.as_fd(), text))?;
+        text = text.get(written..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::path::Path;
+
+    use super::*;
+
+    fn open(path: &Path) -> OwnedFd {
+        rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
+    }
+
+    fn only_name(top: &Path) -> Vec<String> {
+        fs::read_dir(top).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_replaced_file_keeps_its_mode_and_nothing_is_left() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("config");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
+        let before = fs::metadata(&path).unwrap();
+        replace(&open(place.path()), &c"config".to_owned(), b"new").unwrap();
+        let after = fs::metadata(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!((after.mode(), after.gid()), (before.mode(), before.gid()));
+        assert_ne!(after.ino(), before.ino());
+        assert_eq!(only_name(place.path()), ["config"]);
+    }
+
+    #[test]
+    fn a_file_without_o_tmpfile_is_closed_until_it_is_complete() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = open(place.path());
+        let staged = Staged::named(&directory, Mode::from_raw_mode(0o600)).unwrap();
+        let name = only_name(place.path()).remove(0);
+        assert!(is_staging_name(name.as_bytes()) && name.len() == PREFIX.len() + 32);
+        staged.put(&c"config".to_owned()).unwrap();
+        assert_eq!(only_name(place.path()), ["config"]);
+        Staged::named(&directory, Mode::from_raw_mode(0o600)).map(drop).unwrap();
+        assert_eq!(only_name(place.path()), ["config"]);
+    }
+
+    #[test]
+    fn a_new_file_replaces_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let (directory, name) = (open(place.path()), c"commondir".to_owned());
+        assert_eq!(create(&directory, &name, b"../..\n"), Ok(()));
+        assert_eq!(create(&directory, &name, b"evil"), Err(Errno::EXIST));
+        assert_eq!(fs::read(place.path().join("commondir")).unwrap(), b"../..\n");
+        let staged = Staged::named(&directory, Mode::from_raw_mode(0o600)).unwrap();
+        assert_eq!(staged.link(&name), Err(Errno::EXIST));
+        assert_eq!(only_name(place.path()), ["commondir"]);
+    }
+
+    #[test]
+    fn another_file_or_another_text_is_found_out() {
+        let place = tempfile::tempdir().unwrap();
+        let (directory, name) = (open(place.path()), c"config".to_owned());
+        let file = Staged::write(&directory, b"ours", None).unwrap().put(&name).unwrap();
+        assert_eq!(is_there(&directory, &name, &file, b"ours"), Ok(()));
+        fs::hard_link(place.path().join("config"), place.path().join("second")).unwrap();
+        assert_eq!(is_there(&directory, &name, &file, b"ours"), Err(Replaced::Changed));
+        fs::remove_file(place.path().join("second")).unwrap();
+        fs::write(place.path().join("config"), "evil").unwrap();
+        assert_eq!(is_there(&directory, &name, &file, b"ours"), Err(Replaced::Changed));
+        fs::remove_file(place.path().join("config")).unwrap();
+        assert_eq!(is_there(&directory, &name, &file, b"ours"), Err(Replaced::Overtaken));
+    }
+
+    #[test]
+    fn staging_names_are_known_in_every_case_and_never_the_same() {
+        let rows = [
+            (&b".ringfence-staged-00"[..], true),
+            (b".RingFence-STAGED-", true),
+            (b".ringfence-stage", false),
+            (b"config.ringfence", false),
+            (b".ringfence-staged\xff", false),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(is_staging_name(name), expected, "{name:?}");
+        }
+        assert_ne!(staging_name().unwrap(), staging_name().unwrap());
+    }
+}

@@ -1,0 +1,168 @@
+//! The one predicate: whether a name is protected, given what lies around it on disk.
+//!
+//! The notify supervisor asks it before a name is made, the overlay when a change is reviewed. Both only say what the disk
+//! has, so that they cannot disagree about the rest.
+
+use std::path::{Path, PathBuf};
+
+use super::{
+    Act, Ground, MAKES_REPOSITORY, Protected, ProtectedName, Verdict, is, is_repository, kept, of_bare,
+    parts, same,
+};
+
+/// Says what lies on disk. Directories are given by their paths below the top of the ground.
+pub trait Surroundings {
+    /// Whether a directory has a name in it. What cannot be looked at counts as there.
+    fn has(&self, directory: &Path, name: &str) -> bool;
+
+    /// Whether a directory certainly was one of a repository before the change that is judged, even if it is none any more.
+    /// Such a one may be completed again.
+    fn was_repository(&self, directory: &Path) -> bool;
+}
+
+/// Whether something may happen to a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ruling {
+    /// It may.
+    Free,
+    /// It may not.
+    Refused(&'static ProtectedName),
+    /// The pointer of a working tree to its repository: only what git itself would write there.
+    Pointer(&'static ProtectedName),
+    /// The pointer of a working tree's part of a repository to the rest: only what git itself would write there.
+    Common(&'static ProtectedName),
+    /// The settings of a repository: only settings that make nothing run.
+    Settings(&'static ProtectedName),
+}
+
+impl Ruling {
+    /// The protected name that is touched.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static ProtectedName> {
+        match self {
+            Self::Free => None,
+            Self::Refused(name) | Self::Pointer(name) | Self::Common(name) | Self::Settings(name) => {
+                Some(name)
+            }
+        }
+    }
+}
+
+impl Protected {
+    /// Judges a path below the top of its ground to the end. The path is plain: no `.` or `..`, not absolute.
+    #[must_use]
+    pub fn rule(&self, ground: Ground, path: &Path, act: Act, disk: &impl Surroundings) -> Ruling {
+        let verdict = self.judge(ground, path, act);
+        match verdict {
+            Verdict::Kept(name) => Ruling::Refused(name),
+            Verdict::Pointer(name) => Ruling::Pointer(name),
+            Verdict::Common(name) => Ruling::Common(name),
+            Verdict::Settings(name) => Ruling::Settings(name),
+            Verdict::Free | Verdict::KeptInRepository { .. } | Verdict::KeptIfComplete(_) => {
+                let parts = parts(path);
+                let inside = in_repository(&parts, ground, act).filter(|(_, name)| self.holds(name));
+                let mut inside = inside.filter(|(depth, _)| is_one(&above(&parts, *depth), disk));
+                let completing =
+                    || (verdict != Verdict::Free).then(|| self.completing(&parts, disk)).flatten();
+                let name = inside.next().map(|(_, name)| name).or_else(completing);
+                name.map_or(Ruling::Free, Ruling::Refused)
+            }
+        }
+    }
+
+    /// The row that protects a name which makes its directory one of a repository.
+    fn completing(&self, parts: &[&[u8]], disk: &impl Surroundings) -> Option<&'static ProtectedName> {
+        let last = parts.last().filter(|last| is(last, MAKES_REPOSITORY))?;
+        let directory = above(parts, parts.len() - 1);
+        let has = |name: &str| same(last, name.as_bytes()) || disk.has(&directory, name);
+        let completes = !disk.was_repository(&directory) && is_repository(has);
+        let Verdict::Kept(row) = kept(".git", Verdict::Kept) else { return None };
+        (completes && self.holds(row)).then_some(row)
+    }
+}
+
+/// Every directory above a name that would protect it if it were one of a repository: how many components it has, and the row.
+/// What lies right in a directory called `.git` is judged by its text alone.
+pub(super) fn in_repository<'a>(
+    parts: &'a [&'a [u8]],
+    ground: Ground,
+    act: Act,
+) -> impl Iterator<Item = (usize, &'static ProtectedName)> + 'a {
+    let start = match ground {
+        Ground::Repository => 1,
+        Ground::Tree => parts.iter().position(|part| same(part, b".git")).map_or(0, |at| at + 2),
+    };
+    (start..parts.len()).filter_map(move |depth| Some((depth, of_bare(&parts[depth..], act)?)))
+}
+
+fn is_one(directory: &Path, disk: &impl Surroundings) -> bool {
+    disk.was_repository(directory) || is_repository(|name| disk.has(directory, name))
+}
+
+/// The directory that the first components name.
+fn above(parts: &[&[u8]], depth: usize) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    parts[..depth].iter().map(|part| std::ffi::OsStr::from_bytes(part)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names on a disk, each by its path.
+    struct Disk(&'static [&'static str], &'static [&'static str]);
+
+    impl Surroundings for Disk {
+        fn has(&self, directory: &Path, name: &str) -> bool {
+            self.0.iter().any(|path| Path::new(path) == directory.join(name))
+        }
+
+        fn was_repository(&self, directory: &Path) -> bool {
+            self.1.iter().any(|path| Path::new(path) == directory)
+        }
+    }
+
+    const WHOLE: Disk = Disk(&["b/HEAD", "b/objects", "b/refs"], &["b"]);
+    const ALL_BUT_REFS: Disk = Disk(&["b/HEAD", "b/objects"], &[]);
+    const BROKEN: Disk = Disk(&["b/config"], &["b"]);
+    const BELOW_HOOKS: Disk = Disk(&["hooks/b/HEAD", "hooks/b/objects", "hooks/b/refs"], &[]);
+    const PART_BELOW_HOOKS: Disk = Disk(&["hooks/HEAD", "hooks/objects"], &[]);
+    const IN_GIT: Disk = Disk(&[".git/x/HEAD", ".git/x/objects", ".git/x/refs"], &[]);
+
+    #[test]
+    fn names_depend_on_what_lies_around_them() {
+        let rows: [(&Disk, &str, Act, bool); 26] = [
+            (&WHOLE, "b/config", Act::File, true),
+            (&WHOLE, "b/HEAD", Act::File, false),
+            (&WHOLE, "b/commondir", Act::File, true),
+            (&WHOLE, "B/commondir", Act::File, false),
+            (&WHOLE, "b/COMMONDIR", Act::File, true),
+            (&WHOLE, "b/info", Act::Directory, false),
+            (&WHOLE, "b/info", Act::Placed, true),
+            (&WHOLE, "b/objects", Act::Placed, true),
+            (&WHOLE, "b/objects/info", Act::Placed, true),
+            (&WHOLE, "b/objects/ab", Act::Placed, false),
+            (&WHOLE, "c/config", Act::File, false),
+            (&ALL_BUT_REFS, "b/config", Act::File, false),
+            (&ALL_BUT_REFS, "b/refs", Act::File, true),
+            (&ALL_BUT_REFS, "b/commondir", Act::File, true),
+            (&ALL_BUT_REFS, "b/index", Act::File, false),
+            (&BROKEN, "b/config", Act::File, true),
+            (&BROKEN, "b/commondir", Act::Placed, true),
+            (&BROKEN, "b/hooks/update", Act::File, true),
+            (&BROKEN, "b/refs", Act::Directory, false),
+            // A second repository below a name of the first.
+            (&BELOW_HOOKS, "hooks/b/config", Act::File, true),
+            (&BELOW_HOOKS, "hooks/c/config", Act::File, false),
+            (&PART_BELOW_HOOKS, "hooks/refs", Act::Directory, true),
+            (&IN_GIT, ".git/x/config", Act::File, true),
+            (&IN_GIT, ".git/y/config", Act::File, false),
+            (&IN_GIT, ".git/hooks/a.sample", Act::File, false),
+            (&IN_GIT, ".git/x/y", Act::File, false),
+        ];
+        for (disk, path, act, refused) in rows {
+            let ruling = Protected::all().rule(Ground::Tree, Path::new(path), act, disk);
+            assert_eq!(matches!(ruling, Ruling::Refused(_)), refused, "{path} {act:?}");
+        }
+    }
+}
