@@ -124,7 +124,7 @@ fn start_outer(
     let mut init = Init::start(0)?;
     let mut script = init.script();
     let (streams, stream_registers) = (order.streams, stream_registers(order));
-    let entrances = groups.entrances()?;
+    let entrances = groups.entrances();
     let (mut handles, groups) = command_handles(&streams, &entrances);
     let mut add = |handle| {
         handles.push(handle);

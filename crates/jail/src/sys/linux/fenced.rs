@@ -146,7 +146,7 @@ fn start(order: &Order<'_>, groups: &mut Groups, ground: Ground) -> Result<(Jail
     let streams = order.streams;
     let (cwd, environment) = (text(order.cwd.as_os_str()), variables(order.environment));
     let stream_registers = stream_registers(order);
-    let entrances = groups.entrances()?;
+    let entrances = groups.entrances();
     let (mut handles, groups) = command_handles(&streams, &entrances);
     let (ruleset, lock) = (Register::handle(handles.len()), Register::handle(handles.len() + 1));
     handles.extend([ground.ruleset.as_fd(), ground.scratch.lock().as_fd()]);

@@ -6,7 +6,6 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
 use std::time::Instant;
 
 use policy::Limits;
@@ -263,7 +262,7 @@ pub(super) fn begin(
     let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
     let mask = confine::blocked_signals().map_err(Broken::NoProcess)?;
     let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
-    let mut groups = Groups::begin(&spec.limits, terms.others);
+    let mut groups = Groups::new(&spec.limits, terms.others);
     let order = Order {
         environment: terms.environment,
         limits: prepared_rlimits(&spec.limits, terms.own_users),
@@ -277,7 +276,7 @@ pub(super) fn begin(
     };
     let started = make(order, &mut groups)?;
     drop(ends);
-    let (cgroups, missing, sweeper) = groups.made()?;
+    let (cgroups, missing, sweeper) = groups.made();
     let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
     let bounded = cgroups.counts_memory() && cgroups.counts_processes();
     let bounds = cgroups.bounds(&spec.limits, bounded || Watchdog::can_see(), missing.as_ref());
@@ -288,9 +287,10 @@ pub(super) fn begin(
         .map_err(|errno| Broken::Part(Part::Terminal, None, errno))
 }
 
-/// The cgroups of a jail, made by another thread while its processes and this one are busy with something else.
+/// The cgroups of a jail, made when a provider asks for them: while its processes are busy with something else.
 pub(crate) struct Groups {
-    thread: Option<JoinHandle<MadeGroups>>,
+    limits: Limits,
+    others: u64,
     made: Option<MadeGroups>,
 }
 
@@ -298,44 +298,20 @@ pub(crate) struct Groups {
 type MadeGroups = (Cgroups, Option<Unavailable>, Option<Sweeper>);
 
 impl Groups {
-    /// Begins to make them. Signals that this thread has blocked are blocked in the other one, too.
-    fn begin(limits: &Limits, others: u64) -> Self {
-        let own = limits.clone();
-        match std::thread::Builder::new().spawn(move || make_groups(&own, others)) {
-            Ok(thread) => Self { thread: Some(thread), made: None },
-            // Where there can be no other thread, this one makes them.
-            Err(_) => Self { thread: None, made: Some(make_groups(limits, others)) },
-        }
+    fn new(limits: &Limits, others: u64) -> Self {
+        Self { limits: limits.clone(), others, made: None }
     }
 
     /// How the process of the command comes into them.
-    pub(super) fn entrances(&mut self) -> Result<Vec<Entrance<'_>>, Broken> {
-        self.wait();
-        let (cgroups, ..) = self.made.as_ref().ok_or_else(no_groups)?;
-        Ok(cgroups.entrances().collect())
+    pub(super) fn entrances(&mut self) -> Vec<Entrance<'_>> {
+        let (limits, others) = (&self.limits, self.others);
+        let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(limits, others));
+        cgroups.entrances().collect()
     }
 
-    fn made(mut self) -> Result<MadeGroups, Broken> {
-        self.wait();
-        self.made.take().ok_or_else(no_groups)
+    fn made(self) -> MadeGroups {
+        self.made.unwrap_or_else(|| make_groups(&self.limits, self.others))
     }
-
-    fn wait(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            self.made = thread.join().ok();
-        }
-    }
-}
-
-impl Drop for Groups {
-    fn drop(&mut self) {
-        // So that they are removed before anybody hears that there is no jail.
-        self.wait();
-    }
-}
-
-fn no_groups() -> Broken {
-    Broken::Part(Part::Cgroup, None, Errno::CHILD)
 }
 
 fn make_groups(limits: &Limits, others: u64) -> MadeGroups {

@@ -20,8 +20,18 @@ use crate::plan::{Kind, Mount, Owner, Plan};
 #[derive(Default)]
 pub(super) struct Ready {
     pub(super) mounts: Vec<(PathBuf, OwnedFd)>,
-    /// Ended when dropped, which takes a moment and can wait.
-    _holder: Option<Init>,
+    /// Holds the user namespace that the mounts are made with. Ended when dropped, which takes a moment and can wait.
+    holder: Option<Init>,
+}
+
+impl Ready {
+    /// Lets go of everything that init has by now. The rest happens when this is dropped.
+    pub(super) fn release(&mut self) {
+        self.mounts.clear();
+        if let Some(holder) = &self.holder {
+            holder.kill();
+        }
+    }
 }
 
 /// Makes them.
@@ -37,7 +47,7 @@ pub(super) fn ready(plan: &Plan) -> Result<Ready, Broken> {
         let what = format!("show {} as its own", policy::Shown::path(path));
         view(path, id, write, &map).map(|made| (path.clone(), made)).map_err(broken(what))
     });
-    Ok(Ready { mounts: mounts.collect::<Result<_, _>>()?, _holder: Some(holder) })
+    Ok(Ready { mounts: mounts.collect::<Result<_, _>>()?, holder: Some(holder) })
 }
 
 /// What is mounted in a directory is not part of a layer over it, and what it covers would be seen. The kernel refuses that to

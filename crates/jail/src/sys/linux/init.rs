@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::thread::CpuSet;
 
 use super::calls::Used;
 use super::calls::spawn::{Process, Program};
@@ -49,6 +50,11 @@ impl Init {
         Ok(Self { process: process.map_err(Broken::NoProcess)?, channel, scripts: Vec::new() })
     }
 
+    /// See [`Process::run_elsewhere`].
+    pub(super) fn run_elsewhere(&self, processors: &CpuSet) {
+        self.process.run_elsewhere(processors);
+    }
+
     /// A script that comes after those that were run.
     pub(super) fn script(&self) -> Script {
         Script::new(self.scripts.len() as u64)
@@ -91,9 +97,15 @@ impl Init {
         let mut fds = [PollFd::new(&channel, PollFlags::IN), PollFd::new(self.end(), PollFlags::IN)];
         rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(broken)?;
         if fds[0].revents().is_empty() {
-            return Ok(None);
+            return self
+                .process
+                .failure()
+                .map_or(Ok(None), |errno| Err(Broken::Part(Part::Init, None, errno)));
         }
         match self.channel.receive().map_err(broken)? {
+            None if self.process.failure().is_some() => {
+                Err(Broken::Part(Part::Init, None, self.process.failure().unwrap_or(Errno::IO)))
+            }
             Some((Report::Failed { script, operation, errno }, _)) => {
                 let script = self.scripts.get(usize::from(script));
                 let part = script.map_or(Part::Init, |script| script.part_of(operation));

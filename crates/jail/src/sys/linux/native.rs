@@ -96,6 +96,10 @@ impl PrewarmedInit {
     /// Starts one. Also returns what was found out about the machine.
     pub(crate) fn start(options: SpawnOptions) -> Result<(Self, Host), Broken> {
         let mut init = Init::start(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)?;
+        let processors = rustix::thread::sched_getaffinity(None).ok().filter(|all| all.count() > 1);
+        if let Some(processors) = &processors {
+            init.run_elsewhere(processors);
+        }
         let mut script = init.script();
         setup::namespaces(&mut script, options.own_network);
         init.run(script, &[])?;
@@ -104,6 +108,9 @@ impl PrewarmedInit {
         let usual = usual(&machine);
         let base = base(&usual, options.bare);
         let mut script = init.script();
+        if let Some(processors) = processors {
+            setup::processors(&mut script, &processors);
+        }
         setup::base(&mut script, &base);
         map(init.pid(), &usual.identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
         init.run(script, &[])?;
@@ -118,18 +125,18 @@ impl PrewarmedInit {
         plan: &Plan,
     ) -> Result<HeldJail, Broken> {
         let Self { mut init, base } = self;
-        let ready = idmap::ready(plan)?;
+        let mut ready = idmap::ready(plan)?;
         let tree = tree_steps(plan, &ready.mounts, &base).ok_or(Broken::Outgrown)?;
         let mut script = init.script();
         setup::rest(&mut script, &rest_of(plan, &tree, &base).get());
         init.run(script, &ready.mounts.iter().map(|(_, mount)| mount.as_fd()).collect::<Vec<_>>())?;
         let mut script = init.script();
-        let entrances = groups.entrances()?;
+        let entrances = groups.entrances();
         let (handles, groups) = command_handles(&order.streams, &entrances);
         write_command(&mut script, order, plan, base.handled.is_some(), groups);
         init.run(script, &handles)?;
-        // Init has the mounts by now, or it has failed; and it is busy meanwhile.
-        drop(ready);
+        // Init has been sent the mounts, and is busy meanwhile.
+        ready.release();
         let waited = init.wait_until_ready();
         let (handed, listener) = waited.map_err(|broken| explain(broken, &base.steps, &tree))?;
         hold(init, handed, listener, plan)

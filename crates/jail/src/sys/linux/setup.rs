@@ -5,6 +5,7 @@ mod command;
 use std::net::SocketAddr;
 
 use rustix::io::Errno;
+use rustix::thread::CpuSet;
 
 use super::calls::confine::Handled;
 use super::ops;
@@ -84,6 +85,17 @@ fn loopback(script: &mut Script) {
 
 fn socket(script: &mut Script, family: i32, kind: i32, into: Register) {
     script.call(libc::SYS_socket, arguments![family, kind | libc::SOCK_CLOEXEC, 0]).into(into);
+}
+
+/// Has init run where the supervisor may run.
+pub(super) fn processors(script: &mut Script, processors: &CpuSet) {
+    let mut words = vec![0_u64; CpuSet::MAX_CPU.div_ceil(64)];
+    for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| processors.is_set(*cpu)) {
+        words[cpu / 64] |= 1 << (cpu % 64);
+    }
+    script.part(Part::Lifeline);
+    let mask = script.words(&words);
+    script.call(libc::SYS_sched_setaffinity, arguments![0, words.len() * 8, mask]);
 }
 
 /// What init does before the jail is known: what nearly every jail has.

@@ -2,10 +2,12 @@
 
 use std::ffi::{c_int, c_void};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
+use rustix::thread::CpuSet;
 
 use super::confine::block_signals;
 use super::raw;
@@ -25,40 +27,56 @@ pub(in crate::sys::linux) struct Process {
     pid: Pid,
     handle: OwnedFd,
     reaped: bool,
+    /// The memory of ours that it uses until it has executed its program. Freed when it is reaped, which is the last thing that
+    /// happens to this value: no error on the way and no early return frees it before.
+    start: Start,
 }
 
 impl Process {
-    /// Executes a program in a new process that has every signal blocked. Comes back when it is executed, or could not be.
+    /// Executes a program in a new process that has every signal blocked.
     ///
-    /// `CLONE_VM` makes this cost the same however large this process is. `CLONE_VFORK` makes it sound: this thread sleeps
-    /// for as long as the new process uses its memory, so that nothing in it changes or goes away.
+    /// `CLONE_VM` makes this cost the same however large this process is. Until the program is executed, a few microseconds
+    /// later, the new process uses nothing of our memory but `start`, which it has for itself.
     pub(in crate::sys::linux) fn start(program: &Program<'_>) -> Result<Self, Errno> {
-        let stack = Stack::new()?;
-        let order = Order {
+        let start = Start::new(Order {
             image: program.image.as_raw_fd(),
             descriptors: program.descriptors.map(|handle| handle.as_raw_fd()),
             keeps_capabilities: program.namespaces & libc::CLONE_NEWUSER != 0,
             failure: AtomicI32::new(0),
-        };
+        })?;
         let mut handle: RawFd = -1;
-        let flags =
-            program.namespaces | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+        let flags = program.namespaces | libc::CLONE_VM | libc::CLONE_PIDFD | libc::SIGCHLD;
         let mask = block_signals(u64::MAX)?;
-        let argument = std::ptr::from_ref(&order).cast_mut().cast();
-        // SAFETY: with CLONE_VFORK this thread sleeps until the new process has executed something or ended, so `order` and
-        // the stack, which is nobody else's, outlive its use of them. `execute` makes system calls only. Every signal is
-        // blocked: no handler runs in our memory. The kernel writes one descriptor to `handle`.
-        let pid = unsafe { libc::clone(execute, stack.top(), flags, argument, &raw mut handle) };
+        // SAFETY: stack and order are in `start`, which nobody else uses and which is not freed before the new process is
+        // reaped. `execute` makes system calls only. Every signal is blocked: no handler runs in our memory. The table of
+        // descriptors is a copy. The kernel writes one descriptor to `handle`.
+        let pid = unsafe {
+            libc::clone(execute, start.stack(), flags, start.order().as_ptr().cast(), &raw mut handle)
+        };
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(super::last_errno);
         let unblocked = block_signals(mask);
         let pid = pid?;
         // SAFETY: the kernel has just made it for us, and nobody else knows of it.
-        let process = Self { pid, handle: unsafe { OwnedFd::from_raw_fd(handle) }, reaped: false };
+        let process = Self { pid, handle: unsafe { OwnedFd::from_raw_fd(handle) }, reaped: false, start };
         unblocked?;
-        match order.failure.into_inner() {
-            0 => Ok(process),
-            errno => Err(Errno::from_raw_os_error(errno)),
-        }
+        Ok(process)
+    }
+
+    /// Why the program could not be executed. Known once the process has ended.
+    pub(in crate::sys::linux) fn failure(&self) -> Option<Errno> {
+        // SAFETY: `start` is alive, and this field is atomic.
+        let failure = unsafe { &(*self.start.order().as_ptr()).failure };
+        let errno = failure.load(Ordering::Acquire);
+        (errno != 0).then(|| Errno::from_raw_os_error(errno))
+    }
+
+    /// Has it run on other processors than ours, which it would wait for: the scheduler likes to leave a new process where it
+    /// was made until that processor is free, a millisecond later. It undoes this itself.
+    pub(in crate::sys::linux) fn run_elsewhere(&self, processors: &CpuSet) {
+        let mut others = *processors;
+        others.unset(rustix::thread::sched_getcpu());
+        // Where that is not allowed it starts later.
+        let _as_it_is = rustix::thread::sched_setaffinity(Some(self.pid), &others);
     }
 
     /// Its number, which is its own until it is reaped.
@@ -109,10 +127,10 @@ struct Order {
 
 /// Runs in a process that shares our memory: system calls only, no allocation, no panic, no C library.
 extern "C" fn execute(order: *mut c_void) -> c_int {
-    // SAFETY: `start` passes an `Order` and sleeps until this process is done with it.
+    // SAFETY: `Process::start` passes an `Order` that is alive for as long as this process is, and does not change it.
     let order = unsafe { &*order.cast_const().cast::<Order>() };
     let Err(errno) = try_execute(order);
-    order.failure.store(errno.raw_os_error(), Ordering::Relaxed);
+    order.failure.store(errno.raw_os_error(), Ordering::Release);
     // SAFETY: takes a number and does not return.
     let _never = unsafe { raw::call(libc::SYS_exit_group, [1, 0, 0, 0, 0, 0]) };
     1
@@ -183,35 +201,51 @@ fn keep_capabilities() -> Result<(), Errno> {
     Ok(())
 }
 
-/// A stack with a page below it that cannot be touched.
-struct Stack(*mut c_void);
+/// Memory for a process that is about to execute something: an order, and a stack below it with pages that cannot be touched
+/// at its end.
+struct Start(NonNull<c_void>);
 
-impl Stack {
+// SAFETY: it is memory that nobody else knows of, apart from the process that uses it.
+unsafe impl Send for Start {}
+// SAFETY: as above; all that is shared is one atomic number.
+unsafe impl Sync for Start {}
+
+impl Start {
     /// Enough for a few system calls, in a build without optimisation too.
     const SIZE: usize = 64 << 10;
     const GUARD: usize = 16 << 10;
+    /// At the upper end, above the stack.
+    const ORDER: usize = Self::SIZE - 256;
 
-    fn new() -> Result<Self, Errno> {
+    fn new(order: Order) -> Result<Self, Errno> {
         use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
-        let (size, flags) = (Self::SIZE, MapFlags::PRIVATE | MapFlags::STACK);
+        const { assert!(size_of::<Order>() <= Self::SIZE - Self::ORDER) };
+        let flags = MapFlags::PRIVATE | MapFlags::STACK;
         // SAFETY: new memory, wherever the kernel has place for it.
-        let bottom = unsafe { mmap_anonymous(std::ptr::null_mut(), size, ProtFlags::empty(), flags) }?;
-        let stack = Self(bottom);
+        let bottom = unsafe { mmap_anonymous(std::ptr::null_mut(), Self::SIZE, ProtFlags::empty(), flags) }?;
+        let start = Self(NonNull::new(bottom).ok_or(Errno::NOMEM)?);
         let usable = bottom.wrapping_byte_add(Self::GUARD);
         // SAFETY: the upper part of what was just mapped and nobody uses.
-        unsafe { mprotect(usable, size - Self::GUARD, MprotectFlags::READ | MprotectFlags::WRITE) }?;
-        Ok(stack)
+        unsafe { mprotect(usable, Self::SIZE - Self::GUARD, MprotectFlags::READ | MprotectFlags::WRITE) }?;
+        // SAFETY: there is place for it at this address, which is aligned and nobody else's.
+        unsafe { start.order().write(order) };
+        Ok(start)
     }
 
-    /// Where it begins; it grows downwards.
-    const fn top(&self) -> *mut c_void {
-        self.0.wrapping_byte_add(Self::SIZE)
+    const fn order(&self) -> NonNull<Order> {
+        // SAFETY: within the mapping.
+        unsafe { self.0.byte_add(Self::ORDER).cast() }
+    }
+
+    /// The beginning of the stack; it grows downwards.
+    const fn stack(&self) -> *mut c_void {
+        self.order().as_ptr().cast()
     }
 }
 
-impl Drop for Stack {
+impl Drop for Start {
     fn drop(&mut self) {
-        // SAFETY: mapped by `new` with this size; whoever used it has executed something or ended.
-        let _unmapped = unsafe { rustix::mm::munmap(self.0, Self::SIZE) };
+        // SAFETY: mapped by `new` with this size; the process that used it was reaped, or was never made.
+        let _unmapped = unsafe { rustix::mm::munmap(self.0.as_ptr(), Self::SIZE) };
     }
 }
