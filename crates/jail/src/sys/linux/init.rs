@@ -223,3 +223,139 @@ impl Drop for Jail {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::fd::AsRawFd as _;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::sys::linux::cgroups::tests::skip::skipped;
+    use crate::sys::linux::ops;
+    use crate::sys::linux::script::{Register, arguments};
+
+    const COMMAND: Register = Register(8);
+    const OUTSIDE: Register = Register(9);
+
+    /// A group of the unified hierarchy, removed with everything in it gone.
+    struct Group(PathBuf);
+
+    impl Group {
+        fn new() -> Option<Self> {
+            let mounts = fs::read_to_string("/proc/mounts").unwrap();
+            let unified = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"))?;
+            let path =
+                PathBuf::from(unified.split(' ').nth(1)?).join(format!("rf-test-{}", std::process::id()));
+            fs::create_dir(&path).ok()?;
+            Some(Self(path))
+        }
+    }
+
+    impl Drop for Group {
+        fn drop(&mut self) {
+            let _removed = fs::remove_dir(&self.0);
+        }
+    }
+
+    /// A script that spawns a process, in a group if there is one, which hands itself over and waits.
+    fn spawning(init: &Init, into: Option<Register>, program: &std::ffi::CStr) -> Script {
+        let mut script = init.script();
+        script.add(ops::SPAWN, arguments![0, into.map_or(0, |into| into.0), OUTSIDE.0]).into(COMMAND);
+        let none = script.words(&[0]);
+        script.add(ops::SEND, arguments![u64::from(ops::STARTED), none, 0]);
+        script.add(ops::REAP, arguments![COMMAND.0]);
+        script.begin_spawned();
+        let list = script.bytes(&COMMAND.0.to_ne_bytes());
+        script.call(libc::SYS_getpid, []).into(COMMAND);
+        script.call(libc::SYS_pidfd_open, arguments![COMMAND, 0]).into(COMMAND);
+        script.add(ops::SEND, arguments![u64::from(ops::HANDED), list, 1]);
+        script.add(ops::WAIT, []);
+        let (programs, none) = (script.texts(&[program.to_owned()]), script.words(&[0]));
+        script.add(ops::START, arguments![programs, programs, none]);
+        script
+    }
+
+    fn cgroup_of(process: &OwnedFd) -> String {
+        let told = fs::read_to_string(format!("/proc/self/fdinfo/{}", process.as_raw_fd())).unwrap();
+        let pid = told.lines().find_map(|line| line.strip_prefix("Pid:")).unwrap().trim().to_owned();
+        fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap()
+    }
+
+    fn report(init: &Init) -> Option<(Report, Vec<OwnedFd>)> {
+        init.next_report().unwrap()
+    }
+
+    #[test]
+    fn a_command_is_started_in_its_cgroup() {
+        let Some(group) = Group::new() else {
+            return skipped("a process started in a cgroup", "no unified hierarchy, or it is not ours");
+        };
+        let mut init = Init::start(0).unwrap();
+        let script = spawning(&init, Some(Register::handle(0)), c"/bin/true");
+        let handle = OwnedFd::from(fs::File::open(&group.0).unwrap());
+        init.run(script, &[handle.as_fd()]).unwrap();
+        let (handed, handles) = report(&init).unwrap();
+        assert_eq!(handed, Report::Handed);
+        let name = group.0.file_name().unwrap().to_str().unwrap();
+        assert!(cgroup_of(&handles[0]).lines().any(|line| line.starts_with("0::") && line.ends_with(name)));
+        assert!(!fs::read_to_string(format!("/proc/{}/cgroup", init.pid())).unwrap().contains(name));
+        init.channel.leave().unwrap();
+        assert_eq!(report(&init).unwrap().0, Report::Started);
+        assert_eq!(report(&init).unwrap().0, Report::Changed(0));
+        assert_eq!(init.reap().unwrap().status, 0);
+    }
+
+    /// What fails in the spawned process is told with its place, and init ends.
+    #[test]
+    fn what_cannot_be_executed_is_told() {
+        let mut init = Init::start(0).unwrap();
+        let script = spawning(&init, None, c"/no/such/program");
+        init.run(script, &[]).unwrap();
+        assert_eq!(report(&init).unwrap().0, Report::Handed);
+        init.channel.leave().unwrap();
+        assert_eq!(report(&init).unwrap().0, Report::NotStarted(Errno::NOENT));
+        assert!(report(&init).is_none());
+    }
+
+    #[test]
+    fn a_call_that_fails_is_told_by_its_place() {
+        type Row = (fn(&mut Script), Part, Errno);
+        let fails: fn(&mut Script) = |script| {
+            script.call(libc::SYS_close, arguments![999]);
+        };
+        let must_fail: fn(&mut Script) = |script| {
+            script.refused(libc::SYS_getpid, []).accept_any();
+        };
+        let unknown: fn(&mut Script) = |script| {
+            script.add(99, []);
+        };
+        let rows: [Row; 3] = [
+            (fails, Part::Cwd, Errno::BADF),
+            (must_fail, Part::HostVisible, Errno::EXIST),
+            (unknown, Part::Cwd, Errno::NOSYS),
+        ];
+        for (write, part, errno) in rows {
+            let mut init = Init::start(0).unwrap();
+            let mut script = init.script();
+            script.part(Part::Lifeline);
+            script.call(libc::SYS_close, arguments![999]).accept(&[Errno::BADF]);
+            script.part(part);
+            write(&mut script);
+            init.run(script, &[]).unwrap();
+            let failed = init.next_report().unwrap_err();
+            assert!(
+                matches!(&failed, Broken::Part(at, None, why) if *at == part && *why == errno),
+                "{failed:?}"
+            );
+        }
+    }
+
+    /// A supervisor that is gone leaves no init behind.
+    #[test]
+    fn the_end_of_the_channel_is_the_end() {
+        let Init { mut process, channel, .. } = Init::start(0).unwrap();
+        drop(channel);
+        assert_eq!(process.reap().unwrap().status, 0);
+    }
+}
