@@ -148,3 +148,30 @@ fn success_is_not_turned_into_failure() {
     let ended = stage.run("--limit tmp=5MB", "head -c 50M /dev/zero > /tmp/big; rm /tmp/big; echo fine");
     assert_eq!((ended.code, ended.out.as_str()), (Some(0), "fine\n"), "{ended:?}");
 }
+
+/// With every provider the launcher outlives a jail that runs out of memory, nothing is left of the jail, and the ledger has the
+/// limit and the end. The OOM killer once took the launcher with the subreaper of the Landlock provider.
+#[test]
+fn memory_that_runs_out_is_contained_and_recorded_by_every_provider() {
+    let Some(stage) = Stage::new() else { return };
+    let policy = "version = 1\n[profiles.less]\nextends = \"workspace-write-no-network\"\n\
+        require = { files = \"partial\", processes = \"partial\", network = \"partial\", resources = \"none\" }\n";
+    fs::create_dir_all(stage.path("home/.config/ringfence")).unwrap();
+    fs::write(stage.path("home/.config/ringfence/policy.toml"), policy).unwrap();
+    let sleep = stage.sleep();
+    let many = format!("i=0; while [ $i -lt 400 ]; do {sleep} & i=$((i+1)); done; wait");
+    for provider in ["native", "landlock", "bubblewrap"] {
+        let options = format!("-p less --provider {provider} --limit memory=24MB --limit processes=2000");
+        let tried = stage.run(&format!("-p less --provider {provider}"), "true");
+        if tried.code != Some(0) {
+            stage::skipped("memory by another provider", &tried.err);
+            continue;
+        }
+        let ended = stage.run(&options, &many);
+        assert_limited(&stage, "memory", "24MB", &ended);
+        let ledger = fs::read_to_string(stage.path("home/.local/state/ringfence/ledger.jsonl")).unwrap();
+        let tail: Vec<_> = ledger.lines().rev().take(2).collect();
+        assert!(tail[0].contains("\"jail.ended\""), "{provider}: {tail:?}");
+        assert!(tail[1].contains("memory"), "{provider}: {tail:?}");
+    }
+}
