@@ -17,6 +17,7 @@ mod message;
 #[expect(dead_code, reason = "the supervisor uses the rest")]
 mod ops;
 mod reap;
+mod syscall;
 
 use arch::number;
 use core::panic::PanicInfo;
@@ -44,7 +45,7 @@ extern "C" fn run() -> ! {
     }
 }
 
-/// What a process knows.
+/// The state of an interpreter: registers, and how many scripts are mapped.
 #[derive(Clone, Copy)]
 struct Machine {
     registers: [i32; ops::REGISTERS],
@@ -102,10 +103,10 @@ impl Machine {
                 Err(errno) => Err(errno),
                 Ok(_) => Err(0),
             },
-            ops::SAME => same(self.get(first), second, third),
+            ops::CHECK_IDENTITY => same(self.get(first), second, third),
             ops::GRANT => grant(self.get(first), self.get(second), third),
             ops::LIFELINE => lifeline(first as usize, self.get(ops::SUPERVISOR.into())),
-            ops::KEEP => keep(operation.arguments.map(|register| self.get(register))),
+            ops::CLOSE_OTHERS => keep(operation.arguments.map(|register| self.get(register))),
             ops::SEND => self.send(first as u8, second, third),
             ops::WAIT => self.wait(),
             ops::START => Err(self.start([first, second, third])),
@@ -114,7 +115,7 @@ impl Machine {
             ops::SUBREAP => {
                 subreap(self.get(ops::CONTROL.into()), self.get(first), self.get(second), self.scripts)
             }
-            ops::SWEEP => sweep(first),
+            ops::REMOVE_DIRECTORIES => sweep(first),
             _ => Err(ENOSYS),
         }
     }
@@ -134,11 +135,11 @@ impl Machine {
         result(unsafe { arch::call(operation.call as usize, arguments) })
     }
 
-    /// Waits for leave to go on.
+    /// Waits for the release message.
     fn wait(&self) -> Result<i32, i32> {
         let control = self.get(ops::CONTROL.into()) as usize;
         let mut byte = 0_u8;
-        while byte != ops::LEAVE {
+        while byte != ops::RELEASE {
             // SAFETY: the kernel writes one byte at most.
             match result(unsafe { arch::call(number::READ, [control, &raw mut byte as usize, 1, 0, 0, 0]) }) {
                 Ok(1) | Err(EINTR) => {}

@@ -54,16 +54,16 @@ pub(super) const CALL: u16 = 1;
 /// Makes a system call that has to fail with one of the accepted errors.
 pub(super) const REFUSED: u16 = 2;
 /// Fails unless a descriptor (1) is the object with this device (2) and inode (3).
-pub(super) const SAME: u16 = 3;
+pub(super) const CHECK_IDENTITY: u16 = 3;
 /// Lets a Landlock ruleset (1) allow what is beneath a descriptor (2) this access (3).
 pub(super) const GRANT: u16 = 4;
 /// Asks for a signal (1) when the supervisor ends, and fails if it has ended already.
 pub(super) const LIFELINE: u16 = 5;
 /// Closes every descriptor from 3 on but those in these registers.
-pub(super) const KEEP: u16 = 6;
+pub(super) const CLOSE_OTHERS: u16 = 6;
 /// Sends a report (1) with the descriptors in as many registers (3) as are listed, as `u16`, at an address (2).
 pub(super) const SEND: u16 = 7;
-/// Waits for leave to go on.
+/// Waits for the release message.
 pub(super) const WAIT: u16 = 8;
 /// Executes the first program of a list (1) that is there, with arguments (2) and environment (3).
 pub(super) const START: u16 = 9;
@@ -75,7 +75,7 @@ pub(super) const REAP: u16 = 11;
 /// As `REAP` without a namespace of processes: ends everything below it first, which a file (2) lists.
 pub(super) const SUBREAP: u16 = 12;
 /// Waits for the end of the supervisor and removes the directories of a list (1).
-pub(super) const SWEEP: u16 = 13;
+pub(super) const REMOVE_DIRECTORIES: u16 = 13;
 
 /// How many registers there are. Each holds a descriptor or a small number.
 pub(super) const REGISTERS: usize = 1280;
@@ -95,15 +95,15 @@ pub(super) const SUPERVISOR: u16 = 2;
 pub(super) const MORE: u8 = b'+';
 /// The last descriptor is a script, to be run with those before it.
 pub(super) const RUN: u8 = b'>';
-/// Leave to go on.
-pub(super) const LEAVE: u8 = b'!';
+/// Lets the command start.
+pub(super) const RELEASE: u8 = b'!';
 
 /// The first byte of a report of init: an operation failed. Byte 1 is the number of the script, bytes 2 and 3 that of the
 /// operation, the rest the error number; 0 if it had to fail and did not.
 pub(super) const FAILED: u8 = 1;
 /// Descriptors come with this.
 pub(super) const HANDED: u8 = 2;
-/// The command waits for leave to start.
+/// The command waits for its release.
 pub(super) const READY: u8 = 3;
 /// The command could not be executed; bytes 4 to 7 are the error number.
 pub(super) const NOT_STARTED: u8 = 4;

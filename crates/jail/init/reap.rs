@@ -1,4 +1,4 @@
-//! What goes on when nobody gives orders any more.
+//! Loops that outlive the scripts: reaping, subreaping, removing cgroups.
 
 use crate::arch::{self, number};
 use crate::{EBUSY, EINTR, exit, ops, report, result, unmap};

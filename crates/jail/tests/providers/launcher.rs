@@ -53,6 +53,23 @@ pub(crate) fn ignored_children_change_no_exit_code() {
     }
 }
 
+/// The descriptors of a set-up have low numbers.
+pub(crate) fn few_descriptors_are_enough() {
+    let bounded = ["sh", "-c", "ulimit -n 200; exec \"$0\" \"$@\""];
+    for provider in ["native", "landlock"] {
+        if works(provider, "a launcher with few descriptors") {
+            assert_eq!(
+                started_by(&bounded, provider, &Place::new(), "exit 3", false),
+                format!("{provider} 3\n")
+            );
+        }
+    }
+    if let Some(place) = wrapped::place() {
+        let said = started_by(&bounded, "bubblewrap", &place, "exit 3", geteuid().is_root());
+        assert_eq!(said, "bubblewrap 3\n");
+    }
+}
+
 /// Becoming another user makes the kernel forget that memory may be looked at. That must be the jail's memory, not ours.
 pub(crate) fn stays_dumpable() {
     let before = dumpable_behavior().unwrap();

@@ -52,6 +52,7 @@ const TESTS: &[(&str, fn())] = &[
     ("fenced::refuses_what_it_cannot_express", fenced::refuses_what_it_cannot_express),
     ("fenced::nests", fenced::nests),
     ("launcher::ignored_children_change_no_exit_code", launcher::ignored_children_change_no_exit_code),
+    ("launcher::few_descriptors_are_enough", launcher::few_descriptors_are_enough),
     ("launcher::stays_dumpable", launcher::stays_dumpable),
     ("launcher::outlives_memory_that_runs_out", launcher::outlives_memory_that_runs_out),
     ("launcher::works_where_memory_cannot_be_executed", launcher::works_where_memory_cannot_be_executed),
@@ -66,5 +67,6 @@ const TESTS: &[(&str, fn())] = &[
     ("wrapped::nothing_outlives_the_launcher", wrapped::nothing_outlives_the_launcher),
     ("wrapped::nothing_runs_before_it_is_let_go", wrapped::nothing_runs_before_it_is_let_go),
     ("wrapped::refuses_root", wrapped::refuses_root),
+    ("wrapped::many_views_are_seen", wrapped::many_views_are_seen),
     ("fenced::taken_where_namespaces_are_forbidden", fenced::taken_where_namespaces_are_forbidden),
 ];

@@ -140,3 +140,28 @@ pub(crate) fn refuses_root() {
         other => skipped("bubblewrap as root", other),
     }
 }
+
+/// Each view is a descriptor that bubblewrap is told by its number, and none may stand for another.
+pub(crate) fn many_views_are_seen() {
+    if geteuid().is_root() {
+        return skipped(
+            "many views by bubblewrap",
+            "it refuses root; the same test runs as an ordinary user",
+        );
+    }
+    let Some(place) = place() else { return };
+    let outside = place.whole.path().canonicalize().unwrap().join("outside");
+    fs::create_dir(&outside).unwrap();
+    let mut spec = spec(&place.work());
+    for number in 0..370 {
+        let path = outside.join(number.to_string());
+        fs::write(&path, format!("{number}\n")).unwrap();
+        spec = spec.view(&path, jail::Mode::ReadOnly);
+    }
+    let script = format!(
+        "cd {} && for i in *; do test $(cat $i) = $i || echo $i; done; ls | wc -l",
+        outside.display()
+    );
+    let done = run(Choice::Only(Provider::Bubblewrap), &spec, &["sh", "-c", &script]).unwrap();
+    assert_eq!(done.output.trim(), "370", "{done:?}");
+}

@@ -43,12 +43,12 @@ struct Group {
 
 /// How a process comes into a group.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entrance<'a> {
+pub(crate) struct CgroupHandles<'a> {
     /// What it writes `0` to, while it has one thread, before it starts another process. Moving another process has the kernel
     /// wait for all processors, which takes milliseconds.
-    pub(crate) join: BorrowedFd<'a>,
+    pub(crate) procs: BorrowedFd<'a>,
     /// The group itself, where the kernel can start a process in it.
-    pub(crate) whole: Option<BorrowedFd<'a>>,
+    pub(crate) directory: Option<BorrowedFd<'a>>,
 }
 
 /// What a jail has used, as far as the kernel counts it.
@@ -124,10 +124,10 @@ impl Cgroups {
     }
 
     /// How the process of the command comes into the groups.
-    pub(crate) fn entrances(&self) -> impl Iterator<Item = Entrance<'_>> {
-        self.groups.iter().map(|group| Entrance {
-            join: group.entrance.as_fd(),
-            whole: (group.version == Version::Unified).then(|| group.handle.as_fd()),
+    pub(crate) fn entrances(&self) -> impl Iterator<Item = CgroupHandles<'_>> {
+        self.groups.iter().map(|group| CgroupHandles {
+            procs: group.entrance.as_fd(),
+            directory: (group.version == Version::Unified).then(|| group.handle.as_fd()),
         })
     }
 

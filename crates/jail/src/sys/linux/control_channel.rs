@@ -46,9 +46,9 @@ impl ControlChannel {
         self.send(ops::RUN, &last)
     }
 
-    /// Lets the command go on that waits for leave.
-    pub(super) fn leave(&self) -> Result<(), Errno> {
-        self.send(ops::LEAVE, &[])
+    /// Lets the command start that waits for its release.
+    pub(super) fn release(&self) -> Result<(), Errno> {
+        self.send(ops::RELEASE, &[])
     }
 
     fn send(&self, kind: u8, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
@@ -111,12 +111,12 @@ mod tests {
     #[test]
     fn the_last_report_of_a_peer_that_left_messages_unread_is_read() {
         let (ours, theirs) = ControlChannel::new().unwrap();
-        ours.leave().unwrap();
+        ours.release().unwrap();
         rustix::io::write(&theirs, &[ops::CHANGED, 0, 0, 0, 7, 0, 0, 0]).unwrap();
         drop(theirs);
         let report = ours.receive().unwrap().map(|(report, _)| report);
         assert_eq!(report, Some(Report::Changed(7)));
         assert!(ours.receive().unwrap().is_none());
-        ours.leave().unwrap();
+        ours.release().unwrap();
     }
 }

@@ -15,7 +15,7 @@ use rustix::process::Pid;
 use super::calls::confine;
 use super::capture::Collectors;
 use super::cell::Cell;
-use super::cgroups::{Cgroups, Entrance, Unavailable};
+use super::cgroups::{CgroupHandles, Cgroups, Unavailable};
 use super::keeper::{About, Keeper};
 use super::native::{self, Broken, Order, PrewarmedInit, SpawnOptions};
 use super::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
@@ -303,7 +303,7 @@ impl Groups {
     }
 
     /// How the process of the command comes into them.
-    pub(super) fn entrances(&mut self) -> Vec<Entrance<'_>> {
+    pub(super) fn entrances(&mut self) -> Vec<CgroupHandles<'_>> {
         let (limits, others) = (&self.limits, self.others);
         let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(limits, others));
         cgroups.entrances().collect()

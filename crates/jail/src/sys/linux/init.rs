@@ -1,7 +1,7 @@
 //! The supervisor's side of an init process: see `init/main.rs` for what it does.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -22,6 +22,9 @@ const IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/init"));
 /// The program as a file that can be executed: sealed, and therefore the same for every init process of this one.
 fn image() -> Result<&'static OwnedFd, Errno> {
     static IMAGE_FILE: OnceLock<OwnedFd> = OnceLock::new();
+    static MAKING: Mutex<()> = Mutex::new(());
+    // One at a time: a file that another thread still has open for writing cannot be executed.
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(image) = IMAGE_FILE.get() {
         return Ok(image);
     }
@@ -189,7 +192,7 @@ impl Cell for Jail {
     }
 
     fn go(&self) -> Result<Result<(), Errno>, Broken> {
-        self.init.channel.leave().map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
+        self.init.channel.release().map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
         match self.init.next_report()? {
             Some((Report::Started, _)) => Ok(Ok(())),
             Some((Report::NotStarted(errno), _)) => Ok(Err(errno)),
@@ -236,7 +239,7 @@ mod tests {
     use crate::sys::linux::script::{Register, arguments};
 
     const COMMAND: Register = Register(8);
-    const OUTSIDE: Register = Register(9);
+    const NOT_IN_CGROUP: Register = Register(9);
 
     /// A group of the unified hierarchy, removed with everything in it gone.
     struct Group(PathBuf);
@@ -261,7 +264,7 @@ mod tests {
     /// A script that spawns a process, in a group if there is one, which hands itself over and waits.
     fn spawning(init: &Init, into: Option<Register>, program: &std::ffi::CStr) -> Script {
         let mut script = init.script();
-        script.add(ops::SPAWN, arguments![0, into.map_or(0, |into| into.0), OUTSIDE.0]).into(COMMAND);
+        script.add(ops::SPAWN, arguments![0, into.map_or(0, |into| into.0), NOT_IN_CGROUP.0]).into(COMMAND);
         let none = script.words(&[0]);
         script.add(ops::SEND, arguments![u64::from(ops::STARTED), none, 0]);
         script.add(ops::REAP, arguments![COMMAND.0]);
@@ -300,7 +303,7 @@ mod tests {
         let name = group.0.file_name().unwrap().to_str().unwrap();
         assert!(cgroup_of(&handles[0]).lines().any(|line| line.starts_with("0::") && line.ends_with(name)));
         assert!(!fs::read_to_string(format!("/proc/{}/cgroup", init.pid())).unwrap().contains(name));
-        init.channel.leave().unwrap();
+        init.channel.release().unwrap();
         assert_eq!(report(&init).unwrap().0, Report::Started);
         assert_eq!(report(&init).unwrap().0, Report::Changed(0));
         assert_eq!(init.reap().unwrap().status, 0);
@@ -313,7 +316,7 @@ mod tests {
         let script = spawning(&init, None, c"/no/such/program");
         init.run(script, &[]).unwrap();
         assert_eq!(report(&init).unwrap().0, Report::Handed);
-        init.channel.leave().unwrap();
+        init.channel.release().unwrap();
         assert_eq!(report(&init).unwrap().0, Report::NotStarted(Errno::NOENT));
         assert!(report(&init).is_none());
     }

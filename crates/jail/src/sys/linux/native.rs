@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::cgroups::Entrance;
+use super::cgroups::CgroupHandles;
 use super::hold::Groups;
 use super::host::machine;
 use super::init::{Ending, Init, Jail};
@@ -234,7 +234,7 @@ pub(super) fn stream_registers(order: &Order<'_>) -> Streams {
 /// The descriptors that come with the script of a command: streams, then cgroups.
 pub(super) fn command_handles<'a>(
     streams: &[Option<BorrowedFd<'a>>; 3],
-    entrances: &[Entrance<'a>],
+    entrances: &[CgroupHandles<'a>],
 ) -> (Vec<BorrowedFd<'a>>, Vec<Group>) {
     let mut handles: Vec<_> = streams.iter().flatten().copied().collect();
     let mut add = |handle| {
@@ -242,8 +242,8 @@ pub(super) fn command_handles<'a>(
         Register::handle(handles.len() - 1)
     };
     let groups = entrances.iter().map(|entrance| {
-        let whole = entrance.whole.map(&mut add);
-        Group { entrance: add(entrance.join), whole }
+        let whole = entrance.directory.map(&mut add);
+        Group { entrance: add(entrance.procs), whole }
     });
     let groups = groups.collect();
     (handles, groups)

@@ -216,7 +216,7 @@ fn tree(script: &mut Script, at: super::script::Argument, path: &CStr, into: Reg
 
 /// Fails unless a tree is of the object that was judged.
 fn same(script: &mut Script, tree: Register, (device, inode): (u64, u64)) {
-    script.add(super::ops::SAME, arguments![tree.0, device, inode]);
+    script.add(super::ops::CHECK_IDENTITY, arguments![tree.0, device, inode]);
 }
 
 /// What a mount becomes.

@@ -32,11 +32,11 @@ const UMASK: Register = Register(7);
 /// The process of the command, as its parent sees it.
 const COMMAND: Register = Register(8);
 /// More than 0 if the command has to join its cgroups by itself.
-const OUTSIDE: Register = Register(9);
+const NOT_IN_CGROUP: Register = Register(9);
 /// A list of the children of a subreaper.
 const CHILDREN: Register = Register(10);
-/// For a moment.
-const MOMENT: Register = Register(11);
+/// A short-lived descriptor or number.
+const SCRATCH_FD: Register = Register(11);
 /// The first of those for sockets of the supervisor.
 const SOCKETS: u16 = 32;
 
@@ -78,9 +78,9 @@ fn loopback(script: &mut Script) {
     request[..2].copy_from_slice(b"lo");
     request[16..18].copy_from_slice(&u16::from(UP).to_ne_bytes());
     let request = script.bytes(&request);
-    socket(script, libc::AF_INET, libc::SOCK_DGRAM, MOMENT);
-    script.call(libc::SYS_ioctl, arguments![MOMENT, SET_FLAGS, request]);
-    close(script, MOMENT);
+    socket(script, libc::AF_INET, libc::SOCK_DGRAM, SCRATCH_FD);
+    script.call(libc::SYS_ioctl, arguments![SCRATCH_FD, SET_FLAGS, request]);
+    close(script, SCRATCH_FD);
 }
 
 fn socket(script: &mut Script, family: i32, kind: i32, into: Register) {
@@ -158,9 +158,9 @@ fn leave_keyring(script: &mut Script, accepted: &[Errno]) {
 /// Allows what a jail may do beneath its paths.
 fn allow(script: &mut Script, grants: &[Grant]) {
     for (path, access) in grants {
-        rootfs::open_beneath(script, path, MOMENT);
-        script.add(ops::GRANT, arguments![RULESET.0, MOMENT.0, *access]);
-        close(script, MOMENT);
+        rootfs::open_beneath(script, path, SCRATCH_FD);
+        script.add(ops::GRANT, arguments![RULESET.0, SCRATCH_FD.0, *access]);
+        close(script, SCRATCH_FD);
     }
 }
 
@@ -216,9 +216,9 @@ pub(super) struct Sockets<'a> {
 }
 
 /// How many connections into a jail there can be at once, of each version of the protocol.
-const HALF: usize = 32;
+const DIALERS_PER_FAMILY: usize = 32;
 /// How many sockets there are for them.
-pub(super) const DIALERS: usize = 2 * HALF;
+pub(super) const DIALERS: usize = 2 * DIALERS_PER_FAMILY;
 /// As many listeners as a spec can ask for.
 const LISTENERS: usize = 16;
 
@@ -235,7 +235,12 @@ fn sockets(script: &mut Script, sockets: &Sockets<'_>) -> Vec<Register> {
     // Where there is no IPv6 the second half is more of the first.
     let second = if has_ipv6() { libc::AF_INET6 } else { libc::AF_INET };
     for (number, register) in (0..dialers).zip(registers) {
-        socket(script, if number < HALF { libc::AF_INET } else { second }, libc::SOCK_STREAM, register);
+        socket(
+            script,
+            if number < DIALERS_PER_FAMILY { libc::AF_INET } else { second },
+            libc::SOCK_STREAM,
+            register,
+        );
         made.push(register);
     }
     made
@@ -322,7 +327,7 @@ pub(super) fn init(script: &mut Script, sockets: &Sockets<'_>, to_start: &Comman
     }
     let sockets = self::sockets(script, sockets);
     spawn(script, to_start);
-    script.add(ops::KEEP, arguments![ops::CONTROL]);
+    script.add(ops::CLOSE_OTHERS, arguments![ops::CONTROL]);
     script.call(libc::SYS_close, arguments![1]);
     script.call(libc::SYS_close, arguments![2]);
     drop_capabilities(script);
@@ -340,7 +345,7 @@ fn spawn(script: &mut Script, to_start: &Command<'_>) {
     script.call(libc::SYS_prctl, arguments![libc::PR_SET_DUMPABLE, 0, 0, 0, 0]);
     let group = to_start.groups.iter().find(|group| group.whole.is_some());
     let into = group.and_then(|group| group.whole).unwrap_or(Register(0));
-    script.add(ops::SPAWN, arguments![0, into.0, OUTSIDE.0]).into(COMMAND);
+    script.add(ops::SPAWN, arguments![0, into.0, NOT_IN_CGROUP.0]).into(COMMAND);
 }
 
 /// The process between the supervisor and a command without namespaces: adopts what loses its parent in the jail, so that all
@@ -373,7 +378,8 @@ pub(super) fn subreaper(script: &mut Script, lock: Register, terminal_access: u6
     // never gives more than there was before.
     drop_privileges(script, &[Errno::PERM]);
     spawn(script, to_start);
-    script.add(ops::KEEP, arguments![ops::CONTROL, lock.0, CHILDREN.0]);
+    script.add(ops::CLOSE_OTHERS, arguments![ops::CONTROL, lock.0, CHILDREN.0]);
+    drop_capabilities(script);
     send(script, ops::STARTED, &[]);
     script.add(ops::SUBREAP, arguments![COMMAND.0, CHILDREN.0]);
     command(script, to_start, &[]);

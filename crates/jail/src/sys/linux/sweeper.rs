@@ -26,7 +26,7 @@ impl Sweeper {
         // What ends the process group of the supervisor does not end this.
         script.call(libc::SYS_setsid, []);
         let directories = script.texts(directories);
-        script.add(ops::SWEEP, arguments![directories]);
+        script.add(ops::REMOVE_DIRECTORIES, arguments![directories]);
         init.run(script, &[])?;
         Ok(Self(init))
     }

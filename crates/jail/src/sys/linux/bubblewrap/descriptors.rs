@@ -18,7 +18,11 @@ use crate::sys::linux::native::Broken;
 use crate::sys::linux::report::Part;
 
 /// Bubblewrap's ends, with the one its arguments come from at the end.
-pub(super) struct Descriptors(Vec<OwnedFd>);
+pub(super) struct Descriptors {
+    all: Vec<OwnedFd>,
+    /// The number that the first of them has in bubblewrap.
+    first: usize,
+}
 
 /// Our ends.
 pub(super) struct Ours {
@@ -40,12 +44,14 @@ impl Descriptors {
             (pipe()?, pipe()?, pair().map_err(broken)?);
         let mut ends =
             Ends { gate, keeper: our_gate.try_clone().map_err(|_| broken(Errno::MFILE))?, status, last };
+        // Above whatever init is given, so that no number is taken by one that has not got its own yet.
+        let first = RESERVED + words.iter().filter(|word| matches!(word, Word::Handle(_))).count();
         let (mut all, mut text) = (Vec::new(), Vec::new());
         for word in words {
             match word {
                 Word::Plain(word) => text.extend(word.as_bytes()),
                 Word::Handle(handle) => {
-                    text.extend((FIRST + all.len()).to_string().bytes());
+                    text.extend((first + all.len()).to_string().bytes());
                     all.push(ends.open(handle, filter, &our_last)?);
                 }
             }
@@ -53,22 +59,22 @@ impl Descriptors {
         }
         all.push(sealed(&text).map_err(broken)?);
         let ours = Ours { gate: our_gate, mounted: our_last, status: our_status, told: RefCell::default() };
-        Ok((Self(all), ours))
+        Ok((Self { all, first }, ours))
     }
 
     /// The number that the one has which its arguments come from.
     pub(super) fn arguments(&self) -> usize {
-        (FIRST + self.0.len()).saturating_sub(1)
+        (self.first + self.all.len()).saturating_sub(1)
     }
 
     /// All of them, with the numbers that they have in bubblewrap.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (BorrowedFd<'_>, usize)> {
-        self.0.iter().map(AsFd::as_fd).zip(FIRST..)
+        self.all.iter().map(AsFd::as_fd).zip(self.first..)
     }
 }
 
-/// Out of the way of whatever init has open.
-const FIRST: usize = 400;
+/// More than init has open besides these: standard streams, its own and those of the command, cgroups, the program.
+const RESERVED: usize = 32;
 
 struct Ends {
     gate: OwnedFd,

@@ -211,9 +211,9 @@ unsafe impl Send for Start {}
 unsafe impl Sync for Start {}
 
 impl Start {
-    /// Enough for a few system calls, in a build without optimisation too.
-    const SIZE: usize = 64 << 10;
-    const GUARD: usize = 16 << 10;
+    /// Enough for a few system calls, in a build without optimisation too. Both are multiples of every page size.
+    const SIZE: usize = 128 << 10;
+    const GUARD: usize = 64 << 10;
     /// At the upper end, above the stack.
     const ORDER: usize = Self::SIZE - 256;
 

@@ -4,7 +4,9 @@ use std::ffi::{CStr, CString};
 
 use rustix::io::Errno;
 
-use super::{MASTER, MOMENT, OUTSIDE, SLAVE, UMASK, drop_capabilities, filter_program, send, socket};
+use super::{
+    MASTER, NOT_IN_CGROUP, SCRATCH_FD, SLAVE, UMASK, drop_capabilities, filter_program, send, socket,
+};
 use crate::seccomp::Instruction;
 use crate::sys::linux::calls::confine;
 use crate::sys::linux::ops;
@@ -113,11 +115,11 @@ fn hand_over(script: &mut Script, handed: &[Register]) {
     let moved = arguments![Register::CONTROL, libc::F_DUPFD_CLOEXEC, 3];
     script.call(libc::SYS_fcntl, moved).into(Register::CONTROL);
     script.part(Part::Command);
-    script.call(libc::SYS_getpid, []).into(MOMENT);
-    script.call(libc::SYS_pidfd_open, arguments![MOMENT, 0]).into(MOMENT);
-    let all: Vec<_> = [MOMENT].into_iter().chain(handed.iter().copied()).chain([MASTER]).collect();
+    script.call(libc::SYS_getpid, []).into(SCRATCH_FD);
+    script.call(libc::SYS_pidfd_open, arguments![SCRATCH_FD, 0]).into(SCRATCH_FD);
+    let all: Vec<_> = [SCRATCH_FD].into_iter().chain(handed.iter().copied()).chain([MASTER]).collect();
     send(script, ops::HANDED, &all);
-    close(script, MOMENT);
+    close(script, SCRATCH_FD);
 }
 
 /// Joins cgroups. The supervisor has opened them, and its right to do this counts.
@@ -128,7 +130,7 @@ pub(super) fn join_groups(script: &mut Script, command: &Command<'_>) {
         let joined = script.call(libc::SYS_write, arguments![group.entrance, own, 1]);
         if group.whole.is_some() && command.can_be_started_in_group() {
             // It was started there, if the kernel could.
-            joined.only_if(OUTSIDE);
+            joined.only_if(NOT_IN_CGROUP);
         }
     }
 }
@@ -148,8 +150,8 @@ fn session(script: &mut Script, streams: &Streams) {
         return;
     }
     script.call(libc::SYS_setpgid, arguments![0, 0]);
-    script.call(libc::SYS_getpid, []).into(MOMENT);
-    script.call(libc::SYS_ioctl, [SLAVE.into(), Argument::from(libc::TIOCSPGRP), Argument::At(MOMENT)]);
+    script.call(libc::SYS_getpid, []).into(SCRATCH_FD);
+    script.call(libc::SYS_ioctl, [SLAVE.into(), Argument::from(libc::TIOCSPGRP), Argument::At(SCRATCH_FD)]);
 }
 
 pub(super) fn streams(script: &mut Script, streams: &Streams) {
@@ -161,7 +163,7 @@ pub(super) fn streams(script: &mut Script, streams: &Streams) {
 
 /// Closes what only the making of the jail needed: the command may be allowed few descriptors.
 fn keep(script: &mut Script, ruleset: Option<Register>) {
-    script.add(ops::KEEP, arguments![ops::CONTROL, ruleset.map_or(0, |ruleset| ruleset.0)]);
+    script.add(ops::CLOSE_OTHERS, arguments![ops::CONTROL, ruleset.map_or(0, |ruleset| ruleset.0)]);
 }
 
 pub(super) fn limits(script: &mut Script, command: &Command<'_>) {
@@ -200,10 +202,10 @@ fn check_sockets(script: &mut Script, checks: &Checks<'_>) {
         // more.
         let (family, bytes) = super::kernel_address(([192, 0, 2, 1], 9).into());
         let address = script.bytes(&bytes);
-        socket(script, family, libc::SOCK_DGRAM, MOMENT);
+        socket(script, family, libc::SOCK_DGRAM, SCRATCH_FD);
         let unreachable = [Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN];
-        script.refused(libc::SYS_connect, arguments![MOMENT, address, bytes.len()]).accept(&unreachable);
-        close(script, MOMENT);
+        script.refused(libc::SYS_connect, arguments![SCRATCH_FD, address, bytes.len()]).accept(&unreachable);
+        close(script, SCRATCH_FD);
     }
 }
 
@@ -213,9 +215,11 @@ fn notify(script: &mut Script, program: Option<&[Instruction]>) {
     script.part(Part::Listener);
     let program = filter_program(script, program);
     let flags = confine::listener_flags();
-    script.call(libc::SYS_seccomp, arguments![libc::SECCOMP_SET_MODE_FILTER, flags, program]).into(MOMENT);
-    send(script, ops::READY, &[MOMENT]);
-    close(script, MOMENT);
+    script
+        .call(libc::SYS_seccomp, arguments![libc::SECCOMP_SET_MODE_FILTER, flags, program])
+        .into(SCRATCH_FD);
+    send(script, ops::READY, &[SCRATCH_FD]);
+    close(script, SCRATCH_FD);
 }
 
 /// The command has the signals of the caller. Handled ones have their default meaning since init was executed; ignored ones
