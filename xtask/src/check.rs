@@ -37,6 +37,7 @@ const STEPS: &[Step] = &[
     ("cargo clippy", |it| {
         run(it, &["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
+    ("clippy of init", init),
     ("cargo clippy for macOS", macos),
     ("cargo doc", |it| run(it, &["doc", "--quiet", "--no-deps", "--workspace"])),
     ("cargo deny", deny),
@@ -77,6 +78,32 @@ fn run(workspace: &Workspace, words: &[&str]) -> Outcome {
     let mut command = cargo();
     command.args(words).current_dir(&workspace.root);
     command::step(command.env("RUSTDOCFLAGS", "-Dwarnings").env("CARGO_TERM_COLOR", "never"))
+}
+
+/// The init program of the jail, which a build script compiles: cargo, and so clippy and fmt, do not know it.
+fn init(workspace: &Workspace) -> Outcome {
+    let source = workspace.root.join("crates/jail/init/main.rs");
+    let format =
+        command::step(Command::new("rustfmt").args(["--edition=2024", "--check", "-l"]).arg(&source));
+    let targets = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+    let lint = |target: &str| {
+        let mut clippy = Command::new("clippy-driver");
+        clippy
+            .args(["--edition=2024", "--crate-type=bin", "--emit=metadata", "--target", target])
+            .arg(&source);
+        clippy.args([
+            "-Cpanic=abort",
+            "-Dwarnings",
+            "-Dclippy::undocumented_unsafe_blocks",
+            "-Dunsafe_op_in_unsafe_fn",
+        ]);
+        command::step(clippy.args(["--out-dir"]).arg(workspace.root.join("target/init")))
+    };
+    let here = targets.into_iter().filter(|target| has_target(target));
+    std::iter::once(format).chain(here.map(lint)).fold(Outcome::Ok(Vec::new()), |all, one| match (all, one) {
+        (failed @ Outcome::Failed(_), _) => failed,
+        (_, one) => one,
+    })
 }
 
 /// What is compiled for macOS as well. There it is compiled and no more: nothing is linked or run.

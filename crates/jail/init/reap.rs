@@ -123,13 +123,9 @@ fn end_group(child: i32) {
 /// them is gone.
 pub(super) fn sweep(directories: u64) -> Result<i32, i32> {
     let mut byte = 0_u8;
-    loop {
-        // SAFETY: the kernel writes one byte at most.
-        match result(unsafe { arch::call(number::READ, [0, &raw mut byte as usize, 1, 0, 0, 0]) }) {
-            Ok(1) | Err(EINTR) => {}
-            _ => break,
-        }
-    }
+    // SAFETY: the kernel writes one byte at most.
+    let mut read = || result(unsafe { arch::call(number::READ, [0, &raw mut byte as usize, 1, 0, 0, 0]) });
+    while let Ok(1) | Err(EINTR) = read() {}
     for _ in 0..500 {
         if !remove_all(directories as *const usize) {
             break;
