@@ -175,3 +175,19 @@ fn memory_that_runs_out_is_contained_and_recorded_by_every_provider() {
         assert!(tail[1].contains("memory"), "{provider}: {tail:?}");
     }
 }
+
+/// A command that copes with the end of its processes ends with success, and people and the ledger are told all the same. Where no
+/// cgroup bounds the jail, the watchdog ends all of it.
+#[test]
+fn processes_that_the_kernel_killed_are_told() {
+    if !has("perl", "a command that uses up memory") {
+        return;
+    }
+    let Some(stage) = Stage::new() else { return };
+    let script = "for i in 1 2 3 4 5 6; do perl -e '$x = \"x\" x 60000000; substr($x, 0, 1) = \"y\"; sleep 2' & done; wait; exit 0";
+    let ended = stage.run("--limit memory=200MB", script);
+    let ledger = fs::read_to_string(stage.path("home/.local/state/ringfence/ledger.jsonl")).unwrap();
+    assert!(matches!(ended.code, Some(0 | 124)), "{ended:?}");
+    assert!(ended.err.contains("limit reached: memory (200MB)"), "{ended:?}");
+    assert!(ledger.contains("limit.reached"), "{ledger}");
+}

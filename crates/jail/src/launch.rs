@@ -302,6 +302,8 @@ pub fn restore_terminal() {
 pub struct Outcome {
     /// How it ended.
     pub end: End,
+    /// A limit that ended processes of the command, although the command itself ended with success.
+    pub survived: Option<Overrun>,
     /// How long it ran.
     pub duration: Duration,
     /// What it was refused, if that was observed.

@@ -11,4 +11,4 @@ pub(crate) use level::{Bounds, Means, reached};
 pub use overrun::{Amount, Limit, Overrun};
 pub(crate) use pace::{Crowd, Pace, Refusals};
 pub(crate) use rlimit::{Bound, Resource, rlimits};
-pub(crate) use verdict::{Observed, Status, verdict};
+pub(crate) use verdict::{Observed, Status, survived, verdict};

@@ -197,7 +197,8 @@ fn came(end: End) -> Came {
 
 fn recorded(journal: &Journal, outcome: &Outcome, denials: &[Denied], came: Came) -> Result<(), Failure> {
     denials.iter().try_for_each(|denied| journal.denied(denied))?;
-    if let End::Limit(overrun) = outcome.end {
+    let ended_by = if let End::Limit(overrun) = outcome.end { Some(overrun) } else { outcome.survived };
+    if let Some(overrun) = ended_by {
         journal.limit(
             overrun.limit.word(),
             amount(overrun.allowed),

@@ -66,6 +66,11 @@ pub(crate) fn verdict(limits: &Limits, seen: &Observed) -> Option<Overrun> {
         .or_else(|| nearly_all_memory(limits, seen))
 }
 
+/// The limit that ended processes of a command that ended with success: it has coped with that, and people should know.
+pub(crate) fn survived(limits: &Limits, seen: &Observed) -> Option<Overrun> {
+    out_of_memory(limits, seen).filter(|_| seen.status == Status::Exited(0) && seen.stopped.is_none())
+}
+
 /// A cgroup that never came near its limit was not the one that ran out: the machine was.
 fn out_of_memory(limits: &Limits, seen: &Observed) -> Option<Overrun> {
     let allowed = limits.memory?;

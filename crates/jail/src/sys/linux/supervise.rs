@@ -10,7 +10,7 @@ use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
 use super::calls::{self, Used};
 use super::cell::Cell;
-use super::cgroups::Cgroups;
+use super::cgroups::{Cgroups, Usage};
 use super::hold::Connection;
 use super::keeper::Keeper;
 use super::native::Sockets;
@@ -21,7 +21,7 @@ use super::stop::Stop;
 use super::sweeper::Sweeper;
 use super::watchdog::Watchdog;
 use crate::launch::{End, JailError, Outcome};
-use crate::resources::{Amount, Limit, Observed, Overrun, Status, verdict};
+use crate::resources::{Amount, Limit, Observed, Overrun, Status, survived, verdict};
 
 /// A command that runs in its jail.
 pub(crate) struct Running {
@@ -344,15 +344,19 @@ impl Running {
             (None, Status::Signaled(signal)) => End::Signaled(signal),
         };
         drop(sweeper);
-        Outcome { end, duration, denials: report.denials, uses: report.uses, notes, captured }
+        let survived = survived(&self.limits, &observed);
+        notes
+            .extend(survived.map(|overrun| format!("the kernel killed processes of the command: {overrun}")));
+        Outcome { end, survived, duration, denials: report.denials, uses: report.uses, notes, captured }
     }
 
     fn observed(&self, used: Option<Used>) -> Observed {
         let status = status(self.status.or_else(|| self.cell.last_word(used.as_ref())));
         let used = used.unwrap_or_default();
         if status == Status::Exited(0) && self.ended_for.is_none() {
-            // It has coped with whatever it was refused: nobody asks what that was.
-            return Observed::only(status);
+            // It has coped with what it was refused; only processes that the kernel ended count.
+            let usage = if self.cgroups.counts_memory() { self.cgroups.usage() } else { Usage::default() };
+            return Observed { oom_kills: usage.oom_kills, held: usage.held, ..Observed::only(status) };
         }
         let usage = self.cgroups.usage();
         let peak = self.watchdog.as_ref().map(Watchdog::peak).unwrap_or_default();
