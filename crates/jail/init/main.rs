@@ -67,7 +67,13 @@ impl Machine {
     /// Waits for a script and the descriptors that come with it.
     fn receive(&mut self) -> &'static [Operation] {
         let mut count = 0;
-        while receive_message(self.get(ops::CONTROL.into()), &mut self.registers, &mut count) != ops::RUN {}
+        loop {
+            match receive_message(self.get(ops::CONTROL.into()), &mut self.registers, &mut count) {
+                Ok(ops::RUN) => break,
+                Ok(_) => {}
+                Err(errno) => self.fail(u16::MAX, errno),
+            }
+        }
         let Some(last) = count.checked_sub(1) else { exit(2) };
         let script = self.get((ops::HANDLES + last) as u64);
         let mapped = map(script, self.scripts);
@@ -408,6 +414,7 @@ const EACCES: i32 = 13;
 const EFAULT: i32 = 14;
 const EBUSY: i32 = 16;
 const ENOTDIR: i32 = 20;
+const EMFILE: i32 = 24;
 const ENOSYS: i32 = 38;
 const ESTALE: i32 = 116;
 

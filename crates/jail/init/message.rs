@@ -1,7 +1,7 @@
 //! Messages with descriptors over the socket to the supervisor.
 
 use crate::arch::{self, number};
-use crate::{EINTR, exit, ops, result};
+use crate::{EINTR, EMFILE, exit, ops, result};
 
 /// A message with descriptors.
 #[repr(C)]
@@ -32,6 +32,8 @@ struct MessageHeader {
 
 const SOL_SOCKET: i32 = 1;
 const SCM_RIGHTS: i32 = 1;
+/// `MSG_CTRUNC`
+const CTRUNC: i32 = 8;
 /// The length of a control message without descriptors.
 const EMPTY: usize = 16;
 
@@ -81,7 +83,10 @@ impl Message {
             flags: 0,
         };
         // SAFETY: one `msghdr` that leads to one `iovec` and to a buffer for control messages, all of the sizes given.
-        result(unsafe { arch::call(call, [socket as usize, &raw mut header as usize, flags, 0, 0, 0]) })
+        let moved =
+            result(unsafe { arch::call(call, [socket as usize, &raw mut header as usize, flags, 0, 0, 0]) });
+        // With too few descriptors left the kernel drops some of those that came.
+        if header.flags & CTRUNC == 0 { moved } else { Err(EMFILE) }
     }
 
     /// The descriptors that came.
@@ -92,15 +97,20 @@ impl Message {
     }
 }
 
-/// Receives one message of the supervisor. Its descriptors are added to those that came before. Whoever has no supervisor
-/// any more ends.
-pub(super) fn receive_message(control: i32, registers: &mut [i32; ops::REGISTERS], count: &mut usize) -> u8 {
+/// Receives one message of the supervisor. Its descriptors are added to those that came before.
+pub(super) fn receive_message(
+    control: i32,
+    registers: &mut [i32; ops::REGISTERS],
+    count: &mut usize,
+) -> Result<u8, i32> {
     let mut message = Message::new([0; 8]);
     loop {
         match message.receive(control) {
             Ok(length) if length > 0 => break,
             Err(EINTR) => {}
-            _ => exit(0),
+            // The supervisor is gone.
+            Ok(_) => exit(0),
+            Err(errno) => return Err(errno),
         }
     }
     for handle in message.handles() {
@@ -109,5 +119,5 @@ pub(super) fn receive_message(control: i32, registers: &mut [i32; ops::REGISTERS
             *count += 1;
         }
     }
-    message.text[0]
+    Ok(message.text[0])
 }

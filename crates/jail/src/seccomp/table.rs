@@ -57,6 +57,37 @@ pub(super) const ALWAYS: &[Row] = &[
         answer: PERM,
         because: "enters namespaces that somebody else made",
     },
+    // The first process of the jail, which has to reap and to end the jail whatever the command does.
+    Row {
+        calls: &[
+            call("prlimit64", 302, 261),
+            call("sched_setaffinity", 203, 122),
+            call("sched_setattr", 314, 274),
+            call("sched_setparam", 142, 118),
+            call("sched_setscheduler", 144, 119),
+        ],
+        when: &[one_of(0, &[1], "process 1")],
+        answer: PERM,
+        because: "a first process that never runs cannot end the jail",
+    },
+    Row {
+        calls: &[call("setpriority", 141, 140), call("ioprio_set", 251, 30)],
+        when: &[one_of(1, &[1], "process or group 1")],
+        answer: PERM,
+        because: "a first process that never runs cannot end the jail",
+    },
+    Row {
+        calls: &[call("setpriority", 141, 140)],
+        when: &[one_of(0, &[PRIO_USER], "all processes of a user")],
+        answer: PERM,
+        because: "the first process of the jail is one of them, and so are the host's where there is no pid namespace",
+    },
+    Row {
+        calls: &[call("ioprio_set", 251, 30)],
+        when: &[one_of(0, &[IOPRIO_WHO_USER], "all processes of a user")],
+        answer: PERM,
+        because: "the first process of the jail is one of them, and so are the host's where there is no pid namespace",
+    },
     // The mount tree.
     Row {
         calls: &[
@@ -427,18 +458,6 @@ pub(super) const SHARED: &[Row] = &[
         when: &[none_of(0, &[0], "process is not the caller itself")],
         answer: PERM,
         because: "without a pid namespace a limit set on another process ends it",
-    },
-    Row {
-        calls: &[call("setpriority", 141, 140)],
-        when: &[one_of(0, &[PRIO_USER], "all processes of a user")],
-        answer: PERM,
-        because: "slows down everything that the user runs on the host",
-    },
-    Row {
-        calls: &[call("ioprio_set", 251, 30)],
-        when: &[one_of(0, &[IOPRIO_WHO_USER], "all processes of a user")],
-        answer: PERM,
-        because: "slows down everything that the user runs on the host",
     },
 ];
 

@@ -226,6 +226,10 @@ impl Terminal {
 
     /// Nobody inside reads any more. The program side is closed too, so that the screen ends when it is empty.
     pub(super) fn close_keyboard(&mut self) {
+        // A command may have ended before anything was looked at. Its output is shown as the terminal inside made it.
+        if self.turn == Turn::Unknown {
+            self.follow();
+        }
         self.keyboard.close();
         self.inner = None;
     }
