@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jail::bridge::{Closed, Doors};
 use jail::{
-    Amount, Choice, Command, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams, TakenOut,
-    Unfinished,
+    Amount, Choice, Command, Early, End, GitStateSnapshot, Held, JailError, Outcome, Overrun, Provider,
+    RemovedInstruction, Streams,
 };
 use policy::{Code, Shown};
 use rustix::io::Errno;
@@ -98,7 +98,7 @@ pub(crate) fn observed(run: &Run, (held, doors): (Held, Doors), args: &RunArgs) 
     start(run, &held, args)?;
     let (mut outcome, taken) = let_go(run, held, doors)?;
     recorded(&run.journal, &outcome, &[], came(outcome.end))?;
-    for TakenOut { path, reason } in taken {
+    for RemovedInstruction { path, reason } in taken {
         run.journal.tripped(&path, &reason)?;
         outcome.notes.push(format!("{} has changed while the command ran: {reason}", Shown::path(&path)));
     }
@@ -117,16 +117,16 @@ fn start(run: &Run, held: &Held, args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Lets the command go and follows it; then takes out what would make git run something outside.
-fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<(Outcome, Vec<TakenOut>), Failure> {
+fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<(Outcome, Vec<RemovedInstruction>), Failure> {
     close_memory()
         .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
     let bridges = doors.bridge(held.listeners(), held.sockets());
     let bridges =
         bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
-    let unfinished = Unfinished::remember(&run.spec);
+    let unfinished = GitStateSnapshot::capture(&run.spec);
     let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
     let waited = running.wait();
-    let taken = unfinished.take_out();
+    let taken = unfinished.remove_new();
     let mut outcome = waited.map_err(|error| lost(run, &error))?;
     outcome.notes.extend(turned_away(bridges.end()));
     Ok((outcome, taken))

@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use jail::{Mode, Repository, Spec, TakenOut, repository};
+use jail::{Mode, RemovedInstruction, Repository, Spec, repository};
 use policy::{
     Act, Code, GitSetting, Ground, Protected, ProtectedName, Shown, Surroundings, Verdict, git_settings,
 };
@@ -259,7 +259,7 @@ fn runs(setting: &GitSetting) -> bool {
 
 impl Sprung {
     /// Adds what was taken out of unfinished states of git.
-    pub(crate) fn with(mut self, taken: Vec<TakenOut>) -> Self {
+    pub(crate) fn with(mut self, taken: Vec<RemovedInstruction>) -> Self {
         self.hits.extend(taken.into_iter().map(|taken| (taken.path, taken.reason)));
         self
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
 
-use jail::{Capture, Choice, Command, Held, JailError, Running, Spec, Streams, Unfinished};
+use jail::{Capture, Choice, Command, GitStateSnapshot, Held, JailError, Running, Spec, Streams};
 use policy::Shown;
 
 use super::{Ended, Journal, Order, Shared, StartError, Status};
@@ -50,7 +50,7 @@ impl Follower {
     ) {
         // Whatever happens here, nobody waits for an end that does not come.
         let _last = LastWord(Arc::clone(&self.shared));
-        let unfinished = Unfinished::remember(spec);
+        let unfinished = GitStateSnapshot::capture(spec);
         match self.begin(choice, spec, order) {
             Ok(running) => {
                 // Whoever is gone does not want to know.
@@ -98,9 +98,9 @@ impl Follower {
         }
     }
 
-    fn wait(&mut self, running: Running, unfinished: &Unfinished) {
+    fn wait(&mut self, running: Running, unfinished: &GitStateSnapshot) {
         let waited = running.wait();
-        let taken = unfinished.take_out().into_iter();
+        let taken = unfinished.remove_new().into_iter();
         let taken =
             taken.map(|taken| format!("{}: {}", Shown::path(&taken.path), Shown::text(&taken.reason)));
         let status = match waited {
