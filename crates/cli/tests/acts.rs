@@ -189,7 +189,11 @@ fn what_is_planted_in_a_jail_makes_no_program_act() {
     let trial = Trial::on(stage);
     for (name, program, plant, act) in ROWS {
         if trial.begin(name, program) {
-            let planted = ended(&mut trial.stage.unseen("", &trial.filled(plant)));
+            let planted =
+                ended(&mut trial.stage.unseen("", &trial.filled(&format!("{plant}\ntouch HERE/ran"))));
+            // A launcher that starts nothing leaves nothing, and proves nothing.
+            let ran = trial.stage.path("ws/ran").exists();
+            assert!(ran, "{name}: the script did not run to its end: {planted:?}");
             let acted = done(&trial.stage, &trial.filled(act));
             assert!(!trial.has_run(), "{program} acts on {name}: {planted:?} {acted}");
         }

@@ -46,7 +46,7 @@ mkdir -p git-merge-x; printf '#!/bin/sh\ntouch CANARY\nexit 1\n' > evil; chmod +
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It works without a jail; after a run it is taken out, and told.
-    TakenOut,
+    Removed,
     /// It works without a jail; in one, the name is refused.
     Refused,
     /// It is told, whatever it could have done.
@@ -55,61 +55,61 @@ enum Fate {
 
 /// Ways to leave something unfinished that runs a program: a script inside, what a person does outside, and what becomes of it.
 const PLANTS: &[(&str, &str, &str, Fate)] = &[
-    ("an exec line", "stop 'exec touch CANARY'", "git rebase --continue", Fate::TakenOut),
-    ("its short form", "stop ' \tx touch CANARY'", "git rebase --continue", Fate::TakenOut),
+    ("an exec line", "stop 'exec touch CANARY'", "git rebase --continue", Fate::Removed),
+    ("its short form", "stop ' \tx touch CANARY'", "git rebase --continue", Fate::Removed),
     (
         "a line by hand",
         "stop noop; echo 'exec touch CANARY' >> .git/rebase-merge/git-rebase-todo",
         "git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "no line end",
         "stop noop; printf 'exec touch CANARY' > .git/rebase-merge/git-rebase-todo",
         "git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a rebase that stops at a conflict",
         "git rebase -x 'touch CANARY' side",
         "git checkout -q --ours f; git add f; git rebase --continue; git rebase --skip",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a list behind a link",
         "stop noop; echo 'exec touch CANARY' > list; ln -sf ../../list .git/rebase-merge/git-rebase-todo",
         "git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a state behind a link",
         "stop 'exec touch CANARY'; mv .git/rebase-merge state; ln -s ../state .git/rebase-merge",
         "git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a state made elsewhere",
         "stop 'exec touch CANARY'; mv .git/rebase-merge state; mv state .git/rebase-merge",
         "git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a list that cannot be written",
         "stop 'exec touch CANARY'; chmod 444 .git/rebase-merge/git-rebase-todo",
         "git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a strategy",
         "stop 'pick side'; printf x/../evil > .git/rebase-merge/strategy",
         "git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a strategy of a series of picks",
         "git switch -q side; git cherry-pick main~2 main~1 main; printf '[options]\\nstrategy = x/../evil\\n' > .git/sequencer/opts",
         "git checkout -q --ours f; git add f; git cherry-pick --continue; git cherry-pick --skip",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "options of git am",
@@ -121,13 +121,13 @@ const PLANTS: &[(&str, &str, &str, Fate)] = &[
         "a linked working tree",
         "git worktree add -q tree side; cd tree; stop 'exec touch CANARY'",
         "cd tree && git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a nested repository",
         "mkdir -p a/b; cd a/b; git clone -q ../.. .; stop 'exec touch CANARY'",
         "cd a/b && git rebase --continue",
-        Fate::TakenOut,
+        Fate::Removed,
     ),
     (
         "a repository further down",
@@ -179,6 +179,40 @@ fn nothing_new_runs_when_git_goes_on_outside() {
     let shown = ended(stage.command().args(["audit", "show"]));
     assert!(shown.out.contains("jail.tripped"), "{shown:?}");
     fresh(&stage);
+}
+
+/// Instructions at the top do not stay, and are not lost among rows, if there are more directories than may be open.
+#[test]
+fn many_directories_hide_nothing() {
+    let Some(stage) = staged() else { return };
+    fresh(&stage);
+    fs::create_dir_all(stage.path("ws/.git/modules/a")).unwrap();
+    let script = "mkdir .git/rebase-merge; echo 'exec evil' > .git/rebase-merge/git-rebase-todo
+        cd .git/modules/a && mkdir $(seq 1100) && echo made";
+    let run = "ulimit -n 1024; exec \"$RF\" run --env SCRIPT=\"$SCRIPT\" -- /bin/sh -c 'eval \"$SCRIPT\"'";
+    let mut command = Command::new("/bin/sh");
+    stage.surround(&mut command).env("SCRIPT", script);
+    let planted = ended(command.args(["-c", run]));
+    assert_eq!(planted.out, "made\n", "{planted:?}");
+    let todo = stage.path("ws/.git/rebase-merge/git-rebase-todo");
+    assert_eq!(fs::read_to_string(&todo).unwrap(), "# taken out by ringfence: exec evil\n");
+    let told = planted.err.matches("RF-J013").count();
+    assert!(told == 1 && planted.err.contains("`exec evil`"), "{told} rows");
+}
+
+/// A rebase of the user that cannot be written, or read, is left alone.
+#[test]
+fn a_rebase_that_nothing_has_touched_is_left_alone() {
+    let Some(stage) = staged() else { return };
+    let todo = stage.path("ws/.git/rebase-merge/git-rebase-todo");
+    for mode in ["444", "000"] {
+        fresh(&stage);
+        outside(&stage, &format!("{STOP}stop 'exec own'; chmod {mode} .git/rebase-merge/git-rebase-todo"));
+        let ran = inside(&stage, "", "true");
+        assert!(!ran.err.contains("RF-J013") && todo.exists(), "{mode}: {ran:?}");
+        outside(&stage, "chmod 644 .git/rebase-merge/git-rebase-todo");
+        assert_eq!(fs::read_to_string(&todo).unwrap(), "exec own\n", "{mode}");
+    }
 }
 
 /// A command that is learned runs in a jail, too.

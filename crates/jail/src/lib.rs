@@ -16,6 +16,7 @@
 pub mod bridge;
 mod enforcement;
 pub mod environment;
+mod git_state;
 mod kept;
 mod launch;
 pub mod plan;
@@ -27,10 +28,10 @@ pub mod seccomp;
 mod spec;
 mod sys;
 pub mod toolchain;
-mod unfinished;
 mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+pub use git_state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
     Stop, Stream, Streams, Tee, hold, restore_terminal, sight,
@@ -38,5 +39,4 @@ pub use launch::{
 pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
-pub use unfinished::{TakenOut, Unfinished};
 pub use uses::{Use, Uses};

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use audit::{By, Event, Level, Name, Names, Outcome, Sink, Text};
+use audit::{By, Event, FilePath, Level, Name, Names, Outcome, Sink, Text};
 use guard::{Abort, Failed, Guard, Refusal, Trouble};
 use jail::environment::{self, Refused, Wanted};
-use jail::{Amount, End, Enforcement, JailError, Layer, Provider, Spec};
+use jail::{Amount, End, Enforcement, JailError, Layer, Provider, RemovedInstruction, Spec};
 use policy::{Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
@@ -256,6 +256,11 @@ impl Journal for Records {
         };
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         self.record(&Event::JailEnded { by: self.by(), outcome, exit, signal, duration_ms })
+    }
+
+    fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded> {
+        let (path, reason) = (FilePath(&instruction.path), Text(&instruction.reason));
+        self.record(&Event::JailTripped { by: self.by(), path, reason })
     }
 }
 

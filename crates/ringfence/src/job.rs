@@ -21,7 +21,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use guard::{Abort, Wake};
-use jail::{Choice, Denial, End, Enforcement, JailError, Provider, Spec, Stop, Stream, Tee};
+use jail::{
+    Choice, Denial, End, Enforcement, JailError, Provider, RemovedInstruction, Spec, Stop, Stream, Tee,
+};
 
 pub use clean::Cleaner;
 pub use jobs::Jobs;
@@ -89,6 +91,9 @@ pub trait Journal: Send {
 
     /// The command has ended, or was ended because it could not be followed.
     fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded>;
+
+    /// An instruction that the command had left for the host's git was removed, or could not be. Called after the end.
+    fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded>;
 }
 
 /// Something could not be recorded.

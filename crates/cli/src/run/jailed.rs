@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use jail::bridge::{Closed, Doors};
 use jail::{
-    Amount, Choice, Command, Early, End, Held, JailError, Outcome, Overrun, Provider, Streams, TakenOut,
-    Unfinished,
+    Amount, Choice, Command, Early, End, GitStateSnapshot, Held, JailError, Outcome, Overrun, Provider,
+    RemovedInstruction, Streams,
 };
 use policy::{Code, Shown};
 use rustix::io::Errno;
@@ -76,17 +76,18 @@ pub(crate) fn follow(
         before(run, &held, terminal)?;
     }
     let wire = Tripwire::set(&run.spec);
-    let (outcome, taken) = let_go(run, held, doors)?;
-    let sprung = wire.sprung(outcome.duration).with(taken);
+    let (outcome, removed) = let_go(run, held, doors)?;
+    let sprung = wire.sprung(outcome.duration).with(removed);
     let came = came(outcome.end);
     let denials: Vec<_> =
         outcome.denials.iter().map(|denial| Denied::of(denial, &run.spec, &run.settings.profile)).collect();
-    if let Err(unrecorded) = recorded(&run.journal, &outcome, &denials, came) {
-        // The command has run, and its exit code is the answer; that its end is not in the ledger is told.
-        write!(terminal.err, "{unrecorded}")?;
-    }
+    // Everything is recorded before anything is told: standard error may be closed.
+    let end = recorded(&run.journal, &outcome, &denials, came).err();
+    let unrecorded: Vec<_> = end.into_iter().chain(sprung.record(&run.journal)).collect();
+    // The command has run, and its exit code is the answer; a gap in the ledger is told.
+    unrecorded.iter().try_for_each(|unrecorded| write!(terminal.err, "{unrecorded}"))?;
     after(&outcome, &denials, terminal)?;
-    sprung.tell(&run.journal, told, terminal)?;
+    sprung.tell(told, terminal)?;
     if told {
         ended(run, came, &outcome, terminal)?;
     }
@@ -96,13 +97,24 @@ pub(crate) fn follow(
 /// Records what is enforced, lets the command go, and follows it to its end, for whoever wants to know what it used.
 pub(crate) fn observed(run: &Run, (held, doors): (Held, Doors), args: &RunArgs) -> Result<Outcome, Failure> {
     start(run, &held, args)?;
-    let (mut outcome, taken) = let_go(run, held, doors)?;
-    recorded(&run.journal, &outcome, &[], came(outcome.end))?;
-    for TakenOut { path, reason } in taken {
-        run.journal.tripped(&path, &reason)?;
-        outcome.notes.push(format!("{} has changed while the command ran: {reason}", Shown::path(&path)));
-    }
+    let (mut outcome, removed) = let_go(run, held, doors)?;
+    let end = recorded(&run.journal, &outcome, &[], came(outcome.end));
+    let told = record_removed(&run.journal, &removed);
+    end.map_err(|unrecorded| told.iter().fold(unrecorded, Failure::hint))?;
+    outcome.notes.extend(told);
     Ok(outcome)
+}
+
+/// Records instructions that were removed, and returns a line for each.
+fn record_removed(journal: &Journal, removed: &[RemovedInstruction]) -> Vec<String> {
+    let line = |RemovedInstruction { path, reason }: &RemovedInstruction| {
+        let line = format!("{} has changed while the command ran: {reason}", Shown::path(path));
+        match journal.tripped(path, reason) {
+            Ok(()) => line,
+            Err(unrecorded) => format!("{line} (not recorded: {})", unrecorded.message),
+        }
+    };
+    removed.iter().map(line).collect()
 }
 
 /// Not recorded is not released: dropping what is held ends it.
@@ -116,20 +128,20 @@ fn start(run: &Run, held: &Held, args: &RunArgs) -> Result<(), Failure> {
     })
 }
 
-/// Lets the command go and follows it; then takes out what would make git run something outside.
-fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<(Outcome, Vec<TakenOut>), Failure> {
+/// Lets the command go and follows it; then removes instructions that would make git run a program outside.
+fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<(Outcome, Vec<RemovedInstruction>), Failure> {
     close_memory()
         .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
     let bridges = doors.bridge(held.listeners(), held.sockets());
     let bridges =
         bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
-    let unfinished = Unfinished::remember(&run.spec);
+    let snapshot = GitStateSnapshot::capture(&run.spec);
     let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
     let waited = running.wait();
-    let taken = unfinished.take_out();
-    let mut outcome = waited.map_err(|error| lost(run, &error))?;
+    let removed = snapshot.remove_new();
+    let mut outcome = waited.map_err(|error| lost(&run.journal, &error, &removed))?;
     outcome.notes.extend(turned_away(bridges.end()));
-    Ok((outcome, taken))
+    Ok((outcome, removed))
 }
 
 fn turned_away(count: u64) -> Option<String> {
@@ -151,12 +163,10 @@ fn close_memory() -> Result<(), Errno> {
 }
 
 /// The command ran until we could not follow it any more, and was ended.
-fn lost(run: &Run, error: &JailError) -> Failure {
-    let failure = failure(error);
-    match run.journal.ended(Came::Signaled(KILLED), Duration::ZERO) {
-        Ok(()) => failure,
-        Err(unrecorded) => failure.hint(unrecorded.message),
-    }
+fn lost(journal: &Journal, error: &JailError, removed: &[RemovedInstruction]) -> Failure {
+    let unrecorded = journal.ended(Came::Signaled(KILLED), Duration::ZERO).err();
+    let told = unrecorded.map(|unrecorded| unrecorded.message).into_iter();
+    told.chain(record_removed(journal, removed)).fold(failure(error), Failure::hint)
 }
 
 /// `SIGKILL`
@@ -262,6 +272,20 @@ mod tests {
         hint: `ringfence explain RF-J009` says more
         ");
         assert_eq!(amount(overrun.allowed), 600_000);
+    }
+
+    #[test]
+    fn a_lost_command_leaves_its_end_and_what_was_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&place.path().join("ledger"), "test").unwrap();
+        let error = JailError::BadCommand("lost");
+        let removed = RemovedInstruction { path: "/ws/todo".into(), reason: "git runs this line".to_owned() };
+        let told = lost(&journal, &error, &[removed]).to_string();
+        assert!(told.contains("/ws/todo has changed while the command ran: git runs this line"), "{told}");
+        drop(journal);
+        let ledger = std::fs::read_to_string(place.path().join("ledger")).unwrap();
+        let events = ["jail.ended", "jail.tripped", "/ws/todo", "git runs this line"];
+        assert!(events.iter().all(|event| ledger.contains(event)), "{ledger}");
     }
 
     #[test]

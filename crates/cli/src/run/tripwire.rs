@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use jail::{Mode, Repository, Spec, TakenOut, repository};
+use jail::{Mode, RemovedInstruction, Repository, Spec, repository};
 use policy::{
     Act, Code, GitSetting, Ground, Protected, ProtectedName, Shown, Surroundings, Verdict, git_settings,
 };
@@ -19,6 +19,7 @@ use rustix::time::ClockId;
 use serde_json::json;
 
 use super::record::Journal;
+use crate::failure::Failure;
 use crate::terminal::{Format, Terminal};
 
 /// What is known before the command runs.
@@ -258,23 +259,20 @@ fn runs(setting: &GitSetting) -> bool {
 }
 
 impl Sprung {
-    /// Adds what was taken out of unfinished states of git.
-    pub(crate) fn with(mut self, taken: Vec<TakenOut>) -> Self {
-        self.hits.extend(taken.into_iter().map(|taken| (taken.path, taken.reason)));
+    /// Adds instructions that were removed from unfinished operations of git.
+    pub(crate) fn with(mut self, removed: Vec<RemovedInstruction>) -> Self {
+        self.hits.extend(removed.into_iter().map(|removed| (removed.path, removed.reason)));
         self
     }
 
-    /// Warns and records. The command has run; nothing else fails because of it.
-    pub(crate) fn tell(
-        &self,
-        journal: &Journal,
-        verbose: bool,
-        terminal: &mut Terminal<'_>,
-    ) -> io::Result<()> {
+    /// Records; returns the failures to do so.
+    pub(crate) fn record(&self, journal: &Journal) -> Vec<Failure> {
+        self.hits.iter().filter_map(|(path, why)| journal.tripped(path, why).err()).collect()
+    }
+
+    /// Warns. The command has run; nothing else fails because of it.
+    pub(crate) fn tell(&self, verbose: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
         for (path, why) in &self.hits {
-            if let Err(unrecorded) = journal.tripped(path, why) {
-                write!(terminal.err, "{unrecorded}")?;
-            }
             let shown = Shown::path(path);
             match terminal.format {
                 Format::Text => writeln!(

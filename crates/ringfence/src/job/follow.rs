@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
 
-use jail::{Capture, Choice, Command, Held, JailError, Running, Spec, Streams, Unfinished};
+use jail::{
+    Capture, Choice, Command, GitStateSnapshot, Held, JailError, Outcome, RemovedInstruction, Running, Spec,
+    Streams,
+};
 use policy::Shown;
 
-use super::{Ended, Journal, Order, Shared, StartError, Status};
+use super::{Ended, Journal, Order, Shared, StartError, Status, Unrecorded};
 
 /// Starts the thread. Comes back when the command was let go, or with the reason why it was not.
 pub(super) fn spawn(
@@ -50,12 +53,12 @@ impl Follower {
     ) {
         // Whatever happens here, nobody waits for an end that does not come.
         let _last = LastWord(Arc::clone(&self.shared));
-        let unfinished = Unfinished::remember(spec);
+        let snapshot = GitStateSnapshot::capture(spec);
         match self.begin(choice, spec, order) {
             Ok(running) => {
                 // Whoever is gone does not want to know.
                 let _told = tell.send(Ok(()));
-                self.wait(running, &unfinished);
+                self.wait(running, &snapshot);
             }
             Err(error) => {
                 let _told = tell.send(Err(error));
@@ -98,36 +101,46 @@ impl Follower {
         }
     }
 
-    fn wait(&mut self, running: Running, unfinished: &Unfinished) {
+    fn wait(&mut self, running: Running, snapshot: &GitStateSnapshot) {
         let waited = running.wait();
-        let taken = unfinished.take_out().into_iter();
-        let taken =
-            taken.map(|taken| format!("{}: {}", Shown::path(&taken.path), Shown::text(&taken.reason)));
-        let status = match waited {
+        let removed = snapshot.remove_new();
+        let status = self.settle(waited, &removed);
+        self.shared.end(status);
+    }
+
+    /// Records the end and the instructions that were removed, whether or not the command was followed to its end.
+    fn settle(&mut self, waited: Result<Outcome, JailError>, removed: &[RemovedInstruction]) -> Status {
+        let told = removed
+            .iter()
+            .map(|removed| format!("{}: {}", Shown::path(&removed.path), Shown::text(&removed.reason)));
+        match waited {
             Ok(outcome) => {
                 let mut ended = Ended {
                     end: outcome.end,
                     duration: outcome.duration,
                     denials: outcome.denials,
-                    notes: outcome.notes.into_iter().chain(taken).collect(),
+                    notes: outcome.notes.into_iter().chain(told).collect(),
                 };
-                if let Err(unrecorded) = self.journal.ended(Ok(&ended)) {
-                    // The command has run; that its end is not recorded is told.
-                    ended.notes.push(format!("the end is not recorded: {unrecorded}"));
-                }
+                let unrecorded = self.journal.ended(Ok(&ended)).err();
+                ended.notes.extend(self.record(unrecorded, removed));
                 Status::Ended(Arc::new(ended))
             }
-            Err(error) => Status::Failed(self.lost(&error).into()),
-        };
-        self.shared.end(status);
+            // It ran until it could not be followed any more, and was killed.
+            Err(error) => {
+                let unrecorded = self.journal.ended(Err(&error)).err();
+                let unrecorded = self.record(unrecorded, removed);
+                let lines: Vec<_> = [error.to_string()].into_iter().chain(told).chain(unrecorded).collect();
+                Status::Failed(lines.join("; ").into())
+            }
+        }
     }
 
-    /// It ran until it could not be followed any more, and was killed.
-    fn lost(&mut self, error: &JailError) -> String {
-        match self.journal.ended(Err(error)) {
-            Ok(()) => error.to_string(),
-            Err(unrecorded) => format!("{error}; the end is not recorded: {unrecorded}"),
-        }
+    /// Records instructions that were removed. The command has run; a gap in the records is told.
+    fn record(&mut self, end: Option<Unrecorded>, removed: &[RemovedInstruction]) -> Vec<String> {
+        let end = end.map(|unrecorded| format!("the end is not recorded: {unrecorded}"));
+        let failed = removed.iter().filter_map(|removed| self.journal.removed(removed).err());
+        let failed = failed.map(|unrecorded| format!("a removed instruction is not recorded: {unrecorded}"));
+        end.into_iter().chain(failed).collect()
     }
 }
 
@@ -137,5 +150,67 @@ struct LastWord(Arc<Shared>);
 impl Drop for LastWord {
     fn drop(&mut self) {
         self.0.end(Status::Failed("the thread that followed the command has ended".into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Mutex;
+
+    use jail::{Enforcement, Provider};
+
+    use super::*;
+
+    /// Keeps the lines, and records no more than so many.
+    struct Lines(Arc<Mutex<Vec<String>>>, usize);
+
+    impl Lines {
+        fn add(&self, line: String) -> Result<(), Unrecorded> {
+            let mut lines = self.0.lock().unwrap();
+            if lines.len() == self.1 {
+                return Err(Unrecorded("the disk is full".into()));
+            }
+            lines.push(line);
+            Ok(())
+        }
+    }
+
+    impl Journal for Lines {
+        fn started(&mut self, _: Provider, _: &Enforcement) -> Result<(), Unrecorded> {
+            Ok(())
+        }
+
+        fn refused(&mut self, _: &JailError) -> Result<(), Unrecorded> {
+            Ok(())
+        }
+
+        fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded> {
+            self.add(format!("ended {}", came.is_ok()))
+        }
+
+        fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded> {
+            self.add(format!("removed {}", instruction.path.display()))
+        }
+    }
+
+    #[test]
+    fn a_failed_wait_tells_and_records_removed_instructions() {
+        let rows: &[(usize, &[&str], &str)] = &[
+            (9, &["ended false", "removed /todo"], "/todo: git runs this line"),
+            (1, &["ended false"], "a removed instruction is not recorded: the disk is full"),
+            (0, &[], "the end is not recorded: the disk is full"),
+        ];
+        for (room, recorded, told) in rows {
+            let lines = Arc::default();
+            let order = Order::shell("true", Path::new("/"), 0);
+            let journal = Box::new(Lines(Arc::clone(&lines), *room));
+            let mut follower = Follower { shared: Arc::new(Shared::new(&order)), journal };
+            let error = JailError::BadCommand("lost");
+            let removed = RemovedInstruction { path: "/todo".into(), reason: "git runs this line".into() };
+            let Status::Failed(failed) = follower.settle(Err(error), &[removed]) else { panic!("{room}") };
+            assert!(failed.contains(told) && failed.contains("git runs this line"), "{failed}");
+            assert_eq!(*lines.lock().unwrap(), *recorded);
+        }
     }
 }

@@ -130,6 +130,17 @@ fn not_recorded_is_not_released() {
     assert!(fs::exists(place.path("work/ran")).unwrap());
 }
 
+#[test]
+fn removed_instructions_are_told_and_recorded() {
+    let Some(place) = Place::new("an unfinished rebase of a job") else { return };
+    let line = "mkdir -p .git/rebase-merge; echo 'exec evil' > .git/rebase-merge/git-rebase-todo";
+    let job = place.start(place.order(line)).unwrap();
+    let notes = ended(&job).notes.join("\n");
+    assert!(notes.contains("git runs this line"), "{notes}");
+    let records = place.records.take();
+    assert!(records.len() == 3 && records[2].starts_with("removed git runs this line"), "{records:?}");
+}
+
 /// A journal that panics at the end: the job has failed, and nobody waits for ever.
 #[test]
 fn a_panic_is_an_end() {
@@ -150,6 +161,9 @@ fn a_panic_is_an_end() {
             _: Result<&ringfence::job::Ended, &JailError>,
         ) -> Result<(), ringfence::job::Unrecorded> {
             panic!("as ordered")
+        }
+        fn removed(&mut self, _: &jail::RemovedInstruction) -> Result<(), ringfence::job::Unrecorded> {
+            Ok(())
         }
     }
     let Some(place) = Place::new("a panic") else { return };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use jail::{Choice, Enforcement, JailError, Layer, Level, Provider, Require, Spec};
+use jail::{Choice, Enforcement, JailError, Layer, Level, Provider, RemovedInstruction, Require, Spec};
 use policy::Limits;
 use ringfence::guard::Abort;
 use ringfence::job::{Ended, Job, Jobs, Journal, Order, Spills, StartError, Status, Unrecorded};
@@ -147,5 +147,9 @@ impl Journal for Records {
             Ok(ended) => self.record(&format!("ended {}", ended.end.code())),
             Err(error) => self.record(&format!("ended {}", error.code())),
         }
+    }
+
+    fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded> {
+        self.record(&format!("removed {}", instruction.reason))
     }
 }
