@@ -1,4 +1,4 @@
-//! Names are made by the keeper in a command's place: with the same answers as the kernel's own, but for protected ones.
+//! Names are made by the notify supervisor in a command's place: with the same answers as the kernel's own, but for protected ones.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -62,7 +62,7 @@ impl Place {
 fn has_python() -> bool {
     let there = Path::new(PYTHON).exists();
     if !there {
-        skip::skipped("calls by the keeper", "/usr/bin/python3 is not installed");
+        skip::skipped("calls by the notify supervisor", "/usr/bin/python3 is not installed");
     }
     there
 }
