@@ -225,7 +225,7 @@ impl Shared {
     fn listen_together(self: &Arc<Self>, alive: &Sender<Infallible>, looking: Sender<Infallible>) {
         if self.about.keeps() {
             self.about.grounds.tops().filter_map(|top| self.listed_directory(top).ok()).for_each(|top| {
-                self.repositories.look_through(top);
+                self.repositories.look_through(&top);
             });
         }
         drop(looking);
