@@ -330,6 +330,7 @@ impl<'a> CallContext<'a> {
     fn source(&self, from: (i32, u64), flags: i32) -> Result<Found, Errno> {
         if flags & libc::AT_EMPTY_PATH != 0 && self.notice.text(from.1)?.is_empty() {
             let object = self.finder.caller.descriptor(from.0)?;
+            self.is_waiting()?;
             self.shared.is_inside(&object)?;
             return Ok(Found::Object(object));
         }
