@@ -14,7 +14,7 @@ use super::ground::{Permission, judge};
 use super::known::Identity;
 use super::path::{Finder, Found, Spot, kind};
 use super::verdict_lock::VerdictGuard;
-use super::{Done, Shared, refused, settings, staging};
+use super::{AbortOnPanic, Done, Shared, refused, settings, staging};
 use crate::sys::linux::observe::call::{Notice, int};
 
 /// A call that is made here.
@@ -262,6 +262,7 @@ impl<'a> CallContext<'a> {
     fn open_later(&self, object: OwnedFd, flags: OFlags, close: bool) -> Done {
         let (shared, id) = (Arc::clone(self.shared), self.notice.id);
         let wait = move || {
+            let _ends_the_launcher = AbortOnPanic;
             let link = format!("/proc/self/fd/{}", object.as_raw_fd());
             let opened = open_patiently(&shared, id, &link, flags);
             shared.reply(
