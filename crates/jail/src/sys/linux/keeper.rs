@@ -9,6 +9,7 @@
 
 mod act;
 mod caller;
+mod fold;
 mod ground;
 mod known;
 mod path;

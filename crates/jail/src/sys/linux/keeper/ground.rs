@@ -1,7 +1,10 @@
 //! Directories in which names are protected, and the verdict on one name.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::mem::discriminant;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use policy::{Act, Ground, Protected, ProtectedName, Ruling, Surroundings, Verdict};
@@ -12,7 +15,7 @@ use super::known::Identity;
 use super::path::Spot;
 use super::staging::is_staging_name;
 use super::verdict_lock::VerdictGuard;
-use super::{Shared, refused, repository};
+use super::{Shared, fold, refused, repository};
 use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
 
@@ -69,20 +72,27 @@ impl Grounds {
     /// Returns true if a move leads from a directory in which fewer names are protected to one in which more are: from a
     /// repository to a store, where the names of git are, and from both to where all names are.
     pub(super) fn lets_out(&self, from: &Path, to: &Path) -> bool {
-        let free = |path: &Path| {
-            let (top, ground) = self.around(path)?;
-            let below = path.strip_prefix(top).ok()?;
+        let level = |ground: Ground, below: &Path| {
             let named_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
             let in_git = ground == Ground::Repository || below.components().any(named_git);
-            Some(u8::from(in_git) + u8::from(Protected::is_exempt(ground, below)))
+            u8::from(in_git) + u8::from(Protected::is_exempt(ground, below))
         };
-        free(from).zip(free(to)).is_some_and(|(from, to)| from > to)
+        let levels = |path: &Path| {
+            let (top, ground) = self.around(path)?;
+            let below = path.strip_prefix(top).ok()?;
+            let plain = level(ground, below);
+            Some((plain, fold::folded(below).map_or(plain, |folded| level(ground, &folded))))
+        };
+        let from_to = levels(from).zip(levels(to));
+        from_to.is_some_and(|(from, to)| from.0.max(from.1) > to.0.min(to.1))
     }
 
     /// Returns true if a directory that is moved to a path could bring names along that are refused there.
     pub(super) fn lets_in(&self, to: &Path) -> bool {
-        let below = |(top, ground): (&Path, Ground)| Some((ground, to.strip_prefix(top).ok()?.to_owned()));
-        self.around(to).and_then(below).is_some_and(|(ground, path)| Protected::is_in_modules(ground, &path))
+        let Some((top, ground)) = self.around(to) else { return false };
+        let Ok(below) = to.strip_prefix(top) else { return false };
+        let folded = fold::folded(below);
+        std::iter::once(below).chain(folded.as_deref()).any(|path| Protected::is_in_modules(ground, path))
     }
 
     /// Returns true if a mount is at a path or below it: moving the path would detach it.
@@ -116,11 +126,23 @@ pub(super) fn judge(
     let Some((top, ground)) = grounds.around(&full) else { return Ok(Permission::Free) };
     let below = full.strip_prefix(top).map_err(|_| Errno::ACCESS)?;
     let no = |name| Err(refused(shared, full.clone(), name));
-    if is_staging_name(spot.name.to_bytes()) {
-        return settings_row().map_or(Err(Errno::PERM), no);
+    let folded = fold::folded(below);
+    let last_folded = folded.as_deref().and_then(Path::file_name).map(OsStr::as_bytes);
+    if is_staging_name(spot.name.to_bytes()) || last_folded.is_some_and(is_staging_name) {
+        return row_of(".git/config").map_or(Err(Errno::PERM), no);
     }
-    let disk = Disk { shared, spot, top, guard: RefCell::new(guard) };
-    match shared.protected().rule(ground, below, act, &disk) {
+    if fold::has_short_name(below) && fold::has_short_names(&spot.directory)? {
+        return row_of(".git").map_or(Err(Errno::PERM), no);
+    }
+    let disk = Disk { shared, spot, top, below, guard: RefCell::new(guard) };
+    let ruling = shared.protected().rule(ground, below, act, &disk);
+    // A file system that folds names could take it for another one.
+    let other = folded.map(|folded| shared.protected().rule(ground, &folded, act, &disk));
+    let differs = other.filter(|other| discriminant(other) != discriminant(&ruling));
+    if let Some(name) = differs.and_then(Ruling::name) {
+        return no(name);
+    }
+    match ruling {
         Ruling::Free => Ok(Permission::Free),
         Ruling::Refused(_) if grounds.is_given(&full, top, ground) => Ok(Permission::Free),
         Ruling::Pointer(name) => {
@@ -138,9 +160,9 @@ pub(super) fn judge(
     }
 }
 
-/// The row of the table that files on their way to become settings belong to.
-fn settings_row() -> Option<&'static ProtectedName> {
-    Protected::names().find(|row| row.name == ".git/config")
+/// A row of the table by its name.
+fn row_of(name: &str) -> Option<&'static ProtectedName> {
+    Protected::names().find(|row| row.name == name)
 }
 
 /// The disk around a name. A look takes the lock, so that its result stays true until the name is made.
@@ -149,6 +171,8 @@ struct Disk<'a, 'b> {
     spot: &'a Spot,
     /// The directory that paths are relative to.
     top: &'a Path,
+    /// The path as the caller wrote it, below the top. A folded path has as many components.
+    below: &'a Path,
     guard: RefCell<&'a mut VerdictGuard<'b>>,
 }
 
@@ -156,7 +180,8 @@ impl Disk<'_, '_> {
     /// Looks at a directory; `otherwise` if that is not possible.
     fn look(&self, directory: &Path, otherwise: bool, look: impl Fn(&OwnedFd) -> bool) -> bool {
         self.guard.borrow_mut().take();
-        let path = self.top.join(directory);
+        let count = directory.components().count();
+        let path: PathBuf = self.top.components().chain(self.below.components().take(count)).collect();
         if path == self.spot.path {
             return look(&self.spot.directory);
         }

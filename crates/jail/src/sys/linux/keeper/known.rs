@@ -221,7 +221,9 @@ mod tests {
                 .collect::<Vec<_>>(),
         );
         let bare: Vec<_> = (0..20).map(|at| format!("d{at}/e/bare.git")).collect();
-        bare.iter().for_each(|name| make(&top.join(name), &["HEAD", "objects", "refs"]));
+        for name in &bare {
+            make(&top.join(name), &["HEAD", "objects", "refs"]);
+        }
         let repositories = Repositories::default();
         let opened = open(top);
         let before = getrlimit(Resource::Nofile);
