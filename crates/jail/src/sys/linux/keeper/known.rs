@@ -98,9 +98,25 @@ impl Repositories {
             }
             for name in listing.directories.iter().take(left) {
                 left -= 1;
+                if depth + 1 == DEEPEST {
+                    // Nothing below it is looked at: one lookup of `HEAD` is cheaper than a listing.
+                    self.look_at(&directory, name);
+                    continue;
+                }
                 let below = [path.to_bytes(), b"/", name.to_bytes()].concat();
                 queue.extend(CString::new(below).ok().map(|below| (below, depth + 1)));
             }
+        }
+    }
+
+    fn look_at(&self, directory: &OwnedFd, name: &CString) {
+        let has = |part: &str| {
+            let path = [name.to_bytes(), b"/", part.as_bytes()].concat();
+            rustix::fs::statat(directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        };
+        if policy::is_repository(has) {
+            let identity = Identity::named(directory, name);
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(identity);
         }
     }
 }
