@@ -1,7 +1,7 @@
-//! Makes names in a command's place.
+//! The notify supervisor: makes names in a command's place.
 //!
-//! Whatever makes a name, gives one away or opens a file for writing is not done by the kernel as the command asks for it, but
-//! here: the path is read once, looked up once by handle, judged, and done with that handle. The command gets the result.
+//! A call that makes or moves a name or opens a file for writing is not done by the kernel as the command made it, but here:
+//! the path is read once, looked up once by handle, judged, and the call is done with that handle. The command gets the result.
 //!
 //! **Invariant.** A call with a path is never continued: the command could change the path after it was judged.
 //! **Invariant.** Everything is done on a mount of the jail, as the jail's user, without powers: never more than the command
@@ -9,6 +9,7 @@
 
 mod act;
 mod caller;
+mod fold;
 mod ground;
 mod known;
 mod path;
@@ -16,12 +17,11 @@ mod repository;
 mod settings;
 mod socket;
 mod staging;
-mod turn;
+mod verdict_lock;
 
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::os::fd::{AsFd, OwnedFd};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -43,11 +43,11 @@ use crate::uses::{Use, Uses};
 use ground::Grounds;
 use known::Repositories;
 use socket::SocketNames;
-use turn::Turns;
+use verdict_lock::VerdictLock;
 
-/// Threads that hear the calls of a jail until nobody is left to make one.
+/// Threads that answer the supervised calls of a jail until its last process has ended.
 ///
-/// **Invariant.** Nobody waits for them without a limit: a file system that does not answer can hold one for ever.
+/// **Invariant.** Every wait for them has a limit: a file system that does not answer can hold one for ever.
 pub(super) struct Keeper {
     shared: Arc<Shared>,
     /// Every thread has the other end until it ends.
@@ -56,34 +56,34 @@ pub(super) struct Keeper {
     ready: Receiver<Infallible>,
 }
 
-/// What there is to say when the jail has ended.
+/// Results of the supervisor when the jail has ended.
 #[derive(Default)]
 pub(super) struct Report {
-    /// What was refused, each once, in the order in which it was tried first.
+    /// Refusals, each once, in the order of the first attempts.
     pub(super) denials: Vec<Denial>,
-    /// What was used.
+    /// Observed uses.
     pub(super) uses: Uses,
-    /// What went wrong with the supervisor itself.
+    /// Failures of the supervisor itself.
     pub(super) notes: Vec<String>,
 }
 
-/// How long the threads may take to notice that the jail has ended.
+/// Time for the threads to notice that the jail has ended.
 const LAST_CALLS: Duration = Duration::from_secs(2);
-/// How long the start of the command may wait until the repositories are known.
+/// Longest delay of the command until the repositories are known.
 const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
-/// What a keeper is told about its jail.
+/// Facts about the jail that the supervisor needs.
 pub(super) struct About {
-    /// What is protected, and where.
+    /// Protected names and mounts.
     pub(super) grounds: Grounds,
-    /// As whom files are used.
+    /// User that files are made as.
     pub(super) user: Owner,
-    /// What the jail shows, where refusals are to be explained.
+    /// Visible paths, if refusals are explained.
     pub(super) sight: Option<Sight>,
 }
 
 impl About {
-    /// What there is to know of a jail; `None` if nothing of the host can be changed in it and nothing is to be explained.
+    /// Collects the facts; `None` if nothing of the host can be changed and refusals are not explained.
     pub(super) fn of(spec: &Spec, plan: &Plan, explain: bool) -> Option<Self> {
         let grounds = Grounds::of(spec, plan);
         let user = plan.identity.outside;
@@ -91,13 +91,13 @@ impl About {
         (sight.is_some() || !grounds.is_empty()).then_some(Self { grounds, user, sight })
     }
 
-    /// Whether names are made here.
+    /// Returns true if names are made by the supervisor.
     pub(super) fn keeps(&self) -> bool {
         !self.grounds.is_empty()
     }
 }
 
-/// What all threads of a keeper know.
+/// State that all threads of the supervisor share.
 struct Shared {
     listener: OwnedFd,
     /// The root directory of the jail.
@@ -107,33 +107,33 @@ struct Shared {
     about: About,
     /// The mounts of the jail; known when the first call comes.
     mounts: OnceLock<Vec<u64>>,
-    /// The umask that everybody started with; looked up when the first call comes.
+    /// The umask that the command started with; looked up when the first call comes.
     umask: OnceLock<Mode>,
-    /// Whether somebody has another one.
+    /// Set once a process has changed its umask.
     umasks_differ: AtomicBool,
-    /// Held where a verdict depends on what lies beside a name, until it is made.
-    turns: Turns,
+    /// Held from a verdict that depends on other names until the name is made.
+    verdict_lock: VerdictLock,
     repositories: Repositories,
     sockets: SocketNames,
-    /// What went wrong here.
+    /// Failures of the supervisor itself.
     failures: Mutex<Vec<String>>,
     told: Mutex<Told>,
     seen: Mutex<Uses>,
-    /// Where a name was made last.
+    /// The directory in which a name was made last.
     place: Mutex<Option<Place>>,
 }
 
-/// A directory and where it was a moment ago.
+/// A directory and its path a moment ago.
 struct Place {
     identity: (u64, u64),
     since: Instant,
     path: PathBuf,
 }
 
-/// How long a directory is believed to stay where it is: somebody outside may move it.
+/// Life of a remembered path: a process outside the jail may move the directory.
 const MOMENT: Duration = Duration::from_millis(20);
 
-/// What was refused, each once.
+/// Refusals, each once.
 #[derive(Default)]
 struct Told {
     order: Vec<Denial>,
@@ -157,7 +157,7 @@ impl Keeper {
             mounts: OnceLock::new(),
             umask: OnceLock::new(),
             umasks_differ: AtomicBool::new(false),
-            turns: Turns::default(),
+            verdict_lock: VerdictLock::default(),
             repositories: Repositories::default(),
             sockets: SocketNames::default(),
             failures: Mutex::default(),
@@ -176,7 +176,7 @@ impl Keeper {
         let _known_or_late = self.ready.recv_timeout(LONGEST_LOOK);
     }
 
-    /// What was refused and what was used. The jail has ended; a thread that does not notice in time is left behind.
+    /// Returns the results. The jail has ended; a thread that does not notice in time is left behind.
     pub(super) fn report(self) -> Report {
         let stuck = self.ended.recv_timeout(LAST_CALLS) == Err(RecvTimeoutError::Timeout);
         let mut report = Report::default();
@@ -194,10 +194,9 @@ impl Keeper {
     }
 }
 
-const STUCK: &str = "the supervisor of file names was still busy when the jail ended, perhaps with a file system that does not answer; \
-    what it refused last may be missing here";
+const STUCK: &str = "the notify supervisor did not stop within 2 s; its last refusals may be missing";
 
-/// What is behind a lock, unless somebody holds it.
+/// Takes a lock unless it is held.
 fn available<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match lock.try_lock() {
         Ok(guard) => Some(guard),
@@ -207,16 +206,24 @@ fn available<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 }
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Errno> {
+    let work = move || {
+        let _ends_the_launcher = AbortOnPanic;
+        work();
+    };
     let spawned = std::thread::Builder::new().name("names".to_owned()).spawn(work);
     spawned.map(drop).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::AGAIN))
 }
 
-/// Does something for a caller who waits. If it panics, the caller gets an error instead of waiting for ever.
-fn answered(work: impl FnOnce() -> Done, failed: impl FnOnce()) -> Done {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        failed();
-        Done::Answered(Err(Errno::IO))
-    })
+/// Aborts the process if its thread panics: the jail ends with the launcher, and no caller waits for an answer that does not
+/// come. The release profile aborts by itself; this is for profiles that unwind.
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            std::process::abort();
+        }
+    }
 }
 
 impl Shared {
@@ -226,7 +233,7 @@ impl Shared {
     fn listen_together(self: &Arc<Self>, alive: &Sender<Infallible>, looking: Sender<Infallible>) {
         if self.about.keeps() {
             self.about.grounds.tops().filter_map(|top| self.listed_directory(top).ok()).for_each(|top| {
-                self.repositories.look_through(top);
+                self.repositories.look_through(&top);
             });
         }
         drop(looking);
@@ -239,7 +246,7 @@ impl Shared {
                 drop(alive);
             });
             if let Err(errno) = spawned {
-                self.fail(format!("a thread of the supervisor of file names could not be started: {errno}"));
+                self.fail(format!("cannot start a thread of the notify supervisor: {errno}"));
             }
         }
         self.listen(Some(notice));
@@ -251,10 +258,8 @@ impl Shared {
         let mut callers = caller::Callers::default();
         let mut next = first.or_else(|| call::next(&self.listener));
         while let Some(notice) = next {
-            let failed =
-                || self.fail(format!("the supervisor of file names failed in call {}", notice.number));
             let done = match ready {
-                Ok(()) => answered(|| self.hear(&notice, &mut callers), failed),
+                Ok(()) => self.hear(&notice, &mut callers),
                 Err(errno) => Done::Answered(Err(errno)),
             };
             self.reply(notice.id, done);
@@ -278,7 +283,7 @@ impl Shared {
     fn hear(self: &Arc<Self>, notice: &Notice, callers: &mut caller::Callers) -> Done {
         if let Some(sight) = &self.about.sight {
             let (denial, uses) = (denial(notice, sight), uses::of(notice));
-            // Of one that does not wait any more, what was read may be somebody else's.
+            // If the caller no longer waits, its memory may have been that of another process.
             if self.is_waiting(notice.id) {
                 if let Some(denial) = denial {
                     self.tell(denial);
@@ -298,13 +303,13 @@ impl Shared {
 
     fn reply(&self, id: u64, done: Done) {
         let listener = self.listener.as_fd();
-        // Fails only when whoever made the call has ended meanwhile, but for one that has too many descriptors.
+        // Fails if the caller has ended meanwhile or has too many descriptors.
         let _ended = match done {
             Done::Continue => notify::go_on(listener, id),
             Done::Answered(result) => notify::answer(listener, id, result),
             Done::Opened(file, close_on_exec) => notify::give(listener, id, file.as_fd(), close_on_exec)
                 .or_else(|errno| notify::answer(listener, id, Err(errno))),
-            // Somebody else answers.
+            // Another thread answers.
             Done::Later => Ok(()),
         };
     }
@@ -323,7 +328,7 @@ impl Shared {
         }
     }
 
-    /// Whether a handle is on a mount of the jail.
+    /// Fails with `EACCES` unless a handle is on a mount of the jail.
     fn is_inside(&self, handle: &OwnedFd) -> Result<(), Errno> {
         self.identity(handle).map(drop)
     }
@@ -381,19 +386,19 @@ impl Shared {
     }
 }
 
-/// What became of a call.
+/// Result of a call.
 enum Done {
     /// It has no path in it, or nothing is kept.
     Continue,
     /// It was done, or refused.
     Answered(Result<(), Errno>),
-    /// A file was opened. Whether it is closed when something is executed.
+    /// A file was opened; true if it is closed on exec.
     Opened(OwnedFd, bool),
-    /// It takes long, and is answered by somebody else.
+    /// It takes long, and another thread answers.
     Later,
 }
 
-/// Where something was refused because of its name.
+/// Records a refusal because of a name.
 fn refused(shared: &Shared, path: PathBuf, name: &'static policy::ProtectedName) -> Errno {
     shared.tell(Denial::Protected(path, name));
     Errno::PERM
@@ -403,13 +408,21 @@ fn refused(shared: &Shared, path: PathBuf, name: &'static policy::ProtectedName)
 mod tests {
     use super::*;
 
+    /// Runs itself a second time, with a variable that has a thread panic.
     #[test]
-    fn a_panic_answers_the_call_and_is_told() {
-        let mut failures = 0;
-        assert!(matches!(answered(|| Done::Continue, || failures += 1), Done::Continue));
-        assert_eq!(failures, 0);
-        let done = answered(|| panic!("deliberate"), || failures += 1);
-        assert!(matches!(done, Done::Answered(Err(Errno::IO))) && failures == 1);
+    fn a_panic_of_a_thread_ends_the_process() {
+        use std::os::unix::process::ExitStatusExt as _;
+        const PANICS: &str = "RINGFENCE_TEST_PANICS";
+        if std::env::var_os(PANICS).is_some() {
+            spawn(|| panic!("deliberate")).unwrap();
+            // The abort comes first.
+            std::thread::park_timeout(Duration::from_secs(60));
+            return;
+        }
+        let name = "sys::linux::keeper::tests::a_panic_of_a_thread_ends_the_process";
+        let mut second = std::process::Command::new(std::env::current_exe().unwrap());
+        let second = second.args(["--exact", name]).env(PANICS, "1").output().unwrap();
+        assert_eq!(second.status.signal(), Some(libc::SIGABRT), "{second:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::last_errno;
 
-/// Whether everybody who is listened to has ended. Waits until that or until there is something to hear.
+/// Waits for a notification or for the end of the last supervised process; returns true for the latter.
 pub(in crate::sys::linux) fn has_ended(listener: BorrowedFd<'_>) -> bool {
     let mut fds = [PollFd::from_borrowed_fd(listener, PollFlags::IN)];
     match rustix::io::retry_on_intr(|| poll(&mut fds, None)) {
@@ -16,7 +16,7 @@ pub(in crate::sys::linux) fn has_ended(listener: BorrowedFd<'_>) -> bool {
     }
 }
 
-/// Hears of the next call.
+/// Receives the next notification.
 pub(in crate::sys::linux) fn receive(listener: BorrowedFd<'_>) -> Result<libc::seccomp_notif, Errno> {
     // SAFETY: a C structure of integers, which the kernel demands to be all zeroes.
     let mut told: libc::seccomp_notif = unsafe { std::mem::zeroed() };
@@ -30,7 +30,7 @@ pub(in crate::sys::linux) fn go_on(listener: BorrowedFd<'_>, id: u64) -> Result<
     send(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags: CONTINUE })
 }
 
-/// Whether whoever made a call still waits for it: what was read under its number was its own.
+/// Returns true if a notification is still valid: its caller waits, so its number was not given to another process.
 pub(in crate::sys::linux) fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: this request reads one u64 through the pointer, which is to our parameter.
     unsafe { libc::ioctl(listener.as_raw_fd(), ID_VALID, &raw const id) == 0 }
@@ -62,7 +62,7 @@ pub(in crate::sys::linux) fn answer(
 
 /// Answers a call with a descriptor, which the caller gets.
 ///
-/// In two steps: the kernel offers one, but whoever is stopped or interrupted in it has answered with descriptor 0 and given
+/// In two steps: the kernel offers one, but a listener that is interrupted in it has answered with descriptor 0 and given
 /// nothing. Where the kernel lets a signal end the caller's wait (before 5.19), one that comes between the steps leaves
 /// the caller a descriptor that it does not know of.
 pub(in crate::sys::linux) fn give(
@@ -82,14 +82,15 @@ pub(in crate::sys::linux) fn give(
     send(listener, libc::seccomp_notif_resp { id, val: number.into(), error: 0, flags: 0 })
 }
 
-/// Has whoever listens run where the call was made, which then has nothing to do but wait. A kernel that cannot does without.
+/// Wakes the listener on the processor of the caller, which only waits from then on. Kernels before 6.6 do without.
 pub(in crate::sys::linux) fn listen_on_the_spot(listener: BorrowedFd<'_>) {
     const SYNC_WAKE_UP: libc::c_ulong = 1;
     // SAFETY: this request reads its argument as a number.
     unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
 }
 
-/// Reads the memory of another process; less than asked for at the end of what it has.
+/// Reads the memory of another process; less than asked for at the end of a mapping. The caller checks [`is_waiting`]
+/// afterwards, and throws the result away if the number may have been that of another process.
 pub(in crate::sys::linux) fn read_memory(pid: u32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| Errno::SRCH)?;
     let address = usize::try_from(address).map_err(|_| Errno::FAULT)?;
@@ -99,19 +100,6 @@ pub(in crate::sys::linux) fn read_memory(pid: u32, address: u64, into: &mut [u8]
     // the other process and only looked up there.
     let count = unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) };
     usize::try_from(count).map_err(|_| last_errno())
-}
-
-/// Writes to the memory of another process: all of it, or it fails.
-pub(in crate::sys::linux) fn write_memory(pid: u32, address: u64, from: &[u8]) -> Result<(), Errno> {
-    let pid = libc::pid_t::try_from(pid).map_err(|_| Errno::SRCH)?;
-    let address = usize::try_from(address).map_err(|_| Errno::FAULT)?;
-    let local = libc::iovec { iov_base: from.as_ptr().cast_mut().cast(), iov_len: from.len() };
-    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: from.len() };
-    // SAFETY: the kernel only reads `from`, borrowed for the call; the other address is one of the other process and only
-    // looked up there.
-    let count = unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) };
-    let count = usize::try_from(count).map_err(|_| last_errno())?;
-    if count == from.len() { Ok(()) } else { Err(Errno::FAULT) }
 }
 
 /// Gives a socket an address, as bytes: the kernel says what is wrong with them.

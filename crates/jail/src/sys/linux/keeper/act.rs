@@ -1,4 +1,4 @@
-//! The calls, done.
+//! Performs the supervised calls.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -10,11 +10,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::caller::Callers;
-use super::ground::{Leave, judge};
+use super::ground::{Permission, judge};
 use super::known::Identity;
 use super::path::{Finder, Found, Spot, kind};
-use super::turn::Turn;
-use super::{Done, Shared, refused, settings, staging};
+use super::verdict_lock::VerdictGuard;
+use super::{AbortOnPanic, Done, Shared, refused, settings, staging};
 use crate::sys::linux::observe::call::{Notice, int};
 
 /// A call that is made here.
@@ -38,19 +38,20 @@ pub(super) fn perform(shared: &Arc<Shared>, notice: &Notice, callers: &mut Calle
         shared.start_differing(mask);
         return Done::Continue;
     }
-    let mut attempt = || Hand::reach(shared, notice, callers).and_then(|mut hand| hand.act(&wanted));
+    let mut attempt =
+        || CallContext::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted));
     let done = match attempt() {
-        // Its number belonged to somebody before who has ended.
+        // The handle is of an earlier process with the same number.
         Err(Errno::SRCH) if shared.is_waiting(notice.id) => {
             callers.forget(notice.pid);
-            Hand::reach(shared, notice, callers).and_then(|mut hand| hand.act(&wanted))
+            CallContext::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted))
         }
         done => done,
     };
     done.unwrap_or_else(|errno| Done::Answered(Err(errno)))
 }
 
-/// What is wanted; `None` for a call that is only watched.
+/// Decodes a call; `None` if it is only observed.
 fn wanted(notice: &Notice) -> Option<Wanted> {
     const HERE: i32 = libc::AT_FDCWD;
     let [one, two, three, four, five, _] = notice.arguments;
@@ -93,21 +94,21 @@ fn wanted(notice: &Notice) -> Option<Wanted> {
     .filter(|wanted| !matches!(wanted, Wanted::Open { flags, .. } if !writes(*flags)))
 }
 
-/// Whether a file is opened for more than reading. Watching hears of the others, too.
+/// Returns true if a file is opened for more than reading. Observation is notified of the others, too.
 const fn writes(flags: i32) -> bool {
     flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) != 0
 }
 
-/// Everything that is needed to act for one caller, in one call.
-pub(super) struct Hand<'a> {
+/// One supervised call: its caller, its paths and its lock.
+pub(super) struct CallContext<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) notice: &'a Notice,
     pub(super) finder: Finder<'a>,
     /// The lock of this call. There is no second one.
-    turn: Turn<'a>,
+    guard: VerdictGuard<'a>,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> CallContext<'a> {
     fn reach(shared: &'a Arc<Shared>, notice: &'a Notice, callers: &'a mut Callers) -> Result<Self, Errno> {
         let umask = if shared.umasks_differ.load(std::sync::atomic::Ordering::Acquire) {
             callers.find(notice.pid)?.umask()?
@@ -116,7 +117,7 @@ impl<'a> Hand<'a> {
         };
         callers.take_on(umask);
         let caller = callers.find(notice.pid)?;
-        Ok(Self { shared, notice, finder: Finder { shared, caller }, turn: shared.turns.of_call() })
+        Ok(Self { shared, notice, finder: Finder { shared, caller }, guard: shared.verdict_lock.of_call() })
     }
 
     fn act(&mut self, wanted: &Wanted) -> Result<Done, Errno> {
@@ -134,7 +135,7 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Finds a place, and makes sure that whoever it was read from still waits: else it was somebody else's.
+    /// Finds a place, then checks that the caller still waits: otherwise the path was read from another process.
     fn find(&self, (at, path): (i32, u64)) -> Result<Found, Errno> {
         let path = self.notice.text(path)?;
         self.find_path(at, &path)
@@ -145,7 +146,7 @@ impl<'a> Hand<'a> {
         self.is_waiting().and(found)
     }
 
-    /// Whether the caller still waits: else what was read under its number was somebody else's.
+    /// Fails with `ESRCH` unless the caller still waits: its number may belong to another process otherwise.
     pub(super) fn is_waiting(&self) -> Result<(), Errno> {
         if self.shared.is_waiting(self.notice.id) { Ok(()) } else { Err(Errno::SRCH) }
     }
@@ -196,10 +197,12 @@ impl<'a> Hand<'a> {
 
     fn open_spot(&mut self, spot: &Spot, how: Opening, followed: bool) -> Result<Done, Errno> {
         let Opening { flags, mode, close } = how;
-        match judge(self.shared, spot, Act::File, &mut self.turn)? {
-            Leave::Written(text) if flags.contains(OFlags::CREATE) => return written(spot, &text, close),
-            Leave::Written(_) => return Err(Errno::NOENT),
-            Leave::Free | Leave::Settings(_) => {}
+        match judge(self.shared, spot, Act::File, &mut self.guard)? {
+            Permission::Written(text) if flags.contains(OFlags::CREATE) => {
+                return written(spot, &text, close);
+            }
+            Permission::Written(_) => return Err(Errno::NOENT),
+            Permission::Free | Permission::Settings(_) => {}
         }
         if flags.contains(OFlags::CREATE) {
             let new = flags | OFlags::EXCL | OFlags::NOFOLLOW;
@@ -210,7 +213,7 @@ impl<'a> Hand<'a> {
         }
         let path_only = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let object = rustix::fs::openat(&spot.directory, &spot.name, path_only, Mode::empty())?;
-        // What a link leads to is judged by its own name.
+        // The target of a link is judged by its own name.
         match self.open_object(&object, how) {
             Err(Errno::LOOP) if !followed && !flags.contains(OFlags::NOFOLLOW) => {
                 let leads = self.finder.follow(spot)?.ok_or(Errno::LOOP)?;
@@ -220,10 +223,10 @@ impl<'a> Hand<'a> {
         }
     }
 
-    /// Opens what a handle leads to: exactly that, whatever its name leads to by now.
+    /// Opens the object of a handle, even if its name leads elsewhere by now.
     fn open_object(&mut self, object: &OwnedFd, how: Opening) -> Result<Done, Errno> {
         // A lease, a device or a network may have it wait.
-        self.turn.release();
+        self.guard.release();
         let Opening { flags, mode, close } = how;
         if flags.contains(OFlags::CREATE | OFlags::EXCL) {
             return Err(Errno::EXIST);
@@ -239,7 +242,7 @@ impl<'a> Hand<'a> {
         }
         let link = CString::new(format!("/proc/self/fd/{}", object.as_raw_fd())).map_err(|_| Errno::INVAL)?;
         let flags = flags - OFlags::NOFOLLOW;
-        // It may be a while until somebody opens the other end.
+        // The other end may be opened much later.
         if kind == FileType::Fifo && !flags.contains(OFlags::NONBLOCK) {
             let object = object.try_clone().map_err(|_| Errno::MFILE)?;
             return Ok(self.open_later(object, flags, close));
@@ -259,6 +262,7 @@ impl<'a> Hand<'a> {
     fn open_later(&self, object: OwnedFd, flags: OFlags, close: bool) -> Done {
         let (shared, id) = (Arc::clone(self.shared), self.notice.id);
         let wait = move || {
+            let _ends_the_launcher = AbortOnPanic;
             let link = format!("/proc/self/fd/{}", object.as_raw_fd());
             let opened = open_patiently(&shared, id, &link, flags);
             shared.reply(
@@ -327,6 +331,7 @@ impl<'a> Hand<'a> {
     fn source(&self, from: (i32, u64), flags: i32) -> Result<Found, Errno> {
         if flags & libc::AT_EMPTY_PATH != 0 && self.notice.text(from.1)?.is_empty() {
             let object = self.finder.caller.descriptor(from.0)?;
+            self.is_waiting()?;
             self.shared.is_inside(&object)?;
             return Ok(Found::Object(object));
         }
@@ -338,19 +343,19 @@ impl<'a> Hand<'a> {
             return Err(Errno::BUSY);
         };
         self.free(&old, Act::Placed)?;
-        match judge(self.shared, &new, Act::Placed, &mut self.turn)? {
-            Leave::Free => {}
-            Leave::Settings(name) => {
+        match judge(self.shared, &new, Act::Placed, &mut self.guard)? {
+            Permission::Free => {}
+            Permission::Settings(name) => {
                 let replaced = settings::replace(self.shared, &old, &new, flags);
                 return replaced.unwrap_or_else(|| Err(refused(self.shared, new.full(), name)));
             }
-            Leave::Written(_) => return Err(Errno::PERM),
+            Permission::Written(_) => return Err(Errno::PERM),
         }
         let grounds = &self.shared.about.grounds;
         if grounds.holds_mounts(&old.full()) || grounds.holds_mounts(&new.full()) {
             return Err(Errno::BUSY);
         }
-        // Whoever moves something between two file systems copies it, name by name.
+        // `EXDEV` has the caller copy instead, name by name.
         let (from, to) = (old.full(), new.full());
         let both_ways = RenameFlags::from_bits_retain(flags).contains(RenameFlags::EXCHANGE);
         if grounds.lets_out(&from, &to) || both_ways && grounds.lets_out(&to, &from) {
@@ -385,7 +390,7 @@ impl<'a> Hand<'a> {
                 rustix::fs::openat(&spot.directory, &spot.name, path_only, Mode::empty())?
             }
         };
-        self.turn.release();
+        self.guard.release();
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&object)?.st_mode);
         if kind != FileType::RegularFile {
             return Err(if kind == FileType::Directory { Errno::ISDIR } else { Errno::INVAL });
@@ -395,7 +400,7 @@ impl<'a> Hand<'a> {
         rustix::fs::ftruncate(&file, length)
     }
 
-    /// Leave to change something that is open already, by the name that it was opened by. What has none is nobody's.
+    /// Judges a change of something that is open already, by the name that it was opened by. Unnamed objects are free.
     fn free_object(&mut self, object: &OwnedFd) -> Result<(), Errno> {
         let found = rustix::fs::fstat(object)?;
         let named =
@@ -411,12 +416,12 @@ impl<'a> Hand<'a> {
         self.free(&spot, Act::File)
     }
 
-    /// Leave to do whatever was asked for with a name.
+    /// Judges a name; everything but [`Permission::Free`] is an error.
     pub(super) fn free(&mut self, spot: &Spot, act: Act) -> Result<(), Errno> {
-        match judge(self.shared, spot, act, &mut self.turn)? {
-            Leave::Free => Ok(()),
-            Leave::Settings(name) => Err(refused(self.shared, spot.full(), name)),
-            Leave::Written(_) => Err(Errno::PERM),
+        match judge(self.shared, spot, act, &mut self.guard)? {
+            Permission::Free => Ok(()),
+            Permission::Settings(name) => Err(refused(self.shared, spot.full(), name)),
+            Permission::Written(_) => Err(Errno::PERM),
         }
     }
 }
@@ -437,7 +442,7 @@ fn without_slash(spot: Spot) -> Result<Spot, Errno> {
     Err(if kind(&spot.directory, &spot.name).is_some() { Errno::EXIST } else { Errno::NOENT })
 }
 
-/// How a file is to be opened.
+/// Flags and mode of an open call.
 #[derive(Clone, Copy)]
 struct Opening {
     flags: OFlags,
@@ -454,7 +459,7 @@ fn written(spot: &Spot, text: &[u8], close: bool) -> Result<Done, Errno> {
     Ok(Done::Opened(nowhere, close))
 }
 
-/// Opens a pipe that has a name when somebody has its other end. Gives up when the caller has.
+/// Opens a named pipe once its other end is open. Gives up when the caller no longer waits.
 fn open_patiently(shared: &Shared, id: u64, link: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     use std::time::Duration;
     let mut pause = Duration::from_micros(200);

@@ -1,4 +1,8 @@
-//! Who makes a call: where it is, what it has open, with which umask it makes files.
+//! The thread that makes a call: its directory, its descriptors, its memory and its umask.
+//!
+//! **Invariant.** Handle first, validity second, use third: the number of a caller that was killed can be given to a process
+//! of the host. A handle of `/proc` or of the process is opened, then the notification is checked to be still valid, and
+//! only then the handle is used. A result that was read by number is thrown away if the check fails.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -24,7 +28,7 @@ pub(super) struct Caller {
     handle: OwnedFd,
 }
 
-/// As many as make files at once.
+/// Number of callers that are remembered.
 const MOST: usize = 8;
 
 impl Callers {
@@ -42,7 +46,7 @@ impl Callers {
         self.known.first().ok_or(Errno::SRCH)
     }
 
-    /// Forgets one whose number may be somebody else's.
+    /// Forgets a caller whose number may belong to another process.
     pub(super) fn forget(&mut self, pid: u32) {
         self.known.retain(|caller| caller.pid != pid);
     }
@@ -57,19 +61,23 @@ impl Callers {
 }
 
 impl Caller {
-    /// Where it is.
+    /// Opens its working directory.
     pub(super) fn cwd(&self) -> Result<OwnedFd, Errno> {
         self.link(c"cwd")
     }
 
-    /// What it has open under a number.
+    /// Opens the object that it has open under a number.
     pub(super) fn descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
         let path = CString::new(format!("fd/{number}")).map_err(|_| Errno::BADF)?;
         self.link(&path).map_err(|errno| if errno == Errno::NOENT { Errno::BADF } else { errno })
     }
 
-    /// A copy of a socket that it has open under a number.
-    pub(super) fn socket(&self, number: i32) -> Result<OwnedFd, Errno> {
+    /// Copies a socket that it has open under a number. `is_waiting` fails if the caller no longer waits.
+    pub(super) fn socket(
+        &self,
+        number: i32,
+        is_waiting: impl FnOnce() -> Result<(), Errno>,
+    ) -> Result<OwnedFd, Errno> {
         /// `PIDFD_THREAD`: threads may have descriptors of their own.
         const THREAD: PidfdFlags = PidfdFlags::from_bits_retain(libc::O_EXCL.cast_unsigned());
         let object = rustix::fs::fstat(self.descriptor(number)?)?;
@@ -79,6 +87,7 @@ impl Caller {
             Err(Errno::INVAL) => pidfd_open(of(self.process()?)?, PidfdFlags::empty())?,
             opened => opened?,
         };
+        is_waiting()?;
         let copy = pidfd_getfd(process, number, PidfdGetfdFlags::empty())?;
         let found = rustix::fs::fstat(&copy)?;
         // Else it was closed and opened again meanwhile, or the thread has descriptors of its own.
@@ -97,6 +106,16 @@ impl Caller {
 
     fn link(&self, name: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
         rustix::fs::openat(self.handle.as_fd(), name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    /// Opens its memory. The handle stays with this address space, and fails once that is gone.
+    pub(super) fn memory(&self) -> Result<Memory, Errno> {
+        let opened =
+            rustix::fs::openat(self.handle.as_fd(), c"mem", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
+        match opened {
+            Err(Errno::NOENT) => Err(Errno::SRCH),
+            opened => opened.map(Memory),
+        }
     }
 
     /// Its umask.
@@ -121,6 +140,32 @@ impl Caller {
     }
 }
 
+/// The memory of a caller, by handle.
+pub(super) struct Memory(OwnedFd);
+
+impl Memory {
+    /// Fills `into` from an address, or fails.
+    pub(super) fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Errno> {
+        let length = into.len();
+        complete(rustix::io::pread(&self.0, into, address), length)
+    }
+
+    /// Writes all of `from` to an address, or fails.
+    pub(super) fn write(&self, address: u64, from: &[u8]) -> Result<(), Errno> {
+        complete(rustix::io::pwrite(&self.0, from, address), from.len())
+    }
+}
+
+fn complete(moved: Result<usize, Errno>, length: usize) -> Result<(), Errno> {
+    match moved {
+        Ok(count) if count == length => Ok(()),
+        // The address space is gone.
+        Ok(0) => Err(Errno::SRCH),
+        Ok(_) | Err(Errno::IO | Errno::INVAL) => Err(Errno::FAULT),
+        Err(errno) => Err(errno),
+    }
+}
+
 fn status(of: BorrowedFd<'_>) -> Result<String, Errno> {
     text(of, c"status")
 }
@@ -141,13 +186,13 @@ fn umask_of(text: &str) -> Option<Mode> {
     u32::from_str_radix(field(text, "Umask:")?.trim(), 8).ok().map(Mode::from_raw_mode)
 }
 
-/// The umask of this process: what the command starts with. One that cannot be read lets nobody else in.
+/// The umask of this process, which the command starts with; 077 if it cannot be read.
 pub(super) fn own_umask() -> Mode {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     umask_of(&text).unwrap_or(Mode::from_raw_mode(0o077))
 }
 
-/// The numbers of the mounts that a process sees, in order. Nobody in a jail can change them.
+/// The numbers of the mounts that a process sees, in order. A jailed process cannot change them.
 pub(super) fn mounts(process: Pid) -> Vec<u64> {
     let text = std::fs::read(format!("/proc/{}/mountinfo", process.as_raw_pid())).unwrap_or_default();
     let first =
@@ -155,4 +200,45 @@ pub(super) fn mounts(process: Pid) -> Vec<u64> {
     let mut numbers: Vec<u64> = text.split(|byte| *byte == b'\n').filter_map(first).collect();
     numbers.sort_unstable();
     numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn memory_is_of_one_process_and_not_of_a_number() {
+        let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
+        let mut callers = Callers::default();
+        let caller = callers.find(child.id()).unwrap();
+        let maps = text(caller.handle.as_fd(), c"maps").unwrap();
+        let stack = maps.lines().find(|line| line.ends_with("[stack]")).unwrap();
+        let address = u64::from_str_radix(stack.split('-').next().unwrap(), 16).unwrap();
+        let memory = caller.memory().unwrap();
+        let mut read = [0; 4];
+        assert_eq!(memory.write(address, b"text"), Ok(()));
+        assert_eq!((memory.read(address, &mut read), &read), (Ok(()), b"text"));
+        for nowhere in [0x10, u64::MAX - 64] {
+            assert_eq!(memory.write(nowhere, b"text"), Err(Errno::FAULT), "{nowhere:#x}");
+        }
+        child.kill().and_then(|()| child.wait()).unwrap();
+        assert_eq!(memory.write(address, b"text"), Err(Errno::SRCH));
+        assert_eq!(memory.read(address, &mut read), Err(Errno::SRCH));
+        assert_eq!(caller.memory().err(), Some(Errno::SRCH));
+    }
+
+    #[test]
+    fn a_handle_of_a_process_that_has_ended_is_reported_as_such() {
+        let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
+        let mut callers = Callers::default();
+        let caller = callers.find(child.id()).unwrap();
+        assert!(caller.cwd().is_ok() && caller.descriptor(0).is_ok() && caller.umask().is_ok());
+        assert_eq!(caller.descriptor(77).err(), Some(Errno::BADF));
+        child.kill().and_then(|()| child.wait()).unwrap();
+        assert_eq!(caller.cwd().err(), Some(Errno::SRCH));
+        assert_eq!(caller.descriptor(0).err(), Some(Errno::SRCH));
+        assert_eq!(caller.umask().err(), Some(Errno::SRCH));
+    }
 }

@@ -1,7 +1,10 @@
-//! Where names are protected, and whether one is.
+//! Directories in which names are protected, and the verdict on one name.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::mem::discriminant;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use policy::{Act, Ground, Protected, ProtectedName, Ruling, Surroundings, Verdict};
@@ -11,26 +14,26 @@ use rustix::io::Errno;
 use super::known::Identity;
 use super::path::Spot;
 use super::staging::is_staging_name;
-use super::turn::Turn;
-use super::{Shared, refused, repository};
+use super::verdict_lock::VerdictGuard;
+use super::{Shared, fold, refused, repository};
 use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
 
-/// Where names are protected.
+/// The mounts of a jail, and the names that are protected in them.
 pub(in crate::sys::linux) struct Grounds {
     protected: Protected,
-    /// Every mount by its path, and whether it shows something of the host that can be changed.
+    /// Every mount by its path; true if it shows something of the host that can be changed.
     mounts: Vec<(PathBuf, bool)>,
     repositories: Vec<PathBuf>,
 }
 
-/// What may be done with a name.
-pub(super) enum Leave {
-    /// Whatever was asked for.
+/// The permission that a verdict gives.
+pub(super) enum Permission {
+    /// The call is done as it was made.
     Free,
-    /// A file with this text is made, and whatever is written goes nowhere.
+    /// A file with this text is made; the caller gets a descriptor whose content is discarded.
     Written(Vec<u8>),
-    /// It may be replaced, if what replaces it makes nothing run.
+    /// It may be replaced, if the new settings make nothing run.
     Settings(&'static ProtectedName),
 }
 
@@ -41,7 +44,7 @@ impl Grounds {
         Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone() }
     }
 
-    /// Whether nothing of the host can be changed.
+    /// Returns true if nothing of the host can be changed.
     pub(super) fn is_empty(&self) -> bool {
         self.mounts.iter().all(|(_, of_host)| !of_host)
     }
@@ -59,33 +62,40 @@ impl Grounds {
         of_host.then_some((top.as_path(), ground))
     }
 
-    /// Whether a path lies in a view of its own that can be changed, at a protected name: somebody wants exactly that changed.
+    /// Returns true if a path lies in a writable view of its own at a protected name: the profile names it.
     fn is_given(&self, path: &Path, top: &Path, ground: Ground) -> bool {
         let own = self.mounts.iter().filter(|(mount, own)| *own && mount != top && path.starts_with(mount));
         let mut below = own.filter_map(|(mount, _)| mount.strip_prefix(top).ok());
         below.any(|view| matches!(self.protected.judge(ground, view, Act::File), Verdict::Kept(_)))
     }
 
-    /// Whether something would come from where fewer names count to where more do, with whatever is in it: from a repository to
-    /// a store, where the names of git count, and from both to where all names do.
+    /// Returns true if a move leads from a directory in which fewer names are protected to one in which more are: from a
+    /// repository to a store, where the names of git are, and from both to where all names are.
     pub(super) fn lets_out(&self, from: &Path, to: &Path) -> bool {
-        let free = |path: &Path| {
-            let (top, ground) = self.around(path)?;
-            let below = path.strip_prefix(top).ok()?;
+        let level = |ground: Ground, below: &Path| {
             let named_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
             let in_git = ground == Ground::Repository || below.components().any(named_git);
-            Some(u8::from(in_git) + u8::from(Protected::is_exempt(ground, below)))
+            u8::from(in_git) + u8::from(Protected::is_exempt(ground, below))
         };
-        free(from).zip(free(to)).is_some_and(|(from, to)| from > to)
+        let levels = |path: &Path| {
+            let (top, ground) = self.around(path)?;
+            let below = path.strip_prefix(top).ok()?;
+            let plain = level(ground, below);
+            Some((plain, fold::folded(below).map_or(plain, |folded| level(ground, &folded))))
+        };
+        let from_to = levels(from).zip(levels(to));
+        from_to.is_some_and(|(from, to)| from.0.max(from.1) > to.0.min(to.1))
     }
 
-    /// Whether a directory that comes to a path could bring names along that it may not have there.
+    /// Returns true if a directory that is moved to a path could bring names along that are refused there.
     pub(super) fn lets_in(&self, to: &Path) -> bool {
-        let below = |(top, ground): (&Path, Ground)| Some((ground, to.strip_prefix(top).ok()?.to_owned()));
-        self.around(to).and_then(below).is_some_and(|(ground, path)| Protected::is_in_modules(ground, &path))
+        let Some((top, ground)) = self.around(to) else { return false };
+        let Ok(below) = to.strip_prefix(top) else { return false };
+        let folded = fold::folded(below);
+        std::iter::once(below).chain(folded.as_deref()).any(|path| Protected::is_in_modules(ground, path))
     }
 
-    /// Whether something is mounted at a path or below it: it would come off if the path went away.
+    /// Returns true if a mount is at a path or below it: moving the path would detach it.
     pub(super) fn holds_mounts(&self, path: &Path) -> bool {
         self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
     }
@@ -105,53 +115,73 @@ impl Grounds {
 }
 
 /// Judges what is about to happen to a name.
-pub(super) fn judge(shared: &Shared, spot: &Spot, act: Act, turn: &mut Turn<'_>) -> Result<Leave, Errno> {
+pub(super) fn judge(
+    shared: &Shared,
+    spot: &Spot,
+    act: Act,
+    guard: &mut VerdictGuard<'_>,
+) -> Result<Permission, Errno> {
     let grounds = &shared.about.grounds;
     let full = spot.full();
-    let Some((top, ground)) = grounds.around(&full) else { return Ok(Leave::Free) };
+    let Some((top, ground)) = grounds.around(&full) else { return Ok(Permission::Free) };
     let below = full.strip_prefix(top).map_err(|_| Errno::ACCESS)?;
     let no = |name| Err(refused(shared, full.clone(), name));
-    if is_staging_name(spot.name.to_bytes()) {
-        return settings_row().map_or(Err(Errno::PERM), no);
+    let folded = fold::folded(below);
+    let last_folded = folded.as_deref().and_then(Path::file_name).map(OsStr::as_bytes);
+    if is_staging_name(spot.name.to_bytes()) || last_folded.is_some_and(is_staging_name) {
+        return row_of(".git/config").map_or(Err(Errno::PERM), no);
     }
-    let disk = Disk { shared, spot, top, turn: RefCell::new(turn) };
-    match shared.protected().rule(ground, below, act, &disk) {
-        Ruling::Free => Ok(Leave::Free),
-        Ruling::Refused(_) if grounds.is_given(&full, top, ground) => Ok(Leave::Free),
+    if fold::has_short_name(below) && fold::has_short_names(&spot.directory)? {
+        return row_of(".git").map_or(Err(Errno::PERM), no);
+    }
+    let disk = Disk { shared, spot, top, below, guard: RefCell::new(guard) };
+    let ruling = shared.protected().rule(ground, below, act, &disk);
+    // A file system that folds names could take it for another one.
+    let other = folded.map(|folded| shared.protected().rule(ground, &folded, act, &disk));
+    let differs = other.filter(|other| discriminant(other) != discriminant(&ruling));
+    if let Some(name) = differs.and_then(Ruling::name) {
+        return no(name);
+    }
+    match ruling {
+        Ruling::Free => Ok(Permission::Free),
+        Ruling::Refused(_) if grounds.is_given(&full, top, ground) => Ok(Permission::Free),
         Ruling::Pointer(name) => {
-            repository::pointer(shared, spot).map_or_else(|| no(name), |text| Ok(Leave::Written(text)))
+            repository::pointer(shared, spot).map_or_else(|| no(name), |text| Ok(Permission::Written(text)))
         }
         Ruling::Common(name) if act == Act::File => {
             if super::path::kind(&spot.directory, &spot.name).is_some() {
                 no(name)
             } else {
-                Ok(Leave::Written(b"../..\n".to_vec()))
+                Ok(Permission::Written(b"../..\n".to_vec()))
             }
         }
-        Ruling::Settings(name) if act == Act::Placed => Ok(Leave::Settings(name)),
+        Ruling::Settings(name) if act == Act::Placed => Ok(Permission::Settings(name)),
         Ruling::Refused(name) | Ruling::Common(name) | Ruling::Settings(name) => no(name),
     }
 }
 
-/// The row of the table that files on their way to become settings belong to.
-fn settings_row() -> Option<&'static ProtectedName> {
-    Protected::names().find(|row| row.name == ".git/config")
+/// A row of the table by its name.
+fn row_of(name: &str) -> Option<&'static ProtectedName> {
+    Protected::names().find(|row| row.name == name)
 }
 
-/// The disk around a name. Whoever looks has the lock from then on, so that what was seen stays true until the name is made.
+/// The disk around a name. A look takes the lock, so that its result stays true until the name is made.
 struct Disk<'a, 'b> {
     shared: &'a Shared,
     spot: &'a Spot,
-    /// Where paths begin.
+    /// The directory that paths are relative to.
     top: &'a Path,
-    turn: RefCell<&'a mut Turn<'b>>,
+    /// The path as the caller wrote it, below the top. A folded path has as many components.
+    below: &'a Path,
+    guard: RefCell<&'a mut VerdictGuard<'b>>,
 }
 
 impl Disk<'_, '_> {
     /// Looks at a directory; `otherwise` if that is not possible.
     fn look(&self, directory: &Path, otherwise: bool, look: impl Fn(&OwnedFd) -> bool) -> bool {
-        self.turn.borrow_mut().take();
-        let path = self.top.join(directory);
+        self.guard.borrow_mut().take();
+        let count = directory.components().count();
+        let path: PathBuf = self.top.components().chain(self.below.components().take(count)).collect();
         if path == self.spot.path {
             return look(&self.spot.directory);
         }
@@ -160,7 +190,7 @@ impl Disk<'_, '_> {
 }
 
 impl Surroundings for Disk<'_, '_> {
-    /// Whatever cannot be looked at may be there.
+    /// A name that cannot be looked up counts as present.
     fn has(&self, directory: &Path, name: &str) -> bool {
         self.look(directory, true, |handle| !matches!(stat(handle, name), Err(Errno::NOENT)))
     }

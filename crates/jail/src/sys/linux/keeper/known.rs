@@ -58,7 +58,7 @@ pub(super) struct Repositories {
 }
 
 impl Repositories {
-    /// Whether a directory was seen to be a repository.
+    /// Returns true if a directory was seen to be a repository.
     pub(super) fn was(&self, directory: Identity) -> bool {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory)
     }
@@ -73,41 +73,60 @@ impl Repositories {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(directory);
     }
 
-    /// Whether the command has made a repository.
+    /// Returns true if the command has made a repository.
     pub(super) fn is_made(&self, directory: Identity) -> bool {
         self.made.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory)
     }
 
     /// Looks for repositories below a directory of the host before the command starts: the target of its `.git`, and bare
-    /// ones near the top. What cannot be read is left out.
-    pub(super) fn look_through(&self, top: OwnedFd) {
-        if let Some(target) = pointed(&top) {
+    /// ones near the top. A directory that cannot be read is left out.
+    pub(super) fn look_through(&self, top: &OwnedFd) {
+        if let Some(target) = pointed(top) {
             self.remember(target);
         }
-        let mut queue = VecDeque::from([(top, 0)]);
+        let mut queue = VecDeque::from([(c".".to_owned(), 0)]);
         let mut left = MOST_DIRECTORIES;
         let mut buffer = Vec::with_capacity(8 << 10);
-        while let Some((directory, depth)) = queue.pop_front() {
+        // The queue holds paths and not handles: other threads need descriptors at the same time.
+        while let Some((path, depth)) = queue.pop_front() {
+            let Ok(directory) = open_directory(top, &path) else { continue };
             let mut listing = Listing::default();
-            // One that cannot be listed to its end is judged by what was seen of it.
+            // One that cannot be listed to its end is judged by the names that were read.
             let _incomplete = listing.read(&directory, &mut buffer, depth < DEEPEST);
             if policy::is_repository(|name| listing.parts.contains(&name)) {
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(Identity::of(&directory));
             }
             for name in listing.directories.iter().take(left) {
                 left -= 1;
-                queue.extend(open_directory(&directory, name).ok().map(|directory| (directory, depth + 1)));
+                if depth + 1 == DEEPEST {
+                    // Nothing below it is looked at: one lookup of `HEAD` is cheaper than a listing.
+                    self.look_at(&directory, name);
+                    continue;
+                }
+                let below = [path.to_bytes(), b"/", name.to_bytes()].concat();
+                queue.extend(CString::new(below).ok().map(|below| (below, depth + 1)));
             }
+        }
+    }
+
+    fn look_at(&self, directory: &OwnedFd, name: &CString) {
+        let has = |part: &str| {
+            let path = [name.to_bytes(), b"/", part.as_bytes()].concat();
+            rustix::fs::statat(directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        };
+        if policy::is_repository(has) {
+            let identity = Identity::named(directory, name);
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(identity);
         }
     }
 }
 
-/// Directories that are looked at below each top, the nearest first.
+/// Number of directories that are looked at below each top, the nearest first.
 const MOST_DIRECTORIES: usize = 400;
-/// How far below the top they are.
+/// Number of levels below the top.
 const DEEPEST: usize = 3;
 
-/// What of a directory counts.
+/// The entries of a directory that matter.
 #[derive(Default)]
 struct Listing {
     /// The names of repositories among its own.
@@ -137,9 +156,11 @@ fn is_searched(name: &[u8]) -> bool {
     !matches!(name, b"." | b"..") && !Protected::is_exempt(Ground::Tree, Path::new(OsStr::from_bytes(name)))
 }
 
-fn open_directory(directory: &OwnedFd, name: &CString) -> Result<OwnedFd, Errno> {
+/// Opens a directory below `top`, through no link.
+fn open_directory(top: &OwnedFd, path: &CString) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(directory, name.as_c_str(), flags, Mode::empty())
+    let resolve = STRAIGHT | rustix::fs::ResolveFlags::BENEATH;
+    rustix::fs::openat2(top, path.as_c_str(), flags, Mode::empty(), resolve)
 }
 
 /// The directory that a file called `.git` names, if it lies below.
@@ -155,8 +176,12 @@ fn pointed(top: &OwnedFd) -> Option<Identity> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
+    use std::os::fd::AsRawFd as _;
+
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    use super::*;
 
     fn open(path: &Path) -> OwnedFd {
         rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
@@ -178,7 +203,7 @@ mod tests {
         make(top, &["half/objects", "half/refs", "one/two/three/four/five"]);
         fs::write(top.join(".git"), "gitdir: ./one/two/three/four/five\n").unwrap();
         let repositories = Repositories::default();
-        repositories.look_through(open(top));
+        repositories.look_through(&open(top));
         let was = |name: &str| repositories.was(Identity::of(&open(&top.join(name))).unwrap());
         let rows = [
             ("bare", true),
@@ -195,5 +220,35 @@ mod tests {
         fs::remove_dir(top.join("bare/refs")).unwrap();
         fs::rename(top.join("bare"), top.join("half/moved")).unwrap();
         assert!(was("half/moved"));
+    }
+
+    /// Lowers a limit of the whole process, as a user with a low `ulimit -n` would have it.
+    #[test]
+    fn a_look_needs_few_descriptors() {
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path();
+        make(
+            top,
+            &(0..60)
+                .map(|at| format!("d{at}/e/f"))
+                .collect::<Vec<_>>()
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
+        );
+        let bare: Vec<_> = (0..20).map(|at| format!("d{at}/e/bare.git")).collect();
+        for name in &bare {
+            make(&top.join(name), &["HEAD", "objects", "refs"]);
+        }
+        let repositories = Repositories::default();
+        let opened = open(top);
+        let before = getrlimit(Resource::Nofile);
+        let free = u64::try_from(rustix::io::dup(&opened).unwrap().as_raw_fd()).unwrap();
+        setrlimit(Resource::Nofile, Rlimit { current: Some(free + 3), maximum: before.maximum }).unwrap();
+        repositories.look_through(&opened);
+        setrlimit(Resource::Nofile, before).unwrap();
+        for name in bare {
+            assert!(repositories.was(Identity::of(&open(&top.join(&name))).unwrap()), "{name}");
+        }
     }
 }

@@ -12,13 +12,13 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, sockopt};
 
 use super::Done;
-use super::act::Hand;
+use super::act::CallContext;
 use crate::sys::linux::calls::notify;
 
-impl Hand<'_> {
+impl CallContext<'_> {
     /// Binds a socket in the caller's place.
     pub(super) fn bind(&mut self, socket: i32, address: u64, length: i32) -> Result<(), Errno> {
-        let socket = self.finder.caller.socket(socket)?;
+        let socket = self.finder.caller.socket(socket, || self.is_waiting())?;
         let family = sockopt::socket_domain(&socket)?;
         let address = self.notice.socket_address(address, length)?;
         self.is_waiting()?;
@@ -52,7 +52,7 @@ impl Hand<'_> {
         Ok(())
     }
 
-    /// The kernel would take the number of whoever binds where none is given, and that is not ours.
+    /// Binds a netlink socket. Without a number, the kernel would use that of the supervisor's process.
     fn bind_netlink(&self, socket: &OwnedFd, mut address: Vec<u8>) -> Result<(), Errno> {
         const NUMBER: std::ops::Range<usize> = 4..8;
         let is_chosen = |address: &[u8]| address.get(NUMBER).is_some_and(|number| number != [0; 4]);
@@ -76,18 +76,18 @@ impl Hand<'_> {
         if self.shared.sockets.is_empty() {
             return Ok(Done::Continue);
         }
-        let socket = self.finder.caller.socket(socket)?;
+        let caller = self.finder.caller;
+        let socket = caller.socket(socket, || self.is_waiting())?;
         let Some(name) = self.shared.sockets.name(&socket) else { return Ok(Done::Continue) };
         let name = with_family(&name);
-        let mut room = [0; 4];
-        let (pid, count) = (self.notice.pid, u32::try_from(name.len()).unwrap_or(0));
-        if notify::read_memory(pid, length, &mut room)? < room.len() {
-            return Err(Errno::FAULT);
-        }
+        let memory = caller.memory()?;
+        // From here on the handle is known to be the caller's, and a number is not used any more.
         self.is_waiting()?;
+        let mut room = [0; 4];
+        memory.read(length, &mut room)?;
         let room = usize::try_from(i32::from_ne_bytes(room)).map_err(|_| Errno::INVAL)?;
-        notify::write_memory(pid, address, &name[..room.min(name.len())])?;
-        notify::write_memory(pid, length, &count.to_ne_bytes())?;
+        memory.write(address, name.get(..room).unwrap_or(&name))?;
+        memory.write(length, &u32::try_from(name.len()).unwrap_or(0).to_ne_bytes())?;
         Ok(Done::Answered(Ok(())))
     }
 }
@@ -96,7 +96,7 @@ impl Hand<'_> {
 #[derive(Default)]
 pub(super) struct SocketNames(Mutex<HashMap<u64, Vec<u8>>>);
 
-/// More sockets than that are bound by nobody; then the kernel's answer has to do.
+/// Number of addresses that are remembered; for further sockets the kernel answers.
 const MOST: usize = 4096;
 
 impl SocketNames {

@@ -1,4 +1,4 @@
-//! Files that the supervisor writes itself: they have all of their text before they have their name.
+//! Files that the supervisor writes itself: they are complete before they get their name.
 //!
 //! A file has no name while it is written. Where a name has to be replaced, it gets an unpredictable one for a moment, which
 //! no supervised call may use; see [`is_staging_name`].
@@ -11,10 +11,13 @@ use rustix::io::Errno;
 
 use super::repository;
 
-/// What staging names begin with.
+/// Prefix of staging names.
 const PREFIX: &[u8] = b".ringfence-staged-";
 
-/// Whether a name may be one that a file has before it replaces another.
+/// Mode of a new file before the umask.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+
+/// Returns true if a name may be one that a file has before it replaces another.
 pub(super) fn is_staging_name(name: &[u8]) -> bool {
     name.get(..PREFIX.len()).is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
 }
@@ -40,7 +43,7 @@ pub(super) fn replace(directory: &OwnedFd, name: &CString, text: &[u8]) -> Resul
     is_there(directory, name, &file, text)
 }
 
-/// Why a file was not replaced as it should.
+/// Reason why a file was not replaced.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Replaced {
     /// It is as it was.
@@ -51,66 +54,76 @@ pub(super) enum Replaced {
     Changed,
 }
 
-/// Whether a name leads to a file, and the file has a text.
+/// Checks that a name leads to a file, and that the file has a text.
 fn is_there(directory: &OwnedFd, name: &CString, file: &OwnedFd, text: &[u8]) -> Result<(), Replaced> {
     let own = rustix::fs::fstat(file).map_err(Replaced::Not)?;
     let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
     if !found.is_ok_and(|found| (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)) {
         return Err(Replaced::Overtaken);
     }
-    // One other name would be one that somebody can write to.
+    // The file could be written to through a second name.
     let same = own.st_nlink == 1 && repository::text(directory, name.to_bytes()).is_ok_and(|now| now == text);
     if same { Ok(()) } else { Err(Replaced::Changed) }
 }
 
 impl<'a> Staged<'a> {
     fn write(directory: &'a OwnedFd, text: &[u8], before: Option<&Stat>) -> Result<Self, Errno> {
-        let mode = Mode::from_raw_mode(before.map_or(0o666, |before| before.st_mode & 0o777));
         let unnamed = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        let staged = match rustix::fs::openat(directory, c".", unnamed, mode) {
+        let staged = match rustix::fs::openat(directory, c".", unnamed, NEW_FILE) {
             Ok(file) => Self { directory, file, name: None },
-            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
-                Self::named(directory, mode)?
-            }
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => Self::named(directory)?,
             Err(errno) => return Err(errno),
         };
-        write_all(&staged.file, text)?;
-        if let Some(before) = before {
-            rustix::fs::fchmod(&staged.file, mode)?;
-            // A group that the user does not have cannot be given; the file is usable without.
-            let group = rustix::fs::Gid::from_raw(before.st_gid);
-            let _kept = rustix::fs::fchown(&staged.file, None, Some(group));
-        }
-        Ok(staged)
+        staged.complete(text, before).map(|()| staged)
     }
 
-    /// Where files cannot be made without a name: one that nobody else can open until it is written.
-    fn named(directory: &'a OwnedFd, mode: Mode) -> Result<Self, Errno> {
+    /// Makes a file with a name, where the file system has none without. Its mode is 0 until it is complete.
+    fn named(directory: &'a OwnedFd) -> Result<Self, Errno> {
         let name = staging_name()?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(directory, &name, flags, Mode::empty())?;
-        let staged = Self { directory, file, name: Some(name) };
-        // The thread has the umask of its caller, and its own copy of it.
-        let umask = rustix::process::umask(Mode::empty());
-        rustix::process::umask(umask);
-        rustix::fs::fchmod(&staged.file, mode - umask).map(|()| staged)
+        Ok(Self { directory, file, name: Some(name) })
+    }
+
+    /// Writes the text, then sets the group and the mode: those of `before`, or those of a new file.
+    fn complete(&self, text: &[u8], before: Option<&Stat>) -> Result<(), Errno> {
+        write_all(&self.file, text)?;
+        let Some(before) = before else {
+            if self.name.is_none() {
+                return Ok(());
+            }
+            // The thread has the umask of its caller, and its own copy of it.
+            let umask = rustix::process::umask(Mode::empty());
+            rustix::process::umask(umask);
+            return rustix::fs::fchmod(&self.file, NEW_FILE - umask);
+        };
+        // A group that the user does not have cannot be given; the file is usable without.
+        let _kept = rustix::fs::fchown(&self.file, None, Some(rustix::fs::Gid::from_raw(before.st_gid)));
+        rustix::fs::fchmod(&self.file, Mode::from_raw_mode(before.st_mode & 0o777))
     }
 
     /// Gives the file a name that nothing has.
-    fn link(mut self, name: &CString) -> Result<(), Errno> {
-        match self.name.take() {
-            None => self.link_unnamed(name),
-            Some(staged) => {
-                let moved = rustix::fs::renameat_with(
-                    self.directory,
-                    &staged,
-                    self.directory,
-                    name,
-                    RenameFlags::NOREPLACE,
-                );
-                moved.inspect_err(|_| self.name = Some(staged))
+    fn link(self, name: &CString) -> Result<(), Errno> {
+        self.link_with(name, |directory, staged| {
+            rustix::fs::renameat_with(directory, staged, directory, name, RenameFlags::NOREPLACE)
+        })
+    }
+
+    fn link_with(
+        mut self,
+        name: &CString,
+        rename: impl FnOnce(&OwnedFd, &CString) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let Some(staged) = &self.name else { return self.link_unnamed(name) };
+        match rename(self.directory, staged) {
+            Ok(()) => self.name = None,
+            // NFS and some of FUSE do not know `RENAME_NOREPLACE`. The staging name is removed on drop.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                rustix::fs::linkat(self.directory, staged, self.directory, name, AtFlags::empty())?;
             }
+            Err(errno) => return Err(errno),
         }
+        Ok(())
     }
 
     /// Gives the file a name in place of what has it.
@@ -195,13 +208,31 @@ mod tests {
     fn a_file_without_o_tmpfile_is_closed_until_it_is_complete() {
         let place = tempfile::tempdir().unwrap();
         let directory = open(place.path());
-        let staged = Staged::named(&directory, Mode::from_raw_mode(0o600)).unwrap();
+        let staged = Staged::named(&directory).unwrap();
         let name = only_name(place.path()).remove(0);
         assert!(is_staging_name(name.as_bytes()) && name.len() == PREFIX.len() + 32);
+        let mode = || fs::metadata(place.path().join(&name)).unwrap().mode() & 0o777;
+        assert_eq!(mode(), 0);
+        write_all(&staged.file, b"te").unwrap();
+        assert_eq!(mode(), 0);
+        staged.complete(b"xt", None).unwrap();
+        fs::write(place.path().join("plain"), "").unwrap();
+        assert_eq!(mode(), fs::metadata(place.path().join("plain")).unwrap().mode() & 0o777);
+        fs::remove_file(place.path().join("plain")).unwrap();
         staged.put(&c"config".to_owned()).unwrap();
         assert_eq!(only_name(place.path()), ["config"]);
-        Staged::named(&directory, Mode::from_raw_mode(0o600)).map(drop).unwrap();
+        Staged::named(&directory).map(drop).unwrap();
         assert_eq!(only_name(place.path()), ["config"]);
+        assert_eq!(fs::read(place.path().join("config")).unwrap(), b"text");
+    }
+
+    #[test]
+    fn a_new_file_has_the_mode_that_the_umask_leaves() {
+        let place = tempfile::tempdir().unwrap();
+        create(&open(place.path()), &c"commondir".to_owned(), b"../..\n").unwrap();
+        fs::write(place.path().join("plain"), "").unwrap();
+        let mode = |name: &str| fs::metadata(place.path().join(name)).unwrap().mode();
+        assert_eq!(mode("commondir"), mode("plain"));
     }
 
     #[test]
@@ -211,9 +242,25 @@ mod tests {
         assert_eq!(create(&directory, &name, b"../..\n"), Ok(()));
         assert_eq!(create(&directory, &name, b"evil"), Err(Errno::EXIST));
         assert_eq!(fs::read(place.path().join("commondir")).unwrap(), b"../..\n");
-        let staged = Staged::named(&directory, Mode::from_raw_mode(0o600)).unwrap();
+        let staged = Staged::named(&directory).unwrap();
         assert_eq!(staged.link(&name), Err(Errno::EXIST));
         assert_eq!(only_name(place.path()), ["commondir"]);
+    }
+
+    #[test]
+    fn without_rename_noreplace_a_new_file_is_linked() {
+        let place = tempfile::tempdir().unwrap();
+        let (directory, name) = (open(place.path()), c"commondir".to_owned());
+        for (errno, expected) in
+            [(Errno::INVAL, Ok(())), (Errno::INVAL, Err(Errno::EXIST)), (Errno::IO, Err(Errno::IO))]
+        {
+            let staged = Staged::named(&directory).unwrap();
+            staged.complete(b"text", None).unwrap();
+            assert_eq!(staged.link_with(&name, |_, _| Err(errno)), expected);
+            assert_eq!(only_name(place.path()), ["commondir"]);
+        }
+        let found = fs::metadata(place.path().join("commondir")).unwrap();
+        assert_eq!((found.nlink(), found.len()), (1, 4));
     }
 
     #[test]
