@@ -363,3 +363,15 @@ fn a_launcher_that_is_stopped_and_goes_on_gives_what_was_opened() {
     }
     assert_eq!((end_of(&mut child).code(), rest(out).as_str()), (Some(0), "kept\n"));
 }
+
+/// The command has run: its exit code is the answer although what there is to say about it cannot be written.
+#[test]
+fn a_full_standard_error_changes_no_exit_code() {
+    let Some(stage) = Stage::new() else { return };
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    for code in [0, 3] {
+        let mut command = stage.script("", &format!("echo x >&2; exit {code}"));
+        let status = command.stderr(full()).stdout(std::process::Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(code));
+    }
+}

@@ -270,7 +270,16 @@ pub struct Running(sys::Running);
 impl Running {
     /// Follows the command to its end, and ends whatever it has left behind.
     pub fn wait(self) -> Result<Outcome, JailError> {
-        self.0.wait()
+        self.wait_then(|_| ()).0
+    }
+
+    /// As [`Running::wait`], and does something afterwards while the signals are still blocked that the command had: what has
+    /// to be done at the end is then not cut off by one of them.
+    pub fn wait_then<T>(
+        self,
+        then: impl FnOnce(Result<&Outcome, &JailError>) -> T,
+    ) -> (Result<Outcome, JailError>, T) {
+        self.0.wait_then(then)
     }
 }
 

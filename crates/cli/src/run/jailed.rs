@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use super::denied::Denied;
 use super::record::{Came, Journal, Started};
 use super::told::{self, Before};
-use super::tripwire::Tripwire;
+use super::tripwire::{Sprung, Tripwire};
 use super::{Run, RunArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -76,30 +76,47 @@ pub(crate) fn follow(
         before(run, &held, terminal)?;
     }
     let wire = Tripwire::set(&run.spec);
-    let (outcome, removed) = let_go(run, held, doors)?;
-    let sprung = wire.sprung(outcome.duration).with(removed);
-    let came = came(outcome.end);
-    let denials: Vec<_> =
-        outcome.denials.iter().map(|denial| Denied::of(denial, &run.spec, &run.settings.profile)).collect();
     // Everything is recorded before anything is told: standard error may be closed.
-    let end = recorded(&run.journal, &outcome, &denials, came).err();
-    let unrecorded: Vec<_> = end.into_iter().chain(sprung.record(&run.journal)).collect();
-    // The command has run, and its exit code is the answer; a gap in the ledger is told.
-    unrecorded.iter().try_for_each(|unrecorded| write!(terminal.err, "{unrecorded}"))?;
-    after(&outcome, &denials, terminal)?;
-    sprung.tell(told, terminal)?;
-    if told {
-        ended(run, came, &outcome, terminal)?;
+    let (outcome, last) = let_go(run, held, doors, |outcome, removed| {
+        let sprung = wire.sprung(outcome.duration).with(removed);
+        let denials: Vec<_> = outcome
+            .denials
+            .iter()
+            .map(|denial| Denied::of(denial, &run.spec, &run.settings.profile))
+            .collect();
+        let end = recorded(&run.journal, outcome, &denials, came(outcome.end)).err();
+        let unrecorded: Vec<_> = end.into_iter().chain(sprung.record(&run.journal)).collect();
+        Last { sprung, denials, unrecorded }
+    })?;
+    // The command has run, and its exit code is the answer, whether or not standard error takes what there is to say.
+    let _told = last.tell(run, &outcome, told, terminal);
+    Ok(super::exit(came(outcome.end)))
+}
+
+/// What there is to say when a command has ended and everything is recorded.
+struct Last {
+    sprung: Sprung,
+    denials: Vec<Denied>,
+    /// Gaps in the ledger.
+    unrecorded: Vec<Failure>,
+}
+
+impl Last {
+    fn tell(&self, run: &Run, outcome: &Outcome, told: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        self.unrecorded.iter().try_for_each(|unrecorded| write!(terminal.err, "{unrecorded}"))?;
+        after(outcome, &self.denials, terminal)?;
+        self.sprung.tell(told, terminal)?;
+        if told { ended(run, came(outcome.end), outcome, terminal) } else { Ok(()) }
     }
-    Ok(super::exit(came))
 }
 
 /// Records what is enforced, lets the command go, and follows it to its end, for whoever wants to know what it used.
 pub(crate) fn observed(run: &Run, (held, doors): (Held, Doors), args: &RunArgs) -> Result<Outcome, Failure> {
     start(run, &held, args)?;
-    let (mut outcome, removed) = let_go(run, held, doors)?;
-    let end = recorded(&run.journal, &outcome, &[], came(outcome.end));
-    let told = record_removed(&run.journal, &removed);
+    let (mut outcome, (end, told)) = let_go(run, held, doors, |outcome, removed| {
+        let end = recorded(&run.journal, outcome, &[], came(outcome.end));
+        (end, record_removed(&run.journal, &removed))
+    })?;
     end.map_err(|unrecorded| told.iter().fold(unrecorded, Failure::hint))?;
     outcome.notes.extend(told);
     Ok(outcome)
@@ -128,8 +145,14 @@ fn start(run: &Run, held: &Held, args: &RunArgs) -> Result<(), Failure> {
     })
 }
 
-/// Lets the command go and follows it; then removes instructions that would make git run a program outside.
-fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<(Outcome, Vec<RemovedInstruction>), Failure> {
+/// Lets the command go and follows it; then removes instructions that would make git run a program outside, and does what is
+/// to be done last. Signals that would end this process wait until then.
+fn let_go<T>(
+    run: &Run,
+    mut held: Held,
+    doors: Doors,
+    last: impl FnOnce(&Outcome, Vec<RemovedInstruction>) -> T,
+) -> Result<(Outcome, T), Failure> {
     close_memory()
         .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
     let bridges = doors.bridge(held.listeners(), held.sockets());
@@ -137,11 +160,16 @@ fn let_go(run: &Run, mut held: Held, doors: Doors) -> Result<(Outcome, Vec<Remov
         bridges.map_err(|error| run.refuse(Failure::new("ports cannot be bridged").because(&error)))?;
     let snapshot = GitStateSnapshot::capture(&run.spec);
     let running = held.release().map_err(|error| run.refuse(failure(&error)))?;
-    let waited = running.wait();
-    let removed = snapshot.remove_new();
-    let mut outcome = waited.map_err(|error| lost(&run.journal, &error, &removed))?;
+    let (waited, done) = running.wait_then(|waited| {
+        let removed = snapshot.remove_new();
+        match waited {
+            Ok(outcome) => Ok(last(outcome, removed)),
+            Err(error) => Err(lost(&run.journal, error, &removed)),
+        }
+    });
+    let (done, mut outcome) = (done?, waited.map_err(|error| failure(&error))?);
     outcome.notes.extend(turned_away(bridges.end()));
-    Ok((outcome, removed))
+    Ok((outcome, done))
 }
 
 fn turned_away(count: u64) -> Option<String> {

@@ -110,7 +110,10 @@ impl Held {
 impl Running {
     pub(crate) fn restore_terminal() {}
 
-    pub(crate) fn wait(self) -> Result<Outcome, JailError> {
+    pub(crate) fn wait_then<T>(
+        self,
+        _: impl FnOnce(Result<&Outcome, &JailError>) -> T,
+    ) -> (Result<Outcome, JailError>, T) {
         match self {}
     }
 }

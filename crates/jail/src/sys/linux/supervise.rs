@@ -15,7 +15,7 @@ use super::hold::Connection;
 use super::keeper::Keeper;
 use super::native::Sockets;
 use super::pty::put_terminal_back;
-use super::relay::Stop as Whom;
+use super::relay::{Signals, Stop as Whom};
 use super::resources::{beyond_ours, is_full};
 use super::stop::Stop;
 use super::sweeper::Sweeper;
@@ -117,7 +117,32 @@ impl Running {
     }
 
     /// Follows the command to its end.
-    pub(crate) fn wait(mut self) -> Result<Outcome, JailError> {
+    pub(crate) fn wait_then<T>(
+        mut self,
+        then: impl FnOnce(Result<&Outcome, &JailError>) -> T,
+    ) -> (Result<Outcome, JailError>, T) {
+        match self.follow() {
+            Ok(()) => {
+                let (outcome, signals) = self.finish();
+                let done = then(Ok(&outcome));
+                drop(signals);
+                (Ok(outcome), done)
+            }
+            Err(error) => {
+                // Ends everything.
+                drop(self);
+                let done = then(Err(&error));
+                (Err(error), done)
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn wait(self) -> Result<Outcome, JailError> {
+        self.wait_then(|_| ()).0
+    }
+
+    fn follow(&mut self) -> Result<(), JailError> {
         self.began = Instant::now();
         self.wrote = self.began;
         self.cgroups.sweep();
@@ -130,7 +155,7 @@ impl Running {
             self.watch_limits();
         }
         self.read_status();
-        Ok(self.finish())
+        Ok(())
     }
 
     /// Until something happens. Says whether the first process, and with it everything, has ended.
@@ -316,7 +341,8 @@ impl Running {
         watchdog.look(&self.cgroups, now)
     }
 
-    fn finish(mut self) -> Outcome {
+    /// Also returns what keeps signals blocked.
+    fn finish(mut self) -> (Outcome, Option<Signals>) {
         let duration = self.began.elapsed();
         let used = self.cell.reap();
         let observed = self.observed(used);
@@ -328,14 +354,13 @@ impl Running {
         let sweeper = self.sweeper.map(Sweeper::dismissed);
         let report = self.keeper.take().map(Keeper::report).unwrap_or_default();
         notes.extend(report.notes);
-        let captured = match self.connection {
+        let (captured, signals) = match self.connection {
             Connection::Relay(relay, signals) => {
                 let lost = relay.finish(Instant::now() + LAST_WORDS);
                 notes.extend(lost.iter().map(ToString::to_string));
-                drop(signals);
-                None
+                (None, Some(signals))
             }
-            Connection::Collectors(collectors) => Some(collectors.finish()),
+            Connection::Collectors(collectors) => (Some(collectors.finish()), None),
         };
         let end = match (verdict(&self.limits, &observed), observed.status) {
             _ if self.stopped => End::Stopped,
@@ -347,7 +372,8 @@ impl Running {
         let survived = survived(&self.limits, &observed);
         notes
             .extend(survived.map(|overrun| format!("the kernel killed processes of the command: {overrun}")));
-        Outcome { end, survived, duration, denials: report.denials, uses: report.uses, notes, captured }
+        let (denials, uses) = (report.denials, report.uses);
+        (Outcome { end, survived, duration, denials, uses, notes, captured }, signals)
     }
 
     fn observed(&self, used: Option<Used>) -> Observed {
