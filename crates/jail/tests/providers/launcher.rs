@@ -16,8 +16,11 @@ use super::wrapped;
 /// The role of a launcher, started by another program.
 fn started_by(program: &[&str], provider: &str, place: &Place, script: &str, somebody: bool) -> String {
     let role = Role::Shell(provider.into(), place.work(), script.into()).command(somebody);
+    // Where everybody can execute it.
+    let launcher = place.whole.path().join("launcher");
+    fs::copy("/proc/self/exe", &launcher).unwrap();
     let mut command = Command::new(program[0]);
-    command.args(&program[1..]).arg(fs::read_link("/proc/self/exe").unwrap()).args(role.get_args());
+    command.args(&program[1..]).arg(launcher).args(role.get_args());
     if somebody {
         use std::os::unix::process::CommandExt as _;
         command.uid(super::role::SOMEBODY).gid(super::role::SOMEBODY);

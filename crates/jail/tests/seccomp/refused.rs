@@ -234,12 +234,30 @@ fn what_a_shared_namespace_would_reach() {
         (libc::SYS_mq_open, NO_NAME, ENOSYS),
         (libc::SYS_mq_unlink, NO_NAME, ENOSYS),
         (libc::SYS_prlimit64, [NOBODY, 0, 0], EPERM),
-        (libc::SYS_setpriority, [2, NOBODY, 0], EPERM),
     ];
     for (call, [a, b, c], errno) in calls {
         let call_it = || made(call, [a, b, c, 0, 0, 0]).err();
         assert_eq!(confined(Sockets::Refused, call_it), Some(errno), "{call}");
         assert_ne!(confined(Sockets::Namespaced, call_it), Some(errno), "{call}");
+    }
+}
+
+/// The first process of a jail has to run, to reap and to end it.
+#[test]
+fn the_first_process_is_left_alone() {
+    let calls = [
+        (libc::SYS_setpriority, [2, NOBODY, 0]),
+        (libc::SYS_setpriority, [0, 1, 0]),
+        (libc::SYS_ioprio_set, [1, 1, 0]),
+        (libc::SYS_prlimit64, [1, 0, 0]),
+        (libc::SYS_sched_setaffinity, [1, 0, 0]),
+        (libc::SYS_sched_setscheduler, [1, 5, 0]),
+    ];
+    for (call, [a, b, c]) in calls {
+        let call_it = || made(call, [a, b, c, 0, 0, 0]).err();
+        for sockets in [Sockets::Refused, Sockets::Namespaced] {
+            assert_eq!(confined(sockets, call_it), Some(EPERM), "{call}");
+        }
     }
 }
 
