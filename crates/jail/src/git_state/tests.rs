@@ -264,6 +264,20 @@ fn instructions_that_run_a_program() {
         ("opts", "[OPTIONS]\n\tSTRATEGY = evil\n", true),
         ("opts", "[options]\n\tgpg-sign = key\n", true),
         ("opts", "[options", true),
+        ("opts", "[options]\n\tstrategy-option = theirs\n\tstrategy-option = subtree=a/b\n", false),
+        ("opts", "[options]\n\tstrategy-option = index-output=/x\n", true),
+        ("opts", "[options]\n\tstrategy = resolve\n", false),
+        ("opts", "[options]\n\tstrategy-option = ours\n\tstrategy = resolve\n", true),
+        ("strategy_opts", "", false),
+        ("strategy_opts", " --theirs --diff-algorithm=histogram\n", false),
+        ("strategy_opts", "\"--ours\" '--find-renames=50%'\n", false),
+        ("strategy_opts", "'--index-output=/x'", true),
+        ("strategy_opts", "--ours --ind=/x", true),
+        ("strategy_opts", "--subtree=a'--index-output=/x'", true),
+        ("strategy_opts", "--subtree=a\\ --x", true),
+        ("strategy_opts", "-s", true),
+        ("autostash", "0123456789abcdef0123456789abcdef01234567\n", false),
+        ("autostash", "--x", true),
     ];
     for (name, text, runs) in rows {
         let file = FILES.iter().find(|file| file.name == *name).unwrap();
