@@ -335,7 +335,6 @@ fn git_finishes_inside() {
         "git update-index --split-index && echo x > f && git add f",
         "git update-index --index-version 4 && echo x > new && git add -N new",
         "git rebase -q -s resolve side; git checkout -q --theirs f; git add f; git rebase --continue",
-        "git init -q --object-format=sha256 a && cd a && echo x > f && git add f",
         "echo x > f && git stash -q && git stash pop -q",
         "git worktree add -q tree side && cd tree && git rebase -q -X ours main",
         "mkdir -p a/b && git clone -q . a/b && cd a/b && git rebase -q -x true HEAD~2",

@@ -291,3 +291,40 @@ fn every_state_has_a_file_that_is_inspected() {
         assert!(FILES.iter().any(|file| file.state == *name), "{name}");
     }
 }
+
+/// The length of object names comes from the repository's own settings, in a linked working tree too.
+#[test]
+fn an_index_with_long_object_names_stays() {
+    let workspace = Workspace::new();
+    let script = "git init -q --object-format=sha256 . && git -c user.name=A -c user.email=a commit -q --allow-empty -m x && git worktree add -q tree HEAD";
+    let run = |script: &str| {
+        Command::new("/bin/sh")
+            .args(["-c", script])
+            .current_dir(workspace.path(""))
+            .status()
+            .unwrap()
+            .success()
+    };
+    if !run(script) {
+        return;
+    }
+    let snapshot = workspace.capture();
+    assert!(run("echo x > f && git add f && cd tree && echo y > g && git add g"));
+    assert_eq!(snapshot.remove_new(), []);
+    assert!(workspace.path(".git/index").exists() && workspace.path(".git/worktrees/tree/index").exists());
+}
+
+/// Links that were in `rr-cache` before stay; new ones do not.
+#[test]
+fn new_links_among_resolutions_are_removed() {
+    let workspace = Workspace::new();
+    workspace.write(".git/rr-cache/a/preimage", "");
+    symlink("/own", workspace.path(".git/rr-cache/own")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(3100));
+    let snapshot = workspace.capture();
+    symlink("/x", workspace.path(".git/rr-cache/x")).unwrap();
+    symlink("/y", workspace.path(".git/rr-cache/a/postimage")).unwrap();
+    let removed = snapshot.remove_new();
+    let there = |name: &str| workspace.path(".git/rr-cache").join(name).is_symlink();
+    assert!(removed.len() == 2 && there("own") && !there("x") && !there("a/postimage"), "{removed:?}");
+}
