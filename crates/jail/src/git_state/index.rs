@@ -125,10 +125,10 @@ impl Parser<'_> {
     fn extensions(&mut self, entries_end: usize) -> Result<bool, Fault> {
         // Git finds this one from the end of the file, and takes the place of the others from it.
         let last = self.body.len().checked_sub(12 + self.hash).filter(|at| *at >= entries_end);
-        if let Some(last) = last.filter(|at| self.body[*at..].starts_with(b"EOIE")) {
-            if be32(self.body, last + 8)? as usize != entries_end {
-                return Err(Fault::Malformed);
-            }
+        if let Some(last) = last.filter(|at| self.body[*at..].starts_with(b"EOIE"))
+            && be32(self.body, last + 8)? as usize != entries_end
+        {
+            return Err(Fault::Malformed);
         }
         let mut linked = false;
         while self.at < self.body.len() {
