@@ -112,6 +112,55 @@ const PLANTS: &[(&str, &str, &str, Fate)] = &[
         Fate::Removed,
     ),
     (
+        "options of a strategy that write a file",
+        "stop \"pick $(git rev-parse side)\"; echo resolve > .git/rebase-merge/strategy; echo \"'--index-output=CANARY'\" > .git/rebase-merge/strategy_opts",
+        "git rebase --continue",
+        Fate::Removed,
+    ),
+    (
+        "the same in a series of picks",
+        "git switch -q side; git cherry-pick main~2 main~1 main; printf '[options]\\nstrategy = resolve\\nstrategy-option = index-output=CANARY\\n' > .git/sequencer/opts",
+        "git checkout -q --ours f; git add f; git cherry-pick --continue; git cherry-pick --skip",
+        Fate::Removed,
+    ),
+    ("an index with a path outside", "INDEX", "git checkout .", Fate::Removed),
+    (
+        "an index with a path to a hook",
+        "NAME=.git/hooks/post-checkout INDEX",
+        "git checkout .; git switch -q side",
+        Fate::Removed,
+    ),
+    (
+        "an index of a linked working tree",
+        "git worktree add -q tree side; cd tree; INDEX",
+        "cd tree && git checkout .",
+        Fate::Removed,
+    ),
+    (
+        "a shared index with a path outside",
+        "INDEX; git update-index --split-index",
+        "git checkout .",
+        Fate::Removed,
+    ),
+    (
+        "a resolution of a file outside",
+        "RERERE; printf '%s\\t%s\\0' $h SECRET > .git/MERGE_RR",
+        "git commit -qm x --allow-empty; test -e .git/rr-cache/$(printf %040d 1)/postimage && touch CANARY",
+        Fate::Removed,
+    ),
+    (
+        "a resolution of a file behind a link",
+        "RERERE; ln -s SECRET link; printf '%s\\tlink\\0' $h > .git/MERGE_RR",
+        "git commit -qm x --allow-empty; test -e .git/rr-cache/$(printf %040d 1)/postimage && touch CANARY",
+        Fate::Removed,
+    ),
+    (
+        "a link among the resolutions",
+        "mkdir -p .git/rr-cache; ln -s SECRET .git/rr-cache/x",
+        "true",
+        Fate::Told,
+    ),
+    (
         "options of git am",
         "git format-patch -q -1 side; git am 0001*; printf \" '--build-fake-ancestor=CANARY'\" > .git/rebase-apply/apply-opt",
         "git am --continue",
@@ -149,6 +198,24 @@ const PLANTS: &[(&str, &str, &str, Fate)] = &[
     ),
 ];
 
+/// Writes an index of version 2 with an entry for the canary, or for `$NAME`, whose content is a script that makes the canary.
+const INDEX: &str = r##"python3 -c '
+import hashlib, os, struct, subprocess
+def git(*words, data=None):
+    return subprocess.run(("git",) + words, input=data, capture_output=True).stdout.strip().decode()
+oid = git("hash-object", "-w", "--stdin", data=b"#!/bin/sh\ntouch CANARY\n")
+def entry(name, oid, mode):
+    name = name.encode()
+    data = struct.pack(">10I", 0, 0, 0, 0, 0, 0, mode, 0, 0, 0) + bytes.fromhex(oid) + struct.pack(">H", len(name)) + name
+    return data + bytes(8 - len(data) % 8)
+entries = sorted([(os.environ.get("NAME", "CANARY"), oid, 0o100755), ("f", git("rev-parse", "HEAD:f"), 0o100644)])
+data = b"DIRC" + struct.pack(">II", 2, len(entries)) + b"".join(entry(*row) for row in entries)
+open(git("rev-parse", "--git-path", "index"), "wb").write(data + hashlib.sha1(data).digest())
+'"##;
+
+/// Begins the record of a conflict.
+const RERERE: &str = "h=$(printf %040d 1); mkdir -p .git/rr-cache/$h; echo x > .git/rr-cache/$h/preimage";
+
 /// A workspace with a repository and nothing else.
 fn fresh(stage: &Stage) {
     let _opened = Command::new("chmod").arg("755").arg(stage.path("ws/a")).output();
@@ -161,9 +228,14 @@ fn fresh(stage: &Stage) {
 #[test]
 fn nothing_new_runs_when_git_goes_on_outside() {
     let Some(stage) = staged() else { return };
-    let canary = stage.path("canary");
+    let (canary, secret) = (stage.path("canary"), stage.path("secret"));
+    fs::write(&secret, "secret\n").unwrap();
     for (what, plant, act, fate) in PLANTS {
-        let script = format!("{STOP}{plant}").replace("CANARY", canary.to_str().unwrap());
+        let filled = |script: &str| {
+            let script = script.replace("INDEX", INDEX).replace("RERERE", RERERE);
+            script.replace("CANARY", canary.to_str().unwrap()).replace("SECRET", secret.to_str().unwrap())
+        };
+        let (script, act) = (filled(&format!("{STOP}{plant}")), &filled(act));
         fresh(&stage);
         let planted = outside(&stage, &script);
         let acted = outside(&stage, act);
@@ -259,6 +331,10 @@ fn git_finishes_inside() {
         "git revert --no-edit HEAD HEAD~1",
         "git format-patch -q -2 && git reset -q --hard HEAD~2 && git am -q 000*",
         "git merge -q -X ours -m merged side",
+        "git -c rerere.enabled=true merge -q side; test -s .git/MERGE_RR",
+        "git update-index --split-index && echo x > f && git add f",
+        "git update-index --index-version 4 && echo x > new && git add -N new",
+        "git rebase -q -s resolve side; git checkout -q --theirs f; git add f; git rebase --continue",
         "echo x > f && git stash -q && git stash pop -q",
         "git worktree add -q tree side && cd tree && git rebase -q -X ours main",
         "mkdir -p a/b && git clone -q . a/b && cd a/b && git rebase -q -x true HEAD~2",

@@ -9,7 +9,10 @@
 //! are limited, and so is the number of rows that are reported.
 
 mod file;
+mod index;
 mod instruction;
+mod tracked;
+mod tracked_path;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +26,7 @@ use rustix::io::Errno;
 
 use self::file::{FileSnapshot, Finding};
 use self::instruction::{FILES, Mend, StateFile};
+use self::tracked::TrackedSnapshot;
 use self::walk::{Budget, Gaps, MODULE_DEPTH, Visit, Walk, directory, directory_below, is_no_directory};
 use crate::spec::{Mode, Spec};
 
@@ -32,6 +36,7 @@ pub struct GitStateSnapshot {
     tops: Vec<(PathBuf, Ground)>,
     protected: Protected,
     files: BTreeMap<PathBuf, FileSnapshot>,
+    tracked: TrackedSnapshot,
     /// Directories that can hold a state, each with its top.
     repositories: Vec<(usize, PathBuf)>,
     /// Directories of other users that could not be read.
@@ -61,20 +66,23 @@ impl GitStateSnapshot {
             tops: writable.map(|view| (view.path.clone(), ground(&view.path))).collect(),
             protected: spec.protected.clone(),
             files: BTreeMap::new(),
+            tracked: TrackedSnapshot::new(),
             repositories: Vec::new(),
             foreign: BTreeSet::new(),
             more: 0,
         };
-        let (mut files, mut repositories) = (BTreeMap::new(), Vec::new());
+        let (mut files, mut tracked, mut repositories) =
+            (BTreeMap::new(), TrackedSnapshot::new(), Vec::new());
         let gaps = snapshot.walk(Budget::new(), &mut |top, repository, path, budget| {
             repositories.push((top, path.to_owned()));
+            tracked::capture(repository, path, budget, &mut tracked);
             for (state, path) in snapshot.states(repository, path, snapshot.tops[top].1) {
                 for (at, file, path) in state.ok().iter().flat_map(|state| state.files(repository, &path)) {
                     files.extend(FileSnapshot::capture(at, &file, budget).map(|file| (path, file)));
                 }
             }
         });
-        (snapshot.files, snapshot.repositories) = (files, repositories);
+        (snapshot.files, snapshot.tracked, snapshot.repositories) = (files, tracked, repositories);
         for gaps in gaps {
             snapshot.more += gaps.more;
             snapshot.foreign.extend(gaps.unread.into_iter().filter(|gap| gap.foreign).map(|gap| gap.path));
@@ -137,6 +145,11 @@ impl GitStateSnapshot {
                 }
             }
         }
+        // The working tree of a repository that bears this name is the directory around it.
+        let tree =
+            (path.file_name() == Some(OsStr::new(".git"))).then(|| directory(repository, OsStr::new("..")));
+        let tree = tree.and_then(Result::ok);
+        tracked::remove_new((repository, tree.as_ref()), path, &self.tracked, budget, report);
     }
 
     /// Calls for each directory that can hold a state, with the number of its top.

@@ -21,7 +21,7 @@ pub(super) struct FileSnapshot {
 
 /// Identifies a file with its content: every write changes `ctime`, and no system call sets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct FileIdentity {
+pub(super) struct FileIdentity {
     device: u64,
     inode: u64,
     ctime: (i64, i64),
@@ -36,13 +36,18 @@ impl FileIdentity {
         clippy::cast_possible_wrap,
         reason = "the types of the fields depend on the platform"
     )]
-    fn of(stat: &Stat) -> Self {
+    pub(super) fn of(stat: &Stat) -> Self {
         Self {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
             ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
             size: stat.st_size as i64,
         }
+    }
+
+    /// It was written within two seconds of this time, or after it.
+    pub(super) fn is_recent(&self, seconds: u64) -> bool {
+        i64::try_from(seconds).is_ok_and(|now| self.ctime.0.saturating_add(2) >= now)
     }
 }
 
@@ -166,7 +171,8 @@ impl Content {
 }
 
 /// Neither follows a link nor waits for the other end of a pipe.
-const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+pub(super) const SAFE: OFlags =
+    OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 const LARGE: &str = "larger than any that git writes";
 

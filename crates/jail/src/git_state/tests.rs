@@ -264,6 +264,20 @@ fn instructions_that_run_a_program() {
         ("opts", "[OPTIONS]\n\tSTRATEGY = evil\n", true),
         ("opts", "[options]\n\tgpg-sign = key\n", true),
         ("opts", "[options", true),
+        ("opts", "[options]\n\tstrategy-option = theirs\n\tstrategy-option = subtree=a/b\n", false),
+        ("opts", "[options]\n\tstrategy-option = index-output=/x\n", true),
+        ("opts", "[options]\n\tstrategy = resolve\n", false),
+        ("opts", "[options]\n\tstrategy-option = ours\n\tstrategy = resolve\n", true),
+        ("strategy_opts", "", false),
+        ("strategy_opts", " --theirs --diff-algorithm=histogram\n", false),
+        ("strategy_opts", "\"--ours\" '--find-renames=50%'\n", false),
+        ("strategy_opts", "'--index-output=/x'", true),
+        ("strategy_opts", "--ours --ind=/x", true),
+        ("strategy_opts", "--subtree=a'--index-output=/x'", true),
+        ("strategy_opts", "--subtree=a\\ --x", true),
+        ("strategy_opts", "-s", true),
+        ("autostash", "0123456789abcdef0123456789abcdef01234567\n", false),
+        ("autostash", "--x", true),
     ];
     for (name, text, runs) in rows {
         let file = FILES.iter().find(|file| file.name == *name).unwrap();
@@ -276,4 +290,41 @@ fn every_state_has_a_file_that_is_inspected() {
     for name in UNFINISHED {
         assert!(FILES.iter().any(|file| file.state == *name), "{name}");
     }
+}
+
+/// The length of object names comes from the repository's own settings, in a linked working tree too.
+#[test]
+fn an_index_with_long_object_names_stays() {
+    let workspace = Workspace::new();
+    let script = "git init -q --object-format=sha256 . && git -c user.name=A -c user.email=a commit -q --allow-empty -m x && git worktree add -q tree HEAD";
+    let run = |script: &str| {
+        Command::new("/bin/sh")
+            .args(["-c", script])
+            .current_dir(workspace.path(""))
+            .status()
+            .unwrap()
+            .success()
+    };
+    if !run(script) {
+        return;
+    }
+    let snapshot = workspace.capture();
+    assert!(run("echo x > f && git add f && cd tree && echo y > g && git add g"));
+    assert_eq!(snapshot.remove_new(), []);
+    assert!(workspace.path(".git/index").exists() && workspace.path(".git/worktrees/tree/index").exists());
+}
+
+/// Links that were in `rr-cache` before stay; new ones do not.
+#[test]
+fn new_links_among_resolutions_are_removed() {
+    let workspace = Workspace::new();
+    workspace.write(".git/rr-cache/a/preimage", "");
+    symlink("/own", workspace.path(".git/rr-cache/own")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(3100));
+    let snapshot = workspace.capture();
+    symlink("/x", workspace.path(".git/rr-cache/x")).unwrap();
+    symlink("/y", workspace.path(".git/rr-cache/a/postimage")).unwrap();
+    let removed = snapshot.remove_new();
+    let there = |name: &str| workspace.path(".git/rr-cache").join(name).is_symlink();
+    assert!(removed.len() == 2 && there("own") && !there("x") && !there("a/postimage"), "{removed:?}");
 }
