@@ -12,9 +12,9 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::known::Identity;
+use super::names_lock::NamesGuard;
 use super::path::Spot;
 use super::staging::is_staging_name;
-use super::verdict_lock::VerdictGuard;
 use super::{Shared, fold, refused, repository};
 use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
@@ -119,7 +119,7 @@ pub(super) fn judge(
     shared: &Shared,
     spot: &Spot,
     act: Act,
-    guard: &mut VerdictGuard<'_>,
+    guard: &mut NamesGuard<'_>,
 ) -> Result<Permission, Errno> {
     let grounds = &shared.about.grounds;
     let full = spot.full();
@@ -173,7 +173,7 @@ struct Disk<'a, 'b> {
     top: &'a Path,
     /// The path as the caller wrote it, below the top. A folded path has as many components.
     below: &'a Path,
-    guard: RefCell<&'a mut VerdictGuard<'b>>,
+    guard: RefCell<&'a mut NamesGuard<'b>>,
 }
 
 impl Disk<'_, '_> {
