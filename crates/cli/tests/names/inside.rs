@@ -21,3 +21,72 @@ fn no_directory_moves_between_the_lookup_of_a_name_and_its_use() {
     let said = format!("{}\n{}", text(&ended.stdout), text(&ended.stderr));
     assert!(said.contains("end\n") && !said.contains("won"), "{said}");
 }
+
+/// Each row in a place of its own: a command of the jail, and whether it succeeds.
+fn check(prepare: &str, rows: &[(&str, bool)]) {
+    if !has_git() {
+        return;
+    }
+    for (script, expected) in rows {
+        let place = Place::new();
+        place.outside(prepare);
+        let ended = place.run(&["/bin/sh", "-ec", script]);
+        assert_eq!(ended.status.success(), *expected, "{script}: {}", text(&ended.stderr));
+    }
+}
+
+/// Git outside would write through it, wherever it leads.
+#[test]
+fn no_link_gets_into_a_repository() {
+    check(
+        "git init -q; git init -q --bare bare; mkdir -p sub dir; ln -s ../victim dir/link; ln -s x .git/old; ln -s ../victim link",
+        &[
+            ("ln -s ../../victim .git/COMMIT_EDITMSG", false),
+            ("mkdir -p .git/logs; ln -s ../../../victim .git/logs/HEAD", false),
+            ("ln -s ../../victim .git/FETCH_HEAD", false),
+            ("ln -s ../../victim .git/index", false),
+            ("ln -s ../../victim .git/packed-refs", false),
+            ("mv .git/refs/heads .git/refs/old; ln -s ../../../victim .git/refs/heads", false),
+            ("mkdir .git/lfs; ln -s ../../../victim .git/lfs/tmp", false),
+            ("ln -s ../../victim bare/FETCH_HEAD", false),
+            ("ln -s ../../../victim bare/refs/heads/x", false),
+            ("rm -r bare/refs; ln -s ../../victim bare/FETCH_HEAD", false),
+            ("mv link .git/FETCH_HEAD", false),
+            ("mv link bare/FETCH_HEAD", false),
+            ("ln -P link .git/FETCH_HEAD", false),
+            ("ln -P link bare/FETCH_HEAD", false),
+            ("mv .git/old .git/FETCH_HEAD", false),
+            ("python3 -c 'import os; os.rename(\"dir\", \".git/logs\")'", false),
+            ("python3 -c 'import os; os.rename(\"dir\", \"bare/logs\")'", false),
+            // What git itself makes to see whether there are links.
+            ("ln -s testing .git/tAbC012; rm .git/tAbC012", true),
+            ("ln -s testing .git/tAbC012; mv .git/tAbC012 .git/index", false),
+            ("ln -s testing .git/testing", false),
+            ("ln -s testing .git/refs/tAbC012", false),
+            ("git init -q new; ! grep symlinks new/.git/config", true),
+            (
+                "ln -s ../victim sub/link; mv link sub/other; mv dir sub/dir; mv .git/refs/heads .git/refs/old",
+                true,
+            ),
+            ("echo x > sub/f; mv sub/f .git/f; ln .git/f .git/g; mv .git/f bare/f; ln .git/g bare/g", true),
+        ],
+    );
+}
+
+#[test]
+fn repositories_of_any_name_and_their_working_trees_stay_where_they_are() {
+    check(
+        "git init -q --bare .bare; echo 'gitdir: ./.bare' > .git; mkdir -p .bare/worktrees/main evil/a plain/b
+         echo ../.. > .bare/worktrees/main/commondir; echo ref: refs/heads/x > .bare/worktrees/main/HEAD",
+        &[
+            ("mv .bare/worktrees/main evil/a/b", false),
+            ("mv .bare/worktrees evil/a/b", false),
+            ("mv evil/a .bare/worktrees/other", false),
+            ("rm -r .bare/worktrees/main; ln -s ../../evil/a .bare/worktrees/main", false),
+            ("rm -r .bare/worktrees/main; mv evil/a .bare/worktrees/main", false),
+            ("mv .bare moved", false),
+            ("rm -r .bare/refs; mv .bare moved", false),
+            ("rm -r .bare/worktrees/main; mv plain moved; mkdir .bare/x; mv .bare/x .bare/y", true),
+        ],
+    );
+}

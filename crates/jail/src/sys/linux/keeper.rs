@@ -12,6 +12,7 @@ mod caller;
 mod fold;
 mod ground;
 mod known;
+mod links;
 mod names_lock;
 mod path;
 mod repository;

@@ -105,7 +105,7 @@ pub(super) struct CallContext<'a> {
     pub(super) notice: &'a Notice,
     pub(super) finder: Finder<'a>,
     /// The lock of this call. There is no second one.
-    guard: NamesGuard<'a>,
+    pub(super) guard: NamesGuard<'a>,
 }
 
 impl<'a> CallContext<'a> {
@@ -307,6 +307,7 @@ impl<'a> CallContext<'a> {
         let to = CString::new(self.notice.text(to)?).map_err(|_| Errno::INVAL)?;
         let spot = self.new_file((at, path))?;
         self.free(&spot, Act::Placed)?;
+        self.is_linkable(&spot, &to)?;
         rustix::fs::symlinkat(&to, &spot.directory, &spot.name)
     }
 
@@ -317,18 +318,11 @@ impl<'a> CallContext<'a> {
         match source {
             Found::Spot(old) => {
                 self.free(&old, Act::File)?;
-                rustix::fs::linkat(&old.directory, &old.name, &spot.directory, &spot.name, AtFlags::empty())
+                self.link_file(&old, &spot)
             }
             Found::Object(file) => {
                 self.free_object(&file)?;
-                let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-                rustix::fs::linkat(
-                    rustix::fs::CWD,
-                    link,
-                    &spot.directory,
-                    &spot.name,
-                    AtFlags::SYMLINK_FOLLOW,
-                )
+                self.link_object(&file, &spot)
             }
         }
     }
@@ -371,6 +365,10 @@ impl<'a> CallContext<'a> {
         };
         if brings(&old, &to) || both_ways && brings(&new, &from) {
             return Err(Errno::XDEV);
+        }
+        self.brings_no_link(&old, &new)?;
+        if both_ways {
+            self.brings_no_link(&new, &old)?;
         }
         let slash = |spot: &Spot| spot.slash && kind(&old.directory, &old.name) != Some(FileType::Directory);
         if slash(&old) || slash(&new) {

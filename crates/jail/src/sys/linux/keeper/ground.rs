@@ -160,6 +160,22 @@ pub(super) fn judge(
     }
 }
 
+/// The repository that a name lies in, and the row that protects it from symbolic links.
+pub(super) fn repository_around(
+    shared: &Shared,
+    spot: &Spot,
+    guard: &mut NamesGuard<'_>,
+) -> Option<(PathBuf, &'static ProtectedName)> {
+    let full = spot.full();
+    let (top, ground) = shared.about.grounds.around(&full)?;
+    let below = full.strip_prefix(top).ok()?;
+    let disk = Disk { shared, spot, top, below, guard: RefCell::new(guard) };
+    let around = |path: &Path| shared.protected().repository_around(ground, path, &disk);
+    let (depth, row) = around(below).or_else(|| fold::folded(below).and_then(|folded| around(&folded)))?;
+    let repository = top.components().chain(below.components().take(depth)).collect();
+    (!shared.about.grounds.is_given(&full, top, ground)).then_some((repository, row))
+}
+
 /// A row of the table by its name.
 fn row_of(name: &str) -> Option<&'static ProtectedName> {
     Protected::names().find(|row| row.name == name)
