@@ -90,3 +90,25 @@ fn repositories_of_any_name_and_their_working_trees_stay_where_they_are() {
         ],
     );
 }
+
+/// A line that ends in a backslash goes on with the next one.
+#[test]
+fn nothing_is_put_into_a_value_of_several_lines() {
+    let to = "mv .git/config.lock .git/config";
+    check(
+        "git init -q; printf '[alias]\\n\\tup = !git fetch \\\\\\n\\n[user]\\n\\tname = n\\n' >> .git/config",
+        &[
+            (
+                &format!(
+                    "sed '/fetch/a [branch \"; touch PWNED ; : \"]' .git/config > .git/config.lock; {to}"
+                ),
+                false,
+            ),
+            (&format!("(cat .git/config; echo '[branch \"x\"]') > .git/config.lock; {to}"), false),
+        ],
+    );
+    check(
+        "git init -q",
+        &[(&format!("(cat .git/config; echo '[branch \"x\"]') > .git/config.lock; {to}"), true)],
+    );
+}
