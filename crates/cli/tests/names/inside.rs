@@ -112,3 +112,28 @@ fn nothing_is_put_into_a_value_of_several_lines() {
         &[(&format!("(cat .git/config; echo '[branch \"x\"]') > .git/config.lock; {to}"), true)],
     );
 }
+
+/// The settings are the user's, and what they name is run as soon as it is there.
+#[test]
+fn nothing_is_made_where_settings_name_something() {
+    check(
+        "git init -q; git config core.hooksPath tools/hooks; git config core.fsmonitor './bin/watch -v'
+         git config include.path ../project.gitconfig; git config alias.x '!sh scripts/x.sh'; git config alias.y 'log a/b'
+         git config core.attributesFile attr; git config filter.f.clean 'python3 lib/clean.py %f'; mkdir made",
+        &[
+            ("mkdir -p tools/hooks", false),
+            ("mkdir tools; echo x > tools/hooks", false),
+            ("mkdir -p made/hooks; mv made tools", false),
+            ("ln -s made tools", false),
+            ("mkdir tools; mv made tools/hooks", false),
+            ("mkdir bin; echo x > bin/watch", false),
+            ("mkdir bin; echo x > y; mv y bin/WATCH", false),
+            ("echo x > project.gitconfig", false),
+            ("mkdir scripts; echo x > scripts/x.sh", false),
+            ("echo x > attr", false),
+            ("mkdir lib; echo x > y; ln y lib/clean.py", false),
+            ("mkdir tools bin a; echo x > tools/x; echo x > bin/y; echo x > a/b; mkdir log; mv made made2", true),
+            ("mkdir lib scripts; echo x > lib/x; echo x > scripts/y; git status", true),
+        ],
+    );
+}

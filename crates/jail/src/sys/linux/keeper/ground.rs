@@ -25,6 +25,8 @@ pub(in crate::sys::linux) struct Grounds {
     /// Every mount by its path; true if it shows something of the host that can be changed.
     mounts: Vec<(PathBuf, bool)>,
     repositories: Vec<PathBuf>,
+    /// What settings of git name and is not there.
+    absent: Vec<PathBuf>,
 }
 
 /// The permission that a verdict gives.
@@ -41,7 +43,8 @@ impl Grounds {
     pub(super) fn of(spec: &Spec, plan: &Plan) -> Self {
         let of_host = |kind: Kind| matches!(kind, Kind::Bind { write: true, .. });
         let mounts = plan.mounts.iter().map(|mount| (mount.path.clone(), of_host(mount.kind))).collect();
-        Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone() }
+        let absent = crate::kept::absent(spec);
+        Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone(), absent }
     }
 
     /// Returns true if nothing of the host can be changed.
@@ -100,6 +103,18 @@ impl Grounds {
         self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
     }
 
+    /// Returns true if settings of git name a path or something above it and nothing was there; for something that was made
+    /// elsewhere, also if they name something below.
+    fn is_awaited(&self, path: &Path, act: Act) -> bool {
+        let begins = |path: &Path, start: &Path| {
+            let mut parts = path.components();
+            start.components().all(|own| {
+                parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(own.as_os_str()))
+            })
+        };
+        self.absent.iter().any(|named| begins(path, named) || act == Act::Placed && begins(named, path))
+    }
+
     /// The directories of the host that can be changed.
     pub(super) fn tops(&self) -> impl Iterator<Item = &Path> {
         self.mounts.iter().filter(|(_, of_host)| *of_host).map(|(mount, _)| mount.as_path())
@@ -130,6 +145,14 @@ pub(super) fn judge(
     let last_folded = folded.as_deref().and_then(Path::file_name).map(OsStr::as_bytes);
     if is_staging_name(spot.name.to_bytes()) || last_folded.is_some_and(is_staging_name) {
         return row_of(".git/config").map_or(Err(Errno::PERM), no);
+    }
+    let is_awaited = |below: &Path| grounds.is_awaited(&top.join(below), act);
+    if is_awaited(below) || folded.as_deref().is_some_and(is_awaited) {
+        // Where the settings themselves may be changed, nothing is gained.
+        let settings = shared.protected().judge(Ground::Repository, Path::new("config"), Act::File);
+        if let Verdict::Settings(name) = settings {
+            return no(name);
+        }
     }
     if fold::has_short_name(below) && fold::has_short_names(&spot.directory)? {
         return row_of(".git").map_or(Err(Errno::PERM), no);
