@@ -5,6 +5,9 @@
 #[path = "../../../tests/skip.rs"]
 mod skip;
 
+#[path = "names/inside.rs"]
+mod inside;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::MetadataExt as _;

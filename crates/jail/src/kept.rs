@@ -33,6 +33,33 @@ pub(crate) fn kept(spec: &Spec) -> Vec<PathBuf> {
     paths
 }
 
+/// The paths that the settings of the repositories there name, where nothing is yet and the jail could make something: git would run
+/// or read it.
+#[cfg(target_os = "linux")]
+pub(crate) fn absent(spec: &Spec) -> Vec<PathBuf> {
+    let views = spec.views.iter().filter(|view| view.mode == Mode::ReadWrite);
+    let named = views.flat_map(|view| {
+        let git = view.path.join(".git");
+        let own = spec.repositories.contains(&view.path);
+        if own { named(&view.path, &spec.workspace) } else { named(&git, &view.path) }
+    });
+    let absent = named.take(MOST_NAMED).filter_map(|path| missing(&path));
+    absent.filter(|path| spec.mode_at(path) == Some(Mode::ReadWrite)).collect()
+}
+
+/// The real path of something that is not there, if it has one.
+#[cfg(target_os = "linux")]
+fn missing(path: &Path) -> Option<PathBuf> {
+    if path.symlink_metadata().is_ok() {
+        return None;
+    }
+    let (real, above) =
+        path.ancestors().find_map(|above| Some((std::fs::canonicalize(above).ok()?, above)))?;
+    let rest = path.strip_prefix(above).ok()?;
+    let plain = rest.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+    plain.then(|| real.join(rest))
+}
+
 struct Found<'a> {
     spec: &'a Spec,
     paths: BTreeSet<PathBuf>,
@@ -59,7 +86,8 @@ impl Found<'_> {
             self.add(git.join(name));
         }
         let by_settings = named(git, tree).into_iter().take(MOST_NAMED);
-        for path in by_settings.filter_map(|path| std::fs::canonicalize(path).ok()) {
+        let real = |path: PathBuf| std::fs::canonicalize(path).ok();
+        for path in by_settings.filter_map(real) {
             self.add(path);
         }
     }
@@ -125,7 +153,8 @@ fn named(git: &Path, tree: &Path) -> Vec<PathBuf> {
             } else if setting.is("core.hookspath") || setting.is("core.attributesfile") {
                 paths.push(tree.join(OsStr::from_bytes(value)));
             } else if setting.is_command() {
-                paths.extend(words(value).map(|word| tree.join(word)).filter(|path| path.is_file()));
+                let meant = |word: &PathBuf| is_path(word) || tree.join(word).is_file();
+                paths.extend(words(value).filter(meant).map(|word| tree.join(word)));
             }
         }
     }
@@ -147,6 +176,11 @@ fn words(value: &[u8]) -> impl Iterator<Item = PathBuf> {
     let between = |byte: &u8| byte.is_ascii_whitespace() || b"\"'!;&|()<>=`$".contains(byte);
     let words = value.split(between).filter(|word| !word.is_empty() && word.len() < 4096);
     words.take(MOST_NAMED).map(|word| std::ffi::OsString::from_vec(word.to_vec()).into())
+}
+
+/// Whether a word of a command can only be a path: a shell looks for others in `PATH`.
+fn is_path(word: &Path) -> bool {
+    word.as_os_str().as_bytes().contains(&b'/')
 }
 
 /// Nobody's settings name more.

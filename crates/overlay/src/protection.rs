@@ -25,7 +25,9 @@ impl Protection<'_> {
             Some(Kind::Link(_) | Kind::Special) | None => Act::Placed,
         };
         let ruled = self.names.rule(self.ground, path, act, self).name();
-        ruled.or_else(|| self.names.unfinished(self.ground, path))
+        let is_link = after.is_some_and(|node| matches!(node.kind, Kind::Link(_)));
+        let linked = || self.names.repository_around(self.ground, path, self).filter(|_| is_link);
+        ruled.or_else(|| linked().map(|(_, name)| name)).or_else(|| self.names.unfinished(self.ground, path))
     }
 }
 

@@ -294,7 +294,9 @@ const MAKES_REPOSITORY: &[&str] = &["HEAD", "objects", "refs", "commondir"];
 /// content that is moved there brings the names below it along.
 fn of_bare(parts: &[&[u8]], act: Act) -> Option<&'static ProtectedName> {
     let above = |row: &&ProtectedName| act == Act::Placed && fits(&row.parts[1..], parts);
-    of_repository(parts).or_else(|| git_rows().find(above))
+    let is_tree = matches!(parts, [top] | [top, _] if act == Act::Placed && is(top, &["worktrees"]));
+    let tree = || ROWS.iter().find(|row| is_tree && row.name == ".git");
+    of_repository(parts).or_else(|| git_rows().find(above)).or_else(tree)
 }
 
 fn is(part: &[u8], names: &[&str]) -> bool {

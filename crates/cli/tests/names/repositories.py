@@ -50,18 +50,17 @@ for top in [".bare", "other", "hooks/deep.git"]:
     shutil.rmtree(top + "/info", ignore_errors=True)
     os.makedirs("prepared", exist_ok=True); write("prepared/attributes", "* filter=x\n")
     attempt(f"{top} info", lambda: os.rename("prepared", top + "/info"))
-# Taken apart, it is still what it was; also under another name, and in another directory.
+# Taken apart, it is still what it was; also in another directory.
 shutil.rmtree(".bare/refs"); shutil.rmtree(".bare/objects"); os.remove(".bare/HEAD")
 attempt("apart config", lambda: write(".bare/config"))
 attempt("apart commondir", lambda: write(".bare/commondir", "../evil\n"))
 attempt("apart hook", lambda: write(".bare/hooks/update", "#!/bin/sh\n"))
 attempt("apart settings", lambda: (write("mine"), os.rename("mine", ".bare/config")))
 attempt("apart link", lambda: (write("mine2"), os.link("mine2", ".bare/commondir")))
-os.rename(".bare", "moved")
-attempt("moved config", lambda: write("moved/config"))
-os.makedirs("below/more"); os.rename("moved", "below/more/again")
-attempt("below config", lambda: write("below/more/again/config"))
-os.rename("below/more/again", ".bare")
+attempt("apart moved", lambda: os.rename(".bare", "moved"))
+shutil.rmtree("hooks/deep.git/refs"); os.makedirs("below/more"); os.rename("hooks", "below/more/again")
+attempt("below config", lambda: write("below/more/again/deep.git/config"))
+os.rename("below/more/again", "hooks"); os.makedirs("hooks/deep.git/refs")
 os.makedirs(".bare/refs"); os.makedirs(".bare/objects"); write(".bare/HEAD", "ref: refs/heads/main\n")
 attempt("again config", lambda: write(".bare/config"))
 # What is free in one place does not come to another where it is not, with the directory that it is in.

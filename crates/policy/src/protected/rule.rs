@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Act, Ground, MAKES_REPOSITORY, Protected, ProtectedName, Verdict, is, is_repository, kept, of_bare,
+    Act, Ground, MAKES_REPOSITORY, Protected, ProtectedName, ROWS, Verdict, is, is_repository, of_bare,
     parts, same,
 };
 
@@ -64,10 +64,43 @@ impl Protected {
                 let mut inside = inside.filter(|(depth, _)| is_one(&above(&parts, *depth), disk));
                 let completing =
                     || (verdict != Verdict::Free).then(|| self.completing(&parts, disk)).flatten();
-                let name = inside.next().map(|(_, name)| name).or_else(completing);
+                let itself = || (act == Act::Placed).then(|| self.moving(&parts, path, disk)).flatten();
+                let name = inside.next().map(|(_, name)| name).or_else(completing).or_else(itself);
                 name.map_or(Ruling::Free, Ruling::Refused)
             }
         }
+    }
+
+    /// The row that keeps a repository of any name where it is.
+    fn moving(
+        &self,
+        parts: &[&[u8]],
+        path: &Path,
+        disk: &impl Surroundings,
+    ) -> Option<&'static ProtectedName> {
+        let row = of_git().filter(|row| self.holds(row) && !parts.is_empty())?;
+        disk.was_repository(path).then_some(row)
+    }
+
+    /// The outermost repository that a path lies in, by the number of its components below the top of the ground, and the row that
+    /// protects it from symbolic links. Git makes none there, and writes through those that it finds.
+    #[must_use]
+    pub fn repository_around(
+        &self,
+        ground: Ground,
+        path: &Path,
+        disk: &impl Surroundings,
+    ) -> Option<(usize, &'static ProtectedName)> {
+        let row = of_git().filter(|row| self.holds(row))?;
+        let parts = parts(path);
+        let by_name = match ground {
+            Ground::Repository => Some(0),
+            Ground::Tree => parts.iter().position(|part| same(part, b".git")).map(|at| at + 1),
+        };
+        let by_name = by_name.filter(|depth| *depth < parts.len());
+        let mut before = 0..by_name.unwrap_or(parts.len());
+        let depth = before.find(|depth| is_one(&above(&parts, *depth), disk)).or(by_name)?;
+        Some((depth, row))
     }
 
     /// The row that protects a name which makes its directory one of a repository.
@@ -76,8 +109,7 @@ impl Protected {
         let directory = above(parts, parts.len() - 1);
         let has = |name: &str| same(last, name.as_bytes()) || disk.has(&directory, name);
         let completes = !disk.was_repository(&directory) && is_repository(has);
-        let Verdict::Kept(row) = kept(".git", Verdict::Kept) else { return None };
-        (completes && self.holds(row)).then_some(row)
+        of_git().filter(|row| completes && self.holds(row))
     }
 }
 
@@ -93,6 +125,11 @@ pub(super) fn in_repository<'a>(
         Ground::Tree => parts.iter().position(|part| same(part, b".git")).map_or(0, |at| at + 2),
     };
     (start..parts.len()).filter_map(move |depth| Some((depth, of_bare(&parts[depth..], act)?)))
+}
+
+/// The row of a repository itself.
+fn of_git() -> Option<&'static ProtectedName> {
+    ROWS.iter().find(|row| row.name == ".git")
 }
 
 fn is_one(directory: &Path, disk: &impl Surroundings) -> bool {
@@ -131,7 +168,7 @@ mod tests {
 
     #[test]
     fn names_depend_on_what_lies_around_them() {
-        let rows: [(&Disk, &str, Act, bool); 26] = [
+        let rows: [(&Disk, &str, Act, bool); 33] = [
             (&WHOLE, "b/config", Act::File, true),
             (&WHOLE, "b/HEAD", Act::File, false),
             (&WHOLE, "b/commondir", Act::File, true),
@@ -159,10 +196,42 @@ mod tests {
             (&IN_GIT, ".git/y/config", Act::File, false),
             (&IN_GIT, ".git/hooks/a.sample", Act::File, false),
             (&IN_GIT, ".git/x/y", Act::File, false),
+            (&WHOLE, "b/worktrees", Act::Placed, true),
+            (&WHOLE, "b/worktrees/x", Act::Placed, true),
+            (&WHOLE, "b/worktrees/x", Act::Directory, false),
+            (&WHOLE, "b/worktrees/x/y", Act::Placed, false),
+            (&WHOLE, "c/worktrees/x", Act::Placed, false),
+            (&WHOLE, "b", Act::Placed, true),
+            (&BROKEN, "b", Act::Placed, true),
         ];
         for (disk, path, act, refused) in rows {
             let ruling = Protected::all().rule(Ground::Tree, Path::new(path), act, disk);
             assert_eq!(matches!(ruling, Ruling::Refused(_)), refused, "{path} {act:?}");
         }
+    }
+
+    #[test]
+    fn the_outermost_repository_around_a_path_is_found() {
+        let rows: [(&Disk, Ground, &str, Option<usize>); 12] = [
+            (&WHOLE, Ground::Tree, "b/x", Some(1)),
+            (&WHOLE, Ground::Tree, "b/x/.git/y", Some(1)),
+            (&WHOLE, Ground::Tree, "b", None),
+            (&WHOLE, Ground::Tree, "c/x", None),
+            (&BROKEN, Ground::Tree, "b/refs/heads/x", Some(1)),
+            (&IN_GIT, Ground::Tree, ".git/x/y", Some(1)),
+            (&IN_GIT, Ground::Tree, "a/.GIT/index", Some(2)),
+            (&IN_GIT, Ground::Tree, "node_modules/a/.git/index", Some(3)),
+            (&IN_GIT, Ground::Tree, "a/.git", None),
+            (&IN_GIT, Ground::Tree, "a", None),
+            (&IN_GIT, Ground::Repository, "a", Some(0)),
+            (&IN_GIT, Ground::Repository, "", None),
+        ];
+        for (disk, ground, path, expected) in rows {
+            let found = Protected::all().repository_around(ground, Path::new(path), disk);
+            assert_eq!(found.map(|(depth, _)| depth), expected, "{path}");
+        }
+        let mut without = Protected::all();
+        assert!(without.leave_out(".git"));
+        assert_eq!(without.repository_around(Ground::Tree, Path::new(".git/index"), &WHOLE), None);
     }
 }

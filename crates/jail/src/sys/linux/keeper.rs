@@ -12,12 +12,13 @@ mod caller;
 mod fold;
 mod ground;
 mod known;
+mod links;
+mod names_lock;
 mod path;
 mod repository;
 mod settings;
 mod socket;
 mod staging;
-mod verdict_lock;
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -42,8 +43,8 @@ use crate::spec::Spec;
 use crate::uses::{Use, Uses};
 use ground::Grounds;
 use known::Repositories;
+use names_lock::NamesLock;
 use socket::SocketNames;
-use verdict_lock::VerdictLock;
 
 /// Threads that answer the supervised calls of a jail until its last process has ended.
 ///
@@ -111,8 +112,8 @@ struct Shared {
     umask: OnceLock<Mode>,
     /// Set once a process has changed its umask.
     umasks_differ: AtomicBool,
-    /// Held from a verdict that depends on other names until the name is made.
-    verdict_lock: VerdictLock,
+    /// Held from the lookup of a path until the call is done.
+    names_lock: NamesLock,
     repositories: Repositories,
     sockets: SocketNames,
     /// Failures of the supervisor itself.
@@ -157,7 +158,7 @@ impl Keeper {
             mounts: OnceLock::new(),
             umask: OnceLock::new(),
             umasks_differ: AtomicBool::new(false),
-            verdict_lock: VerdictLock::default(),
+            names_lock: NamesLock::default(),
             repositories: Repositories::default(),
             sockets: SocketNames::default(),
             failures: Mutex::default(),

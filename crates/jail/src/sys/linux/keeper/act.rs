@@ -12,8 +12,8 @@ use rustix::io::Errno;
 use super::caller::Callers;
 use super::ground::{Permission, judge};
 use super::known::Identity;
+use super::names_lock::NamesGuard;
 use super::path::{Finder, Found, Spot, kind};
-use super::verdict_lock::VerdictGuard;
 use super::{AbortOnPanic, Done, Shared, refused, settings, staging};
 use crate::sys::linux::observe::call::{Notice, int};
 
@@ -105,7 +105,7 @@ pub(super) struct CallContext<'a> {
     pub(super) notice: &'a Notice,
     pub(super) finder: Finder<'a>,
     /// The lock of this call. There is no second one.
-    guard: VerdictGuard<'a>,
+    pub(super) guard: NamesGuard<'a>,
 }
 
 impl<'a> CallContext<'a> {
@@ -117,10 +117,15 @@ impl<'a> CallContext<'a> {
         };
         callers.take_on(umask);
         let caller = callers.find(notice.pid)?;
-        Ok(Self { shared, notice, finder: Finder { shared, caller }, guard: shared.verdict_lock.of_call() })
+        Ok(Self { shared, notice, finder: Finder { shared, caller }, guard: shared.names_lock.of_call() })
     }
 
     fn act(&mut self, wanted: &Wanted) -> Result<Done, Errno> {
+        match wanted {
+            Wanted::Rename { .. } => self.guard.take_alone(),
+            Wanted::SocketName { .. } | Wanted::Umask(_) => {}
+            _ => self.guard.share(),
+        }
         match *wanted {
             Wanted::Open { at, path, flags, mode } => self.open(at, path, flags, mode),
             Wanted::Directory { at, path, mode } => self.directory(at, path, mode).map(|()| DONE),
@@ -225,8 +230,6 @@ impl<'a> CallContext<'a> {
 
     /// Opens the object of a handle, even if its name leads elsewhere by now.
     fn open_object(&mut self, object: &OwnedFd, how: Opening) -> Result<Done, Errno> {
-        // A lease, a device or a network may have it wait.
-        self.guard.release();
         let Opening { flags, mode, close } = how;
         if flags.contains(OFlags::CREATE | OFlags::EXCL) {
             return Err(Errno::EXIST);
@@ -237,6 +240,8 @@ impl<'a> CallContext<'a> {
         if kind == FileType::Symlink {
             return Err(Errno::LOOP);
         }
+        // A lease, a device or a network may have it wait.
+        self.guard.release();
         if kind == FileType::CharacterDevice && found.st_rdev == rustix::fs::makedev(5, 0) {
             return self.open_terminal(flags, close);
         }
@@ -302,6 +307,7 @@ impl<'a> CallContext<'a> {
         let to = CString::new(self.notice.text(to)?).map_err(|_| Errno::INVAL)?;
         let spot = self.new_file((at, path))?;
         self.free(&spot, Act::Placed)?;
+        self.is_linkable(&spot, &to)?;
         rustix::fs::symlinkat(&to, &spot.directory, &spot.name)
     }
 
@@ -312,18 +318,11 @@ impl<'a> CallContext<'a> {
         match source {
             Found::Spot(old) => {
                 self.free(&old, Act::File)?;
-                rustix::fs::linkat(&old.directory, &old.name, &spot.directory, &spot.name, AtFlags::empty())
+                self.link_file(&old, &spot)
             }
             Found::Object(file) => {
                 self.free_object(&file)?;
-                let link = format!("/proc/self/fd/{}", file.as_raw_fd());
-                rustix::fs::linkat(
-                    rustix::fs::CWD,
-                    link,
-                    &spot.directory,
-                    &spot.name,
-                    AtFlags::SYMLINK_FOLLOW,
-                )
+                self.link_object(&file, &spot)
             }
         }
     }
@@ -367,13 +366,16 @@ impl<'a> CallContext<'a> {
         if brings(&old, &to) || both_ways && brings(&new, &from) {
             return Err(Errno::XDEV);
         }
+        self.brings_no_link(&old, &new)?;
+        if both_ways {
+            self.brings_no_link(&new, &old)?;
+        }
         let slash = |spot: &Spot| spot.slash && kind(&old.directory, &old.name) != Some(FileType::Directory);
         if slash(&old) || slash(&new) {
             return Err(Errno::NOTDIR);
         }
         let flags = RenameFlags::from_bits_retain(flags);
         let moved = rustix::fs::renameat_with(&old.directory, &old.name, &new.directory, &new.name, flags);
-        // Only now: another thread may have looked meanwhile.
         self.shared.forget_places();
         moved
     }
@@ -412,6 +414,11 @@ impl<'a> CallContext<'a> {
         let (Some(above), Some(name)) = (full.parent(), full.file_name()) else { return Ok(()) };
         let directory = self.shared.directory(above).map_err(|_| Errno::ACCESS)?;
         let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
+        // Another file may have the name by now, if this one was removed or somebody outside has moved it.
+        let there = rustix::fs::statat(&directory, &name, AtFlags::SYMLINK_NOFOLLOW);
+        if !there.is_ok_and(|there| (there.st_dev, there.st_ino) == (found.st_dev, found.st_ino)) {
+            return Err(Errno::ACCESS);
+        }
         let spot = Spot { directory, path: above.to_owned(), name, slash: false };
         self.free(&spot, Act::File)
     }

@@ -12,9 +12,9 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::known::Identity;
+use super::names_lock::NamesGuard;
 use super::path::Spot;
 use super::staging::is_staging_name;
-use super::verdict_lock::VerdictGuard;
 use super::{Shared, fold, refused, repository};
 use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
@@ -25,6 +25,8 @@ pub(in crate::sys::linux) struct Grounds {
     /// Every mount by its path; true if it shows something of the host that can be changed.
     mounts: Vec<(PathBuf, bool)>,
     repositories: Vec<PathBuf>,
+    /// What settings of git name and is not there.
+    absent: Vec<PathBuf>,
 }
 
 /// The permission that a verdict gives.
@@ -41,7 +43,8 @@ impl Grounds {
     pub(super) fn of(spec: &Spec, plan: &Plan) -> Self {
         let of_host = |kind: Kind| matches!(kind, Kind::Bind { write: true, .. });
         let mounts = plan.mounts.iter().map(|mount| (mount.path.clone(), of_host(mount.kind))).collect();
-        Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone() }
+        let absent = crate::kept::absent(spec);
+        Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone(), absent }
     }
 
     /// Returns true if nothing of the host can be changed.
@@ -100,6 +103,18 @@ impl Grounds {
         self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
     }
 
+    /// Returns true if settings of git name a path or something above it and nothing was there; for something that was made
+    /// elsewhere, also if they name something below.
+    fn is_awaited(&self, path: &Path, act: Act) -> bool {
+        let begins = |path: &Path, start: &Path| {
+            let mut parts = path.components();
+            start.components().all(|own| {
+                parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(own.as_os_str()))
+            })
+        };
+        self.absent.iter().any(|named| begins(path, named) || act == Act::Placed && begins(named, path))
+    }
+
     /// The directories of the host that can be changed.
     pub(super) fn tops(&self) -> impl Iterator<Item = &Path> {
         self.mounts.iter().filter(|(_, of_host)| *of_host).map(|(mount, _)| mount.as_path())
@@ -119,7 +134,7 @@ pub(super) fn judge(
     shared: &Shared,
     spot: &Spot,
     act: Act,
-    guard: &mut VerdictGuard<'_>,
+    guard: &mut NamesGuard<'_>,
 ) -> Result<Permission, Errno> {
     let grounds = &shared.about.grounds;
     let full = spot.full();
@@ -130,6 +145,14 @@ pub(super) fn judge(
     let last_folded = folded.as_deref().and_then(Path::file_name).map(OsStr::as_bytes);
     if is_staging_name(spot.name.to_bytes()) || last_folded.is_some_and(is_staging_name) {
         return row_of(".git/config").map_or(Err(Errno::PERM), no);
+    }
+    let is_awaited = |below: &Path| grounds.is_awaited(&top.join(below), act);
+    if is_awaited(below) || folded.as_deref().is_some_and(is_awaited) {
+        // Where the settings themselves may be changed, nothing is gained.
+        let settings = shared.protected().judge(Ground::Repository, Path::new("config"), Act::File);
+        if let Verdict::Settings(name) = settings {
+            return no(name);
+        }
     }
     if fold::has_short_name(below) && fold::has_short_names(&spot.directory)? {
         return row_of(".git").map_or(Err(Errno::PERM), no);
@@ -160,6 +183,22 @@ pub(super) fn judge(
     }
 }
 
+/// The repository that a name lies in, and the row that protects it from symbolic links.
+pub(super) fn repository_around(
+    shared: &Shared,
+    spot: &Spot,
+    guard: &mut NamesGuard<'_>,
+) -> Option<(PathBuf, &'static ProtectedName)> {
+    let full = spot.full();
+    let (top, ground) = shared.about.grounds.around(&full)?;
+    let below = full.strip_prefix(top).ok()?;
+    let disk = Disk { shared, spot, top, below, guard: RefCell::new(guard) };
+    let around = |path: &Path| shared.protected().repository_around(ground, path, &disk);
+    let (depth, row) = around(below).or_else(|| fold::folded(below).and_then(|folded| around(&folded)))?;
+    let repository = top.components().chain(below.components().take(depth)).collect();
+    (!shared.about.grounds.is_given(&full, top, ground)).then_some((repository, row))
+}
+
 /// A row of the table by its name.
 fn row_of(name: &str) -> Option<&'static ProtectedName> {
     Protected::names().find(|row| row.name == name)
@@ -173,7 +212,7 @@ struct Disk<'a, 'b> {
     top: &'a Path,
     /// The path as the caller wrote it, below the top. A folded path has as many components.
     below: &'a Path,
-    guard: RefCell<&'a mut VerdictGuard<'b>>,
+    guard: RefCell<&'a mut NamesGuard<'b>>,
 }
 
 impl Disk<'_, '_> {

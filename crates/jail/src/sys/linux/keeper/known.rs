@@ -96,6 +96,7 @@ impl Repositories {
             if policy::is_repository(|name| listing.parts.contains(&name)) {
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(Identity::of(&directory));
             }
+            listing.directories.sort_by_key(|name| !is_likely(name.to_bytes()));
             for name in listing.directories.iter().take(left) {
                 left -= 1;
                 if depth + 1 == DEEPEST {
@@ -122,9 +123,11 @@ impl Repositories {
 }
 
 /// Number of directories that are looked at below each top, the nearest first.
-const MOST_DIRECTORIES: usize = 400;
-/// Number of levels below the top.
-const DEEPEST: usize = 3;
+const MOST_DIRECTORIES: usize = 100;
+/// Number of levels below the top; the look at what git has not finished goes as deep.
+const DEEPEST: usize = policy::UNFINISHED_DEPTH;
+/// Number of entries that are read of each directory.
+const MOST_ENTRIES: usize = 2000;
 
 /// The entries of a directory that matter.
 #[derive(Default)]
@@ -138,7 +141,8 @@ impl Listing {
     fn read(&mut self, directory: &OwnedFd, buffer: &mut Vec<u8>, deeper: bool) -> Result<(), Errno> {
         buffer.clear();
         let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
-        while let Some(entry) = entries.next() {
+        for _ in 0..MOST_ENTRIES {
+            let Some(entry) = entries.next() else { break };
             let entry = entry?;
             let name = entry.file_name();
             let part = ["HEAD", "objects", "refs", "commondir"].into_iter();
@@ -154,6 +158,11 @@ impl Listing {
 /// Directories called `.git` are protected by that name, and what package managers unpack is much.
 fn is_searched(name: &[u8]) -> bool {
     !matches!(name, b"." | b"..") && !Protected::is_exempt(Ground::Tree, Path::new(OsStr::from_bytes(name)))
+}
+
+/// Repositories without a working tree are mostly called `x.git`, `.bare` or `bare`: these are looked at before others.
+fn is_likely(name: &[u8]) -> bool {
+    name.ends_with(b".git") || name.starts_with(b".") || name == b"bare"
 }
 
 /// Opens a directory below `top`, through no link.
@@ -197,7 +206,7 @@ mod tests {
     fn repositories_near_the_top_are_found_and_stay_what_they_were() {
         let place = tempfile::tempdir().unwrap();
         let top = place.path();
-        for name in ["bare", "a/b/c.git", "vendor/x", "a/b/c/d/deep"] {
+        for name in ["bare", "a/c.git", "vendor/x", "a/b/deep"] {
             make(&top.join(name), &["HEAD", "objects", "refs"]);
         }
         make(top, &["half/objects", "half/refs", "one/two/three/four/five"]);
@@ -207,12 +216,12 @@ mod tests {
         let was = |name: &str| repositories.was(Identity::of(&open(&top.join(name))).unwrap());
         let rows = [
             ("bare", true),
-            ("a/b/c.git", true),
+            ("a/c.git", true),
             ("one/two/three/four/five", true),
             ("half", false),
             ("a", false),
             ("vendor/x", false),
-            ("a/b/c/d/deep", false),
+            ("a/b/deep", false),
         ];
         for (name, expected) in rows {
             assert_eq!(was(name), expected, "{name}");
@@ -222,6 +231,22 @@ mod tests {
         assert!(was("half/moved"));
     }
 
+    #[test]
+    fn a_look_at_many_directories_finds_likely_names_first() {
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path();
+        let many: Vec<_> = (0..300).map(|at| format!("d{at}")).collect();
+        make(top, &many.iter().map(String::as_str).collect::<Vec<_>>());
+        for name in [".bare", "z.git", "bare"] {
+            make(&top.join(name), &["HEAD", "objects", "refs"]);
+        }
+        let repositories = Repositories::default();
+        repositories.look_through(&open(top));
+        for name in [".bare", "z.git", "bare"] {
+            assert!(repositories.was(Identity::of(&open(&top.join(name))).unwrap()), "{name}");
+        }
+    }
+
     /// Lowers a limit of the whole process, as a user with a low `ulimit -n` would have it.
     #[test]
     fn a_look_needs_few_descriptors() {
@@ -229,14 +254,14 @@ mod tests {
         let top = place.path();
         make(
             top,
-            &(0..60)
-                .map(|at| format!("d{at}/e/f"))
+            &(0..30)
+                .map(|at| format!("d{at}/e"))
                 .collect::<Vec<_>>()
                 .iter()
                 .map(String::as_str)
                 .collect::<Vec<_>>(),
         );
-        let bare: Vec<_> = (0..20).map(|at| format!("d{at}/e/bare.git")).collect();
+        let bare: Vec<_> = (0..20).map(|at| format!("d{at}/bare.git")).collect();
         for name in &bare {
             make(&top.join(name), &["HEAD", "objects", "refs"]);
         }

@@ -75,7 +75,10 @@ pub(super) enum Age {
 /// Whether settings differ from others in nothing that makes git run something or go elsewhere: in what branches follow. Those of
 /// a repository that the command has made itself may also say what it is and where it came from.
 pub(super) fn is_harmless(before: &[u8], after: &[u8], age: Age) -> bool {
-    rest(before, age) == rest(after, age)
+    // A line that ends in a backslash goes on with the next one: what is between the two belongs to a value.
+    let goes_on =
+        |text: &[u8]| text.split(|byte| *byte == b'\n').any(|line| line.trim_ascii_end().ends_with(b"\\"));
+    !goes_on(before) && !goes_on(after) && rest(before, age) == rest(after, age)
 }
 
 /// The lines of settings that make a difference, each below the header that it stands under.
@@ -172,6 +175,18 @@ mod tests {
         ];
         for (after, expected) in rows {
             assert_eq!(is_harmless(plain.as_bytes(), after.as_bytes(), Age::Old), expected, "{after}");
+        }
+    }
+
+    #[test]
+    fn settings_with_a_value_of_several_lines_do_not_change() {
+        for end in ["\n", "\r\n"] {
+            let before = format!("[alias]\n\tup = !git fetch \\{end}\n[user]\n\tname = n\n");
+            let into = before.replacen("\n\n", "\n[branch \"; x ; : \"]\n\n", 1);
+            let follows = format!("{before}[branch \"x\"]\n\tremote = origin\n");
+            for after in [into, follows] {
+                assert!(!is_harmless(before.as_bytes(), after.as_bytes(), Age::Old), "{after}");
+            }
         }
     }
 
