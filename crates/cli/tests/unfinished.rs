@@ -79,13 +79,13 @@ const PLANTS: &[(&str, &str, &str, Fate)] = &[
         "a list behind a link",
         "stop noop; echo 'exec touch CANARY' > list; ln -sf ../../list .git/rebase-merge/git-rebase-todo",
         "git rebase --continue",
-        Fate::Removed,
+        Fate::Refused,
     ),
     (
         "a state behind a link",
         "stop 'exec touch CANARY'; mv .git/rebase-merge state; ln -s ../state .git/rebase-merge",
         "git rebase --continue",
-        Fate::Removed,
+        Fate::Refused,
     ),
     (
         "a state made elsewhere",

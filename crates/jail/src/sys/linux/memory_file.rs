@@ -18,14 +18,22 @@ pub(super) fn program(content: &[u8]) -> Result<OwnedFd, Errno> {
     }
 }
 
-fn make(content: &[u8], kind: MemfdFlags) -> Result<OwnedFd, Errno> {
+/// An empty file that can be written, and not executed.
+pub(super) fn writable() -> Result<OwnedFd, Errno> {
+    create(MemfdFlags::NOEXEC_SEAL)
+}
+
+fn create(kind: MemfdFlags) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let made = rustix::fs::memfd_create(c"ringfence", flags | kind);
-    // Kernels before 6.3 do not know either kind.
-    let made = made.or_else(|errno| match errno {
-        Errno::INVAL => rustix::fs::memfd_create(c"ringfence", flags),
-        other => Err(other),
-    })?;
+    match rustix::fs::memfd_create(c"ringfence", flags | kind) {
+        // Kernels before 6.3 do not know either kind.
+        Err(Errno::INVAL) => rustix::fs::memfd_create(c"ringfence", flags),
+        made => made,
+    }
+}
+
+fn make(content: &[u8], kind: MemfdFlags) -> Result<OwnedFd, Errno> {
+    let made = create(kind)?;
     write_all(&made, content)?;
     let all = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
     rustix::fs::fcntl_add_seals(&made, all)?;

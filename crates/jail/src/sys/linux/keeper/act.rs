@@ -462,7 +462,7 @@ const DONE: Done = Done::Answered(Ok(()));
 /// A file with a text of ours, for a caller that believes to write it: what it writes goes nowhere.
 fn written(spot: &Spot, text: &[u8], close: bool) -> Result<Done, Errno> {
     staging::create(&spot.directory, &spot.name, text)?;
-    let nowhere = rustix::fs::memfd_create("ringfence", rustix::fs::MemfdFlags::CLOEXEC)?;
+    let nowhere = crate::sys::linux::memory_file::writable()?;
     Ok(Done::Opened(nowhere, close))
 }
 
