@@ -155,12 +155,6 @@ const PLANTS: &[(&str, &str, &str, Fate)] = &[
         Fate::Removed,
     ),
     (
-        "a link among the resolutions",
-        "mkdir -p .git/rr-cache; ln -s SECRET .git/rr-cache/x",
-        "true",
-        Fate::Told,
-    ),
-    (
         "options of git am",
         "git format-patch -q -1 side; git am 0001*; printf \" '--build-fake-ancestor=CANARY'\" > .git/rebase-apply/apply-opt",
         "git am --continue",
