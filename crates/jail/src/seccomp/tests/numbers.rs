@@ -26,7 +26,7 @@ const UNLISTED: &[&str] = &[
 #[test]
 fn numbers_are_those_of_the_c_library() {
     let Some(abi) = Abi::here() else { return };
-    let known = known();
+    let known = [known(), scheduling()].concat();
     for call in PROFILES.into_iter().flat_map(rows).chain(table::OBSERVED).flat_map(|row| row.calls) {
         let listed = known.iter().find(|(name, _)| *name == call.name).map(|(_, number)| *number);
         assert!(
@@ -36,6 +36,11 @@ fn numbers_are_those_of_the_c_library() {
         );
         assert!(listed.is_none() || listed == call.number(abi), "{}: {listed:?}", call.name);
     }
+}
+
+/// Calls about the scheduling of a process.
+fn scheduling() -> Vec<(&'static str, u32)> {
+    known![SYS_sched_setaffinity, SYS_sched_setattr, SYS_sched_setparam, SYS_sched_setscheduler]
 }
 
 fn known() -> Vec<(&'static str, u32)> {
@@ -114,10 +119,6 @@ fn known() -> Vec<(&'static str, u32)> {
         SYS_semop,
         SYS_semtimedop,
         SYS_sendto,
-        SYS_sched_setaffinity,
-        SYS_sched_setattr,
-        SYS_sched_setparam,
-        SYS_sched_setscheduler,
         SYS_setdomainname,
         SYS_sethostname,
         SYS_setns,

@@ -372,8 +372,9 @@ impl Running {
         let survived = survived(&self.limits, &observed);
         notes
             .extend(survived.map(|overrun| format!("the kernel killed processes of the command: {overrun}")));
-        let (denials, uses) = (report.denials, report.uses);
-        (Outcome { end, survived, duration, denials, uses, notes, captured }, signals)
+        let outcome =
+            Outcome { end, survived, duration, denials: report.denials, uses: report.uses, notes, captured };
+        (outcome, signals)
     }
 
     fn observed(&self, used: Option<Used>) -> Observed {

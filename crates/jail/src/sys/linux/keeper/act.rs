@@ -39,12 +39,12 @@ pub(super) fn perform(shared: &Arc<Shared>, notice: &Notice, callers: &mut Calle
         return Done::Continue;
     }
     let mut attempt =
-        || CallContext::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted));
+        || CallerCall::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted));
     let done = match attempt() {
         // The handle is of an earlier process with the same number.
         Err(Errno::SRCH) if shared.is_waiting(notice.id) => {
             callers.forget(notice.pid);
-            CallContext::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted))
+            CallerCall::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted))
         }
         done => done,
     };
@@ -100,7 +100,7 @@ const fn writes(flags: i32) -> bool {
 }
 
 /// One supervised call: its caller, its paths and its lock.
-pub(super) struct CallContext<'a> {
+pub(super) struct CallerCall<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) notice: &'a Notice,
     pub(super) finder: Finder<'a>,
@@ -108,7 +108,7 @@ pub(super) struct CallContext<'a> {
     pub(super) guard: NamesGuard<'a>,
 }
 
-impl<'a> CallContext<'a> {
+impl<'a> CallerCall<'a> {
     fn reach(shared: &'a Arc<Shared>, notice: &'a Notice, callers: &'a mut Callers) -> Result<Self, Errno> {
         let umask = if shared.umasks_differ.load(std::sync::atomic::Ordering::Acquire) {
             callers.find(notice.pid)?.umask()?

@@ -6,12 +6,12 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::act::CallContext;
+use super::act::CallerCall;
 use super::ground::repository_around;
 use super::path::{Spot, kind};
 use super::refused;
 
-impl CallContext<'_> {
+impl CallerCall<'_> {
     /// Refuses a symbolic link in a repository, but for the one that git makes to see whether there are links.
     pub(super) fn is_linkable(&mut self, spot: &Spot, to: &CString) -> Result<(), Errno> {
         match repository_around(self.shared, spot, &mut self.guard) {

@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, sockopt};
 
 use super::Done;
-use super::act::CallContext;
+use super::act::CallerCall;
 use crate::sys::linux::calls::notify;
 
-impl CallContext<'_> {
+impl CallerCall<'_> {
     /// Binds a socket in the caller's place.
     pub(super) fn bind(&mut self, socket: i32, address: u64, length: i32) -> Result<(), Errno> {
         let socket = self.finder.caller.socket(socket, || self.is_waiting())?;
