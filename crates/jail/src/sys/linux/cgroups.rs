@@ -139,13 +139,16 @@ impl Cgroups {
 
     /// What was used so far.
     pub(crate) fn usage(&self) -> Usage {
-        let held = self.of(Controller::Memory).map(|group| (group, group.version.memory_names()));
-        let count = |group: &Group, file, key| get(&group.handle, file).and_then(|text| field(&text, key));
-        Usage {
-            oom_kills: held.and_then(|(group, names)| count(group, names.events, "oom_kill")).unwrap_or(0),
-            held: held.and_then(|(group, names)| get(&group.handle, names.peak)?.trim().parse().ok()),
-            refused: self.refused(),
-        }
+        let peak = |group: &Group| get(&group.handle, group.version.memory_names().peak)?.trim().parse().ok();
+        let held = self.of(Controller::Memory).and_then(peak);
+        Usage { oom_kills: self.oom_kills(), held, refused: self.refused() }
+    }
+
+    /// Processes that the kernel ended for want of memory.
+    pub(crate) fn oom_kills(&self) -> u64 {
+        let events = |group: &Group| get(&group.handle, group.version.memory_names().events);
+        let text = self.of(Controller::Memory).and_then(events);
+        text.and_then(|text| field(&text, "oom_kill")).unwrap_or(0)
     }
 
     /// Times that a new process was refused.

@@ -99,15 +99,12 @@ impl Init {
         let channel = self.channel.readable();
         let mut fds = [PollFd::new(&channel, PollFlags::IN), PollFd::new(self.end(), PollFlags::IN)];
         rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(broken)?;
-        if fds[0].revents().is_empty() {
-            return self
-                .process
-                .failure()
-                .map_or(Ok(None), |errno| Err(Broken::Part(Part::Init, None, errno)));
-        }
-        match self.channel.receive().map_err(broken)? {
-            None if self.process.failure().is_some() => {
-                Err(Broken::Part(Part::Init, None, self.process.failure().unwrap_or(Errno::IO)))
+        let received =
+            if fds[0].revents().is_empty() { None } else { self.channel.receive().map_err(broken)? };
+        match received {
+            None => {
+                let failed = |errno| Err(Broken::Part(Part::Init, None, errno));
+                self.process.failure().map_or(Ok(None), failed)
             }
             Some((Report::Failed { script, operation, errno }, _)) => {
                 let script = self.scripts.get(usize::from(script));

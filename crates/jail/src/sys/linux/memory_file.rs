@@ -58,11 +58,11 @@ fn unnamed(content: &[u8]) -> Result<OwnedFd, Errno> {
 
 fn unnamed_in(directory: &std::path::Path, content: &[u8]) -> Result<OwnedFd, Errno> {
     use std::os::fd::AsRawFd as _;
-    if rustix::fs::statvfs(directory)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
-        return Err(Errno::ACCESS);
-    }
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     let writable = rustix::fs::open(directory, flags, Mode::from_raw_mode(0o500))?;
+    if rustix::fs::fstatvfs(&writable)?.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC) {
+        return Err(Errno::ACCESS);
+    }
     write_all(&writable, content)?;
     // A file that is open for writing cannot be executed.
     rustix::fs::open(
@@ -72,7 +72,8 @@ fn unnamed_in(directory: &std::path::Path, content: &[u8]) -> Result<OwnedFd, Er
     )
 }
 
-fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<(), Errno> {
+/// Writes all of a content.
+pub(super) fn write_all(file: &OwnedFd, mut content: &[u8]) -> Result<(), Errno> {
     while !content.is_empty() {
         let written = rustix::io::retry_on_intr(|| rustix::io::write(file.as_fd(), content))?;
         content = content.get(written..).unwrap_or_default();

@@ -128,7 +128,7 @@ impl PrewarmedInit {
         let mut ready = idmap::ready(plan)?;
         let tree = tree_steps(plan, &ready.mounts, &base).ok_or(Broken::Outgrown)?;
         let mut script = init.script();
-        setup::rest(&mut script, &rest_of(plan, &tree, &base).get());
+        setup::rest(&mut script, &rest_of(plan, &tree, &base));
         init.run(script, &ready.mounts.iter().map(|(_, mount)| mount.as_fd()).collect::<Vec<_>>())?;
         let mut script = init.script();
         let entrances = groups.entrances();
@@ -173,31 +173,17 @@ fn tree_steps(plan: &Plan, ready: &[(PathBuf, OwnedFd)], base: &Base) -> Option<
     Some(steps)
 }
 
-fn rest_of<'a>(plan: &Plan, tree: &'a [Step], base: &'a Base) -> RestParts<'a> {
+fn rest_of<'a>(plan: &Plan, tree: &'a [Step], base: &Base) -> Rest<'a> {
     let root = options(plan.scratch);
     let mut grants = landlock::rules(&plan.grants, base.handled.as_ref());
     grants.retain(|grant| !base.grants.contains(grant));
-    RestParts { root, grants, tree, base }
-}
-
-/// What the rest of a tree is made of.
-struct RestParts<'a> {
-    root: Options,
-    grants: Vec<setup::Grant>,
-    tree: &'a [Step],
-    base: &'a Base,
-}
-
-impl RestParts<'_> {
-    fn get(&self) -> Rest<'_> {
-        Rest {
-            resized: self.root != self.base.root,
-            root: &self.root,
-            steps: self.tree,
-            before: self.base.steps.len(),
-            grants: &self.grants,
-            landlock: self.base.handled.is_some(),
-        }
+    Rest {
+        resized: root != base.root,
+        root,
+        steps: tree,
+        before: base.steps.len(),
+        grants,
+        landlock: base.handled.is_some(),
     }
 }
 

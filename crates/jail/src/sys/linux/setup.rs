@@ -184,12 +184,12 @@ fn drop_privileges(script: &mut Script, accepted: &[Errno]) {
 pub(super) struct Rest<'a> {
     /// Options of the file system that holds everything private, if they are others than it was made with.
     pub(super) resized: bool,
-    pub(super) root: &'a Options,
+    pub(super) root: Options,
     pub(super) steps: &'a [Step],
     /// How many steps were performed before.
     pub(super) before: usize,
     /// What Landlock allows, besides what nearly every jail allows.
-    pub(super) grants: &'a [Grant],
+    pub(super) grants: Vec<Grant>,
     /// Whether there is a Landlock.
     pub(super) landlock: bool,
 }
@@ -197,12 +197,12 @@ pub(super) struct Rest<'a> {
 /// Builds the rest of the tree, and enters it.
 pub(super) fn rest(script: &mut Script, rest: &Rest<'_>) {
     if rest.resized {
-        rootfs::resize(script, rest.root);
+        rootfs::resize(script, &rest.root);
     }
-    Rootfs { options: rest.root, shared: true }.build(script, rest.steps, rest.before);
+    Rootfs { options: &rest.root, shared: true }.build(script, rest.steps, rest.before);
     if rest.landlock {
         script.part(Part::Landlock);
-        allow(script, rest.grants);
+        allow(script, &rest.grants);
     }
     rootfs::enter(script);
 }
@@ -396,7 +396,7 @@ pub(super) fn wrapper(
     script.part(Part::Lifeline);
     script.add(ops::LIFELINE, arguments![libc::SIGKILL]);
     watch_children(script);
-    command::join_groups(script, to_start);
+    command::join_groups(script, &to_start.groups, false);
     if to_start.streams.has_terminal() {
         terminal(script);
         send(script, ops::HANDED, &[MASTER]);

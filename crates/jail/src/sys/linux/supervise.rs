@@ -382,7 +382,7 @@ impl Running {
         let used = used.unwrap_or_default();
         if status == Status::Exited(0) && self.ended_for.is_none() {
             // It has coped with what it was refused; only processes that the kernel ended count.
-            let usage = if self.cgroups.counts_memory() { self.cgroups.usage() } else { Usage::default() };
+            let usage = if self.cgroups.oom_kills() > 0 { self.cgroups.usage() } else { Usage::default() };
             return Observed { oom_kills: usage.oom_kills, held: usage.held, ..Observed::only(status) };
         }
         let usage = self.cgroups.usage();

@@ -35,8 +35,8 @@ pub(in crate::sys::linux) struct Process {
 impl Process {
     /// Executes a program in a new process that has every signal blocked.
     ///
-    /// `CLONE_VM` makes this cost the same however large this process is. Until the program is executed, a few microseconds
-    /// later, the new process uses nothing of our memory but `start`, which it has for itself.
+    /// `CLONE_VM` makes this cost the same however large this process is. Until the program is executed, the new process uses
+    /// nothing of our memory but `start`, which it has for itself.
     pub(in crate::sys::linux) fn start(program: &Program<'_>) -> Result<Self, Errno> {
         let start = Start::new(Order {
             image: program.image.as_raw_fd(),

@@ -4,12 +4,13 @@
 //! no supervised call may use; see [`is_staging_name`].
 
 use std::ffi::CString;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use super::repository;
+use crate::sys::linux::memory_file::write_all;
 
 /// Prefix of staging names.
 const PREFIX: &[u8] = b".ringfence-staged-";
@@ -163,14 +164,6 @@ fn staging_name() -> Result<CString, Errno> {
     }
     let digits = format!("{:032x}", u128::from_ne_bytes(random));
     CString::new([PREFIX, digits.as_bytes()].concat()).map_err(|_| Errno::INVAL)
-}
-
-fn write_all(file: &OwnedFd, mut text: &[u8]) -> Result<(), Errno> {
-    while !text.is_empty() {
-        let written = rustix::io::retry_on_intr(|| rustix::io::write(file.as_fd(), text))?;
-        text = text.get(written..).unwrap_or_default();
-    }
-    Ok(())
 }
 
 #[cfg(test)]

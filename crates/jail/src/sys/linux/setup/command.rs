@@ -81,7 +81,7 @@ pub(in crate::sys::linux) fn command(script: &mut Script, command: &Command<'_>,
         script.call(libc::SYS_prctl, arguments);
     }
     hand_over(script, handed);
-    join_groups(script, command);
+    join_groups(script, &command.groups, true);
     if command.namespaced {
         script.part(Part::Namespaces);
         script.call(libc::SYS_unshare, arguments![libc::CLONE_NEWCGROUP]);
@@ -122,23 +122,16 @@ fn hand_over(script: &mut Script, handed: &[Register]) {
     close(script, SCRATCH_FD);
 }
 
-/// Joins cgroups. The supervisor has opened them, and its right to do this counts.
-pub(super) fn join_groups(script: &mut Script, command: &Command<'_>) {
+/// Joins cgroups. The supervisor has opened them, and its right to do this counts. A process that was spawned is in those
+/// already in which the kernel could start it.
+pub(super) fn join_groups(script: &mut Script, groups: &[Group], spawned: bool) {
     script.part(Part::Cgroup);
     let own = script.bytes(b"0");
-    for group in &command.groups {
+    for group in groups {
         let joined = script.call(libc::SYS_write, arguments![group.entrance, own, 1]);
-        if group.whole.is_some() && command.can_be_started_in_group() {
-            // It was started there, if the kernel could.
+        if group.whole.is_some() && spawned {
             joined.only_if(NOT_IN_CGROUP);
         }
-    }
-}
-
-impl Command<'_> {
-    /// Whether a process is started by `spawn`, and not by executing something in place of init.
-    fn can_be_started_in_group(&self) -> bool {
-        !self.programs.is_empty()
     }
 }
 
