@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jail::{Choice, Command, End, Layer, Level, Limit, Provider, Spec, hold};
 
@@ -15,6 +15,15 @@ fn alive(word: &str) -> usize {
         fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path().join("cmdline")));
     let lines = processes.filter_map(|path| fs::read(path).ok());
     lines.filter(|line| String::from_utf8_lossy(line).split('\0').any(|it| it == word)).count()
+}
+
+/// Waits for a file that the command makes: a command that was let go has no command line yet.
+fn wait_for(file: &Path) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !file.exists() {
+        assert!(Instant::now() < until, "{} did not appear", file.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// A word that is in no other command line.
@@ -70,6 +79,7 @@ fn nothing_outlives_a_jail_that_is_dropped() {
     let script = "echo >ran; sleep 1000; :";
     let running = hold(NATIVE, &place.spec(&[]), &command(&["sh", "-c", script, &word], &place.work()));
     let running = running.unwrap().release().unwrap();
+    wait_for(&place.work().join("ran"));
     assert!(alive(&word) >= 1);
     drop(running);
     assert_eq!(alive(&word), 0);
