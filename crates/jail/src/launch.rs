@@ -317,6 +317,10 @@ pub struct Outcome {
     pub duration: Duration,
     /// What it was refused, if that was observed.
     pub denials: Vec<Denial>,
+    /// Protected names that it wrote, each once, with what came of the last write.
+    pub protected_writes: Vec<ProtectedWrite>,
+    /// Commits that it made and that change protected names.
+    pub commits: Vec<ProtectedCommit>,
     /// What it used, if that was observed.
     pub uses: Uses,
     /// What else there is to say.
@@ -377,6 +381,42 @@ pub enum Denial {
     Connection(String),
     /// A name that tools outside trust, and why. Told whether refusals are observed or not.
     Protected(PathBuf, &'static ProtectedName),
+}
+
+/// A protected name that a command wrote. A write that was refused is a [`Denial::Protected`] instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProtectedWrite {
+    /// Where.
+    pub path: PathBuf,
+    /// The row of the table.
+    pub name: &'static ProtectedName,
+    /// What came of it.
+    pub result: WriteResult,
+}
+
+/// What came of a write to a protected name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteResult {
+    /// It is there: people and agents read it, and no program acts on it.
+    Allowed,
+    /// It is there: the repository had this content at this path before the run.
+    Known,
+    /// It is not there: git believes that it has checked it out, and the content is new. The repository has it as an object, so
+    /// that a person takes it with `git restore`.
+    Withheld,
+}
+
+/// A commit that was made during a run and changes protected names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProtectedCommit {
+    /// The directory of the repository.
+    pub repository: PathBuf,
+    /// The name of the commit, in full.
+    pub id: String,
+    /// The first line of its message, as it was written: not to be shown unescaped.
+    pub subject: Vec<u8>,
+    /// The protected names that it changes, by their paths in the working tree.
+    pub paths: Vec<(PathBuf, &'static ProtectedName)>,
 }
 
 /// Why there is no jail.

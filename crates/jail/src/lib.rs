@@ -33,8 +33,9 @@ mod uses;
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 pub use git_state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{
-    Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, Provider, Running,
-    Stop, Stream, Streams, Tee, hold, restore_terminal, sight,
+    Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, ProtectedCommit,
+    ProtectedWrite, Provider, Running, Stop, Stream, Streams, Tee, WriteResult, hold, restore_terminal,
+    sight,
 };
 pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};

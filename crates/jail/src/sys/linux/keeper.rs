@@ -37,7 +37,7 @@ use rustix::process::Pid;
 use super::calls::{confine, notify};
 use super::observe::call::{self, Notice};
 use super::observe::{denial, uses};
-use crate::launch::Denial;
+use crate::launch::{Denial, ProtectedCommit, ProtectedWrite};
 use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;
 use crate::uses::{Use, Uses};
@@ -62,6 +62,10 @@ pub(super) struct Keeper {
 pub(super) struct Report {
     /// Refusals, each once, in the order of the first attempts.
     pub(super) denials: Vec<Denial>,
+    /// Protected names that were written.
+    pub(super) protected_writes: Vec<ProtectedWrite>,
+    /// Commits that change protected names.
+    pub(super) commits: Vec<ProtectedCommit>,
     /// Observed uses.
     pub(super) uses: Uses,
     /// Failures of the supervisor itself.

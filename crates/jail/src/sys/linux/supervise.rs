@@ -372,8 +372,17 @@ impl Running {
         let survived = survived(&self.limits, &observed);
         notes
             .extend(survived.map(|overrun| format!("the kernel killed processes of the command: {overrun}")));
-        let outcome =
-            Outcome { end, survived, duration, denials: report.denials, uses: report.uses, notes, captured };
+        let outcome = Outcome {
+            end,
+            survived,
+            duration,
+            denials: report.denials,
+            protected_writes: report.protected_writes,
+            commits: report.commits,
+            uses: report.uses,
+            notes,
+            captured,
+        };
         (outcome, signals)
     }
 
