@@ -106,7 +106,7 @@ impl Settings {
             views: self.views(wish, &chosen),
             toolchains: self.toolchains(wish, &bounds)?,
             ports: self.ports(wish, &bounds)?,
-            protected: self.wished_names(wish, &bounds)?,
+            protected: self.wished_names(wish, &chosen, &bounds)?,
             limits: self.wished_limits(wish, &bounds)?,
             require: chosen.require,
             commands: judging(&chosen, &bounds),
@@ -255,8 +255,14 @@ impl Settings {
 
     /// What the files leave unprotected, and what the command line does on top. A bounding layer that says anything about it has said
     /// everything.
-    fn wished_names(&self, wish: &Wish, bounds: &[Table]) -> Result<Protected, Problem> {
-        let mut protected = self.protected.clone();
+    fn wished_names(
+        &self,
+        wish: &Wish,
+        chosen: &Profile<'_>,
+        bounds: &[Table],
+    ) -> Result<Protected, Problem> {
+        let all = self.protected.clone();
+        let mut protected = if chosen.protects_all { all } else { all.acting() };
         for text in &wish.unprotected {
             let name =
                 protected_name(text).map_err(|message| Problem::new(Code::BadValue, message).hint(NAMES))?;

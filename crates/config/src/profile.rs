@@ -30,6 +30,8 @@ pub(crate) struct Profile<'a> {
     pub(crate) commands: Option<&'a Node>,
     /// What `commands` says.
     section: Mode,
+    /// Whether names are protected, too, that only instruct.
+    pub(crate) protects_all: bool,
     /// The least enforcement that is accepted.
     pub(crate) require: Require,
     /// Paths that may be read.
@@ -68,7 +70,20 @@ impl<'a> Profile<'a> {
         let (read, write, hide) = (Vec::new(), Vec::new(), Vec::new());
         let (require, scope) = (Require::FULL, Scope::BuiltIn);
         let commands = None;
-        Self { writable, network, network_at: None, commands, section, require, read, write, hide, scope }
+        let (network_at, protects_all) = (None, false);
+        Self {
+            writable,
+            network,
+            network_at,
+            commands,
+            section,
+            protects_all,
+            require,
+            read,
+            write,
+            hide,
+            scope,
+        }
     }
 
     /// The nearest word counts; lists add up.
@@ -78,6 +93,9 @@ impl<'a> Profile<'a> {
             (self.network, self.network_at) = (word, Some(node));
         }
         self.commands = find(table, "commands").or(self.commands);
+        if let Some(word) = find(table, "protect").and_then(Node::word) {
+            self.protects_all = word == "all";
+        }
         for layer in Layer::ALL {
             let least = find(table, "require").and_then(|require| find(require.table()?, layer.word()));
             if let Some(level) = least.and_then(level) {
@@ -110,6 +128,7 @@ impl<'a> Profile<'a> {
         self.writable <= other.writable
             && rank(self.network) <= rank(other.network)
             && self.judges_no_less_than(other)
+            && self.protects_all >= other.protects_all
             && Layer::ALL.iter().all(|layer| self.require.least(*layer) >= other.require.least(*layer))
             && within(&self.read, &readable)
             && within(&self.write, &other.write)

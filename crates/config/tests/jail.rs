@@ -306,13 +306,13 @@ fn protected_names_are_left_out_by_the_user_and_within_bounds() {
     type Layers<'a> = &'a [(Scope, &'a str)];
     let rows: &[(Layers<'_>, &[&str], Result<&str, Code>)] = &[
         (&[], &[], Ok("")),
-        (&[], &["CLAUDE.md"], Ok("CLAUDE.md")),
+        (&[], &[".npmrc"], Ok(".npmrc")),
         (&[], &[".vscode/", ".idea"], Ok(".vscode .idea")),
-        (&[(Scope::User, "jail.unprotected = [\".envrc\"]")], &["CLAUDE.md"], Ok("CLAUDE.md .envrc")),
-        (&[(Scope::Managed, "jail.unprotected = [\"CLAUDE.md\"]")], &["CLAUDE.md"], Ok("CLAUDE.md")),
-        (&[(Scope::Managed, "jail.unprotected = [\"CLAUDE.md\"]")], &[".envrc"], Err(Code::LayerWidens)),
-        (&[(Scope::Managed, "jail.unprotected = []")], &["CLAUDE.md"], Err(Code::LayerWidens)),
-        (&[(Scope::Project, "jail.unprotected = []")], &["CLAUDE.md"], Err(Code::LayerWidens)),
+        (&[(Scope::User, "jail.unprotected = [\".envrc\"]")], &[".npmrc"], Ok(".envrc .npmrc")),
+        (&[(Scope::Managed, "jail.unprotected = [\".npmrc\"]")], &[".npmrc"], Ok(".npmrc")),
+        (&[(Scope::Managed, "jail.unprotected = [\".npmrc\"]")], &[".envrc"], Err(Code::LayerWidens)),
+        (&[(Scope::Managed, "jail.unprotected = []")], &[".npmrc"], Err(Code::LayerWidens)),
+        (&[(Scope::Project, "jail.unprotected = []")], &[".npmrc"], Err(Code::LayerWidens)),
         (
             &[
                 (Scope::User, "jail.unprotected = [\".envrc\", \".idea\"]"),
@@ -328,12 +328,40 @@ fn protected_names_are_left_out_by_the_user_and_within_bounds() {
             Wish { unprotected: unprotected.iter().map(ToString::to_string).collect(), ..Wish::default() };
         let said = load(layers).unwrap().jail(&wish);
         let said = said.map(|jail| {
-            let names = ["CLAUDE.md", ".vscode", ".idea", ".envrc", ".npmrc"];
+            let names = [".vscode", ".idea", ".envrc", ".npmrc"];
             let judged = |name: &str| jail.protected.judge(Ground::Tree, Path::new(name), Act::File);
             names.into_iter().filter(|name| judged(name) == Verdict::Free).collect::<Vec<_>>().join(" ")
         });
         let said = said.map_err(|problems| problems.0[0].code);
         assert_eq!(said.as_deref().map_err(|code| *code), *expected, "{layers:?} {unprotected:?}");
+    }
+}
+
+#[test]
+fn names_that_instruct_are_protected_where_the_profile_says_so() {
+    use policy::{Act, Ground, Verdict};
+
+    let all = "[profiles.all]\nextends = \"workspace-write\"\nprotect = \"all\"\n";
+    let less = "[profiles.less]\nextends = \"all\"\nprotect = \"acts\"\n";
+    let own = user(&[all, less, "[profiles.same]\nextends = \"all\"\n"].concat());
+    let bound = |name: &str| load(&[(Scope::Managed, &format!("jail.profile = \"{name}\"\n{all}"))]).unwrap();
+    let rows = [
+        (&own, None, Ok("CLAUDE.md .github/workflows/ci.yml")),
+        (&own, Some("all"), Ok("")),
+        (&own, Some("same"), Ok("")),
+        (&own, Some("less"), Ok("CLAUDE.md .github/workflows/ci.yml")),
+        (&bound("all"), None, Ok("")),
+        (&bound("all"), Some("workspace-write"), Err(Code::LayerWidens)),
+    ];
+    for (settings, profile, expected) in rows {
+        let said = settings.jail(&Wish { profile: profile.map(str::to_owned), ..Wish::default() });
+        let said = said.map(|jail| {
+            let names = ["CLAUDE.md", ".github/workflows/ci.yml", ".envrc", ".vscode/tasks.json"];
+            let judged = |name: &str| jail.protected.judge(Ground::Tree, Path::new(name), Act::File);
+            names.into_iter().filter(|name| judged(name) == Verdict::Free).collect::<Vec<_>>().join(" ")
+        });
+        let said = said.map_err(|problems| problems.0[0].code);
+        assert_eq!(said.as_deref().map_err(|code| *code), expected, "{profile:?}");
     }
 }
 

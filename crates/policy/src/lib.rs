@@ -68,7 +68,7 @@ pub use location::{Location, LocationError, Siblings, lexical};
 pub use path_index::{Case, PathIndex, PathPattern, Reach};
 pub use pattern::{MAX_PATTERN, MAX_REGEX, Pattern, PatternError};
 pub use protected::{
-    Act, Beside, Ground, Protected, ProtectedName, ProtectedNames, Ruling, Standing, Surroundings,
+    Act, Beside, Ground, Protected, ProtectedName, ProtectedNames, Ruling, Standing, Surroundings, Tier,
     UNFINISHED, UNFINISHED_DEPTH, Verdict, is_repository,
 };
 pub use request::{Arguments, Kind, Request, Want};

@@ -24,6 +24,8 @@ pub struct ProtectedName {
     pub(crate) parts: &'static [&'static str],
     /// What a change needs.
     pub standing: Standing,
+    /// Who heeds it.
+    pub tier: Tier,
     /// Whether it also counts in directories into which package managers unpack what others publish.
     pub in_stores: bool,
     /// What a tool outside would do.
@@ -37,6 +39,15 @@ pub enum Standing {
     Never,
     /// A person who agrees, or a setting.
     Ask,
+}
+
+/// Who heeds a protected name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Tier {
+    /// A program, which runs what it says or takes settings from it without asking.
+    Acts,
+    /// People and agents, who read it.
+    Instructs,
 }
 
 /// What is about to happen to a name.
@@ -91,13 +102,34 @@ pub enum Verdict {
 pub struct Protected {
     /// Names that are not.
     free: BTreeSet<&'static str>,
+    /// Whether names are protected that only instruct.
+    instructing: bool,
 }
 
 impl Protected {
     /// Every name.
     #[must_use]
     pub const fn all() -> Self {
-        Self { free: BTreeSet::new() }
+        Self { free: BTreeSet::new(), instructing: true }
+    }
+
+    /// Without those that only instruct.
+    #[must_use]
+    pub fn acting(self) -> Self {
+        Self { instructing: false, ..self }
+    }
+
+    /// The row of a path that only instructs and is not protected for that reason: a change of it is told.
+    #[must_use]
+    pub fn instructing(&self, ground: Ground, path: &Path, act: Act) -> Option<&'static ProtectedName> {
+        if self.instructing {
+            return None;
+        }
+        let everything = Self { free: self.free.clone(), instructing: true };
+        match everything.judge(ground, path, act) {
+            Verdict::Kept(row) if row.tier == Tier::Instructs => Some(row),
+            _ => None,
+        }
     }
 
     /// Leaves one out, by its name in the table. `false`: there is no such name.
@@ -185,7 +217,7 @@ impl Protected {
     }
 
     fn holds(&self, row: &ProtectedName) -> bool {
-        !self.free.contains(row.name)
+        !self.free.contains(row.name) && (self.instructing || row.tier == Tier::Acts)
     }
 }
 

@@ -114,6 +114,12 @@ static PROFILE: &[Key] = &[
         Narrow::Order(&["open", "broker", "none"]),
         "Which network a process sees.",
     ),
+    Key::new(
+        "protect",
+        Kind::Choice(&["acts", "all"]),
+        Narrow::Order(&["acts", "all"]),
+        "Which protected names a command cannot change: those that programs act on, or also those that people and agents read.",
+    ),
     Key::new("commands", MODES, CLOSER, "How closely command lines are judged in it."),
     Key::new(
         "require",
