@@ -244,7 +244,9 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
     }
     let store = parts.iter().position(|part| is(part, STORES));
     let outside = &parts[..store.unwrap_or(parts.len())];
-    let named = (0..outside.len()).find_map(|at| from(&outside[at..], act));
+    // Programs act on files. An empty directory is none, and git makes it before it checks out what lies in it.
+    let named = (act != Act::Directory).then(|| (0..outside.len()).find_map(|at| from(&outside[at..], act)));
+    let named = named.flatten();
     named.map_or_else(|| bare(parts, act), Verdict::Kept)
 }
 
@@ -291,6 +293,15 @@ const BEGINS: [bool; 256] = {
     }
     begins
 };
+
+/// What is missing from a path to the name of a row; `None` if the path does not end with a beginning of it.
+fn rest_of(row: &ProtectedName, parts: &[&[u8]]) -> Option<&'static [&'static str]> {
+    let ends_with = |count: &usize| {
+        let end = parts.len().checked_sub(*count).map(|start| &parts[start..]);
+        end.is_some_and(|end| fits(&row.parts[..*count], end))
+    };
+    (1..row.parts.len()).find(ends_with).map(|count| &row.parts[count..])
+}
 
 /// Whether components fit names, as far as there are both.
 fn fits(names: &[&str], parts: &[&[u8]]) -> bool {

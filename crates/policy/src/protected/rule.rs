@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Act, Ground, MAKES_REPOSITORY, Protected, ProtectedName, ROWS, Verdict, is, is_repository, of_bare,
-    parts, same,
+    parts, rest_of, same,
 };
 
 /// Says what lies on disk. Directories are given by their paths below the top of the ground.
@@ -52,7 +52,14 @@ impl Protected {
     /// Judges a path below the top of its ground to the end. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn rule(&self, ground: Ground, path: &Path, act: Act, disk: &impl Surroundings) -> Ruling {
-        let verdict = self.judge(ground, path, act);
+        let mut verdict = self.judge(ground, path, act);
+        if let (Verdict::Kept(row), Act::Placed) = (verdict, act)
+            && !row.in_stores
+            && !matches!(self.judge(ground, path, Act::File), Verdict::Kept(_))
+            && !self.brings(path, disk)
+        {
+            verdict = Verdict::Free;
+        }
         match verdict {
             Verdict::Kept(name) => Ruling::Refused(name),
             Verdict::Pointer(name) => Ruling::Pointer(name),
@@ -69,6 +76,19 @@ impl Protected {
                 name.map_or(Ruling::Free, Ruling::Refused)
             }
         }
+    }
+
+    /// Whether a directory has a protected name in it that begins with its own. One that cannot be looked at has.
+    fn brings(&self, path: &Path, disk: &impl Surroundings) -> bool {
+        let parts = parts(path);
+        let rows = ROWS.iter().filter(|row| !row.in_stores && self.holds(row));
+        let mut rests = rows.filter_map(|row| rest_of(row, &parts));
+        rests.any(|rest| match rest {
+            [name] if !name.contains('*') => disk.has(path, name),
+            // What lies further down is not looked for.
+            [first, _, ..] if !first.contains('*') => disk.has(path, first),
+            _ => true,
+        })
     }
 
     /// The row that keeps a repository of any name where it is.
@@ -164,11 +184,19 @@ mod tests {
     const BROKEN: Disk = Disk(&["b/config"], &["b"]);
     const BELOW_HOOKS: Disk = Disk(&["hooks/b/HEAD", "hooks/b/objects", "hooks/b/refs"], &[]);
     const PART_BELOW_HOOKS: Disk = Disk(&["hooks/HEAD", "hooks/objects"], &[]);
+    const TOOLS: Disk = Disk(&["tools/x", "a/tools/bazel", ".github/workflows"], &[]);
     const IN_GIT: Disk = Disk(&[".git/x/HEAD", ".git/x/objects", ".git/x/refs"], &[]);
 
     #[test]
     fn names_depend_on_what_lies_around_them() {
-        let rows: [(&Disk, &str, Act, bool); 33] = [
+        let rows: [(&Disk, &str, Act, bool); 40] = [
+            (&TOOLS, "tools", Act::Placed, false),
+            (&TOOLS, "a/tools", Act::Placed, true),
+            (&TOOLS, "tools/bazel", Act::Placed, true),
+            (&TOOLS, "tools/bazel/tools", Act::Placed, true),
+            (&TOOLS, ".github", Act::Placed, true),
+            (&TOOLS, ".hg", Act::Placed, true),
+            (&TOOLS, ".cargo", Act::Placed, false),
             (&WHOLE, "b/config", Act::File, true),
             (&WHOLE, "b/HEAD", Act::File, false),
             (&WHOLE, "b/commondir", Act::File, true),
