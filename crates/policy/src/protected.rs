@@ -119,19 +119,6 @@ impl Protected {
         Self { instructing: false, ..self }
     }
 
-    /// The row of a path that only instructs and is not protected for that reason: a change of it is told.
-    #[must_use]
-    pub fn instructing(&self, ground: Ground, path: &Path, act: Act) -> Option<&'static ProtectedName> {
-        if self.instructing {
-            return None;
-        }
-        let everything = Self { free: self.free.clone(), instructing: true };
-        match everything.judge(ground, path, act) {
-            Verdict::Kept(row) if row.tier == Tier::Instructs => Some(row),
-            _ => None,
-        }
-    }
-
     /// Leaves one out, by its name in the table. `false`: there is no such name.
     #[must_use]
     pub fn leave_out(&mut self, name: &str) -> bool {
@@ -176,21 +163,12 @@ impl Protected {
     /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn judge(&self, ground: Ground, path: &Path, act: Act) -> Verdict {
-        let parts = parts(path);
-        let verdict = match ground {
-            Ground::Repository => in_repository(&parts, act),
-            Ground::Tree => in_tree(&parts, act),
-        };
-        let row = match verdict {
-            Verdict::Free => return Verdict::Free,
-            Verdict::Kept(row)
-            | Verdict::KeptInRepository { name: row, .. }
-            | Verdict::KeptIfComplete(row)
-            | Verdict::Pointer(row)
-            | Verdict::Common(row)
-            | Verdict::Settings(row) => row,
-        };
-        if self.holds(row) { verdict } else { Verdict::Free }
+        self.held(judge(ground, path, act))
+    }
+
+    /// A verdict as far as its row is protected.
+    fn held(&self, verdict: Verdict) -> Verdict {
+        if verdict.row().is_some_and(|row| self.holds(row)) { verdict } else { Verdict::Free }
     }
 
     /// Whether only the names of git count at a path and below it: in a repository, and where package managers unpack. What was
@@ -216,8 +194,36 @@ impl Protected {
         })
     }
 
+    /// Whether a row is not protected because it only instructs.
+    fn only_tells(&self, row: &ProtectedName) -> bool {
+        !self.instructing && row.tier == Tier::Instructs && !self.free.contains(row.name)
+    }
+
     fn holds(&self, row: &ProtectedName) -> bool {
         !self.free.contains(row.name) && (self.instructing || row.tier == Tier::Acts)
+    }
+}
+
+/// Judges a path, whatever is left out.
+fn judge(ground: Ground, path: &Path, act: Act) -> Verdict {
+    let parts = parts(path);
+    match ground {
+        Ground::Repository => in_repository(&parts, act),
+        Ground::Tree => in_tree(&parts, act),
+    }
+}
+
+impl Verdict {
+    fn row(self) -> Option<&'static ProtectedName> {
+        match self {
+            Self::Free => None,
+            Self::Kept(row)
+            | Self::KeptInRepository { name: row, .. }
+            | Self::KeptIfComplete(row)
+            | Self::Pointer(row)
+            | Self::Common(row)
+            | Self::Settings(row) => Some(row),
+        }
     }
 }
 

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{
-    Act, Ground, MAKES_REPOSITORY, Protected, ProtectedName, ROWS, Verdict, is, is_repository, of_bare,
-    parts, rest_of, same,
+    Act, Ground, MAKES_REPOSITORY, Protected, ProtectedName, ROWS, Verdict, is, is_repository, judge,
+    of_bare, parts, rest_of, same,
 };
 
 /// Says what lies on disk. Directories are given by their paths below the top of the ground.
@@ -25,6 +25,8 @@ pub trait Surroundings {
 pub enum Ruling {
     /// It may.
     Free,
+    /// It may, and is told: people and agents read it.
+    Told(&'static ProtectedName),
     /// It may not.
     Refused(&'static ProtectedName),
     /// The pointer of a working tree to its repository: only what git itself would write there.
@@ -36,11 +38,11 @@ pub enum Ruling {
 }
 
 impl Ruling {
-    /// The protected name that is touched.
+    /// The protected name that is touched and may not be.
     #[must_use]
     pub const fn name(self) -> Option<&'static ProtectedName> {
         match self {
-            Self::Free => None,
+            Self::Free | Self::Told(_) => None,
             Self::Refused(name) | Self::Pointer(name) | Self::Common(name) | Self::Settings(name) => {
                 Some(name)
             }
@@ -52,7 +54,9 @@ impl Protected {
     /// Judges a path below the top of its ground to the end. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn rule(&self, ground: Ground, path: &Path, act: Act, disk: &impl Surroundings) -> Ruling {
-        let mut verdict = self.judge(ground, path, act);
+        let whole = judge(ground, path, act);
+        let told = whole.row().filter(|row| self.only_tells(row));
+        let mut verdict = self.held(whole);
         if let (Verdict::Kept(row), Act::Placed) = (verdict, act)
             && !row.in_stores
             && !matches!(self.judge(ground, path, Act::File), Verdict::Kept(_))
@@ -73,7 +77,7 @@ impl Protected {
                     || (verdict != Verdict::Free).then(|| self.completing(&parts, disk)).flatten();
                 let itself = || (act == Act::Placed).then(|| self.moving(&parts, path, disk)).flatten();
                 let name = inside.next().map(|(_, name)| name).or_else(completing).or_else(itself);
-                name.map_or(Ruling::Free, Ruling::Refused)
+                name.map_or_else(|| told.map_or(Ruling::Free, Ruling::Told), Ruling::Refused)
             }
         }
     }
@@ -186,6 +190,29 @@ mod tests {
     const PART_BELOW_HOOKS: Disk = Disk(&["hooks/HEAD", "hooks/objects"], &[]);
     const TOOLS: Disk = Disk(&["tools/x", "a/tools/bazel", ".github/workflows"], &[]);
     const IN_GIT: Disk = Disk(&[".git/x/HEAD", ".git/x/objects", ".git/x/refs"], &[]);
+
+    #[test]
+    fn names_that_instruct_are_told_or_refused() {
+        let row = |path: &str, protected: &Protected| match protected.rule(
+            Ground::Tree,
+            Path::new(path),
+            Act::File,
+            &WHOLE,
+        ) {
+            Ruling::Told(row) => format!("told {}", row.name),
+            Ruling::Refused(row) => format!("refused {}", row.name),
+            _ => "free".to_owned(),
+        };
+        let acting = Protected::all().acting();
+        let mut without = acting.clone();
+        assert!(without.leave_out("CLAUDE.md"));
+        assert_eq!(row("a/CLAUDE.md", &acting), "told CLAUDE.md");
+        assert_eq!(row("a/CLAUDE.md", &Protected::all()), "refused CLAUDE.md");
+        assert_eq!(row("a/CLAUDE.md", &without), "free");
+        assert_eq!(row(".github/workflows/a.yml", &acting), "told .github/workflows");
+        assert_eq!(row(".vscode/tasks.json", &acting), "refused .vscode");
+        assert_eq!(row("b/config", &acting), "refused .git/config");
+    }
 
     #[test]
     fn names_depend_on_what_lies_around_them() {
