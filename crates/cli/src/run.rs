@@ -24,7 +24,7 @@ use std::time::Instant;
 use config::{JailSettings, Jailing, Problems, Settings};
 use jail::environment::{self, Wanted};
 use jail::toolchain;
-use jail::{Early, Spec};
+use jail::{CommitRecord, Early, Spec};
 use policy::{Code, RuleRef, Shown};
 use shell::Dialect;
 
@@ -110,13 +110,14 @@ pub(crate) fn prepare(
     let sight = Sight { workspace, home: &home, git: &git, repository, project, own: &own, environment };
     let mut spec = spec::spec(&settings, sight)?;
     spec.toolchains = toolchains;
+    let state = around.places.state.as_deref();
+    spec.commit_record = state.map(|state| CommitRecord::at(&state.join("ringfence/commits")));
     let notes = note.filter(|_| git::is_worth_saying(&found, args)).into_iter().collect();
     let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
-    let state = around.places.state.as_deref();
     let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
     let overlay = overlay.transpose()?;
     overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;

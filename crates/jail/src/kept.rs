@@ -1,7 +1,7 @@
 //! Protected names that exist already, as far as they lie at the top of what can be changed.
 //!
-//! They are mounted read-only where there are mounts: a second wall beside whoever watches over names, and what keeps them from
-//! being removed. Nothing is walked, so that a launch costs the same in a large tree as in a small one.
+//! They are mounted read-only where there are mounts: a second wall beside the notify supervisor, and what keeps them from being
+//! removed. In a working tree of git only the names of the repository are: git replaces the others when it changes branches. Nothing is walked, so that a launch costs the same in a large tree as in a small one.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,13 +14,12 @@ use rustix::fs::{FileType, Mode as Bits, OFlags};
 use crate::repository::{small, stat};
 use crate::spec::{Mode, Spec};
 
-/// The protected names that exist at the top of every view that can be changed, in the repositories there, and what the
-/// settings of these name. What has a view of its own is left out: somebody said how it is seen.
+/// The protected names that exist at the top of every view that can be changed, and in the repositories there. What has a view of its own is left out: somebody said how it is seen.
 pub(crate) fn kept(spec: &Spec) -> Vec<PathBuf> {
     let mut found = Found { spec, paths: BTreeSet::new() };
     for view in spec.views.iter().filter(|view| view.mode == Mode::ReadWrite) {
         if spec.repositories.contains(&view.path) {
-            found.repository(&view.path, &spec.workspace);
+            found.repository(&view.path);
         } else {
             found.tree(&view.path);
         }
@@ -33,18 +32,22 @@ pub(crate) fn kept(spec: &Spec) -> Vec<PathBuf> {
     paths
 }
 
-/// The paths that the settings of the repositories there name, where nothing is yet and the jail could make something: git would run
-/// or read it.
+/// The paths that the settings of the repositories there name, whether something is there or the jail could make it: git would run or
+/// read it.
 #[cfg(target_os = "linux")]
-pub(crate) fn absent(spec: &Spec) -> Vec<PathBuf> {
+pub(crate) fn named_by_settings(spec: &Spec) -> Vec<PathBuf> {
     let views = spec.views.iter().filter(|view| view.mode == Mode::ReadWrite);
     let named = views.flat_map(|view| {
         let git = view.path.join(".git");
         let own = spec.repositories.contains(&view.path);
         if own { named(&view.path, &spec.workspace) } else { named(&git, &view.path) }
     });
-    let absent = named.take(MOST_NAMED).filter_map(|path| missing(&path));
-    absent.filter(|path| spec.mode_at(path) == Some(Mode::ReadWrite)).collect()
+    let real = named
+        .take(MOST_NAMED)
+        .filter_map(|path| std::fs::canonicalize(&path).ok().or_else(|| missing(&path)));
+    // Nothing takes the whole workspace away.
+    let below = |path: &PathBuf| spec.views.iter().all(|view| !view.path.starts_with(path));
+    real.filter(|path| below(path) && spec.mode_at(path) == Some(Mode::ReadWrite)).collect()
 }
 
 /// The real path of something that is not there, if it has one.
@@ -67,28 +70,21 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn tree(&mut self, top: &Path) {
-        for name in names(top, &self.spec.protected) {
-            self.add(top.join(name));
-        }
         let git = top.join(".git");
         match stat(&git).map(|found| FileType::from_raw_mode(found.st_mode)) {
-            Some(FileType::Directory) => self.repository(&git, top),
+            Some(FileType::Directory) => self.repository(&git),
             Some(FileType::RegularFile) => self.add(git),
-            _ => {}
+            // Git replaces files in a working tree, and removes them first: nothing can be mounted on them.
+            _ => names(top, &self.spec.protected).into_iter().for_each(|name| self.add(top.join(name))),
         }
     }
 
-    /// The names of a repository, and what its settings name. Its own settings stay as they are: git changes them itself, and whether
-    /// it may is looked at line by line.
-    fn repository(&mut self, git: &Path, tree: &Path) {
+    /// The names of a repository. Its own settings stay as they are: git changes them itself, and whether it may is looked at line by
+    /// line.
+    fn repository(&mut self, git: &Path) {
         let names: Vec<_> = self.spec.protected.in_repository().collect();
         for name in names {
             self.add(git.join(name));
-        }
-        let by_settings = named(git, tree).into_iter().take(MOST_NAMED);
-        let real = |path: PathBuf| std::fs::canonicalize(path).ok();
-        for path in by_settings.filter_map(real) {
-            self.add(path);
         }
     }
 
@@ -198,6 +194,25 @@ mod tests {
 
     /// What is kept of a tree of these files, where `->` makes a link.
     fn kept_of(files: &[(&str, &str)], views: &[(&str, Mode)]) -> String {
+        found(files, views, kept)
+    }
+
+    /// What the settings of the workspace's repository name.
+    fn named_of(files: &[(&str, &str)]) -> String {
+        let sorted = |spec: &Spec| {
+            let mut named = named_by_settings(spec);
+            named.sort();
+            named.dedup();
+            named
+        };
+        found(files, &[], sorted)
+    }
+
+    fn found(
+        files: &[(&str, &str)],
+        views: &[(&str, Mode)],
+        look: impl FnOnce(&Spec) -> Vec<PathBuf>,
+    ) -> String {
         let stage = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(stage.path()).unwrap();
         for (path, text) in files {
@@ -214,7 +229,7 @@ mod tests {
             spec.repositories.push(top.join("git"));
         }
         let shown = |path: PathBuf| path.strip_prefix(&top).unwrap().display().to_string();
-        kept(&spec).into_iter().map(shown).collect::<Vec<_>>().join(" ")
+        look(&spec).into_iter().map(shown).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -253,6 +268,7 @@ mod tests {
     #[test]
     fn names_of_repositories_are_kept() {
         let files = [
+            ("ws/.envrc", ""),
             ("ws/.git/hooks/a", ""),
             ("ws/.git/config", ""),
             ("ws/.git/info/attributes", ""),
@@ -285,11 +301,11 @@ mod tests {
             ("ws/src/main.rs", ""),
         ];
         assert_eq!(
-            kept_of(&files, &[]),
+            named_of(&files),
             "ws/tools/again ws/tools/b ws/tools/clean.py ws/tools/deep ws/tools/hooks ws/tools/more ws/tools/watch"
         );
         // Nothing takes the whole workspace away.
         let files = [("ws/.git/config", "[core]\nhooksPath = .\nattributesFile = ../ws\n"), ("ws/a", "")];
-        assert_eq!(kept_of(&files, &[]), "");
+        assert_eq!(named_of(&files), "");
     }
 }

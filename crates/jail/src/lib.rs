@@ -14,8 +14,10 @@
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
 pub mod bridge;
+mod commit_record;
 mod enforcement;
 pub mod environment;
+mod git_history;
 mod git_state;
 mod kept;
 mod launch;
@@ -30,7 +32,9 @@ mod sys;
 pub mod toolchain;
 mod uses;
 
+pub use commit_record::CommitRecord;
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+pub use git_history::{ObjectId, ObjectIdError};
 pub use git_state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, ProtectedCommit,

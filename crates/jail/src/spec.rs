@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use policy::{Limits, Protected};
 
+use crate::commit_record::CommitRecord;
 use crate::enforcement::Require;
 use crate::toolchain;
 
@@ -30,6 +31,8 @@ pub struct Spec {
     pub protected: Protected,
     /// Which of the views that can be changed are directories of git repositories, rather than have them inside.
     pub repositories: Vec<PathBuf>,
+    /// Where commits are recorded that jails make. `None`: no content counts as known, and git cannot check protected names out.
+    pub commit_record: Option<CommitRecord>,
     /// Which network is seen.
     pub network: Network,
     /// Where somebody outside listens inside the jail's own network, see [`crate::Held::listeners`].
@@ -119,6 +122,7 @@ impl Spec {
             kept: Vec::new(),
             protected: Protected::all(),
             repositories: Vec::new(),
+            commit_record: None,
             network: Network::None,
             listen: Vec::new(),
             dial: false,

@@ -119,6 +119,12 @@ impl Protected {
         Self { instructing: false, ..self }
     }
 
+    /// With those that only instruct.
+    #[must_use]
+    pub fn everything(self) -> Self {
+        Self { instructing: true, ..self }
+    }
+
     /// Leaves one out, by its name in the table. `false`: there is no such name.
     #[must_use]
     pub fn leave_out(&mut self, name: &str) -> bool {
@@ -405,6 +411,9 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let alternates = of_repository(&rest[end..]);
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
+        (Some(row), [.., _, last]) if row.name == ".git/config" && is(last, &["config"]) => {
+            Verdict::Settings(row)
+        }
         (Some(row), _) => Verdict::Kept(row),
         (None, [.., last]) if is(last, MAKES_REPOSITORY) => kept(".git/modules", Verdict::KeptIfComplete),
         (None, []) => kept(".git/modules", Verdict::Kept),

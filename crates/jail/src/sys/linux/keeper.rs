@@ -9,12 +9,14 @@
 
 mod act;
 mod caller;
+mod checkout;
 mod fold;
 mod ground;
 mod known;
 mod links;
 mod names_lock;
 mod path;
+mod references;
 mod repository;
 mod settings;
 mod socket;
@@ -30,20 +32,23 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use policy::Protected;
-use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, Timespec};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::calls::{confine, notify};
 use super::observe::call::{self, Notice};
 use super::observe::{denial, uses};
-use crate::launch::{Denial, ProtectedCommit, ProtectedWrite};
+use crate::commit_record::CommitRecord;
+use crate::launch::{Denial, ProtectedCommit, ProtectedWrite, WriteResult};
 use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;
 use crate::uses::{Use, Uses};
+use checkout::Checkouts;
 use ground::Grounds;
 use known::Repositories;
 use names_lock::NamesLock;
+use references::References;
 use socket::SocketNames;
 
 /// Threads that answer the supervised calls of a jail until its last process has ended.
@@ -85,6 +90,8 @@ pub(super) struct About {
     pub(super) user: Owner,
     /// Visible paths, if refusals are explained.
     pub(super) sight: Option<Sight>,
+    /// Where commits are recorded that jails make.
+    pub(super) record: Option<CommitRecord>,
 }
 
 impl About {
@@ -93,7 +100,12 @@ impl About {
         let grounds = Grounds::of(spec, plan);
         let user = plan.identity.outside;
         let sight = explain.then(|| Sight::of(plan));
-        (sight.is_some() || !grounds.is_empty()).then_some(Self { grounds, user, sight })
+        (sight.is_some() || !grounds.is_empty()).then_some(Self {
+            grounds,
+            user,
+            sight,
+            record: spec.commit_record.clone(),
+        })
     }
 
     /// Returns true if names are made by the supervisor.
@@ -119,10 +131,15 @@ struct Shared {
     /// Held from the lookup of a path until the call is done.
     names_lock: NamesLock,
     repositories: Repositories,
+    references: References,
+    checkouts: Checkouts,
+    /// Before the command started.
+    start: Timespec,
     sockets: SocketNames,
     /// Failures of the supervisor itself.
     failures: Mutex<Vec<String>>,
     told: Mutex<Told>,
+    writes: Mutex<Vec<ProtectedWrite>>,
     seen: Mutex<Uses>,
     /// The directory in which a name was made last.
     place: Mutex<Option<Place>>,
@@ -154,6 +171,7 @@ impl Keeper {
     /// Starts listening. `root` is the root directory of the jail, and `first` its first process.
     pub(super) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Result<Self, Errno> {
         notify::listen_on_the_spot(listener.as_fd());
+        let references = References::new(about.record.clone());
         let shared = Arc::new(Shared {
             listener,
             root,
@@ -164,9 +182,13 @@ impl Keeper {
             umasks_differ: AtomicBool::new(false),
             names_lock: NamesLock::default(),
             repositories: Repositories::default(),
+            references,
+            checkouts: Checkouts::default(),
+            start: rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse),
             sockets: SocketNames::default(),
             failures: Mutex::default(),
             told: Mutex::default(),
+            writes: Mutex::default(),
             seen: Mutex::default(),
             place: Mutex::default(),
         });
@@ -185,6 +207,14 @@ impl Keeper {
     pub(super) fn report(self) -> Report {
         let stuck = self.ended.recv_timeout(LAST_CALLS) == Err(RecvTimeoutError::Timeout);
         let mut report = Report::default();
+        if !stuck {
+            checkout::finish_all(&self.shared);
+            let everything = self.shared.protected().clone().everything();
+            (report.commits, report.notes) = self.shared.references.end(&everything);
+        }
+        if let Some(mut writes) = available(&self.shared.writes) {
+            report.protected_writes = std::mem::take(&mut writes);
+        }
         if let Some(mut told) = available(&self.shared.told) {
             report.denials = std::mem::take(&mut told.order);
         }
@@ -192,7 +222,7 @@ impl Keeper {
             report.uses = std::mem::take(&mut seen);
         }
         if let Some(mut failures) = available(&self.shared.failures) {
-            report.notes = std::mem::take(&mut failures);
+            report.notes.append(&mut failures);
         }
         report.notes.extend(stuck.then(|| STUCK.to_owned()));
         report
@@ -243,6 +273,9 @@ impl Shared {
         }
         drop(looking);
         let Some(notice) = call::next(&self.listener) else { return };
+        if let Err(errno) = self.references.start() {
+            self.fail(format!("cannot start a thread of the notify supervisor: {errno}"));
+        }
         let others = if call::ends_by_itself() { 2 } else { 0 };
         for _ in 0..others {
             let (listening, alive) = (Arc::clone(self), alive.clone());
@@ -330,6 +363,17 @@ impl Shared {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.order.len() < MOST && told.known.insert(denial.clone()) {
             told.order.push(denial);
+        }
+    }
+
+    /// Records that a protected name was written. The last result counts.
+    fn wrote(&self, path: PathBuf, name: &'static policy::ProtectedName, result: WriteResult) {
+        let mut writes = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = writes.iter().position(|write| write.path == path);
+        match known {
+            Some(at) => writes[at].result = result,
+            None if writes.len() < MOST => writes.push(ProtectedWrite { path, name, result }),
+            None => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Arc;
 
-use policy::Act;
+use policy::{Act, ProtectedName};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
@@ -14,7 +14,8 @@ use super::ground::{Permission, judge};
 use super::known::Identity;
 use super::names_lock::NamesGuard;
 use super::path::{Finder, Found, Spot, kind};
-use super::{AbortOnPanic, Done, Shared, refused, settings, staging};
+use super::{AbortOnPanic, Done, Shared, checkout, refused, settings, staging};
+use crate::launch::WriteResult;
 use crate::sys::linux::observe::call::{Notice, int};
 
 /// A call that is made here.
@@ -121,6 +122,7 @@ impl<'a> CallerCall<'a> {
     }
 
     fn act(&mut self, wanted: &Wanted) -> Result<Done, Errno> {
+        checkout::finish_closed(self.shared);
         match wanted {
             Wanted::Rename { .. } => self.guard.take_alone(),
             Wanted::SocketName { .. } | Wanted::Umask(_) => {}
@@ -203,6 +205,7 @@ impl<'a> CallerCall<'a> {
     fn open_spot(&mut self, spot: &Spot, how: Opening, followed: bool) -> Result<Done, Errno> {
         let Opening { flags, mode, close } = how;
         match judge(self.shared, spot, Act::File, &mut self.guard)? {
+            Permission::Known(name) => return self.check_out(spot, how, name),
             Permission::Written(text) if flags.contains(OFlags::CREATE) => {
                 return written(spot, &text, close);
             }
@@ -226,6 +229,21 @@ impl<'a> CallerCall<'a> {
             }
             opened => opened,
         }
+    }
+
+    /// Gives a program that checks files out a file to write whose content is looked at before it gets its name.
+    fn check_out(&mut self, spot: &Spot, how: Opening, row: &'static ProtectedName) -> Result<Done, Errno> {
+        let Opening { flags, mode, close } = how;
+        let writes = flags.intersects(OFlags::WRONLY | OFlags::RDWR) && flags.contains(OFlags::CREATE);
+        let new = writes && kind(&spot.directory, &spot.name).is_none();
+        if !new || !self.finder.caller.program().is_ok_and(|program| checkout::checks_out(&program)) {
+            return Err(refused(self.shared, spot.full(), row));
+        }
+        self.is_waiting()?;
+        let spot = spot.try_clone()?;
+        self.guard.release();
+        let file = checkout::begin(self.shared, spot, row, flags, Mode::from_raw_mode(mode))?;
+        Ok(Done::Opened(file, close))
     }
 
     /// Opens the object of a handle, even if its name leads elsewhere by now.
@@ -286,7 +304,8 @@ impl<'a> CallerCall<'a> {
         self.free(&spot, Act::Directory)?;
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
         self.shared.forget_places();
-        if spot.name.to_bytes().eq_ignore_ascii_case(b".git") {
+        let in_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
+        if spot.name.to_bytes().eq_ignore_ascii_case(b".git") || spot.path.components().any(in_git) {
             self.shared.repositories.remember_made(Identity::named(&spot.directory, &spot.name)?);
         }
         Ok(())
@@ -313,6 +332,10 @@ impl<'a> CallerCall<'a> {
 
     fn link(&mut self, from: (i32, u64), to: (i32, u64), flags: i32) -> Result<(), Errno> {
         let spot = self.new_file(to)?;
+        // A link replaces nothing. Whoever tries it first and renames then has not tried to.
+        if kind(&spot.directory, &spot.name).is_some() {
+            return Err(Errno::EXIST);
+        }
         let source = self.source(from, flags)?;
         self.free(&spot, Act::Placed)?;
         match source {
@@ -348,6 +371,7 @@ impl<'a> CallerCall<'a> {
                 let replaced = settings::replace(self.shared, &old, &new, flags);
                 return replaced.unwrap_or_else(|| Err(refused(self.shared, new.full(), name)));
             }
+            Permission::Known(name) => return self.replace_known(&old, &new, flags, name),
             Permission::Written(_) => return Err(Errno::PERM),
         }
         let grounds = &self.shared.about.grounds;
@@ -378,6 +402,26 @@ impl<'a> CallerCall<'a> {
         let moved = rustix::fs::renameat_with(&old.directory, &old.name, &new.directory, &new.name, flags);
         self.shared.forget_places();
         moved
+    }
+
+    /// Renames a file to a protected name, if the repository had its content there.
+    fn replace_known(
+        &mut self,
+        old: &Spot,
+        new: &Spot,
+        flags: u32,
+        row: &'static ProtectedName,
+    ) -> Result<(), Errno> {
+        // `EXDEV` has the caller copy it, name by name.
+        if kind(&old.directory, &old.name) == Some(FileType::Directory) {
+            return Err(Errno::XDEV);
+        }
+        let replaced = (flags == 0).then(|| checkout::replace(self.shared, old, new)).flatten();
+        let Some(replaced) = replaced else { return Err(refused(self.shared, new.full(), row)) };
+        if replaced.is_ok() {
+            self.shared.wrote(new.full(), row, WriteResult::Known);
+        }
+        replaced
     }
 
     fn truncate(&mut self, path: u64, length: u64) -> Result<(), Errno> {
@@ -427,7 +471,9 @@ impl<'a> CallerCall<'a> {
     pub(super) fn free(&mut self, spot: &Spot, act: Act) -> Result<(), Errno> {
         match judge(self.shared, spot, act, &mut self.guard)? {
             Permission::Free => Ok(()),
-            Permission::Settings(name) => Err(refused(self.shared, spot.full(), name)),
+            Permission::Settings(name) | Permission::Known(name) => {
+                Err(refused(self.shared, spot.full(), name))
+            }
             Permission::Written(_) => Err(Errno::PERM),
         }
     }

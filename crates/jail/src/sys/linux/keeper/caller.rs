@@ -118,6 +118,11 @@ impl Caller {
         }
     }
 
+    /// The name of its program, as it calls itself.
+    pub(super) fn program(&self) -> Result<Vec<u8>, Errno> {
+        text(self.handle.as_fd(), c"comm").map(|name| name.trim_end().as_bytes().to_vec())
+    }
+
     /// Its umask.
     pub(super) fn umask(&self) -> Result<Mode, Errno> {
         status(self.handle.as_fd()).and_then(|text| umask_of(&text).ok_or(Errno::IO))

@@ -16,6 +16,7 @@ use super::names_lock::NamesGuard;
 use super::path::Spot;
 use super::staging::is_staging_name;
 use super::{Shared, fold, refused, repository};
+use crate::launch::WriteResult;
 use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
 
@@ -25,8 +26,8 @@ pub(in crate::sys::linux) struct Grounds {
     /// Every mount by its path; true if it shows something of the host that can be changed.
     mounts: Vec<(PathBuf, bool)>,
     repositories: Vec<PathBuf>,
-    /// What settings of git name and is not there.
-    absent: Vec<PathBuf>,
+    /// What settings of git name.
+    named: Vec<PathBuf>,
 }
 
 /// The permission that a verdict gives.
@@ -37,14 +38,16 @@ pub(super) enum Permission {
     Written(Vec<u8>),
     /// It may be replaced, if the new settings make nothing run.
     Settings(&'static ProtectedName),
+    /// It may get a content that the repository had there before the run.
+    Known(&'static ProtectedName),
 }
 
 impl Grounds {
     pub(super) fn of(spec: &Spec, plan: &Plan) -> Self {
         let of_host = |kind: Kind| matches!(kind, Kind::Bind { write: true, .. });
         let mounts = plan.mounts.iter().map(|mount| (mount.path.clone(), of_host(mount.kind))).collect();
-        let absent = crate::kept::absent(spec);
-        Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone(), absent }
+        let named = crate::kept::named_by_settings(spec);
+        Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone(), named }
     }
 
     /// Returns true if nothing of the host can be changed.
@@ -63,6 +66,11 @@ impl Grounds {
         let (top, _) = self.mounts.iter().find(|(mount, own)| *own && path.starts_with(mount))?;
         let ground = if self.repositories.contains(top) { Ground::Repository } else { Ground::Tree };
         of_host.then_some((top.as_path(), ground))
+    }
+
+    /// The outermost directory of the host that can be changed and holds a path.
+    pub(super) fn top_of(&self, path: &Path) -> Option<&Path> {
+        self.around(path).map(|(top, _)| top)
     }
 
     /// Returns true if a path lies in a writable view of its own at a protected name: the profile names it.
@@ -103,16 +111,17 @@ impl Grounds {
         self.mounts.iter().any(|(mount, _)| mount.starts_with(path))
     }
 
-    /// Returns true if settings of git name a path or something above it and nothing was there; for something that was made
-    /// elsewhere, also if they name something below.
-    fn is_awaited(&self, path: &Path, act: Act) -> bool {
+    /// Returns true if settings of git name a path or something above it; for something that was made elsewhere, also if they name
+    /// something below.
+    fn is_named(&self, path: &Path, act: Act) -> bool {
         let begins = |path: &Path, start: &Path| {
             let mut parts = path.components();
             start.components().all(|own| {
                 parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(own.as_os_str()))
             })
         };
-        self.absent.iter().any(|named| begins(path, named) || act == Act::Placed && begins(named, path))
+        act != Act::Directory
+            && self.named.iter().any(|named| begins(path, named) || act == Act::Placed && begins(named, path))
     }
 
     /// The directories of the host that can be changed.
@@ -120,12 +129,17 @@ impl Grounds {
         self.mounts.iter().filter(|(_, of_host)| *of_host).map(|(mount, _)| mount.as_path())
     }
 
-    /// Every directory of a repository that is known or has the usual name, around a path.
-    pub(super) fn repositories_around<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
+    /// Every directory of a repository that is known or whose working tree is around a path.
+    pub(super) fn repositories_around<'a>(
+        &'a self,
+        shared: &'a Shared,
+        path: &'a Path,
+    ) -> impl Iterator<Item = PathBuf> + 'a {
         let top = self.around(path).map(|(top, _)| top.to_owned());
         let above =
             path.ancestors().take_while(move |dir| top.as_ref().is_some_and(|top| dir.starts_with(top)));
-        above.map(|dir| dir.join(".git")).chain(self.repositories.iter().cloned())
+        let own = above.filter_map(|dir| repository::common_directory(shared, dir));
+        own.chain(self.repositories.iter().cloned())
     }
 }
 
@@ -140,18 +154,19 @@ pub(super) fn judge(
     let full = spot.full();
     let Some((top, ground)) = grounds.around(&full) else { return Ok(Permission::Free) };
     let below = full.strip_prefix(top).map_err(|_| Errno::ACCESS)?;
+    shared.references.before_write(shared, top, &full)?;
     let no = |name| Err(refused(shared, full.clone(), name));
     let folded = fold::folded(below);
     let last_folded = folded.as_deref().and_then(Path::file_name).map(OsStr::as_bytes);
     if is_staging_name(spot.name.to_bytes()) || last_folded.is_some_and(is_staging_name) {
         return row_of(".git/config").map_or(Err(Errno::PERM), no);
     }
-    let is_awaited = |below: &Path| grounds.is_awaited(&top.join(below), act);
-    if is_awaited(below) || folded.as_deref().is_some_and(is_awaited) {
+    let is_named = |below: &Path| grounds.is_named(&top.join(below), act);
+    if is_named(below) || folded.as_deref().is_some_and(is_named) {
         // Where the settings themselves may be changed, nothing is gained.
         let settings = shared.protected().judge(Ground::Repository, Path::new("config"), Act::File);
         if let Verdict::Settings(name) = settings {
-            return no(name);
+            return Ok(Permission::Known(name));
         }
     }
     if fold::has_short_name(below) && fold::has_short_names(&spot.directory)? {
@@ -167,6 +182,10 @@ pub(super) fn judge(
     }
     match ruling {
         Ruling::Free => Ok(Permission::Free),
+        Ruling::Told(name) => {
+            shared.wrote(full, name, WriteResult::Allowed);
+            Ok(Permission::Free)
+        }
         Ruling::Refused(_) if grounds.is_given(&full, top, ground) => Ok(Permission::Free),
         Ruling::Pointer(name) => {
             repository::pointer(shared, spot).map_or_else(|| no(name), |text| Ok(Permission::Written(text)))
@@ -179,8 +198,20 @@ pub(super) fn judge(
             }
         }
         Ruling::Settings(name) if act == Act::Placed => Ok(Permission::Settings(name)),
+        // Programs other than git begin with empty settings.
+        Ruling::Settings(_) if act == Act::File && is_first(shared, spot) => {
+            Ok(Permission::Written(Vec::new()))
+        }
+        // What git itself keeps is in no commit.
+        Ruling::Refused(name) if !name.in_stores => Ok(Permission::Known(name)),
         Ruling::Refused(name) | Ruling::Common(name) | Ruling::Settings(name) => no(name),
     }
+}
+
+/// Returns true if nothing is at a name in a directory that the command has made.
+fn is_first(shared: &Shared, spot: &Spot) -> bool {
+    let is_made = Identity::of(&spot.directory).is_ok_and(|identity| shared.repositories.is_made(identity));
+    is_made && super::path::kind(&spot.directory, &spot.name).is_none()
 }
 
 /// The repository that a name lies in, and the row that protects it from symbolic links.

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use policy::{Ground, Protected};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags, Timespec};
 use rustix::io::Errno;
 
 use super::path::STRAIGHT;
@@ -20,9 +20,10 @@ use super::repository;
 /// A file or directory: device, inode, and when it was made, because numbers of inodes are used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
-    device: (u32, u32),
-    inode: u64,
-    born: (i64, u32),
+    pub(super) device: (u32, u32),
+    pub(super) inode: u64,
+    /// Zeros where the file system does not know.
+    pub(super) born: (i64, u32),
 }
 
 impl Identity {
@@ -34,6 +35,11 @@ impl Identity {
     /// Of a name in a directory, itself and not what it leads to.
     pub(super) fn named(directory: &OwnedFd, name: &CString) -> Result<Self, Errno> {
         Self::at(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Returns true if it was certainly made after a moment.
+    pub(super) fn is_younger_than(&self, moment: Timespec) -> bool {
+        self.born >= (moment.tv_sec, u32::try_from(moment.tv_nsec).unwrap_or(u32::MAX))
     }
 
     fn at(directory: &OwnedFd, name: &std::ffi::CStr, flags: AtFlags) -> Result<Self, Errno> {

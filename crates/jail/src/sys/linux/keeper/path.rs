@@ -40,6 +40,12 @@ pub(super) struct Spot {
 }
 
 impl Spot {
+    /// The same place by another handle.
+    pub(super) fn try_clone(&self) -> Result<Self, Errno> {
+        let directory = self.directory.try_clone().map_err(|_| Errno::MFILE)?;
+        Ok(Self { directory, path: self.path.clone(), name: self.name.clone(), slash: self.slash })
+    }
+
     /// The whole path.
     pub(super) fn full(&self) -> PathBuf {
         self.path.join(OsStr::from_bytes(self.name.to_bytes()))

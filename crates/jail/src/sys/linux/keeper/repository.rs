@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{Dir, Mode, OFlags};
+use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::Shared;
@@ -20,13 +20,42 @@ pub(super) fn pointer(shared: &Shared, spot: &Spot) -> Option<Vec<u8>> {
         return None;
     }
     let full = spot.full();
-    let repositories: Vec<_> = shared.about.grounds.repositories_around(&full).collect();
+    let repositories: Vec<_> = shared.about.grounds.repositories_around(shared, &full).collect();
     repositories.iter().find_map(|repository| {
         let trees = shared.directory(&repository.join("worktrees")).ok()?;
         let id = expecting(&trees, &full)?;
         let place = repository.join("worktrees").join(OsStr::from_bytes(&id));
         Some([b"gitdir: ", place.as_os_str().as_bytes(), b"\n"].concat())
     })
+}
+
+/// The directory with the references and objects of the repository whose working tree is at a path, if the jail sees it.
+pub(super) fn common_directory(shared: &Shared, tree: &Path) -> Option<PathBuf> {
+    let top = shared.directory(tree).ok()?;
+    match kind(&top, &c".git".to_owned())? {
+        FileType::Directory => Some(tree.join(".git")),
+        FileType::RegularFile => {
+            let said = text(&top, b".git").ok()?;
+            let own = said.strip_prefix(b"gitdir: ")?.trim_ascii_end();
+            let own = plain(tree, own)?;
+            let Ok(common) = text(&shared.directory(&own).ok()?, b"commondir") else { return Some(own) };
+            plain(&own, common.trim_ascii_end())
+        }
+        _ => None,
+    }
+}
+
+/// A path from a directory, without `.` and `..`.
+fn plain(from: &Path, path: &[u8]) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in from.join(OsStr::from_bytes(path)).components() {
+        match part {
+            std::path::Component::ParentDir => plain.pop().then_some(())?,
+            std::path::Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    Some(plain)
 }
 
 /// Which working tree of a repository is said to be at a path.

@@ -1,0 +1,207 @@
+//! The record of commits that jails made, kept from run to run.
+//!
+//! A content that a repository had at a protected name before a run may come to that name again, or git could not switch
+//! branches. Commits that a jail made do not count, in that run or in a later one: otherwise two runs would do what one may not.
+//!
+//! The record is a directory that nothing inside a jail sees. Before a run first changes references, it writes down what they
+//! are (`run-…`); when it has ended, it adds the commits that have come (`made-…`) and removes the first file. A run that is
+//! killed leaves its file, and what the references were before it stays all that counts.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::git_history::ObjectId;
+
+/// A directory with the commits that jails made.
+#[derive(Debug, Clone)]
+pub struct CommitRecord {
+    directory: PathBuf,
+}
+
+/// A file of this run, from before it changed references of one repository.
+#[derive(Debug)]
+pub(crate) struct BegunRun {
+    path: PathBuf,
+}
+
+/// What is recorded of one repository.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    /// The commits that jails made.
+    pub(crate) made: BTreeSet<ObjectId>,
+    /// References from before the oldest run that has not ended; `None` if all have.
+    pub(crate) oldest: Option<BTreeSet<ObjectId>>,
+}
+
+impl CommitRecord {
+    /// The record in a directory, which is made when it is needed. Nothing inside a jail may see it.
+    #[must_use]
+    pub fn at(directory: &Path) -> Self {
+        Self { directory: directory.to_owned() }
+    }
+
+    /// Writes down what the references of a repository are. `repository` is a word that stands for it and nothing else.
+    pub(crate) fn begin(&self, repository: &str, tips: &BTreeSet<ObjectId>) -> io::Result<BegunRun> {
+        /// Several runs may be of one process.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{}-{count}-{repository}", process(std::process::id()).unwrap_or_default());
+        let (staged, path) =
+            (self.directory.join(format!("new-{name}")), self.directory.join(format!("run-{name}")));
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&staged)?;
+        file.write_all(lines(tips).as_bytes())?;
+        fs::rename(&staged, &path)?;
+        Ok(BegunRun { path })
+    }
+
+    /// Reads what is recorded of a repository.
+    pub(crate) fn read(&self, repository: &str) -> io::Result<Recorded> {
+        let made = match text(&self.directory.join(format!("made-{repository}"))) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
+            text => ids(&text?)?,
+        };
+        let oldest = self.unfinished(repository)?.into_iter().next();
+        let oldest = oldest.map(|path| text(&path).and_then(|text| ids(&text))).transpose()?;
+        Ok(Recorded { made, oldest })
+    }
+
+    /// Adds commits of a run that has ended, and removes its file and those of runs that were killed.
+    pub(crate) fn end(&self, run: &BegunRun, repository: &str, made: &BTreeSet<ObjectId>) -> io::Result<()> {
+        if !made.is_empty() {
+            let path = self.directory.join(format!("made-{repository}"));
+            let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+            file.write_all(lines(made).as_bytes())?;
+        }
+        for path in self.unfinished(repository)? {
+            if path == run.path || !is_running(&path) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the oldest file only, when it is not known which commits have come: what was before it counts.
+    pub(crate) fn leave(&self, run: &BegunRun, repository: &str) -> io::Result<()> {
+        let oldest = self.unfinished(repository)?.into_iter().next();
+        if oldest.is_some_and(|oldest| oldest != run.path) { fs::remove_file(&run.path) } else { Ok(()) }
+    }
+
+    /// The files of runs that have not ended, the oldest first.
+    fn unfinished(&self, repository: &str) -> io::Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(&self.directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let of_run = name.strip_prefix("run-").and_then(|rest| rest.splitn(4, '-').nth(3));
+            if of_run == Some(repository) {
+                let Ok(about) = fs::metadata(&path) else { continue };
+                found.push(((about.mtime(), about.mtime_nsec()), path));
+            }
+        }
+        found.sort();
+        Ok(found.into_iter().map(|(_, path)| path).collect())
+    }
+}
+
+/// A process by its number and when it was started, because numbers are used again.
+fn process(number: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    let started = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?;
+    Some(format!("{number}-{started}"))
+}
+
+/// Whether the process of a file is still there.
+fn is_running(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let mut parts = name.splitn(4, '-').skip(1);
+    let number = parts.next().and_then(|number| number.parse().ok());
+    let same = |now: String| parts.next().is_some_and(|started| now.ends_with(&format!("-{started}")));
+    number.and_then(process).is_some_and(same)
+}
+
+/// Longer than the names of all references of any repository.
+const LONGEST: u64 = 64 << 20;
+
+fn text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let read = File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if read as u64 > LONGEST { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(text) }
+}
+
+fn lines(ids: &BTreeSet<ObjectId>) -> String {
+    ids.iter().map(|id| format!("{id}\n")).collect()
+}
+
+/// Names of objects, one a line. One that is none is an error: something may be missing.
+fn ids(text: &str) -> io::Result<BTreeSet<ObjectId>> {
+    let id = |line: &str| line.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+    text.lines().map(id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(digits: &[char]) -> BTreeSet<ObjectId> {
+        digits.iter().map(|digit| digit.to_string().repeat(40).parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_oldest_run_that_has_not_ended_counts() {
+        let place = tempfile::tempdir().unwrap();
+        let record = CommitRecord::at(&place.path().join("commits"));
+        assert_eq!(record.read("r").unwrap().oldest, None);
+        let first = record.begin("r", &of(&['1'])).unwrap();
+        let other = record.begin("s", &of(&['9'])).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let second = record.begin("r", &of(&['1', '2'])).unwrap();
+        assert_eq!(record.read("r").unwrap().oldest, Some(of(&['1'])));
+        record.end(&first, "r", &of(&['3'])).unwrap();
+        let now = record.read("r").unwrap();
+        assert_eq!((now.made, now.oldest), (of(&['3']), Some(of(&['1', '2']))));
+        record.end(&second, "r", &of(&[])).unwrap();
+        assert_eq!(record.read("r").unwrap().oldest, None);
+        let now = record.read("s").unwrap();
+        assert_eq!((now.made, now.oldest), (of(&[]), Some(of(&['9']))));
+        record.leave(&other, "s").unwrap();
+        assert_eq!(record.read("s").unwrap().oldest, Some(of(&['9'])));
+    }
+
+    #[test]
+    fn a_run_that_was_killed_counts_until_another_has_ended() {
+        let place = tempfile::tempdir().unwrap();
+        let record = CommitRecord::at(place.path());
+        // No process has this number.
+        fs::write(place.path().join("run-4194305-1-0-r"), format!("{}\n", "1".repeat(40))).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let run = record.begin("r", &of(&['1', '2'])).unwrap();
+        assert_eq!(record.read("r").unwrap().oldest, Some(of(&['1'])));
+        record.leave(&run, "r").unwrap();
+        assert_eq!(record.read("r").unwrap().oldest, Some(of(&['1'])));
+        let run = record.begin("r", &of(&['1', '2'])).unwrap();
+        record.end(&run, "r", &of(&['2'])).unwrap();
+        let now = record.read("r").unwrap();
+        assert_eq!((now.made, now.oldest), (of(&['2']), None));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error() {
+        let place = tempfile::tempdir().unwrap();
+        let record = CommitRecord::at(place.path());
+        for name in ["made-r", "run-1-1-0-r"] {
+            fs::write(place.path().join(name), "12345\n").unwrap();
+            assert!(record.read("r").is_err(), "{name}");
+            fs::remove_file(place.path().join(name)).unwrap();
+        }
+        assert!(record.read("r").is_ok());
+    }
+}

@@ -1,0 +1,219 @@
+//! Contents that git checks out at protected names.
+//!
+//! A content that the repository had at the same path before the run may come to its name; what is new may not. Only the whole
+//! content tells. So git gets a file without a name to write, which nothing can ever link; when it has closed it, a copy of what
+//! is in it gets the name or nothing does. That has happened before the supervisor does anything else for anybody, and git always
+//! writes its index afterwards.
+
+use std::collections::HashMap;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use policy::ProtectedName;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::path::{Spot, kind, place};
+use super::{Shared, repository, spawn, staging};
+use crate::launch::WriteResult;
+
+/// Files that git writes at this moment.
+#[derive(Default)]
+pub(super) struct Checkouts {
+    /// How many there are: mostly none.
+    count: AtomicUsize,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    /// Tells when one of them is closed.
+    closed: Option<Arc<OwnedFd>>,
+    files: HashMap<i32, Checkout>,
+}
+
+/// A file without a name that git writes.
+struct Checkout {
+    spot: Spot,
+    row: &'static ProtectedName,
+    /// For reading.
+    file: OwnedFd,
+}
+
+/// Files at once. Git writes one at a time.
+const MOST: usize = 256;
+
+/// Gives git a file without a name, in place of one at a protected name where nothing is.
+pub(super) fn begin(
+    shared: &Arc<Shared>,
+    spot: Spot,
+    row: &'static ProtectedName,
+    flags: OFlags,
+    mode: Mode,
+) -> Result<OwnedFd, Errno> {
+    let dropped = OFlags::CREATE | OFlags::EXCL | OFlags::TRUNC | OFlags::NOFOLLOW;
+    // With `O_EXCL` nobody can ever link it.
+    let flags = (flags - dropped) | OFlags::TMPFILE | OFlags::EXCL;
+    let file = rustix::fs::openat(&spot.directory, c".", flags, mode)?;
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let reading = rustix::fs::open(&link, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut open = shared.checkouts.open.lock().unwrap_or_else(PoisonError::into_inner);
+    if open.files.len() >= MOST {
+        return Err(Errno::MFILE);
+    }
+    let closed = match &open.closed {
+        Some(closed) => Arc::clone(closed),
+        None => {
+            let closed = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
+            follow(shared, Arc::clone(&closed))?;
+            Arc::clone(open.closed.insert(closed))
+        }
+    };
+    let watch = inotify::add_watch(&*closed, &link, WatchFlags::CLOSE_WRITE | WatchFlags::ONESHOT)?;
+    open.files.insert(watch, Checkout { spot, row, file: reading });
+    shared.checkouts.count.store(open.files.len(), Ordering::Release);
+    Ok(file)
+}
+
+/// Finishes files as soon as they are closed, until the jail ends.
+fn follow(shared: &Arc<Shared>, closed: Arc<OwnedFd>) -> Result<(), Errno> {
+    let shared = Arc::clone(shared);
+    spawn(move || {
+        loop {
+            let mut watched = [
+                PollFd::new(&*closed, PollFlags::IN),
+                // It hangs up when the last process of the jail has ended.
+                PollFd::new(&shared.listener, PollFlags::empty()),
+            ];
+            let polled = poll(&mut watched, None);
+            let ended = !watched[1].revents().is_empty();
+            match polled {
+                Ok(_) if !ended => finish_closed(&shared),
+                Err(Errno::INTR) => {}
+                _ => return,
+            }
+        }
+    })
+}
+
+/// Finishes the files that are closed by now. Whoever asks afterwards finds them.
+pub(super) fn finish_closed(shared: &Shared) {
+    if shared.checkouts.count.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    let mut open = shared.checkouts.open.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(closed) = open.closed.clone() else { return };
+    for watch in closed_files(&closed) {
+        if let Some(checkout) = open.files.remove(&watch) {
+            checkout.finish(shared);
+        }
+    }
+    shared.checkouts.count.store(open.files.len(), Ordering::Release);
+}
+
+/// Finishes what is left when the jail has ended.
+pub(super) fn finish_all(shared: &Shared) {
+    let mut open = shared.checkouts.open.lock().unwrap_or_else(PoisonError::into_inner);
+    for (_, checkout) in open.files.drain() {
+        checkout.finish(shared);
+    }
+}
+
+fn closed_files(closed: &OwnedFd) -> Vec<i32> {
+    let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
+    let mut events = inotify::Reader::new(closed, &mut buffer);
+    let mut files = Vec::new();
+    while let Ok(event) = events.next() {
+        if event.events().contains(ReadFlags::CLOSE_WRITE) {
+            files.push(event.wd());
+        }
+    }
+    files
+}
+
+impl Checkout {
+    fn finish(self, shared: &Shared) {
+        let result = match self.put(shared) {
+            Some(()) => WriteResult::Known,
+            None => WriteResult::Withheld,
+        };
+        shared.wrote(self.spot.full(), self.row, result);
+    }
+
+    /// Gives the content its name, if the repository had it there.
+    fn put(&self, shared: &Shared) -> Option<()> {
+        let content = content(&self.file)?;
+        if !was_there(shared, &self.spot.full(), &content) {
+            return None;
+        }
+        let like = rustix::fs::fstat(&self.file).ok()?;
+        let mut guard = shared.names_lock.of_call();
+        guard.share();
+        // The directory may have been moved meanwhile.
+        if place(&self.spot.directory).ok()? != self.spot.path {
+            return None;
+        }
+        staging::create_like(&self.spot.directory, &self.spot.name, &content, &like).ok()
+    }
+}
+
+/// Nobody's file at a protected name is longer.
+const LONGEST: usize = 8 << 20;
+
+fn content(file: &OwnedFd) -> Option<Vec<u8>> {
+    let size = usize::try_from(rustix::fs::fstat(file).ok()?.st_size).ok().filter(|size| *size <= LONGEST)?;
+    let mut content = vec![0; size];
+    let mut read = 0;
+    while read < size {
+        match rustix::io::pread(file, &mut content[read..], read as u64) {
+            Ok(0) | Err(_) => return None,
+            Ok(count) => read += count,
+        }
+    }
+    Some(content)
+}
+
+/// Puts a known content that was written under another name at a protected one, as a rename does. `None` if it is not known.
+pub(super) fn replace(shared: &Shared, old: &Spot, new: &Spot) -> Option<Result<(), Errno>> {
+    if kind(&old.directory, &old.name) != Some(FileType::RegularFile) {
+        return None;
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&old.directory, &old.name, flags, Mode::empty()).ok()?;
+    let content = content(&file)?;
+    if !was_there(shared, &new.full(), &content) {
+        return None;
+    }
+    let like = rustix::fs::fstat(&file).ok()?;
+    let put = staging::replace_like(&new.directory, &new.name, &content, &like);
+    Some(put.and_then(|()| rustix::fs::unlinkat(&old.directory, &old.name, rustix::fs::AtFlags::empty())))
+}
+
+/// Whether a repository around a path had a content there before the run.
+fn was_there(shared: &Shared, path: &Path, content: &[u8]) -> bool {
+    let Some(top) = shared.about.grounds.top_of(path) else { return false };
+    let trees = path.ancestors().skip(1).take_while(|above| above.starts_with(top));
+    let mut trees = trees.filter_map(|tree| Some((tree, repository::common_directory(shared, tree)?)));
+    trees.any(|(tree, own)| {
+        let Ok(below) = path.strip_prefix(tree) else { return false };
+        // A clone of what was there before has nothing of its own that counts.
+        let tops = shared.about.grounds.tops().filter(|_| tree != top);
+        let others = tops.filter_map(|top| repository::common_directory(shared, top));
+        let others: Vec<_> = others.filter(|other| *other != own).collect();
+        std::iter::once(own.clone()).chain(others).any(|repository| {
+            shared.references.had(shared, &repository, below.as_os_str().as_bytes(), content)
+        })
+    })
+}
+
+/// Whether a program is one that checks files out, by the name that it has. It decides who hears at once that a name is protected
+/// and who only afterwards, and nothing else.
+pub(super) fn checks_out(program: &[u8]) -> bool {
+    program.starts_with(b"git") || program == b"jj"
+}
