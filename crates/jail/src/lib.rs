@@ -16,6 +16,8 @@
 pub mod bridge;
 mod enforcement;
 pub mod environment;
+#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "not all of it is used yet"))]
+mod git_history;
 mod git_state;
 mod kept;
 mod launch;
@@ -31,6 +33,7 @@ pub mod toolchain;
 mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+pub use git_history::{ObjectId, ObjectIdError};
 pub use git_state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, ProtectedCommit,

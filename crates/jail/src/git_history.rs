@@ -1,0 +1,206 @@
+//! The history of a git repository, read without git and without trust in its files.
+//!
+//! A command in a jail owns the object store of its repository and may write anything there. What a commit, a tree or a blob says is
+//! taken from wherever it lies, and holds only because its hash is its name: from the name of a commit that was trusted before the
+//! command started, the names of its trees, its files and its ancestors follow, whatever has become of the rest. An object that is
+//! missing, damaged or something else is as if it were not there; it can take an answer away, and cannot make one.
+//!
+//! Everything that is read is limited: sizes, depths, numbers and time. Files are opened by handle, through no link, and never mapped.
+
+mod cache;
+mod changes;
+mod delta;
+mod file;
+mod id;
+mod inflate;
+mod new_commits;
+mod object;
+mod pack;
+mod packs;
+mod path_history;
+mod refs;
+mod store;
+mod walk;
+
+use std::collections::{BTreeSet, HashMap};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Instant;
+
+use rustix::io::Errno;
+
+use self::changes::Comparison;
+pub(crate) use self::id::ObjectFormat;
+pub use self::id::{ObjectId, ObjectIdError};
+use self::new_commits::{BothSides, Side};
+pub(crate) use self::new_commits::{NewCommit, NewCommits};
+use self::object::{Commit, ObjectKind, id_of};
+use self::path_history::PathHistory;
+pub(crate) use self::refs::tips;
+use self::store::ObjectStore;
+use self::walk::{Step, Walk};
+
+/// What trusted commits and their ancestors contain.
+///
+/// What has been read is remembered, so that one value should serve all questions about a repository.
+pub(crate) struct History {
+    store: ObjectStore,
+    roots: BTreeSet<ObjectId>,
+    walk: Walk,
+    paths: HashMap<Vec<u8>, PathHistory>,
+}
+
+/// Whether a file was in a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It was.
+    Yes {
+        /// Whether the commit that was found had it as an executable.
+        executable: bool,
+    },
+    /// It was not, as far as the history can be read.
+    No,
+    /// The time was up, or the history is too long, before it was known.
+    TimeUp,
+}
+
+/// Whether a commit is in a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is.
+    Yes,
+    /// It is not, as far as the history can be read.
+    No,
+    /// The time was up, or the history is too long, before it was known.
+    TimeUp,
+}
+
+/// Paths whose files are remembered.
+const MOST_PATHS: usize = 256;
+
+impl History {
+    /// Opens the objects of a repository and of those that it borrows from. `git_dir` is the directory that its working trees share; `roots`
+    /// are names that are trusted.
+    pub(crate) fn new(git_dir: &OwnedFd, roots: impl IntoIterator<Item = ObjectId>) -> Result<Self, Errno> {
+        let roots: BTreeSet<_> = roots.into_iter().collect();
+        let walk = Walk::new(roots.iter().copied());
+        Ok(Self { store: ObjectStore::open(git_dir)?, roots, walk, paths: HashMap::new() })
+    }
+
+    /// Tells whether a commit that the roots reach has a plain file with this content at a path, relative to the top of the working tree.
+    ///
+    /// A content in which every line ends in CR LF is also the one with LF alone, as `eol=crlf` checks it out.
+    pub(crate) fn had(&mut self, path: &[u8], content: &[u8], until: Instant) -> Answer {
+        let Some(mut history) = self.paths.remove(path).or_else(|| PathHistory::new(path)) else {
+            return Answer::No;
+        };
+        let answer = self.search(&mut history, &self.blobs(content), until);
+        if self.paths.len() >= MOST_PATHS {
+            self.paths.clear();
+        }
+        self.paths.insert(path.to_vec(), history);
+        answer
+    }
+
+    /// The names that a content may have in the object store.
+    fn blobs(&self, content: &[u8]) -> Vec<ObjectId> {
+        let format = self.roots.first().map_or(ObjectFormat::Sha1, ObjectId::format);
+        let contents = [Some(content.to_vec()), without_returns(content)];
+        contents.iter().flatten().filter_map(|content| id_of(format, ObjectKind::Blob, content)).collect()
+    }
+
+    fn search(&mut self, history: &mut PathHistory, blobs: &[ObjectId], until: Instant) -> Answer {
+        loop {
+            if let Some(file) = history.file(blobs) {
+                return Answer::Yes { executable: file.executable };
+            }
+            if Instant::now() >= until {
+                return Answer::TimeUp;
+            }
+            match self.walk.tree(history.seen) {
+                Some(tree) => history.look(&mut self.store, tree),
+                None => match self.walk.advance(&mut self.store) {
+                    Step::Made => {}
+                    Step::End => return Answer::No,
+                    Step::TooMany => return Answer::TimeUp,
+                },
+            }
+        }
+    }
+
+    /// Tells whether a commit is one of the roots or of their ancestors, and can be read.
+    pub(crate) fn reaches(&mut self, commit: ObjectId, until: Instant) -> Reach {
+        while !self.walk.has_reached(&commit) {
+            if Instant::now() >= until {
+                return Reach::TimeUp;
+            }
+            match self.walk.advance(&mut self.store) {
+                Step::Made => {}
+                Step::End => return Reach::No,
+                Step::TooMany => return Reach::TimeUp,
+            }
+        }
+        Reach::Yes
+    }
+
+    /// Lists commits that `tips` reach and the roots do not, and that change wanted paths: newest first, at most `limit`.
+    ///
+    /// A merge changes what differs from every parent. When the time is up, commits may be listed that are not new.
+    pub(crate) fn new_commits(
+        &mut self,
+        tips: &BTreeSet<ObjectId>,
+        limit: usize,
+        wanted: impl Fn(&Path) -> bool,
+        until: Instant,
+    ) -> NewCommits {
+        let (new, cut) = self.new_side(tips, until);
+        let mut comparison = Comparison { store: &mut self.store, wanted: &wanted, until, cut };
+        let mut commits = Vec::new();
+        for (id, commit) in new {
+            if Instant::now() >= until {
+                comparison.cut = true;
+                break;
+            }
+            let paths = comparison.paths(&commit);
+            if paths.is_empty() {
+                continue;
+            }
+            if commits.len() == limit {
+                comparison.cut = true;
+                break;
+            }
+            commits.push(NewCommit { id, subject: commit.subject, paths });
+        }
+        NewCommits { commits, cut: comparison.cut }
+    }
+
+    /// The commits that are new, newest first, and whether there may be more.
+    fn new_side(&mut self, tips: &BTreeSet<ObjectId>, until: Instant) -> (Vec<(ObjectId, Commit)>, bool) {
+        let mut sides = BothSides::new(&mut self.store, &self.walk);
+        let new: Vec<_> = tips.difference(&self.roots).copied().collect();
+        let started = new.is_empty()
+            || (sides.start(new, Side::New, until)
+                && sides.start(self.roots.iter().copied(), Side::Trusted, until));
+        if started { sides.run(until) } else { (Vec::new(), true) }
+    }
+}
+
+/// The content with LF for CR LF, if every line ends so.
+fn without_returns(content: &[u8]) -> Option<Vec<u8>> {
+    let lines: Vec<_> = content.split_inclusive(|byte| *byte == b'\n').collect();
+    let whole = lines.iter().all(|line| line.ends_with(b"\r\n") || !line.ends_with(b"\n"));
+    let any = lines.first().is_some_and(|line| line.ends_with(b"\n"));
+    (whole && any).then(|| {
+        let mut without = Vec::with_capacity(content.len());
+        for line in lines {
+            match line.strip_suffix(b"\r\n") {
+                Some(text) => without.extend_from_slice(&[text, b"\n"].concat()),
+                None => without.extend_from_slice(line),
+            }
+        }
+        without
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! The names that the references of a repository lead to.
+
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+
+use super::file;
+use super::id::ObjectId;
+
+/// Lists what the references of a repository lead to. `git_dir` is the directory that its working trees share.
+///
+/// These are `HEAD` and the others of its sort, everything below `refs`, packed references, the same of linked working trees,
+/// and the entries of the stash. A symbolic reference adds nothing: its target is listed by itself. What cannot be read adds nothing.
+pub(crate) fn tips(git_dir: &OwnedFd) -> BTreeSet<ObjectId> {
+    let mut tips = Tips { found: BTreeSet::new(), files: MOST_FILES };
+    tips.packed(git_dir);
+    tips.stash(git_dir);
+    tips.working_tree(git_dir);
+    for name in file::directory(git_dir, b"worktrees")
+        .map_or_else(|_| Vec::new(), |all| file::names(&all, MOST_TREES))
+    {
+        if let Ok(tree) = file::directory_below(git_dir, &[b"worktrees", &name]) {
+            tips.working_tree(&tree);
+        }
+    }
+    tips.found
+}
+
+struct Tips {
+    found: BTreeSet<ObjectId>,
+    /// How many files may still be read.
+    files: usize,
+}
+
+const MOST_IDS: usize = 200_000;
+const MOST_FILES: usize = 200_000;
+const MOST_TREES: usize = 1000;
+const MOST_TOP_NAMES: usize = 10_000;
+const DEEPEST: usize = 64;
+const LONGEST_PACKED: u64 = 64 << 20;
+const LONGEST_STASH: u64 = 16 << 20;
+/// `FETCH_HEAD` has a line for every branch.
+const LONGEST_HEAD: u64 = 16 << 20;
+const LONGEST_REFERENCE: u64 = 4096;
+
+impl Tips {
+    /// Adds the first word of a line, if it is a name.
+    fn add(&mut self, line: &[u8]) {
+        let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let id = ObjectId::from_hex(word).filter(|id| !id.is_null());
+        self.found.extend(id.filter(|_| self.found.len() < MOST_IDS));
+    }
+
+    fn packed(&mut self, git_dir: &OwnedFd) {
+        for line in lines(&file::text(git_dir, b"packed-refs", LONGEST_PACKED).unwrap_or_default()) {
+            self.add(line.strip_prefix(b"^").unwrap_or(line));
+        }
+    }
+
+    fn stash(&mut self, git_dir: &OwnedFd) {
+        let log = file::directory_below(git_dir, &[b"logs", b"refs"])
+            .and_then(|directory| file::text(directory, b"stash", LONGEST_STASH));
+        for line in lines(&log.unwrap_or_default()) {
+            self.add(line);
+            let second = line.iter().position(|byte| *byte == b' ').map_or(line.len(), |space| space + 1);
+            self.add(&line[second..]);
+        }
+    }
+
+    /// Adds what belongs to one working tree.
+    fn working_tree(&mut self, directory: &OwnedFd) {
+        for name in file::names(directory, MOST_TOP_NAMES).iter().filter(|name| is_head(name)) {
+            for line in lines(&file::text(directory, name, LONGEST_HEAD).unwrap_or_default()) {
+                self.add(line);
+            }
+        }
+        self.below(directory);
+    }
+
+    /// Adds every reference below `refs`. Directories are opened from the top, so that few are open at once.
+    fn below(&mut self, directory: &OwnedFd) {
+        let mut paths = vec![vec![b"refs".to_vec()]];
+        while let Some(path) = paths.pop() {
+            let names: Vec<_> = path.iter().map(Vec::as_slice).collect();
+            let Ok(handle) = file::directory_below(directory, &names) else { continue };
+            for name in file::names(&handle, self.files) {
+                self.files = self.files.saturating_sub(1);
+                match file::text(&handle, &name, LONGEST_REFERENCE) {
+                    Ok(text) => self.add(&text),
+                    Err(_) if path.len() < DEEPEST => paths.push([&path[..], &[name]].concat()),
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+}
+
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| *byte == b'\n')
+}
+
+/// `HEAD`, `ORIG_HEAD`, `CHERRY_PICK_HEAD` and the like.
+fn is_head(name: &[u8]) -> bool {
+    name.ends_with(b"HEAD") && name.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+}
