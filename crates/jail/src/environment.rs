@@ -105,8 +105,15 @@ pub fn inside(
         }
     }
     inside.extend(own(search, place));
+    if !inside.contains_key(OsStr::new("GIT_CONFIG_COUNT")) {
+        inside.extend(GIT.map(|(name, value)| (name.into(), value.into())));
+    }
     Ok(inside.into_iter().collect())
 }
+
+/// Files that git checks out at protected names get them afterwards, which changes `ctime`. Git would take them for changed.
+const GIT: [(&str, &str); 3] =
+    [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.trustctime"), ("GIT_CONFIG_VALUE_0", "false")];
 
 /// The caller's environment; a name that is there twice has no value.
 struct Caller<'a>(BTreeMap<&'a OsStr, Option<&'a OsStr>>);

@@ -451,8 +451,11 @@ impl<'a> CallerCall<'a> {
         let found = rustix::fs::fstat(object)?;
         let named =
             matches!(FileType::from_raw_mode(found.st_mode), FileType::RegularFile | FileType::Directory);
-        if !named || found.st_nlink == 0 {
+        if !named {
             return Ok(());
+        }
+        if found.st_nlink == 0 {
+            return checkout::is_free(self.shared, object);
         }
         let full = super::path::place(object)?;
         let (Some(above), Some(name)) = (full.parent(), full.file_name()) else { return Ok(()) };

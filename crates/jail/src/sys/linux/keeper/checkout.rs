@@ -1,9 +1,14 @@
 //! Contents that git checks out at protected names.
 //!
 //! A content that the repository had at the same path before the run may come to its name; what is new may not. Only the whole
-//! content tells. So git gets a file without a name to write, which nothing can ever link; when it has closed it, a copy of what
-//! is in it gets the name or nothing does. That has happened before the supervisor does anything else for anybody, and git always
-//! writes its index afterwards.
+//! content tells. So git gets a file without a name to write; when it is closed, it gets the name or nothing does. That has
+//! happened before the supervisor does anything else for anybody, and git always writes its index afterwards.
+//!
+//! The file is the one that git has looked at, and not a copy: git compares inodes. The link changes `ctime`, which the
+//! environment of a jail has git ignore.
+//!
+//! **Invariant.** Nobody can write to a file whose content is read: the kernel tells that it is closed when the last descriptor and
+//! mapping of the one description is gone, and until it has its name nobody gets a second one, or links it elsewhere.
 
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
@@ -16,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use policy::ProtectedName;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::path::{Spot, kind, place};
@@ -35,6 +40,7 @@ pub(super) struct Checkouts {
 struct Open {
     /// Tells when one of them is closed.
     closed: Option<Arc<OwnedFd>>,
+    /// By their watches.
     files: HashMap<i32, Checkout>,
 }
 
@@ -58,8 +64,7 @@ pub(super) fn begin(
     mode: Mode,
 ) -> Result<OwnedFd, Errno> {
     let dropped = OFlags::CREATE | OFlags::EXCL | OFlags::TRUNC | OFlags::NOFOLLOW;
-    // With `O_EXCL` nobody can ever link it.
-    let flags = (flags - dropped) | OFlags::TMPFILE | OFlags::EXCL;
+    let flags = (flags - dropped) | OFlags::TMPFILE;
     let file = rustix::fs::openat(&spot.directory, c".", flags, mode)?;
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
     let reading = rustix::fs::open(&link, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
@@ -110,8 +115,9 @@ pub(super) fn finish_closed(shared: &Shared) {
     let mut open = shared.checkouts.open.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(closed) = open.closed.clone() else { return };
     for watch in closed_files(&closed) {
-        if let Some(checkout) = open.files.remove(&watch) {
+        if let Some(checkout) = open.files.get(&watch) {
             checkout.finish(shared);
+            open.files.remove(&watch);
         }
     }
     shared.checkouts.count.store(open.files.len(), Ordering::Release);
@@ -123,6 +129,23 @@ pub(super) fn finish_all(shared: &Shared) {
     for (_, checkout) in open.files.drain() {
         checkout.finish(shared);
     }
+}
+
+/// Fails if a file that had no name a moment ago is one that git writes, or has a name by now: nobody else writes to it or links it.
+pub(super) fn is_free(shared: &Shared, file: &OwnedFd) -> Result<(), Errno> {
+    let found = rustix::fs::fstat(file)?;
+    if shared.checkouts.count.load(Ordering::Acquire) > 0 {
+        let open = shared.checkouts.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |checkout: &Checkout| {
+            rustix::fs::fstat(&checkout.file)
+                .is_ok_and(|own| (own.st_dev, own.st_ino) == (found.st_dev, found.st_ino))
+        };
+        if open.files.values().any(is_same) {
+            return Err(Errno::PERM);
+        }
+    }
+    // One that was finished meanwhile has its name.
+    if rustix::fs::fstat(file)?.st_nlink == 0 { Ok(()) } else { Err(Errno::PERM) }
 }
 
 fn closed_files(closed: &OwnedFd) -> Vec<i32> {
@@ -138,7 +161,7 @@ fn closed_files(closed: &OwnedFd) -> Vec<i32> {
 }
 
 impl Checkout {
-    fn finish(self, shared: &Shared) {
+    fn finish(&self, shared: &Shared) {
         let result = match self.put(shared) {
             Some(()) => WriteResult::Known,
             None => WriteResult::Withheld,
@@ -152,14 +175,15 @@ impl Checkout {
         if !was_there(shared, &self.spot.full(), &content) {
             return None;
         }
-        let like = rustix::fs::fstat(&self.file).ok()?;
         let mut guard = shared.names_lock.of_call();
         guard.share();
         // The directory may have been moved meanwhile.
         if place(&self.spot.directory).ok()? != self.spot.path {
             return None;
         }
-        staging::create_like(&self.spot.directory, &self.spot.name, &content, &like).ok()
+        let link = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        let Spot { directory, name, .. } = &self.spot;
+        rustix::fs::linkat(CWD, link, directory, name, AtFlags::SYMLINK_FOLLOW).ok()
     }
 }
 
