@@ -64,6 +64,18 @@ pub(crate) enum Answer {
     TimeUp,
 }
 
+/// Whether a commit is in a history.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is.
+    Yes,
+    /// It is not, as far as the history can be read.
+    No,
+    /// The time was up, or the history is too long, before it was known.
+    TimeUp,
+}
+
 /// Paths whose files are remembered.
 const MOST_PATHS: usize = 256;
 
@@ -120,6 +132,22 @@ impl History {
                 },
             }
         }
+    }
+
+    /// Tells whether a commit is one of the roots or of their ancestors, and can be read.
+    #[cfg(test)]
+    pub(crate) fn reaches(&mut self, commit: ObjectId, until: Instant) -> Reach {
+        while !self.walk.has_reached(&commit) {
+            if Instant::now() >= until {
+                return Reach::TimeUp;
+            }
+            match self.walk.advance(&mut self.store) {
+                Step::Made => {}
+                Step::End => return Reach::No,
+                Step::TooMany => return Reach::TimeUp,
+            }
+        }
+        Reach::Yes
     }
 
     /// Lists commits that `tips` reach and the roots do not, and that change wanted paths: newest first, at most `limit`.

@@ -98,7 +98,7 @@ impl Sandbox {
     }
 
     pub(super) fn history_of(&self, roots: impl IntoIterator<Item = ObjectId>) -> History {
-        History::new(&open(&self.git_dir()), roots).unwrap()
+        History::new(&open(&self.git_dir()), roots, BTreeSet::new()).unwrap()
     }
 
     /// The file of an object that has one of its own.

@@ -294,5 +294,5 @@ fn the_directory_of_objects_is_not_a_link() {
     let (objects, other) = (attack.sandbox.git_dir().join("objects"), attack.sandbox.top.join("other"));
     fs::rename(&objects, &other).unwrap();
     symlink(other, objects).unwrap();
-    assert!(History::new(&open(&attack.sandbox.git_dir()), [attack.good]).is_err());
+    assert!(History::new(&open(&attack.sandbox.git_dir()), [attack.good], BTreeSet::new()).is_err());
 }
