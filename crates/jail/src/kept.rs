@@ -15,11 +15,11 @@ use crate::repository::{small, stat};
 use crate::spec::{Mode, Spec};
 
 /// The protected names that exist at the top of every view that can be changed, and in the repositories there. What has a view of its own is left out: somebody said how it is seen.
-pub(crate) fn kept(spec: &Spec) -> Vec<PathBuf> {
-    let mut found = Found { spec, paths: BTreeSet::new() };
+pub(crate) fn kept(spec: &Spec, beside: Beside) -> Vec<PathBuf> {
+    let mut found = Found { spec, beside, paths: BTreeSet::new() };
     for view in spec.views.iter().filter(|view| view.mode == Mode::ReadWrite) {
         if spec.repositories.contains(&view.path) {
-            found.repository(&view.path);
+            found.repository(&view.path, &spec.workspace);
         } else {
             found.tree(&view.path);
         }
@@ -63,28 +63,45 @@ fn missing(path: &Path) -> Option<PathBuf> {
     plain.then(|| real.join(rest))
 }
 
+/// Whether something else protects names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// The notify supervisor does. Git replaces files in a working tree, and removes them first: nothing can be mounted on them.
+    Supervisor,
+    /// Nothing does.
+    Nothing,
+}
+
 struct Found<'a> {
     spec: &'a Spec,
+    beside: Beside,
     paths: BTreeSet<PathBuf>,
 }
 
 impl Found<'_> {
     fn tree(&mut self, top: &Path) {
         let git = top.join(".git");
-        match stat(&git).map(|found| FileType::from_raw_mode(found.st_mode)) {
-            Some(FileType::Directory) => self.repository(&git),
+        let kind = stat(&git).map(|found| FileType::from_raw_mode(found.st_mode));
+        if kind.is_none() || self.beside == Beside::Nothing {
+            names(top, &self.spec.protected).into_iter().for_each(|name| self.add(top.join(name)));
+        }
+        match kind {
+            Some(FileType::Directory) => self.repository(&git, top),
             Some(FileType::RegularFile) => self.add(git),
-            // Git replaces files in a working tree, and removes them first: nothing can be mounted on them.
-            _ => names(top, &self.spec.protected).into_iter().for_each(|name| self.add(top.join(name))),
+            _ => {}
         }
     }
 
-    /// The names of a repository. Its own settings stay as they are: git changes them itself, and whether it may is looked at line by
-    /// line.
-    fn repository(&mut self, git: &Path) {
+    /// The names of a repository, and what its settings name. Its own settings stay as they are: git changes them itself, and whether
+    /// it may is looked at line by line.
+    fn repository(&mut self, git: &Path, tree: &Path) {
         let names: Vec<_> = self.spec.protected.in_repository().collect();
         for name in names {
             self.add(git.join(name));
+        }
+        if self.beside == Beside::Nothing {
+            let by_settings = named(git, tree).into_iter().take(MOST_NAMED);
+            by_settings.filter_map(|path| std::fs::canonicalize(path).ok()).for_each(|path| self.add(path));
         }
     }
 
@@ -194,7 +211,7 @@ mod tests {
 
     /// What is kept of a tree of these files, where `->` makes a link.
     fn kept_of(files: &[(&str, &str)], views: &[(&str, Mode)]) -> String {
-        found(files, views, kept)
+        found(files, views, |spec| kept(spec, Beside::Supervisor))
     }
 
     /// What the settings of the workspace's repository name.
@@ -277,6 +294,8 @@ mod tests {
             ("ws/.git/HEAD", ""),
         ];
         assert_eq!(kept_of(&files, &[]), "ws/.git/hooks ws/.git/info/attributes");
+        let kept_alone = found(&files, &[], |spec| kept(spec, Beside::Nothing));
+        assert_eq!(kept_alone, "ws/.envrc ws/.git/hooks ws/.git/info/attributes");
         let files =
             [("ws/.git", "gitdir: ../git"), ("git/hooks/a", ""), ("git/config", ""), ("git/HEAD", "")];
         assert_eq!(kept_of(&files, &[("git", Mode::ReadWrite)]), "git/hooks ws/.git");
@@ -300,6 +319,8 @@ mod tests {
             ("ws/tools/deeper", ""),
             ("ws/src/main.rs", ""),
         ];
+        let kept_alone = found(&files, &[], |spec| kept(spec, Beside::Nothing));
+        assert_eq!(kept_alone, named_of(&files));
         assert_eq!(
             named_of(&files),
             "ws/tools/again ws/tools/b ws/tools/clean.py ws/tools/deep ws/tools/hooks ws/tools/more ws/tools/watch"

@@ -27,7 +27,7 @@ use std::time::Duration;
 use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
-use crate::kept::kept;
+use crate::kept::{Beside, kept};
 use crate::plan::{Conflict, Sight};
 use crate::probe::Errno;
 use crate::resources::Overrun;
@@ -202,7 +202,8 @@ fn hold_with(
 ) -> Result<Held, JailError> {
     let spec = &spec.toolchains.put_into(spec, provider);
     let spec = match provider {
-        Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
+        Provider::Native => spec.keeping(kept(spec, Beside::Supervisor)),
+        Provider::Bubblewrap => spec.keeping(kept(spec, Beside::Nothing)),
         // Landlock cannot protect a part of what may be changed.
         Provider::Landlock => Cow::Borrowed(spec),
     };
