@@ -101,10 +101,15 @@ impl CommitRecord {
         for entry in entries {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let of_run = name.strip_prefix("run-").and_then(|rest| rest.splitn(4, '-').nth(3));
-            if of_run == Some(repository) {
+            let Some(rest) = name.strip_prefix("run-") else { continue };
+            let parts: Vec<_> = rest.splitn(4, '-').collect();
+            if let [_, started, count, of] = parts[..]
+                && of == repository
+            {
+                let number = |text: &str| text.parse::<u64>().unwrap_or(0);
                 let Ok(about) = fs::metadata(&path) else { continue };
-                found.push(((about.mtime(), about.mtime_nsec()), path));
+                let age = (about.mtime(), about.mtime_nsec(), number(started), number(count));
+                found.push((age, path));
             }
         }
         found.sort();

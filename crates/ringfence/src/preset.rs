@@ -11,7 +11,7 @@ use audit::{AuditError, Durability, Ledger, Options};
 use guard::{BadPattern, Config, Refuse};
 use jail::environment::{self, Place};
 use jail::toolchain::{Ask, Choose, Disk, Shown, shown};
-use jail::{Choice, Mode, Repository, Spec};
+use jail::{CommitRecord, Choice, Mode, Repository, Spec};
 use policy::finding;
 use policy::floor::NoMetadata;
 use policy::{
@@ -118,6 +118,8 @@ fn spec(workspace: &Path, state: &Path, mut environment: Vec<(OsString, OsString
         spec = spec.view(&path, Mode::ReadWrite);
         spec.repositories.push(path);
     }
+    spec.protected = spec.protected.acting();
+    spec.commit_record = Some(CommitRecord::at(&state.join("commits")));
     spec.toolchains = toolchains(workspace, state, &mut environment);
     let visible = environment::SYSTEM.iter().map(Path::new).chain([workspace]);
     let visible: Vec<_> = visible.chain(spec.toolchains.programs()).collect();

@@ -50,6 +50,8 @@ struct Repository {
 const LONGEST_QUESTIONS: Duration = Duration::from_secs(10);
 /// Time for the look at what has come to a repository.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
+/// Repositories of one run.
+const MOST_REPOSITORIES: usize = 1000;
 /// Commits that are told.
 const MOST_TOLD: usize = 1000;
 
@@ -79,6 +81,9 @@ impl References {
             if repositories.contains_key(directory) || !is_repository(shared, directory) {
                 continue;
             }
+            if repositories.len() >= MOST_REPOSITORIES {
+                return Err(Errno::DQUOT);
+            }
             let Ok(handle) = shared.listed_directory(directory) else { continue };
             let read = self.read(shared, handle).map_err(|error| {
                 shared.fail(format!("the record of commits cannot be written: {error}"));
@@ -93,6 +98,9 @@ impl References {
     pub(super) fn had(&self, shared: &Shared, repository: &Path, path: &[u8], content: &[u8]) -> bool {
         let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
         if !repositories.contains_key(repository) {
+            if repositories.len() >= MOST_REPOSITORIES {
+                return false;
+            }
             let Ok(handle) = shared.listed_directory(repository) else { return false };
             let Ok(read) = self.read(shared, handle) else { return false };
             repositories.insert(repository.to_owned(), read);
