@@ -3,6 +3,7 @@
 mod changes;
 mod generated;
 mod layouts;
+mod speed;
 mod tampering;
 
 use std::collections::BTreeSet;
