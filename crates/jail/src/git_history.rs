@@ -17,6 +17,7 @@ mod new_commits;
 mod object;
 mod pack;
 mod packs;
+mod parsers;
 mod path_history;
 mod refs;
 mod store;
@@ -35,6 +36,7 @@ pub use self::id::{ObjectId, ObjectIdError};
 use self::new_commits::{BothSides, Side};
 pub(crate) use self::new_commits::{NewCommit, NewCommits};
 use self::object::{Commit, ObjectKind, id_of};
+pub use self::parsers::read_as_git_objects;
 use self::path_history::PathHistory;
 pub(crate) use self::refs::tips;
 use self::store::ObjectStore;
@@ -110,9 +112,15 @@ impl History {
 
     /// The names that a content may have in the object store.
     fn blobs(&self, content: &[u8]) -> Vec<ObjectId> {
-        let format = self.roots.first().map_or(ObjectFormat::Sha1, ObjectId::format);
-        let contents = [Some(content.to_vec()), without_returns(content)];
-        contents.iter().flatten().filter_map(|content| id_of(format, ObjectKind::Blob, content)).collect()
+        // The roots are in the order of their formats, and a repository has one.
+        let formats: BTreeSet<_> =
+            [self.roots.first(), self.roots.last()].into_iter().flatten().map(ObjectId::format).collect();
+        let other = without_returns(content);
+        let contents = || [Some(content), other.as_deref()].into_iter().flatten();
+        let ids = formats
+            .into_iter()
+            .flat_map(|format| contents().map(move |content| id_of(format, ObjectKind::Blob, content)));
+        ids.flatten().collect()
     }
 
     fn search(&mut self, history: &mut PathHistory, blobs: &[ObjectId], until: Instant) -> Answer {

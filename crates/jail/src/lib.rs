@@ -34,6 +34,8 @@ mod uses;
 
 pub use commit_record::CommitRecord;
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+#[doc(hidden)]
+pub use git_history::read_as_git_objects;
 pub use git_history::{ObjectId, ObjectIdError};
 pub use git_state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{

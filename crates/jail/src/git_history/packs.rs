@@ -33,8 +33,8 @@ enum Opened {
 }
 
 const MOST_PACKS: usize = 1000;
-/// Each takes two handles.
-const MOST_OPEN: usize = 48;
+/// Each takes two handles, of which a process may have 1,024.
+const MOST_OPEN: usize = 24;
 /// A command that repacks all the time is not followed for ever.
 const MOST_LISTINGS: usize = 500;
 

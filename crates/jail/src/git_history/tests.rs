@@ -3,6 +3,7 @@
 mod changes;
 mod generated;
 mod layouts;
+mod speed;
 mod tampering;
 
 use std::collections::BTreeSet;
@@ -50,7 +51,13 @@ impl Sandbox {
         self.clock += 1;
         let date = format!("@{} +0000", self.clock);
         let mut command = Command::new("git");
-        command.args(words).current_dir(&self.top).env_clear().stdin(Stdio::null());
+        // Git would otherwise repack in the background, whenever it likes to.
+        command
+            .args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"])
+            .args(words)
+            .current_dir(&self.top)
+            .env_clear()
+            .stdin(Stdio::null());
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", "/nonexistent");
         command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
         command.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date).env("GIT_EDITOR", "true");

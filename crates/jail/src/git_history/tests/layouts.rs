@@ -241,3 +241,15 @@ fn a_question_ends_when_the_time_is_up() {
     assert_eq!(history.had(b".envrc", b"one\n", later()), YES);
     assert_eq!(history.had(b".envrc", b"one\n", now), YES, "it is known");
 }
+
+#[test]
+fn more_packs_than_may_be_open_are_read() {
+    let mut sandbox = Sandbox::new();
+    for number in 0..30 {
+        sandbox.commit(".envrc", &number.to_string());
+        sandbox.git(&["repack", "-q", "-d"]);
+    }
+    let packs = fs::read_dir(sandbox.git_dir().join("objects/pack")).unwrap();
+    assert!(packs.count() >= 60);
+    assert_had(&sandbox, &[(".envrc", "0", YES), (".envrc", "29", YES), (".envrc", "30", Answer::No)]);
+}
