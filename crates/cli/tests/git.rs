@@ -141,13 +141,13 @@ fn the_repository_of_another_is_not_given_to_who_names_it() {
 #[test]
 fn what_a_person_leaves_out_may_be_changed() {
     let Some(stage) = staged() else { return };
-    fs::write(stage.path("ws/CLAUDE.md"), "old\n").unwrap();
-    let script = "echo new > CLAUDE.md; mkdir .vscode && echo x > .vscode/x; cat CLAUDE.md .vscode/x";
+    fs::write(stage.path("ws/.envrc"), "old\n").unwrap();
+    let script = "echo new > .envrc; mkdir -p .vscode && echo x > .vscode/x; cat .envrc .vscode/x";
     let held = inside(&stage, "ws", "--explain-denials", script);
     assert_eq!(held.out, "old\n", "{held:?}");
-    assert!(held.err.contains("`CLAUDE.md` is protected"), "{held:?}");
+    assert!(held.err.contains("`.envrc` is protected"), "{held:?}");
     assert!(held.err.contains("--unprotect .vscode"), "{held:?}");
-    let free = inside(&stage, "ws", "--unprotect CLAUDE.md --unprotect .vscode", script);
+    let free = inside(&stage, "ws", "--unprotect .envrc --unprotect .vscode", script);
     assert_eq!(free.out, "new\nx\n", "{free:?}");
     let unknown = inside(&stage, "ws", "--unprotect CLAUD.md", "true");
     assert!(unknown.err.contains("do you mean `CLAUDE.md`?"), "{unknown:?}");
@@ -226,7 +226,7 @@ fn no_name_of_the_table_can_be_planted() {
     fs::write(stage.path("ws/plant.sh"), script).unwrap();
     let ended = inside(&stage, "ws", "", "sh ./plant.sh 2>/dev/null; echo over");
     assert!(ended.out.ends_with("over\n"), "{ended:?}");
-    let all = policy::Protected::all();
+    let all = policy::Protected::all().acting();
     for path in listing(&stage.path("ws")) {
         let verdict = all.judge(policy::Ground::Tree, &path, policy::Act::File);
         // Directories on the way are free, and so are those of a repository without anything in it that git would run.

@@ -140,8 +140,9 @@ fn no_trick_leads_around_a_protected_name() {
         let text = fs::read_to_string(top.join(path)).unwrap_or_default();
         assert!(!text.contains("evil"), "{path}\n{said}");
     }
+    // An empty directory may be made, and nothing else.
     for name in ["new/.vscode", ".idea", ".claude"] {
-        assert!(top.join(name).symlink_metadata().is_err(), "{name}\n{said}");
+        assert!(fs::read_dir(top.join(name)).map_or(0, Iterator::count) == 0, "{name}\n{said}");
     }
     for what in ["node_modules", "deep-node_modules", ".git-made"] {
         for path in [format!("out{what}"), format!("plain{what}/.vscode"), format!("whole{what}")] {
@@ -404,14 +405,31 @@ fn supervisor_and_overlay_judge_alike() {
     let marked: Vec<String> =
         changes.iter().filter(|change| !change["protected"].is_null()).map(of).collect();
     let is_marked = |path: &&String| marked.iter().any(|marked| Path::new(path.as_str()).starts_with(marked));
+    // A person sees every name of an overlay; a command may write those that only instruct.
+    let told = |path: &&String| {
+        let below = path.split_once('/').map_or(path.as_str(), |(_, below)| below);
+        let judged =
+            policy::Protected::all().judge(policy::Ground::Tree, Path::new(below), policy::Act::File);
+        matches!(judged, policy::Verdict::Kept(row) if row.tier == policy::Tier::Instructs)
+    };
     // Git inside has to write what it has not finished; the launcher looks at it afterwards. An overlay shows it to a person.
     let is_unfinished = |path: &&String| {
         let mut parts = path.split('/');
         parts.any(|part| policy::UNFINISHED.iter().any(|name| part.eq_ignore_ascii_case(name)))
     };
+    // Settings of a repository that the command has made may be begun, empty.
+    let begun = |path: &&String| {
+        let first = path.to_ascii_lowercase().ends_with("/.git/config");
+        first && fs::read(plain.workspace().join(path.as_str())).is_ok_and(|text| text.is_empty())
+    };
     let differ: Vec<_> = paths
         .iter()
-        .filter(|path| !is_unfinished(path) && refused.contains(&path.as_str()) != is_marked(path))
+        .filter(|path| {
+            !is_unfinished(path)
+                && !told(path)
+                && !begun(path)
+                && refused.contains(&path.as_str()) != is_marked(path)
+        })
         .collect();
     assert!(differ.is_empty(), "{differ:#?}");
 }

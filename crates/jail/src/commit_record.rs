@@ -143,7 +143,7 @@ fn text(path: &Path) -> io::Result<String> {
 }
 
 fn lines(ids: &BTreeSet<ObjectId>) -> String {
-    ids.iter().map(|id| format!("{id}\n")).collect()
+    ids.iter().map(ToString::to_string).flat_map(|id| [id, "\n".to_owned()]).collect()
 }
 
 /// Names of objects, one a line. One that is none is an error: something may be missing.

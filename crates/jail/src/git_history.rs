@@ -31,7 +31,6 @@ use std::time::Instant;
 use rustix::io::Errno;
 
 use self::changes::Comparison;
-pub(crate) use self::id::ObjectFormat;
 pub use self::id::{ObjectId, ObjectIdError};
 use self::new_commits::{BothSides, Side};
 pub(crate) use self::new_commits::{NewCommit, NewCommits};

@@ -83,7 +83,9 @@ impl Found<'_> {
         let git = top.join(".git");
         let kind = stat(&git).map(|found| FileType::from_raw_mode(found.st_mode));
         if kind.is_none() || self.beside == Beside::Nothing {
-            names(top, &self.spec.protected).into_iter().for_each(|name| self.add(top.join(name)));
+            for name in names(top, &self.spec.protected) {
+                self.add(top.join(name));
+            }
         }
         match kind {
             Some(FileType::Directory) => self.repository(&git, top),

@@ -11,7 +11,7 @@ use audit::{AuditError, Durability, Ledger, Options};
 use guard::{BadPattern, Config, Refuse};
 use jail::environment::{self, Place};
 use jail::toolchain::{Ask, Choose, Disk, Shown, shown};
-use jail::{CommitRecord, Choice, Mode, Repository, Spec};
+use jail::{Choice, CommitRecord, Mode, Repository, Spec};
 use policy::finding;
 use policy::floor::NoMetadata;
 use policy::{

@@ -121,7 +121,7 @@ fn nothing_is_made_where_settings_name_something() {
          git config include.path ../project.gitconfig; git config alias.x '!sh scripts/x.sh'; git config alias.y 'log a/b'
          git config core.attributesFile attr; git config filter.f.clean 'python3 lib/clean.py %f'; mkdir made",
         &[
-            ("mkdir -p tools/hooks", false),
+            ("mkdir -p tools/hooks", true),
             ("mkdir tools; echo x > tools/hooks", false),
             ("mkdir -p made/hooks; mv made tools", false),
             ("ln -s made tools", false),

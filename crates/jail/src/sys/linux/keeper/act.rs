@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::caller::Callers;
+use super::checkout::Purpose;
 use super::ground::{Permission, judge};
 use super::known::Identity;
 use super::names_lock::NamesGuard;
@@ -206,10 +207,14 @@ impl<'a> CallerCall<'a> {
         let Opening { flags, mode, close } = how;
         match judge(self.shared, spot, Act::File, &mut self.guard)? {
             Permission::Known(name) => return self.check_out(spot, how, name),
+            Permission::FirstSettings(name) if flags.contains(OFlags::CREATE) => {
+                staging::create(&spot.directory, &spot.name, b"")?;
+                return self.stage(spot, how, (name, Purpose::Settings));
+            }
             Permission::Written(text) if flags.contains(OFlags::CREATE) => {
                 return written(spot, &text, close);
             }
-            Permission::Written(_) => return Err(Errno::NOENT),
+            Permission::Written(_) | Permission::FirstSettings(_) => return Err(Errno::NOENT),
             Permission::Free | Permission::Settings(_) => {}
         }
         if flags.contains(OFlags::CREATE) {
@@ -233,17 +238,27 @@ impl<'a> CallerCall<'a> {
 
     /// Gives a program that checks files out a file to write whose content is looked at before it gets its name.
     fn check_out(&mut self, spot: &Spot, how: Opening, row: &'static ProtectedName) -> Result<Done, Errno> {
-        let Opening { flags, mode, close } = how;
+        let flags = how.flags;
         let writes = flags.intersects(OFlags::WRONLY | OFlags::RDWR) && flags.contains(OFlags::CREATE);
         let new = writes && kind(&spot.directory, &spot.name).is_none();
         if !new || !self.finder.caller.program().is_ok_and(|program| checkout::checks_out(&program)) {
             return Err(refused(self.shared, spot.full(), row));
         }
         self.is_waiting()?;
+        self.stage(spot, how, (row, Purpose::Content))
+    }
+
+    /// Gives the caller a file without a name, which is looked at when it is closed.
+    fn stage(
+        &mut self,
+        spot: &Spot,
+        how: Opening,
+        what: (&'static ProtectedName, Purpose),
+    ) -> Result<Done, Errno> {
         let spot = spot.try_clone()?;
         self.guard.release();
-        let file = checkout::begin(self.shared, spot, row, flags, Mode::from_raw_mode(mode))?;
-        Ok(Done::Opened(file, close))
+        let file = checkout::begin(self.shared, spot, what, how.flags, Mode::from_raw_mode(how.mode))?;
+        Ok(Done::Opened(file, how.close))
     }
 
     /// Opens the object of a handle, even if its name leads elsewhere by now.
@@ -372,7 +387,7 @@ impl<'a> CallerCall<'a> {
                 return replaced.unwrap_or_else(|| Err(refused(self.shared, new.full(), name)));
             }
             Permission::Known(name) => return self.replace_known(&old, &new, flags, name),
-            Permission::Written(_) => return Err(Errno::PERM),
+            Permission::Written(_) | Permission::FirstSettings(_) => return Err(Errno::PERM),
         }
         let grounds = &self.shared.about.grounds;
         if grounds.holds_mounts(&old.full()) || grounds.holds_mounts(&new.full()) {
@@ -474,7 +489,7 @@ impl<'a> CallerCall<'a> {
     pub(super) fn free(&mut self, spot: &Spot, act: Act) -> Result<(), Errno> {
         match judge(self.shared, spot, act, &mut self.guard)? {
             Permission::Free => Ok(()),
-            Permission::Settings(name) | Permission::Known(name) => {
+            Permission::Settings(name) | Permission::FirstSettings(name) | Permission::Known(name) => {
                 Err(refused(self.shared, spot.full(), name))
             }
             Permission::Written(_) => Err(Errno::PERM),

@@ -25,7 +25,8 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::path::{Spot, kind, place};
-use super::{Shared, repository, spawn, staging};
+use super::repository::{self, Age};
+use super::{Shared, refused, spawn, staging};
 use crate::launch::WriteResult;
 
 /// Files that git writes at this moment.
@@ -48,8 +49,18 @@ struct Open {
 struct Checkout {
     spot: Spot,
     row: &'static ProtectedName,
+    purpose: Purpose,
     /// For reading.
     file: OwnedFd,
+}
+
+/// What a file becomes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A file of a working tree.
+    Content,
+    /// The settings of a new repository, which are there already and empty.
+    Settings,
 }
 
 /// Files at once. Git writes one at a time.
@@ -59,7 +70,7 @@ const MOST: usize = 256;
 pub(super) fn begin(
     shared: &Arc<Shared>,
     spot: Spot,
-    row: &'static ProtectedName,
+    (row, purpose): (&'static ProtectedName, Purpose),
     flags: OFlags,
     mode: Mode,
 ) -> Result<OwnedFd, Errno> {
@@ -72,16 +83,15 @@ pub(super) fn begin(
     if open.files.len() >= MOST {
         return Err(Errno::MFILE);
     }
-    let closed = match &open.closed {
-        Some(closed) => Arc::clone(closed),
-        None => {
-            let closed = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
-            follow(shared, Arc::clone(&closed))?;
-            Arc::clone(open.closed.insert(closed))
-        }
+    let closed = if let Some(closed) = &open.closed {
+        Arc::clone(closed)
+    } else {
+        let closed = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
+        follow(shared, Arc::clone(&closed))?;
+        Arc::clone(open.closed.insert(closed))
     };
     let watch = inotify::add_watch(&*closed, &link, WatchFlags::CLOSE_WRITE | WatchFlags::ONESHOT)?;
-    open.files.insert(watch, Checkout { spot, row, file: reading });
+    open.files.insert(watch, Checkout { spot, row, purpose, file: reading });
     shared.checkouts.count.store(open.files.len(), Ordering::Release);
     Ok(file)
 }
@@ -162,17 +172,22 @@ fn closed_files(closed: &OwnedFd) -> Vec<i32> {
 
 impl Checkout {
     fn finish(&self, shared: &Shared) {
-        let result = match self.put(shared) {
-            Some(()) => WriteResult::Known,
-            None => WriteResult::Withheld,
-        };
-        shared.wrote(self.spot.full(), self.row, result);
+        match (self.purpose, self.put(shared)) {
+            (Purpose::Content, Some(())) => shared.wrote(self.spot.full(), self.row, WriteResult::Known),
+            (Purpose::Content, None) => shared.wrote(self.spot.full(), self.row, WriteResult::Withheld),
+            (Purpose::Settings, Some(())) => {}
+            (Purpose::Settings, None) => drop(refused(shared, self.spot.full(), self.row)),
+        }
     }
 
-    /// Gives the content its name, if the repository had it there.
+    /// Gives the content its name, if it may have it.
     fn put(&self, shared: &Shared) -> Option<()> {
         let content = content(&self.file)?;
-        if !was_there(shared, &self.spot.full(), &content) {
+        let may = match self.purpose {
+            Purpose::Content => was_there(shared, &self.spot.full(), &content),
+            Purpose::Settings => repository::is_harmless(b"", &content, Age::New),
+        };
+        if !may {
             return None;
         }
         let mut guard = shared.names_lock.of_call();
@@ -183,6 +198,9 @@ impl Checkout {
         }
         let link = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let Spot { directory, name, .. } = &self.spot;
+        if self.purpose == Purpose::Settings {
+            return staging::replace(directory, name, &content).ok();
+        }
         rustix::fs::linkat(CWD, link, directory, name, AtFlags::SYMLINK_FOLLOW).ok()
     }
 }

@@ -38,6 +38,8 @@ pub(super) enum Permission {
     Written(Vec<u8>),
     /// It may be replaced, if the new settings make nothing run.
     Settings(&'static ProtectedName),
+    /// It may be made empty, and gets the settings that are written if they make nothing run.
+    FirstSettings(&'static ProtectedName),
     /// It may get a content that the repository had there before the run.
     Known(&'static ProtectedName),
 }
@@ -199,8 +201,8 @@ pub(super) fn judge(
         }
         Ruling::Settings(name) if act == Act::Placed => Ok(Permission::Settings(name)),
         // Programs other than git begin with empty settings.
-        Ruling::Settings(_) if act == Act::File && is_first(shared, spot) => {
-            Ok(Permission::Written(Vec::new()))
+        Ruling::Settings(name) if act == Act::File && is_first(shared, spot) => {
+            Ok(Permission::FirstSettings(name))
         }
         // What git itself keeps is in no commit.
         Ruling::Refused(name) if !name.in_stores => Ok(Permission::Known(name)),

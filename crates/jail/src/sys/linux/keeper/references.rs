@@ -15,6 +15,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use policy::{Act, Ground, Protected, ProtectedName, Verdict};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::known::Identity;
@@ -242,9 +243,9 @@ fn is_repository(shared: &Shared, directory: &Path) -> bool {
         return true;
     }
     let Ok(handle) = shared.directory(directory) else { return false };
-    policy::is_repository(|name| {
-        rustix::fs::statat(&handle, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
-    })
+    let has = |name: &str| rustix::fs::statat(&handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    // The part of a linked working tree has its references elsewhere.
+    has("HEAD") && has("objects") && has("refs")
 }
 
 impl Identity {
