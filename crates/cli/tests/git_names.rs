@@ -197,6 +197,26 @@ fn contents_of_a_person_come() {
     assert_eq!(tasks(&stage).as_deref(), Some("three\n"));
 }
 
+/// What the settings of the repository name is tracked like anything else.
+#[test]
+fn hooks_that_are_tracked_follow_the_branch() {
+    let Some(stage) = staged() else { return };
+    outside(
+        &stage,
+        "cd r && git config core.hooksPath tools/hooks && mkdir -p tools/hooks && echo 'exit 0' > tools/hooks/pre-push \
+         && git add . && git commit -qm hooks && git switch -qc other && echo 'exit 1' > tools/hooks/pre-push && git commit -qam other",
+    );
+    let hook = || fs::read_to_string(stage.path("ws/r/tools/hooks/pre-push")).unwrap();
+    let came = inside(&stage, "", "git switch -q main && git status --short");
+    assert_eq!((came.code, came.out.as_str(), hook().as_str()), (Some(0), "", "exit 0\n"), "{came:?}");
+    let came = inside(
+        &stage,
+        "",
+        "echo evil > tools/hooks/pre-push; echo evil > tools/hooks/pre-commit; ls tools/hooks",
+    );
+    assert_eq!((came.out.as_str(), hook().as_str()), ("pre-push\n", "exit 0\n"), "{came:?}");
+}
+
 /// Programs find the repositories that they make, in every layout.
 #[test]
 fn repositories_are_made() {

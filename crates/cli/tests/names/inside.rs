@@ -123,9 +123,9 @@ fn nothing_is_made_where_settings_name_something() {
         &[
             ("mkdir -p tools/hooks", true),
             ("mkdir tools; echo x > tools/hooks", false),
-            ("mkdir -p made/hooks; mv made tools", false),
+            ("mkdir -p made/hooks; echo x > made/hooks/x; mv made tools", false),
             ("ln -s made tools", false),
-            ("mkdir tools; mv made tools/hooks", false),
+            ("mkdir tools; echo x > made/x; mv made tools/hooks", false),
             ("mkdir bin; echo x > bin/watch", false),
             ("mkdir bin; echo x > y; mv y bin/WATCH", false),
             ("echo x > project.gitconfig", false),

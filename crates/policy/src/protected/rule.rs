@@ -75,11 +75,22 @@ impl Protected {
                 let mut inside = inside.filter(|(depth, _)| is_one(&above(&parts, *depth), disk));
                 let completing =
                     || (verdict != Verdict::Free).then(|| self.completing(&parts, disk)).flatten();
+                if let Some(row) = self.common(&parts, act, disk) {
+                    return Ruling::Common(row);
+                }
                 let itself = || (act == Act::Placed).then(|| self.moving(&parts, path, disk)).flatten();
                 let name = inside.next().map(|(_, name)| name).or_else(completing).or_else(itself);
                 name.map_or_else(|| told.map_or(Ruling::Free, Ruling::Told), Ruling::Refused)
             }
         }
+    }
+
+    /// The row of the pointer that a new working tree of a repository of any name gets.
+    fn common(&self, parts: &[&[u8]], act: Act, disk: &impl Surroundings) -> Option<&'static ProtectedName> {
+        let [.., trees, _, last] = parts else { return None };
+        let is_pointer = act == Act::File && is(trees, &["worktrees"]) && is(last, &["commondir"]);
+        let row = ROWS.iter().find(|row| row.name == ".git/commondir" && self.holds(row))?;
+        (is_pointer && is_one(&above(parts, parts.len() - 3), disk)).then_some(row)
     }
 
     /// Whether a directory has a protected name in it that begins with its own. One that cannot be looked at has.

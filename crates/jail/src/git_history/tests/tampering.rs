@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 
+use super::super::id::ObjectFormat;
 use super::layouts::{fifo, pack_file};
 use super::*;
 
