@@ -43,19 +43,29 @@ pub(crate) struct Relay {
     seen: bool,
 }
 
-/// Output that did not arrive.
+/// Bytes that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// The caller's end refused it.
+    /// The caller's input could not be read.
+    Input(Errno),
+    /// The caller's end refused the output.
     Refused(Errno),
-    /// The caller's end did not take it in time.
+    /// The caller's end did not take the output in time.
     Late,
+}
+
+impl Loss {
+    /// Whether the command wrote it, and could not know.
+    pub(crate) const fn is_of_output(self) -> bool {
+        matches!(self, Self::Refused(_) | Self::Late)
+    }
 }
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(errno) => write!(f, "a standard stream could not be copied: {errno}"),
+            Self::Input(errno) => write!(f, "standard input could not be read: {errno}"),
+            Self::Refused(errno) => write!(f, "output could not be written: {errno}"),
             Self::Late => f.write_str("output was lost: nobody read it after the command had ended"),
         }
     }
@@ -147,8 +157,9 @@ impl Relay {
     pub(crate) fn finish(mut self, deadline: Instant) -> Vec<Loss> {
         self.input.iter_mut().for_each(Channel::close);
         let late = !self.empty_until(deadline);
-        let refused = self.channels().filter_map(Channel::failure).map(Loss::Refused);
-        refused.chain(late.then_some(Loss::Late)).collect()
+        let input = self.input.iter().filter_map(Channel::failure).map(Loss::Input);
+        let refused = self.outputs.iter().flatten().filter_map(Channel::failure).map(Loss::Refused);
+        input.chain(refused).chain(late.then_some(Loss::Late)).collect()
     }
 
     fn empty_until(&mut self, deadline: Instant) -> bool {

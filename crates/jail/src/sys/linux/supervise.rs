@@ -354,10 +354,16 @@ impl Running {
         let sweeper = self.sweeper.map(Sweeper::dismissed);
         let report = self.keeper.take().map(Keeper::report).unwrap_or_default();
         notes.extend(report.notes);
+        let mut lost_output = None;
         let (captured, signals) = match self.connection {
             Connection::Relay(relay, signals) => {
-                let lost = relay.finish(Instant::now() + LAST_WORDS);
-                notes.extend(lost.iter().map(ToString::to_string));
+                for loss in relay.finish(Instant::now() + LAST_WORDS) {
+                    if loss.is_of_output() {
+                        lost_output.get_or_insert(loss.to_string());
+                    } else {
+                        notes.push(loss.to_string());
+                    }
+                }
                 (None, Some(signals))
             }
             Connection::Collectors(collectors) => (Some(collectors.finish()), None),
@@ -380,6 +386,7 @@ impl Running {
             protected_writes: report.protected_writes,
             commits: report.commits,
             uses: report.uses,
+            lost_output,
             notes,
             captured,
         };
