@@ -210,3 +210,22 @@ fn git_at_work_in_submodules_and_bare_repositories_is_no_surprise() {
     }
     assert!(!ledger(&stage).contains("jail.tripped"));
 }
+
+/// What a command leaves running is asked to end before it is killed; what does not listen is killed soon.
+#[test]
+fn what_is_left_running_is_asked_to_end() {
+    let Some(stage) = Stage::new() else { return };
+    let left = "(trap 'echo >asked; exit' TERM; echo >ready; while :; do sleep 0.01; done) & \
+                while [ ! -e ready ]; do sleep 0.01; done; exit 3";
+    // On a busy machine a moment may be too short to hear it.
+    let asked = (0..10).any(|_| {
+        drop(fs::remove_file(stage.path("ws/ready")));
+        let ended = stage.run("", left);
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        stage.path("ws/asked").exists()
+    });
+    assert!(asked);
+    let deaf = format!("(trap '' TERM; {0}; {0}) & {0} & exit 4", stage.sleep());
+    assert_eq!(stage.run("", &deaf).code, Some(4));
+    assert!(stage.is_empty_soon());
+}

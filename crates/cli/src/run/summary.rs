@@ -154,7 +154,8 @@ impl Summary {
             let more = rows.len().saturating_sub(most);
             if more > 0 {
                 let kind = rows[0].kind();
-                text += &format!("{kind}: and {more} more; `ringfence audit show` has all of them\n");
+                let more = format!("{kind}: and {more} more; `ringfence audit show` has all of them\n");
+                text.push_str(&more);
             }
         }
         text
