@@ -53,6 +53,29 @@ fn a_person_reads_it_after_the_output() {
     assert_eq!((status.code(), shown.as_str()), (Some(4), "said\r\n"));
 }
 
+/// Files in the private home are gone. Where programs keep something for themselves, nobody has to know.
+#[test]
+fn a_person_is_told_of_files_that_are_gone() {
+    let Some(stage) = Stage::new() else { return };
+    let rows = [
+        (
+            "echo x >~/notes; mkdir -p ~/a/b; echo x >~/a/b/c; ln -s / ~/link",
+            "2 files in the private home are gone",
+        ),
+        ("mkdir ~/.local; echo x >~/.local/x", "1 file in the private home is gone"),
+        ("echo x >~/.bash_history; mkdir ~/.cache; echo x >~/.cache/x; echo x >/tmp/x; : >~/empty", ""),
+    ];
+    for (script, said) in rows {
+        let Some(mut person) = Person::sits_down() else { return };
+        person.runs(&stage, "", script);
+        let (status, shown) = person.waits();
+        let line = format!("lost: {said}; to keep such files: --write DIRECTORY\r\n");
+        let expected = if said.is_empty() { "" } else { &line };
+        assert_eq!((status.code(), shown.as_str()), (Some(0), expected), "{script}");
+        assert_eq!(stage.run("", script).err, "", "{script}");
+    }
+}
+
 #[test]
 fn a_protected_name_is_refused_in_the_same_form() {
     let Some(stage) = Stage::new() else { return };

@@ -30,6 +30,8 @@ pub(crate) enum Row {
     Denied(Denied),
     /// Output that did not arrive.
     LostOutput(String),
+    /// Files that were left in the private home.
+    LostFiles(u64),
     /// A memory limit that a person set for a command which then failed.
     MemoryLimit(u64),
     /// A protected name that the command wrote or removed.
@@ -95,6 +97,7 @@ impl Summary {
         summary.keep(sprung.hits.into_iter().map(|(path, why)| Row::Tripped(path, why)));
         summary.keep(denials.into_iter().map(Row::Denied));
         summary.keep(outcome.lost_output.iter().cloned().map(Row::LostOutput));
+        summary.keep((outcome.lost_files > 0).then_some(Row::LostFiles(outcome.lost_files)));
         let failed = !matches!(outcome.end, End::Exited(0) | End::Limit(_) | End::Stopped);
         summary.keep(memory.filter(|_| failed).map(Row::MemoryLimit));
         summary.keep(outcome.commits.iter().cloned().map(Row::Commit));
@@ -176,7 +179,7 @@ impl Row {
             Self::Withheld(..) => "withheld",
             Self::Tripped(..) => "tripped",
             Self::Denied(_) => "denied",
-            Self::LostOutput(_) => "lost",
+            Self::LostOutput(_) | Self::LostFiles(_) => "lost",
             Self::Changed(..) => "changed",
             Self::Commit(_) => "commit",
             Self::Known(..) => "known",
@@ -192,7 +195,7 @@ impl Row {
             Self::Denied(_) => 3,
             Self::Changed(..) => 4,
             Self::Commit(_) => 5,
-            Self::LostOutput(_) => 6,
+            Self::LostOutput(_) | Self::LostFiles(_) => 6,
             Self::Known(..) => 7,
             Self::Note(_) => 8,
             Self::NotAllSeen => 9,
@@ -203,7 +206,7 @@ impl Row {
 
     const fn audience(&self) -> Audience {
         match self {
-            Self::Changed(..) | Self::Commit(_) => Audience::Person,
+            Self::Changed(..) | Self::Commit(_) | Self::LostFiles(_) => Audience::Person,
             Self::Known(..) | Self::NotAllSeen => Audience::Curious,
             _ => Audience::Log,
         }
@@ -231,7 +234,9 @@ impl Row {
             Self::Tripped(path, why) => journal.tripped(path, why),
             Self::Denied(denied) => journal.denied(denied),
             Self::Commit(commit) => journal.committed(commit),
-            Self::LostOutput(_) | Self::MemoryLimit(_) | Self::Note(_) => journal.noted(&self.reason()),
+            Self::LostOutput(_) | Self::LostFiles(_) | Self::MemoryLimit(_) | Self::Note(_) => {
+                journal.noted(&self.reason())
+            }
         }
     }
 
@@ -256,6 +261,8 @@ impl Row {
             Self::Withheld(_, row) => format!("new content was kept out: {}", row.because),
             Self::Tripped(_, why) | Self::LostOutput(why) | Self::Note(why) => why.clone(),
             Self::Denied(denied) => denied.by.clone(),
+            Self::LostFiles(1) => "1 file in the private home is gone".to_owned(),
+            Self::LostFiles(count) => format!("{count} files in the private home are gone"),
             Self::MemoryLimit(bytes) => format!(
                 "each process was limited to {} of memory; one that asks for more is refused, and fails in its own way",
                 Amount::Bytes(*bytes)
@@ -288,6 +295,7 @@ impl Row {
                 Some(format!("see it with `git diff`, take it with `git restore {path}` outside"))
             }
             Self::Denied(denied) => Some(format!("to allow it: {}", denied.allow)),
+            Self::LostFiles(_) => Some("to keep such files: --write DIRECTORY".to_owned()),
             Self::MemoryLimit(_) => Some("to raise it: --limit memory=SIZE".to_owned()),
             Self::Changed(_, _, Change::Removed) => None,
             Self::Changed(..) => Some("to prevent it: protect = \"all\" in a profile".to_owned()),
@@ -316,7 +324,11 @@ impl Row {
             Self::Withheld(..) | Self::Changed(..) | Self::Known(..) => {
                 format!("{kind}{code}: {object}: {reason}{setting}\n")
             }
-            Self::LostOutput(_) | Self::MemoryLimit(_) | Self::Note(_) | Self::NotAllSeen => {
+            Self::LostOutput(_)
+            | Self::LostFiles(_)
+            | Self::MemoryLimit(_)
+            | Self::Note(_)
+            | Self::NotAllSeen => {
                 format!("{kind}{code}: {reason}{setting}\n")
             }
         }

@@ -30,6 +30,7 @@ fn outcome(end: End) -> Outcome {
         commits: Vec::new(),
         uses: Uses::default(),
         lost_output: None,
+        lost_files: 0,
         notes: Vec::new(),
         captured: None,
     }
@@ -84,6 +85,7 @@ impl Stage {
             commit("2a2b3c4d5e6f7a8b", &"long ".repeat(20), &["a", "b", "c", "d", "e", "f", "g"]),
         ];
         outcome.lost_output = Some("output could not be written: No space left on device".to_owned());
+        outcome.lost_files = 3;
         outcome.notes = vec!["2 connections to ports were turned away: too many at once".to_owned()];
         outcome
     }
@@ -107,6 +109,7 @@ fn what_a_person_reads() {
     commit: 1a2b3c4d5e "say \u{1b}[31mmore" changes .envrc, CLAUDE.md; look at it before you use it: git show 1a2b3c4d5e
     commit: 2a2b3c4d5e "long long long long long long long long long long long long …" changes a, b, c, d, e and 2 more; look at it before you use it: git show 2a2b3c4d5e
     lost: output could not be written: No space left on device
+    lost: 3 files in the private home are gone; to keep such files: --write DIRECTORY
     note: 2 connections to ports were turned away: too many at once
     limit: each process was limited to 200MiB of memory; one that asks for more is refused, and fails in its own way; to raise it: --limit memory=SIZE
     "#);
@@ -168,8 +171,10 @@ fn what_a_program_reads() {
     let stage = Stage::new();
     let rows = stage.summary(&stage.everything(), None).json();
     let kinds: Vec<_> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
-    let expected =
-        ["withheld", "withheld", "denied", "denied", "changed", "commit", "commit", "lost", "known", "note"];
+    let expected = [
+        "withheld", "withheld", "denied", "denied", "changed", "commit", "commit", "lost", "lost", "known",
+        "note",
+    ];
     assert_eq!(kinds, expected);
     insta::assert_snapshot!(rows[1], @r#"{"code":"RF-J011","kind":"withheld","object":".envrc","reason":"new content was kept out: direnv runs it on entering the directory","setting":"see it with `git diff`, take it with `git restore .envrc` outside"}"#);
     insta::assert_snapshot!(rows[3], @r#"{"act":"write","code":"RF-J011","kind":"denied","object":"/ws/a b/.envrc","reason":"`.envrc` is protected: direnv runs it on entering the directory","setting":"to allow it: --unprotect .envrc, or jail.unprotected"}"#);
@@ -191,6 +196,6 @@ fn what_is_told_is_recorded() {
     let events =
         |name: &str| ledger.lines().filter(|line| line.contains(&format!("\"event\":\"{name}\""))).count();
     let counted = ["jail.wrote", "jail.committed", "request.decided", "jail.noted"].map(events);
-    assert_eq!(counted, [4, 2, 2, 2], "{ledger}");
+    assert_eq!(counted, [4, 2, 2, 3], "{ledger}");
     assert!(ledger.contains("\"result\":\"withheld\"") && ledger.contains("1a2b3c4d5e6f7a8b"), "{ledger}");
 }
