@@ -49,7 +49,7 @@ pub use tables::events::Event;
 pub use verify::{Verified, verify, verify_reader};
 pub use word::{
     Answered, Answerer, Applied, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd,
-    Level, Outcome, Scope, SecretUse,
+    Level, Outcome, Scope, SecretUse, Written,
 };
 
 /// Whatever records events.

@@ -190,6 +190,18 @@ words! {
         Full = "full",
     }
 
+    /// What came of a write to a protected name.
+    Written {
+        /// It is there: no program acts on it by itself.
+        Allowed = "allowed",
+        /// It is there: the repository had this content before.
+        Known = "known",
+        /// It is not there: the content is new.
+        Withheld = "withheld",
+        /// The name is gone.
+        Removed = "removed",
+    }
+
     /// How bad a finding is.
     FindingLevel {
         /// Worth knowing.

@@ -2,11 +2,13 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use policy::{Code, Shown};
+use serde_json::{Value, json};
 
 use crate::exit::Exit;
-use crate::terminal::Terminal;
+use crate::terminal::{Format, Terminal, plain_json};
 
 /// Why a command could not do its work, and what to do about it.
 #[derive(Debug)]
@@ -75,6 +77,30 @@ impl Failure {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+}
+
+impl Failure {
+    /// Tells it on standard error, in the format that was asked for.
+    pub fn tell(&self, terminal: &mut Terminal<'_>) -> io::Result<()> {
+        match terminal.format {
+            Format::Json if !self.unread => {
+                writeln!(terminal.err, "{}", plain_json(&self.json().to_string()))
+            }
+            _ => write!(terminal.err, "{self}"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "version": 1,
+            "event": "error",
+            "code": self.code.map(|code| code.to_string()),
+            "message": self.message,
+            "causes": self.causes,
+            "hints": self.hints,
+            "exit": self.exit.code(),
+        })
     }
 }
 

@@ -126,6 +126,13 @@ fn is_run(line: &[OsString]) -> bool {
     line.get(1).is_some_and(|word| word == "run") && !words.into_iter().any(asks)
 }
 
+/// Whether a command line that cannot be read asks for JSON all the same.
+fn wants_json(line: &[OsString]) -> bool {
+    let words: Vec<_> = line.iter().take_while(|word| *word != "--").collect();
+    words.iter().any(|word| *word == "--format=json")
+        || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
+}
+
 /// Reads the command line. What the short parser does not understand, the whole one explains.
 fn parse(line: Vec<OsString>) -> Result<Arguments<Command>, clap::Error> {
     if line.get(1).is_some_and(|word| word == "run")
@@ -142,15 +149,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
     let line: Vec<OsString> = arguments.into_iter().collect();
     // The kernel makes namespaces while we read the command line and the policy.
     let early = is_run(&line).then(jail::Early::begin);
+    let format = if is_run(&line) && wants_json(&line) { Format::Json } else { Format::Text };
     let arguments = match parse(line) {
         Ok(arguments) => arguments,
-        Err(error) => return usage(&error, out, err),
+        Err(error) => return usage(&error, format, out, err),
     };
     let mut terminal =
         Terminal { out, err, format: arguments.format.format(), color: arguments.color.wanted() };
     let result = match (&arguments.command, early) {
         (Command::Run(args), Some(early)) if arguments.format != Shape::Sarif => {
-            run::run(args, early, &arguments.around, &mut terminal)
+            Ok(run::run(args, early, &arguments.around, &mut terminal))
         }
         _ => dispatch(&arguments, &mut terminal),
     };
@@ -181,7 +189,7 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
         return Err(Failure::usage("only `skill scan` speaks SARIF"));
     }
     match &arguments.command {
-        Command::Run(args) => run::run(args, jail::Early::begin(), &arguments.around, terminal),
+        Command::Run(args) => Ok(run::run(args, jail::Early::begin(), &arguments.around, terminal)),
         Command::Learn(args) => learn::run(args, &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {
@@ -265,9 +273,15 @@ fn config_files(around: &Surroundings) -> Vec<doctor::ConfigFile> {
 }
 
 /// Help and version are data; everything else is a mistake of the caller.
-fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
+fn usage(error: &clap::Error, format: Format, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
     let wanted = !error.use_stderr();
     let rendered = error.render().to_string();
+    if format == Format::Json && !wanted {
+        let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        // When not even this can be told, the exit code is all that is left.
+        let _told = Failure::usage(message).tell(&mut Terminal { out, err, format, color: false });
+        return Exit::Usage;
+    }
     // A mistake is shown with the words it was made in, and those come from outside.
     let lines: Vec<_> = rendered.lines().map(|line| ::policy::Shown::text(line).to_string()).collect();
     let text = lines.join("\n");

@@ -10,12 +10,14 @@ pub(crate) mod jailed;
 mod layered;
 pub(crate) mod record;
 mod spec;
+mod summary;
 mod told;
 mod toolchains;
 mod tripwire;
 mod unjailed;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ use jail::environment::{self, Wanted};
 use jail::toolchain;
 use jail::{CommitRecord, Early, Spec};
 use policy::{Code, RuleRef, Shown};
+use serde_json::json;
 use shell::Dialect;
 
 use crate::command::{self, Line};
@@ -33,7 +36,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
 use crate::surroundings::{Surroundings, SurroundingsArgs};
-use crate::terminal::Terminal;
+use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
 
 pub(crate) use arguments::{NetworkArg, RunArgs};
 use jailed::NoJail;
@@ -41,16 +44,40 @@ use layered::Layered;
 use record::{Came, Journal};
 use spec::Sight;
 
-/// Runs a command in a jail, and ends as it ended.
+/// Runs a command in a jail, and ends as it ended. What goes wrong is told here: for programs, in their format, and when the command
+/// has run, without waiting for whoever reads it.
 pub(crate) fn run(
     args: &RunArgs,
     early: Early,
     around: &SurroundingsArgs,
     terminal: &mut Terminal<'_>,
-) -> Result<Exit, Failure> {
-    prepare(args, around, str::to_owned)
-        .and_then(|(run, _)| run.go(early, args, terminal))
-        .map_err(nothing_ran)
+) -> Exit {
+    let has_run = Cell::new(false);
+    let mut err = BoundedErrors::new(&mut *terminal.err, &has_run);
+    let (format, color) = (terminal.format, terminal.color);
+    let terminal = &mut Terminal { out: &mut *terminal.out, err: &mut err, format, color };
+    let ended = prepare(args, around, str::to_owned)
+        .and_then(|(run, _)| run.go(early, args, &has_run, terminal))
+        .map_err(nothing_ran);
+    ended.unwrap_or_else(|failure| {
+        // When not even this can be told, the exit code is all that is left.
+        let _told = failure.tell(terminal);
+        failure.exit
+    })
+}
+
+/// Says something before the command starts, in the format that was asked for.
+fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) -> std::io::Result<()> {
+    let (kind, shown) = (if code.is_some() { "warning" } else { "note" }, Shown::text(text));
+    match (terminal.format, code) {
+        (Format::Json, code) => {
+            let code = code.map(|code| code.to_string());
+            let note = json!({ "version": 1, "event": kind, "code": code, "text": text });
+            writeln!(terminal.err, "{}", plain_json(&note.to_string()))
+        }
+        (Format::Text, Some(code)) => writeln!(terminal.err, "{kind}[{code}]: {shown}"),
+        (Format::Text, None) => writeln!(terminal.err, "{kind}: {shown}"),
+    }
 }
 
 /// An exit code of 1 would be taken for the command's own.
@@ -228,13 +255,17 @@ fn is_file(path: &Path) -> bool {
 }
 
 impl Run {
-    fn go(mut self, early: Early, args: &RunArgs, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
-        for note in &self.notes {
-            writeln!(terminal.err, "note: {}", Shown::text(note))?;
-        }
+    fn go(
+        mut self,
+        early: Early,
+        args: &RunArgs,
+        has_run: &Cell<bool>,
+        terminal: &mut Terminal<'_>,
+    ) -> Result<Exit, Failure> {
+        self.notes.iter().try_for_each(|text| note(terminal, None, text))?;
         let overlay = self.overlay.take();
         let without_jail = overlay.is_none();
-        let came = self.tried(early, args, without_jail, terminal);
+        let came = self.tried(early, args, without_jail, has_run, terminal);
         match overlay {
             Some(overlay) => overlay.ended(came, terminal),
             None => came,
@@ -246,6 +277,7 @@ impl Run {
         early: Early,
         args: &RunArgs,
         without_jail: bool,
+        has_run: &Cell<bool>,
         terminal: &mut Terminal<'_>,
     ) -> Result<Exit, Failure> {
         if !without_jail && let Jailing::Never(rule) = &self.settings.jailing {
@@ -255,9 +287,9 @@ impl Run {
             return self.unjailed(args, rule, terminal);
         }
         match (jailed::hold(self, early, args), &self.settings.jailing) {
-            (Ok((held, doors)), _) => jailed::follow(self, held, doors, args, terminal),
+            (Ok(held), _) => jailed::follow(self, held, args, has_run, terminal),
             (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) if without_jail => {
-                writeln!(terminal.err, "note: {}", Shown::text(&failure.message))?;
+                note(terminal, None, &failure.message)?;
                 self.unjailed(args, rule, terminal)
             }
             (Err(NoJail::Unavailable(failure) | NoJail::Refused(failure)), _) => Err(self.refuse(failure)),
@@ -276,12 +308,8 @@ impl Run {
 
     fn unjailed(&self, args: &RunArgs, rule: &RuleRef, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
         self.journal.skipped(&program(args), rule)?;
-        writeln!(
-            terminal.err,
-            "warning[{}]: running without a jail, because {rule} says so: {}",
-            Code::JailUnjailed,
-            Shown::text(&self.line)
-        )?;
+        let text = format!("running without a jail, because {rule} says so: {}", self.line);
+        note(terminal, Some(Code::JailUnjailed), &text)?;
         let start = Instant::now();
         let came = unjailed::run(&args.command, &self.spec.environment, &self.cwd)?;
         self.journal.ended(came, start.elapsed())?;

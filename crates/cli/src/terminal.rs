@@ -1,9 +1,13 @@
 //! Where output goes and in which shape.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Write};
+use std::time::{Duration, Instant};
 
 use policy::{Code, Effect};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 
 /// The shape of what goes to standard output, as it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -76,6 +80,62 @@ impl Terminal<'_> {
         if self.color { format!("\x1b[1;{color}m{word}\x1b[0m") } else { word.to_owned() }
     }
 }
+
+/// Standard error of `run`. Once the command has run, its exit code is the answer: what is not taken in a moment is given up, and
+/// so is everything after it. A terminal is waited for, because a person may have stopped it.
+pub(crate) struct BoundedErrors<'a> {
+    err: &'a mut dyn Write,
+    has_run: &'a Cell<bool>,
+    /// When patience is over.
+    end: Option<Instant>,
+    given_up: bool,
+}
+
+impl<'a> BoundedErrors<'a> {
+    pub(crate) fn new(err: &'a mut dyn Write, has_run: &'a Cell<bool>) -> Self {
+        Self { err, has_run, end: None, given_up: false }
+    }
+
+    /// Waits until standard error takes something. What cannot be asked is tried.
+    fn is_ready(&mut self) -> bool {
+        let stderr = io::stderr();
+        if stderr.is_terminal() {
+            return true;
+        }
+        let end = *self.end.get_or_insert_with(|| Instant::now() + PATIENCE);
+        let left = Timespec::try_from(end.saturating_duration_since(Instant::now())).ok();
+        let asked = retry_on_intr(|| poll(&mut [PollFd::new(&stderr, PollFlags::OUT)], left.as_ref()));
+        asked.is_err() || asked.is_ok_and(|ready| ready > 0)
+    }
+}
+
+impl Write for BoundedErrors<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.has_run.get() {
+            return self.err.write(bytes);
+        }
+        self.given_up = self.given_up || !self.is_ready();
+        if self.given_up {
+            return Ok(bytes.len());
+        }
+        // A pipe that takes something takes so much.
+        match self.err.write(&bytes[..bytes.len().min(PIPE_BUF)]) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                self.given_up = true;
+                Ok(bytes.len())
+            }
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.given_up { Ok(()) } else { self.err.flush() }
+    }
+}
+
+/// What whoever reads standard error gets to take the last words.
+const PATIENCE: Duration = Duration::from_secs(1);
+const PIPE_BUF: usize = 4096;
 
 /// JSON in which characters that mislead are spelled out. They can stand only in texts, where it means the same.
 pub(crate) fn plain_json(json: &str) -> Cow<'_, str> {

@@ -11,6 +11,7 @@ pub(super) fn reap(control: i32, command: i32, scripts: u64) -> Result<i32, i32>
             Ok((pid, status)) if pid == command => {
                 report(control, ops::CHANGED, status);
                 if !is_stopped(status) {
+                    dismiss();
                     exit(0)
                 }
             }
@@ -18,6 +19,37 @@ pub(super) fn reap(control: i32, command: i32, scripts: u64) -> Result<i32, i32>
             Err(_) => exit(0),
         }
     }
+}
+
+/// Asks what the command has left behind to end, and gives it a moment. Where nothing is left, this is one call.
+fn dismiss() {
+    if !has_children() {
+        return;
+    }
+    for signal in [SIGTERM, SIGCONT] {
+        // SAFETY: no pointers. To the first process of a namespace, -1 is everything else in it.
+        unsafe { arch::call(number::KILL, [usize::MAX, signal as usize, 0, 0, 0, 0]) };
+    }
+    for _ in 0..LOOKS {
+        let pause = [0_usize, 5_000_000];
+        // SAFETY: the kernel reads one `timespec`.
+        unsafe { arch::call(number::NANOSLEEP, [&raw const pause as usize, 0, 0, 0, 0, 0]) };
+        if !has_children() {
+            return;
+        }
+    }
+}
+
+/// Whether something is left after those that have ended are reaped: not more of them than can be counted, because they may multiply.
+fn has_children() -> bool {
+    for _ in 0..4096 {
+        match wait_for_any(WNOHANG) {
+            Ok((0, _)) => return true,
+            Ok(_) | Err(EINTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
 }
 
 /// Reaps until the command has ended or somebody wants it to, and ends everything below this process.
@@ -156,8 +188,12 @@ fn remove_all(mut directories: *const usize) -> bool {
     }
 }
 
+/// So often is looked whether they have ended: a quarter of a second in all.
+const LOOKS: usize = 50;
+
 const SIGTERM: i32 = 15;
 const SIGCHLD: i32 = 17;
+const SIGCONT: i32 = 18;
 
 const WNOHANG: usize = 1;
 const WUNTRACED: usize = 2;

@@ -324,6 +324,10 @@ pub struct Outcome {
     pub commits: Vec<ProtectedCommit>,
     /// What it used, if that was observed.
     pub uses: Uses,
+    /// Why a part of what it wrote did not reach the caller's streams, if that is so: its own exit code does not say it.
+    pub lost_output: Option<String>,
+    /// Files with content that it left in its private home and that are gone, as far as a short look showed them.
+    pub lost_files: u64,
     /// What else there is to say.
     pub notes: Vec<String>,
     /// What it wrote, if that was captured: standard output and standard error.

@@ -7,7 +7,7 @@ use crate::field::{Arguments, Body, Field, FilePath, Name, Names, Text};
 use crate::record::Digest;
 use crate::word::{
     Answered, Answerer, Applied, Asked, BrokerRefusal, Ended, FindingLevel, Impact, Injected, LeaseEnd,
-    Level, Outcome, Scope, SecretUse,
+    Level, Outcome, Scope, SecretUse, Written,
 };
 
 events! {
@@ -518,6 +518,33 @@ events! {
         path: FilePath<'a>,
         /// What it could do.
         reason: Text<'a>,
+    }
+    /// A confined process wrote or removed a protected name.
+    JailWrote = "jail.wrote", File/99, Medium {
+        /// The file.
+        path: FilePath<'a>,
+        /// What came of it.
+        result: Written,
+        /// What changed, where that is known.
+        change: Option<Text<'a>>,
+        /// Why the name is protected.
+        reason: Text<'a>,
+    }
+    /// A confined process made a commit that changes protected names.
+    JailCommitted = "jail.committed", File/99, Medium {
+        /// The directory of the repository.
+        repository: FilePath<'a>,
+        /// The commit.
+        commit: Name<'a>,
+        /// The first line of its message.
+        subject: Text<'a>,
+        /// The protected names that it changes.
+        paths: Names<'a>,
+    }
+    /// Something else was told about a confined process when it had ended, such as output that was lost.
+    JailNoted = "jail.noted", Process/99, Low {
+        /// What was told.
+        text: Text<'a>,
     }
     /// A process was started without a jail, because the user's own policy says so.
     JailSkipped = "jail.skipped", Process/1, High {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use jail::{Denial, Mode, Spec};
-use policy::{Act, Code, Ground, Kind, Shown, Verdict};
-use serde_json::{Value, json};
+use policy::{Act, Ground, Kind, Shown, Verdict};
 
 /// One refusal in words. Everything that comes from the command is escaped.
+#[derive(Debug)]
 pub(crate) struct Denied {
     /// What the command wanted to do.
     pub(crate) kind: Kind,
@@ -35,15 +35,15 @@ impl Denied {
         let unseen = format!("no view of profile `{profile}` shows it");
         let (kind, object, by, allow) = match denial {
             Denial::File(path) => {
-                (Kind::Read, shown(path), unseen, format!("--read {}, or jail.read-only", shown(path)))
+                (Kind::Read, shown(path), unseen, format!("--read {}, or jail.read-only", word(path)))
             }
             Denial::Program(path) => {
-                let directory = shown(path.parent().unwrap_or(path));
+                let directory = word(path.parent().unwrap_or(path));
                 (Kind::Exec, shown(path), unseen, format!("--read {directory}, or jail.read-only"))
             }
             Denial::ReadOnly(path) => {
                 let by = format!("profile `{profile}` shows it read-only");
-                (Kind::Write, shown(path), by, format!("--write {}, or jail.shared", shown(path)))
+                (Kind::Write, shown(path), by, format!("--write {}, or jail.shared", word(path)))
             }
             Denial::Hidden(path) => {
                 let by = format!("profile `{profile}` or the jail itself hides it");
@@ -60,25 +60,15 @@ impl Denied {
         };
         Self { kind, object, by, allow }
     }
+}
 
-    /// One line for a person.
-    pub(crate) fn text(&self) -> String {
-        let Self { kind, object, by, allow } = self;
-        format!("denied[{}]: {} {object}: {by}; to allow it: {allow}", Code::JailDenied, kind.word())
-    }
-
-    /// One line for a program.
-    pub(crate) fn json(&self) -> Value {
-        json!({
-            "version": 1,
-            "event": "denied",
-            "code": Code::JailDenied.to_string(),
-            "kind": self.kind.word(),
-            "object": self.object,
-            "by": self.by,
-            "allow": self.allow,
-        })
-    }
+/// A path as one word of a command line that a person may copy. Its name is the command's choice.
+pub(crate) fn word(path: &Path) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:,+@%=".contains(byte);
+    let shown = Shown::path(path).to_string();
+    let option = if shown.starts_with('-') { "./" } else { "" };
+    let is_plain = !shown.is_empty() && shown.as_bytes().iter().all(plain);
+    if is_plain { format!("{option}{shown}") } else { format!("'{option}{}'", shown.replace('\'', r"'\''")) }
 }
 
 fn protected(path: &Path, spec: &Spec) -> Option<Denial> {
@@ -123,11 +113,16 @@ mod tests {
             ),
             (
                 Denial::File("/a\u{1b}[2K".into()),
-                r"read /a\u{1b}[2K: no view of profile `review` shows it; to allow it: --read /a\u{1b}[2K, or jail.read-only",
+                r"read /a\u{1b}[2K: no view of profile `review` shows it; to allow it: --read '/a\u{1b}[2K', or jail.read-only",
+            ),
+            (
+                Denial::File("/a;rm -rf '$HOME'".into()),
+                r"read /a;rm -rf '$HOME': no view of profile `review` shows it; to allow it: --read '/a;rm -rf '\''$HOME'\''', or jail.read-only",
             ),
         ];
         for (denial, text) in rows {
-            assert_eq!(Denied::new(&denial, "review").text(), format!("denied[RF-J011]: {text}"));
+            let Denied { kind, object, by, allow } = Denied::new(&denial, "review");
+            assert_eq!(format!("{} {object}: {by}; to allow it: {allow}", kind.word()), text);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The command in its jail: held, recorded, released, followed to its end.
 
-use std::io;
+use std::cell::Cell;
+use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use jail::bridge::{Closed, Doors};
@@ -13,12 +14,13 @@ use rustix::io::Errno;
 
 use super::denied::Denied;
 use super::record::{Came, Journal, Started};
+use super::summary::{Audience, Ended, Row, Summary};
 use super::told::{self, Before};
-use super::tripwire::{Sprung, Tripwire};
+use super::tripwire::Tripwire;
 use super::{Run, RunArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::terminal::{Format, Terminal};
+use crate::terminal::{Format, Terminal, plain_json};
 
 /// Why there is no jail around the command.
 pub(crate) enum NoJail {
@@ -62,63 +64,105 @@ fn choice(word: &str) -> Result<Choice, Failure> {
     })
 }
 
-/// Records what is enforced, lets the command go, and follows it to its end.
+/// Records what is enforced, lets the command go, and follows it to its end. `has_run` is set when it has ended.
 pub(crate) fn follow(
     run: &Run,
-    held: Held,
-    doors: Doors,
+    (held, doors): (Held, Doors),
     args: &RunArgs,
+    has_run: &Cell<bool>,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     start(run, &held, args)?;
-    let told = args.verbose || terminal.format == Format::Json;
-    if told {
+    let verbose = args.verbose || terminal.format == Format::Json;
+    if verbose {
         before(run, &held, terminal)?;
     }
     let wire = Tripwire::set(&run.spec);
     // Everything is recorded before anything is told: standard error may be closed.
-    let (outcome, last) = let_go(run, held, doors, |outcome, removed| {
-        let sprung = wire.sprung(outcome.duration).with(removed);
-        let denials: Vec<_> = outcome
-            .denials
-            .iter()
-            .map(|denial| Denied::of(denial, &run.spec, &run.settings.profile))
-            .collect();
-        let end = recorded(&run.journal, outcome, &denials, came(outcome.end)).err();
-        let unrecorded: Vec<_> = end.into_iter().chain(sprung.record(&run.journal)).collect();
-        Last { sprung, denials, unrecorded }
-    })?;
-    // The command has run, and its exit code is the answer, whether or not standard error takes what there is to say.
-    let _told = last.tell(run, &outcome, told, terminal);
-    Ok(super::exit(came(outcome.end)))
-}
-
-/// What there is to say when a command has ended and everything is recorded.
-struct Last {
-    sprung: Sprung,
-    denials: Vec<Denied>,
-    /// Gaps in the ledger.
-    unrecorded: Vec<Failure>,
-}
-
-impl Last {
-    fn tell(&self, run: &Run, outcome: &Outcome, told: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        self.unrecorded.iter().try_for_each(|unrecorded| write!(terminal.err, "{unrecorded}"))?;
-        after(outcome, &self.denials, terminal)?;
-        self.sprung.tell(told, terminal)?;
-        if told { ended(run, came(outcome.end), outcome, terminal) } else { Ok(()) }
+    let followed = let_go(run, held, doors, |outcome, removed| {
+        let mut summary = summary(run, args, &wire, outcome, removed);
+        summary.record(&run.journal);
+        if let Err(unrecorded) = recorded(&run.journal, outcome) {
+            summary.add(Row::Unrecorded(unrecorded));
+        }
+        summary
+    });
+    has_run.set(true);
+    let (outcome, mut summary, turned_away) = followed?;
+    if let Some(note) = turned_away {
+        let unrecorded = run.journal.noted(&note).err();
+        summary.add(Row::Note(note));
+        if let Some(unrecorded) = unrecorded {
+            summary.add(Row::Unrecorded(unrecorded));
+        }
     }
+    // The command has run, and its exit code is the answer, whether or not standard error takes what there is to say.
+    let _told = tell(run, &outcome, &summary, verbose, terminal);
+    Ok(exit(&outcome))
+}
+
+/// The command's own exit code, unless it could not know that its output did not arrive.
+fn exit(outcome: &Outcome) -> Exit {
+    match came(outcome.end) {
+        Came::Exited(0) if outcome.lost_output.is_some() => Exit::Failed,
+        came => super::exit(came),
+    }
+}
+
+fn summary(
+    run: &Run,
+    args: &RunArgs,
+    wire: &Tripwire,
+    outcome: &Outcome,
+    removed: Vec<RemovedInstruction>,
+) -> Summary {
+    let denied = |denial| Denied::of(denial, &run.spec, &run.settings.profile);
+    let typed = args.limits.iter().any(|limit| limit.starts_with("memory="));
+    let ended = Ended {
+        outcome,
+        denials: outcome.denials.iter().map(denied).collect(),
+        wire,
+        sprung: wire.sprung(outcome.duration, &outcome.protected_writes).with(removed),
+        memory: run.spec.limits.memory.filter(|_| typed),
+        unprotected: &args.unprotect,
+    };
+    Summary::new(ended, &run.cwd)
+}
+
+/// What is said when the command has ended and everything is recorded.
+fn tell(
+    run: &Run,
+    outcome: &Outcome,
+    summary: &Summary,
+    verbose: bool,
+    terminal: &mut Terminal<'_>,
+) -> io::Result<()> {
+    let head = run.journal.head().to_string();
+    if terminal.format == Format::Json {
+        let ended = told::ended_json(came(outcome.end), outcome.duration, &head, &summary.json());
+        return writeln!(terminal.err, "{}", plain_json(&ended.to_string()));
+    }
+    let audience = match (verbose, io::stderr().is_terminal()) {
+        (true, _) => Audience::Curious,
+        (false, true) => Audience::Person,
+        (false, false) => Audience::Log,
+    };
+    let mut text = summary.text(audience, &terminal.warning(Code::JailTripped));
+    if verbose {
+        text.extend(["ledger     ", &head, "\n"]);
+    }
+    terminal.err.write_all(text.as_bytes())
 }
 
 /// Records what is enforced, lets the command go, and follows it to its end, for whoever wants to know what it used.
 pub(crate) fn observed(run: &Run, (held, doors): (Held, Doors), args: &RunArgs) -> Result<Outcome, Failure> {
     start(run, &held, args)?;
-    let (mut outcome, (end, told)) = let_go(run, held, doors, |outcome, removed| {
-        let end = recorded(&run.journal, outcome, &[], came(outcome.end));
+    let (mut outcome, (end, told), turned_away) = let_go(run, held, doors, |outcome, removed| {
+        let end = recorded(&run.journal, outcome);
         (end, record_removed(&run.journal, &removed))
     })?;
     end.map_err(|unrecorded| told.iter().fold(unrecorded, Failure::hint))?;
-    outcome.notes.extend(told);
+    outcome.notes.extend(told.into_iter().chain(outcome.lost_output.clone()).chain(turned_away));
     Ok(outcome)
 }
 
@@ -146,13 +190,13 @@ fn start(run: &Run, held: &Held, args: &RunArgs) -> Result<(), Failure> {
 }
 
 /// Lets the command go and follows it; then removes instructions that would make git run a program outside, and does what is
-/// to be done last. Signals that would end this process wait until then.
+/// to be done last. Signals that would end this process wait until then. Also returns what the ports have to say.
 fn let_go<T>(
     run: &Run,
     mut held: Held,
     doors: Doors,
     last: impl FnOnce(&Outcome, Vec<RemovedInstruction>) -> T,
-) -> Result<(Outcome, T), Failure> {
+) -> Result<(Outcome, T, Option<String>), Failure> {
     close_memory()
         .map_err(|errno| run.refuse(Failure::new("our memory cannot be closed to others").because(&errno)))?;
     let bridges = doors.bridge(held.listeners(), held.sockets());
@@ -167,9 +211,8 @@ fn let_go<T>(
             Err(error) => Err(lost(&run.journal, error, &removed)),
         }
     });
-    let (done, mut outcome) = (done?, waited.map_err(|error| failure(&error))?);
-    outcome.notes.extend(turned_away(bridges.end()));
-    Ok((outcome, done))
+    let (done, outcome) = (done?, waited.map_err(|error| failure(&error))?);
+    Ok((outcome, done, turned_away(bridges.end())))
 }
 
 fn turned_away(count: u64) -> Option<String> {
@@ -215,14 +258,6 @@ fn before(run: &Run, held: &Held, terminal: &mut Terminal<'_>) -> io::Result<()>
     }
 }
 
-fn ended(run: &Run, came: Came, outcome: &Outcome, terminal: &mut Terminal<'_>) -> io::Result<()> {
-    let head = run.journal.head().to_string();
-    match terminal.format {
-        Format::Text => writeln!(terminal.err, "ledger     {head}"),
-        Format::Json => writeln!(terminal.err, "{}", told::ended_json(came, outcome.duration, &head)),
-    }
-}
-
 fn came(end: End) -> Came {
     match end {
         End::Exited(code) => Came::Exited(code),
@@ -233,8 +268,8 @@ fn came(end: End) -> Came {
     }
 }
 
-fn recorded(journal: &Journal, outcome: &Outcome, denials: &[Denied], came: Came) -> Result<(), Failure> {
-    denials.iter().try_for_each(|denied| journal.denied(denied))?;
+/// Records the end, and the limit that had to do with it.
+fn recorded(journal: &Journal, outcome: &Outcome) -> Result<(), Failure> {
     let ended_by = if let End::Limit(overrun) = outcome.end { Some(overrun) } else { outcome.survived };
     if let Some(overrun) = ended_by {
         journal.limit(
@@ -243,7 +278,7 @@ fn recorded(journal: &Journal, outcome: &Outcome, denials: &[Denied], came: Came
             amount(overrun.used.unwrap_or(overrun.allowed)),
         )?;
     }
-    journal.ended(came, outcome.duration)
+    journal.ended(came(outcome.end), outcome.duration)
 }
 
 /// Times are recorded in milliseconds.
@@ -252,23 +287,6 @@ fn amount(amount: Amount) -> u64 {
         Amount::Bytes(number) | Amount::Count(number) => number,
         Amount::Time(time) => u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
     }
-}
-
-/// What a person is told after the end.
-fn after(outcome: &Outcome, denials: &[Denied], terminal: &mut Terminal<'_>) -> io::Result<()> {
-    for denied in denials {
-        match terminal.format {
-            Format::Text => writeln!(terminal.err, "{}", denied.text())?,
-            Format::Json => writeln!(terminal.err, "{}", denied.json())?,
-        }
-    }
-    for note in &outcome.notes {
-        writeln!(terminal.err, "note: {}", Shown::text(note))?;
-    }
-    if let End::Limit(overrun) = outcome.end {
-        write!(terminal.err, "{}", limited(&overrun))?;
-    }
-    Ok(())
 }
 
 pub(crate) fn limited(overrun: &Overrun) -> Failure {

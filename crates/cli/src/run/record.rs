@@ -5,11 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use audit::{
     AuditError, By, Durability, Event, FilePath, Head, Ledger, Level, Name, Names, Options, Outcome,
-    Sink as _, Text,
+    Sink as _, Text, Written,
 };
 use jail::bridge::Port;
 use jail::toolchain::Shown;
-use jail::{Enforcement, Layer};
+use jail::{Enforcement, Layer, ProtectedCommit};
 use policy::{Code, Decision, Effect, Kind, RuleRef};
 
 use super::denied::Denied;
@@ -154,6 +154,36 @@ impl Journal {
     /// A protected name has changed.
     pub(crate) fn tripped(&self, path: &Path, reason: &str) -> Result<(), Failure> {
         self.afterwards(&Event::JailTripped { by: self.by(), path: FilePath(path), reason: Text(reason) })
+    }
+
+    /// A protected name was written or removed.
+    pub(crate) fn wrote(
+        &self,
+        path: &Path,
+        result: Written,
+        change: Option<&str>,
+        reason: &str,
+    ) -> Result<(), Failure> {
+        let (change, reason) = (change.map(Text), Text(reason));
+        self.afterwards(&Event::JailWrote { by: self.by(), path: FilePath(path), result, change, reason })
+    }
+
+    /// A commit changes protected names.
+    pub(crate) fn committed(&self, commit: &ProtectedCommit) -> Result<(), Failure> {
+        let paths: Vec<_> = commit.paths.iter().map(|(path, _)| path.to_string_lossy()).collect();
+        let paths: Vec<_> = paths.iter().map(AsRef::as_ref).collect();
+        self.afterwards(&Event::JailCommitted {
+            by: self.by(),
+            repository: FilePath(&commit.repository),
+            commit: Name(&commit.id),
+            subject: Text(&String::from_utf8_lossy(&commit.subject)),
+            paths: Names(&paths),
+        })
+    }
+
+    /// Something else is told.
+    pub(crate) fn noted(&self, text: &str) -> Result<(), Failure> {
+        self.afterwards(&Event::JailNoted { by: self.by(), text: Text(text) })
     }
 
     /// A limit was reached.

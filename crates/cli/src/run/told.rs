@@ -115,7 +115,7 @@ impl Before<'_> {
 }
 
 /// What is said after the end, for programs.
-pub(crate) fn ended_json(came: Came, duration: Duration, head: &str) -> Value {
+pub(crate) fn ended_json(came: Came, duration: Duration, head: &str, summary: &[Value]) -> Value {
     let (exit, signal) = match came {
         Came::Exited(code) => (Some(code), None),
         Came::Signaled(signal) => (None, Some(signal)),
@@ -129,6 +129,7 @@ pub(crate) fn ended_json(came: Came, duration: Duration, head: &str) -> Value {
         "limited": came == Came::Limited,
         "duration_ms": u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
         "ledger_head": head,
+        "summary": summary,
     })
 }
 

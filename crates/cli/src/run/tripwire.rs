@@ -1,26 +1,25 @@
 //! A look afterwards: has a protected name changed while the command ran?
 //!
-//! It decides nothing. The jail keeps these names; this is how a person learns of it if it ever does not.
+//! It decides nothing. The jail keeps these names; this is how a person learns of it if it ever does not. What the jail itself has let
+//! through, and says so, is no surprise.
 
-use std::collections::{HashMap, VecDeque};
+mod before;
+
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use jail::{Mode, RemovedInstruction, Repository, Spec, repository};
-use policy::{
-    Act, Code, GitSetting, Ground, Protected, ProtectedName, Shown, Surroundings, Verdict, git_settings,
-};
+use jail::{Mode, ProtectedWrite, RemovedInstruction, Repository, Spec, WriteResult, repository};
+use policy::{Act, GitSetting, Ground, Protected, ProtectedName, Surroundings, Verdict, git_settings};
 use rustix::fs::OFlags;
 use rustix::time::ClockId;
-use serde_json::json;
 
-use super::record::Journal;
-use crate::failure::Failure;
-use crate::terminal::{Format, Terminal};
+use self::before::Before;
+pub(crate) use self::before::Change;
 
 /// What is known before the command runs.
 pub(crate) struct Tripwire {
@@ -29,33 +28,19 @@ pub(crate) struct Tripwire {
     protected: Protected,
     /// A moment before it starts.
     start: (i64, i64),
-    /// Protected names at the top, and their states.
-    known: HashMap<PathBuf, State>,
+    /// What was there.
+    before: Before,
     /// The settings of the repositories at the top.
     settings: Vec<(PathBuf, Option<Vec<GitSetting>>)>,
-}
-
-/// Which object it is, and when it changed last.
-type State = (u64, i64, i64);
-
-fn state(found: &fs::Metadata) -> State {
-    (found.ino(), found.ctime(), found.ctime_nsec())
-}
-
-/// The protected names right at the top, of a directory that is not too large.
-fn at_top(top: &Path, ground: Ground, protected: &Protected) -> Vec<(PathBuf, State)> {
-    let entries = fs::read_dir(top).into_iter().flatten().take(4096).filter_map(Result::ok);
-    let judged = |name: &Path| protected.judge(ground, name, Act::File) != Verdict::Free;
-    let kept = entries.filter(|entry| judged(Path::new(&entry.file_name()))).map(|entry| entry.path());
-    kept.filter_map(|path| Some((path.clone(), state(&path.symlink_metadata().ok()?)))).collect()
 }
 
 /// What is found afterwards.
 #[derive(Debug, Default)]
 pub(crate) struct Sprung {
-    hits: Vec<(PathBuf, String)>,
+    /// Paths, and why somebody should look at them.
+    pub(crate) hits: Vec<(PathBuf, String)>,
     /// Whether there was more than was looked at.
-    cut: bool,
+    pub(crate) cut: bool,
 }
 
 impl Tripwire {
@@ -72,24 +57,36 @@ impl Tripwire {
         };
         let settings = tops.iter().map(config).map(|path| (path.clone(), settings(&path))).collect();
         let protected = spec.protected.clone();
-        let known = tops.iter().flat_map(|(top, ground)| at_top(top, *ground, &protected)).collect();
-        Self { tops, protected, start: lately(), known, settings }
+        let before = Before::look(&tops);
+        Self { tops, protected, start: lately(), before, settings }
     }
 
-    /// Looks. It takes a tenth of the time that the command took, and never long.
-    pub(crate) fn sprung(&self, ran: Duration) -> Sprung {
+    /// Looks. It takes a tenth of the time that the command took, and never long. What the jail says that it let through is left out.
+    pub(crate) fn sprung(&self, ran: Duration, writes: &[ProtectedWrite]) -> Sprung {
         let time = if ran < SHORT { LEAST } else { (ran / 10).clamp(SHORT / 10, MOST) };
-        let mut walk =
-            Walk { wire: self, found: Sprung::default(), until: Instant::now() + time, entries: 0 };
+        let through = |write: &&ProtectedWrite| write.result != WriteResult::Withheld;
+        let through = writes.iter().filter(through).map(|write| write.path.as_path()).collect();
+        let (found, until) = (Sprung::default(), Instant::now() + time);
+        let mut walk = Walk { wire: self, through, found, until, entries: 0 };
         for (top, ground) in &self.tops {
             walk.top(top, *ground);
         }
         walk.found
     }
 
+    /// What became of a name that the command wrote.
+    pub(crate) fn change(&self, path: &Path) -> Change {
+        self.before.change(path)
+    }
+
+    /// Protected names at the top that are gone.
+    pub(crate) fn removed(&self) -> Vec<(PathBuf, &'static ProtectedName)> {
+        self.before.removed()
+    }
+
     fn is_new(&self, path: &Path) -> bool {
         let changed = |found: fs::Metadata| {
-            (found.ctime(), found.ctime_nsec()) >= self.start && self.known.get(path) != Some(&state(&found))
+            (found.ctime(), found.ctime_nsec()) >= self.start && !self.before.is_unchanged(path, &found)
         };
         path.symlink_metadata().is_ok_and(changed)
     }
@@ -126,6 +123,8 @@ const MOST_HITS: usize = 20;
 
 struct Walk<'a> {
     wire: &'a Tripwire,
+    /// What the jail let through.
+    through: Vec<&'a Path>,
     found: Sprung,
     until: Instant,
     entries: usize,
@@ -147,7 +146,7 @@ impl Walk<'_> {
                 let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
                 match self.hit(top, &below, ground) {
                     Some(why) => self.found.hits.push((top.join(&below), why)),
-                    None if is_directory && !is_objects(&below, ground) => left.push_back(below),
+                    None if is_directory && !self.is_objects(top, &below, ground) => left.push_back(below),
                     None => {}
                 }
             }
@@ -167,7 +166,7 @@ impl Walk<'_> {
             return None;
         }
         let path = top.join(below);
-        if !self.wire.is_new(&path) {
+        if !self.wire.is_new(&path) || self.through.iter().any(|through| through.starts_with(&path)) {
             return None;
         }
         let say = |row: &ProtectedName| Some(format!("`{}` is protected: {}", row.name, row.because));
@@ -180,7 +179,8 @@ impl Walk<'_> {
                 say(row)
             }
             Verdict::KeptInRepository { .. } | Verdict::KeptIfComplete(_) => {
-                self.wire.protected.rule(ground, below, Act::File, &Afterwards(top)).name().and_then(say)
+                let disk = Afterwards { top, before: &self.wire.before };
+                self.wire.protected.rule(ground, below, Act::File, &disk).name().and_then(say)
             }
             _ => None,
         }
@@ -190,26 +190,30 @@ impl Walk<'_> {
         let free = self.wire.protected.judge(ground, below, Act::Directory) == Verdict::Free;
         free && path.symlink_metadata().is_ok_and(|found| found.is_dir())
     }
-}
 
-/// Git keeps contents there, very many of them, under names that are their hashes.
-fn is_objects(below: &Path, ground: Ground) -> bool {
-    let of_git = below.parent().is_some_and(|parent| parent.file_name() == Some(OsStr::new(".git")));
-    let is = below.file_name() == Some(OsStr::new("objects"));
-    is && (of_git || ground == Ground::Repository && below.components().count() == 1)
+    /// Git keeps contents there, very many of them, under names that are their hashes.
+    fn is_objects(&self, top: &Path, below: &Path, ground: Ground) -> bool {
+        let of_git = below.parent().is_some_and(|parent| parent.file_name() == Some(OsStr::new(".git")));
+        let of_known =
+            || below.parent().is_some_and(|parent| self.wire.before.was_repository(&top.join(parent)));
+        let is = below.file_name() == Some(OsStr::new("objects"));
+        is && (of_git || ground == Ground::Repository && below.components().count() == 1 || of_known())
+    }
 }
 
 /// The disk below a directory, after the command has ended.
-struct Afterwards<'a>(&'a Path);
+struct Afterwards<'a> {
+    top: &'a Path,
+    before: &'a Before,
+}
 
 impl Surroundings for Afterwards<'_> {
     fn has(&self, directory: &Path, name: &str) -> bool {
-        self.0.join(directory).join(name).symlink_metadata().is_ok()
+        self.top.join(directory).join(name).symlink_metadata().is_ok()
     }
 
-    /// What it was before is not known any more.
-    fn was_repository(&self, _: &Path) -> bool {
-        false
+    fn was_repository(&self, directory: &Path) -> bool {
+        self.before.was_repository(&self.top.join(directory))
     }
 }
 
@@ -264,35 +268,6 @@ impl Sprung {
         self.hits.extend(removed.into_iter().map(|removed| (removed.path, removed.reason)));
         self
     }
-
-    /// Records; returns the failures to do so.
-    pub(crate) fn record(&self, journal: &Journal) -> Vec<Failure> {
-        self.hits.iter().filter_map(|(path, why)| journal.tripped(path, why).err()).collect()
-    }
-
-    /// Warns. The command has run; nothing else fails because of it.
-    pub(crate) fn tell(&self, verbose: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
-        for (path, why) in &self.hits {
-            let shown = Shown::path(path);
-            match terminal.format {
-                Format::Text => writeln!(
-                    terminal.err,
-                    "{}: {shown} has changed while the command ran: {}",
-                    terminal.warning(Code::JailTripped),
-                    Shown::text(why)
-                )?,
-                Format::Json => writeln!(
-                    terminal.err,
-                    "{}",
-                    json!({ "version": 1, "event": "tripped", "code": Code::JailTripped.to_string(), "path": shown.to_string(), "reason": why })
-                )?,
-            }
-        }
-        if self.cut && verbose && terminal.format == Format::Text {
-            writeln!(terminal.err, "note: the tree is large, and not all of it was looked at afterwards")?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -302,6 +277,15 @@ mod tests {
 
     /// A workspace with a wire, what is done to it, and what is found.
     fn sprung(before: &[(&str, &str)], after: &[(&str, &str)]) -> String {
+        sprung_beside(before, after, &[])
+    }
+
+    /// The same, with what the jail says that it let through.
+    fn sprung_beside(
+        before: &[(&str, &str)],
+        after: &[(&str, &str)],
+        writes: &[(&str, WriteResult)],
+    ) -> String {
         let stage = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(stage.path()).unwrap();
         let put = |files: &[(&str, &str)]| {
@@ -316,7 +300,13 @@ mod tests {
         tick();
         let wire = Tripwire::set(&spec);
         put(after);
-        let found = wire.sprung(Duration::from_secs(60));
+        let write = |(path, result): &(&str, WriteResult)| ProtectedWrite {
+            path: top.join(path),
+            name: Protected::names().next().unwrap(),
+            result: *result,
+        };
+        let writes: Vec<_> = writes.iter().map(write).collect();
+        let found = wire.sprung(Duration::from_secs(60), &writes);
         let mut paths: Vec<_> = found
             .hits
             .iter()
@@ -371,5 +361,42 @@ mod tests {
         let before =
             [(".envrc", "a"), ("x/HEAD", ""), ("x/objects/a", ""), ("x/refs/a", ""), ("x/config", "")];
         assert_eq!(sprung(&before, &[("a", "b")]), "");
+    }
+
+    #[test]
+    fn what_the_jail_let_through_is_not_found() {
+        use WriteResult::{Allowed, Known, Withheld};
+        let after = [(".claude/commands/x.md", "a"), (".envrc", "a"), ("b/.envrc", "a")];
+        let rows: &[(&[(&str, WriteResult)], &str)] = &[
+            (&[], ".claude .envrc b/.envrc"),
+            (&[(".claude/commands/x.md", Allowed), (".envrc", Known)], "b/.envrc"),
+            (
+                &[(".claude/commands/y.md", Allowed), (".envrc", Withheld)],
+                ".claude/commands/x.md .envrc b/.envrc",
+            ),
+        ];
+        for (writes, expected) in rows {
+            assert_eq!(sprung_beside(&[], &after, writes), *expected, "{writes:?}");
+        }
+    }
+
+    /// Git rewrites `HEAD` and adds to `objects` and `refs` in every repository that it works in.
+    #[test]
+    fn git_at_work_in_repositories_that_were_there_is_not_found() {
+        let bare = |top: &str| ["HEAD", "objects/a", "refs/a", "config"].map(|name| format!("{top}/{name}"));
+        let rows = ["x.git", "deep/x.git", ".git/modules/sub", ".git/modules/libs/sub"];
+        for top in rows {
+            let names = bare(top);
+            let before: Vec<_> = names.iter().map(|name| (name.as_str(), "a")).collect();
+            let work = [format!("{top}/HEAD"), format!("{top}/objects/b"), format!("{top}/refs/b")];
+            let after: Vec<_> = work.iter().map(|name| (name.as_str(), "b")).collect();
+            assert_eq!(sprung(&before, &after), "", "{top}");
+            // Settings are not git's daily work, and neither is a repository that comes to be.
+            let config = format!("{top}/config");
+            assert_eq!(sprung(&before, &[(config.as_str(), "b")]), config, "{top}");
+            let part: Vec<_> = before.iter().filter(|(name, _)| !name.ends_with("HEAD")).copied().collect();
+            let head = format!("{top}/HEAD");
+            assert_eq!(sprung(&part, &[(head.as_str(), "b")]), head, "{top}");
+        }
     }
 }

@@ -25,6 +25,7 @@ mod observe;
 #[expect(dead_code, reason = "init uses the rest")]
 #[path = "../../init/ops.rs"]
 mod ops;
+mod private_home;
 mod pty;
 mod relay;
 mod report;

@@ -280,7 +280,8 @@ pub(super) fn begin(
     let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
     let bounded = cgroups.counts_memory() && cgroups.counts_processes();
     let bounds = cgroups.bounds(&spec.limits, bounded || Watchdog::can_see(), missing.as_ref());
-    let running = Running::new(started.cell, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
+    let mut running = Running::new(started.cell, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
+    running.home = Some(spec.home.clone());
     running
         .attach(started.terminal)
         .map(|running| (running, reached(&bounds)))

@@ -29,6 +29,7 @@ pub(super) use streams::make_openable;
 pub(crate) use streams::{End, Streams};
 
 use super::pty::{Host, Terminal};
+use crate::launch::Stream;
 
 /// Everything that is copied between the caller and the command.
 #[derive(Debug)]
@@ -43,20 +44,31 @@ pub(crate) struct Relay {
     seen: bool,
 }
 
-/// Output that did not arrive.
+/// Bytes that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// The caller's end refused it.
-    Refused(Errno),
-    /// The caller's end did not take it in time.
-    Late,
+    /// The caller's input could not be read.
+    Input(Errno),
+    /// The caller's end of a stream refused them.
+    Refused(Stream, Errno),
+    /// The caller's end of a stream did not take them in time.
+    Late(Stream),
+}
+
+impl Loss {
+    /// Whether it is a result of the command, which could not know. Programs go on when standard error takes nothing.
+    pub(crate) const fn is_of_output(self) -> bool {
+        matches!(self, Self::Refused(Stream::Output, _) | Self::Late(Stream::Output))
+    }
 }
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(errno) => write!(f, "a standard stream could not be copied: {errno}"),
-            Self::Late => f.write_str("output was lost: nobody read it after the command had ended"),
+            Self::Input(errno) => write!(f, "standard input could not be read: {errno}"),
+            Self::Refused(Stream::Output, errno) => write!(f, "output could not be written: {errno}"),
+            Self::Refused(Stream::Error, errno) => write!(f, "standard error could not be written: {errno}"),
+            Self::Late(_) => f.write_str("output was lost: nobody read it after the command had ended"),
         }
     }
 }
@@ -147,8 +159,18 @@ impl Relay {
     pub(crate) fn finish(mut self, deadline: Instant) -> Vec<Loss> {
         self.input.iter_mut().for_each(Channel::close);
         let late = !self.empty_until(deadline);
-        let refused = self.channels().filter_map(Channel::failure).map(Loss::Refused);
-        refused.chain(late.then_some(Loss::Late)).collect()
+        let input = self.input.iter().filter_map(Channel::failure).map(Loss::Input);
+        let outputs = || self.outputs.iter().zip([Stream::Output, Stream::Error]);
+        let outputs = || outputs().filter_map(|(channel, stream)| Some((channel.as_ref()?, stream)));
+        let refused =
+            outputs().filter_map(|(channel, stream)| Some(Loss::Refused(stream, channel.failure()?)));
+        let mut losses: Vec<_> = input.chain(refused).collect();
+        if late {
+            // Where it is neither of them, it is the screen.
+            let stuck = outputs().find(|(channel, _)| !channel.is_empty());
+            losses.push(Loss::Late(stuck.map_or(Stream::Output, |(_, stream)| stream)));
+        }
+        losses
     }
 
     fn empty_until(&mut self, deadline: Instant) -> bool {

@@ -1,6 +1,7 @@
 //! Following a command to its end: one thread, one loop.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use policy::Limits;
@@ -14,6 +15,7 @@ use super::cgroups::{Cgroups, Usage};
 use super::hold::Connection;
 use super::keeper::Keeper;
 use super::native::Sockets;
+use super::private_home;
 use super::pty::put_terminal_back;
 use super::relay::{Signals, Stop as Whom};
 use super::resources::{beyond_ours, is_full};
@@ -47,6 +49,8 @@ pub(crate) struct Running {
     terminal: bool,
     /// Whoever started us, where our signals are the command's: its end is a request to end, too.
     parent: Option<OwnedFd>,
+    /// The private home, by its path inside.
+    pub(super) home: Option<PathBuf>,
     /// Where somebody here listens inside the jail, and what it connects with, until they are asked for.
     pub(super) sockets: Sockets,
     /// Who makes names in the command's place, and watches for refusals.
@@ -86,6 +90,7 @@ impl Running {
             patience: None,
             status: None,
             terminal: false,
+            home: None,
             sockets: Sockets::default(),
             keeper: None,
             sweeper,
@@ -346,6 +351,8 @@ impl Running {
         let duration = self.began.elapsed();
         let used = self.cell.reap();
         let observed = self.observed(used);
+        let private = self.cell.private_space().zip(self.home.as_deref());
+        let lost_files = private.map_or(0, |(root, home)| private_home::count_files(root, home));
         let mut notes = Vec::new();
         if let Err(errno) = self.cgroups.remove() {
             notes.push(format!("a cgroup could not be removed: {errno}"));
@@ -354,10 +361,16 @@ impl Running {
         let sweeper = self.sweeper.map(Sweeper::dismissed);
         let report = self.keeper.take().map(Keeper::report).unwrap_or_default();
         notes.extend(report.notes);
+        let mut lost_output = None;
         let (captured, signals) = match self.connection {
             Connection::Relay(relay, signals) => {
-                let lost = relay.finish(Instant::now() + LAST_WORDS);
-                notes.extend(lost.iter().map(ToString::to_string));
+                for loss in relay.finish(Instant::now() + LAST_WORDS) {
+                    if loss.is_of_output() {
+                        lost_output.get_or_insert(loss.to_string());
+                    } else {
+                        notes.push(loss.to_string());
+                    }
+                }
                 (None, Some(signals))
             }
             Connection::Collectors(collectors) => (Some(collectors.finish()), None),
@@ -380,6 +393,8 @@ impl Running {
             protected_writes: report.protected_writes,
             commits: report.commits,
             uses: report.uses,
+            lost_output,
+            lost_files,
             notes,
             captured,
         };

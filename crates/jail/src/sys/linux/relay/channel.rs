@@ -201,7 +201,9 @@ impl Channel {
     }
 
     fn fail(&mut self, errno: Errno) -> Progress {
-        let left = matches!(errno, Errno::PIPE | Errno::CONNRESET | Errno::IO);
+        // A terminal that is gone answers as a disk does that is broken.
+        let disk = self.sink.as_ref().is_some_and(Port::is_file);
+        let left = matches!(errno, Errno::PIPE | Errno::CONNRESET) || errno == Errno::IO && !disk;
         self.failure = if left { None } else { Some(errno) };
         self.close();
         Progress::Empty

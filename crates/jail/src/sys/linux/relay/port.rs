@@ -64,6 +64,11 @@ impl Port {
         }
     }
 
+    /// Whether it is a file on a disk.
+    pub(super) fn is_file(&self) -> bool {
+        fstat(&self.fd).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)
+    }
+
     /// Reads what is there; 0 is the end.
     pub(super) fn read(&self, into: &mut [u8]) -> Result<usize, Errno> {
         match self.manner {

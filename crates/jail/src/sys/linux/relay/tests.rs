@@ -206,11 +206,8 @@ fn a_full_disk_is_reported() {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let null = null();
     let (_, losses) = run("echo lost", [null.as_fd(), full.as_fd(), null.as_fd()]);
-    assert_eq!(losses, [Loss::Refused(Errno::NOSPC)]);
-    assert_eq!(
-        losses[0].to_string(),
-        "a standard stream could not be copied: No space left on device (os error 28)"
-    );
+    assert_eq!(losses, [Loss::Refused(Stream::Output, Errno::NOSPC)]);
+    assert_eq!(losses[0].to_string(), "output could not be written: No space left on device (os error 28)");
 }
 
 #[test]
@@ -222,7 +219,7 @@ fn a_directory_as_input_is_no_way_out() {
         [directory.as_fd(), output.as_fd(), null.as_fd()],
     );
     assert_eq!(content(&mut output), b"closed\n");
-    assert_eq!(losses, [Loss::Refused(Errno::ISDIR)]);
+    assert_eq!(losses, [Loss::Input(Errno::ISDIR)]);
 }
 
 #[test]
@@ -262,7 +259,7 @@ fn a_caller_that_does_not_read_stops_the_command_and_not_us() {
     assert!(child.try_wait().unwrap().is_none());
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(relay.finish(Instant::now()), [Loss::Late]);
+    assert_eq!(relay.finish(Instant::now()), [Loss::Late(Stream::Output)]);
     drop(outside);
 }
 
