@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use rustix::io::Errno;
 use crate::change::{Change, Kind, Node, Seen};
 use crate::directory::{Directory, Look, raw};
 use crate::error::{At as _, OverlayError};
+use crate::manifest::Moment;
 use crate::store::{Lock, Overlay};
 use crate::tidy::{tidy, unfold};
 
@@ -57,6 +59,7 @@ impl Overlay {
                 lower: &lower,
                 owner: lower.own().at(APPLY, Path::new(""))?,
                 linked: HashMap::new(),
+                unlinked: Vec::new(),
             };
             let here = Path::new("");
             unfold(here, &upper, Some(&lower), 0)?;
@@ -73,6 +76,7 @@ impl Overlay {
                 }
             }
             work.settle_modes(&own).at(APPLY, here)?;
+            self.manifest.unlinked.extend(std::mem::take(&mut work.unlinked));
             // Not before it is on the disk is it taken from the overlay.
             self.remember(view, &lower, &done);
             sync(&lower).at("cannot write", &self.manifest.views[view].path)?;
@@ -119,6 +123,12 @@ fn sync(directory: &Directory) -> Result<(), Errno> {
     rustix::fs::fsync(directory)
 }
 
+/// A handle that opens nothing.
+#[cfg(target_os = "linux")]
+const HELD: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const HELD: OFlags = OFlags::RDONLY;
+
 /// What goes first, the deepest before what it lies in; then what comes, the other way round.
 fn in_order<'a>(changes: &[&'a Change]) -> impl Iterator<Item = &'a Change> {
     let goes = |change: &&&Change| change.after.is_none();
@@ -148,6 +158,8 @@ struct Work<'a> {
     owner: Look,
     /// Files with more than one name in the overlay, and the first that each has got outside.
     linked: HashMap<(u64, u64), (PathBuf, (u64, u64))>,
+    /// Files outside that lost one of several names, and when.
+    unlinked: Vec<((u64, u64), Moment)>,
 }
 
 /// Where a change goes.
@@ -171,12 +183,24 @@ impl Work<'_> {
         if now.map(|look| Seen::of(&look)) != change.seen {
             return Err(Why::Outside);
         }
+        let other_names =
+            now.filter(|look| look.names() > 1 && !change.outside).map(|look| place.hold(&look));
+        let other_names = other_names.transpose()?.flatten();
+        self.place(change, &place, now)?;
+        if let Some(held) = other_names {
+            let look = Look(rustix::fs::fstat(&held)?);
+            self.unlinked.push((look.id(), look.touched()));
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, change: &Change, place: &Place<'_>, now: Option<Look>) -> Result<(), Why> {
         let is_directory = now.is_some_and(|look| look.is_directory());
         match &change.after {
             None => place.clear(is_directory),
-            Some(Node { kind: Kind::Directory, .. }) => self.directory(&place, now),
-            Some(Node { kind: Kind::Link(target), .. }) => self.link(&place, target, is_directory),
-            Some(Node { kind: Kind::File, .. }) => self.file(&place, change, is_directory),
+            Some(Node { kind: Kind::Directory, .. }) => self.directory(place, now),
+            Some(Node { kind: Kind::Link(target), .. }) => self.link(place, target, is_directory),
+            Some(Node { kind: Kind::File, .. }) => self.file(place, change, is_directory),
             Some(Node { kind: Kind::Special, .. }) => {
                 Err(Why::Cannot("it is neither file, directory nor link"))
             }
@@ -272,6 +296,15 @@ impl Work<'_> {
 }
 
 impl Place<'_> {
+    /// A handle on a file that keeps other names when it loses this one. Its change time tells that from a change by others.
+    fn hold(&self, look: &Look) -> Result<Option<OwnedFd>, Errno> {
+        if look.is_directory() {
+            return Ok(None);
+        }
+        let flags = HELD | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.parent, self.name, flags, Mode::empty()).map(Some)
+    }
+
     fn clear(&self, is_directory: bool) -> Result<(), Why> {
         let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         match rustix::fs::unlinkat(&self.parent, self.name, flags) {

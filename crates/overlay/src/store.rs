@@ -1,6 +1,6 @@
 //! Where overlays are, and who uses them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher as _, RandomState};
@@ -165,9 +165,15 @@ impl Store {
         let path = self.path.join(&id);
         let lock = Lock::take(&path, &id)?;
         let began = lock.moment().at("cannot write", &path)?;
-        let (workspace, views, own) = (workspace.to_owned(), Vec::new(), BTreeMap::new());
-        let manifest =
-            Manifest { workspace, began, command: String::new(), state: State::Running, views, own };
+        let manifest = Manifest {
+            workspace: workspace.to_owned(),
+            began,
+            command: String::new(),
+            state: State::Running,
+            views: Vec::new(),
+            own: BTreeMap::new(),
+            unlinked: BTreeMap::new(),
+        };
         Ok((Overlay { id, manifest, path }, lock))
     }
 }
@@ -203,11 +209,33 @@ impl Overlay {
             let ground = if at.repository { Ground::Repository } else { Ground::Tree };
             let names = Protected::all();
             let protection = Protection { names, ground, lower: &lower, upper: &upper };
-            let walk = Walk { id: &self.id, view, manifest: &self.manifest, protection, changes: Vec::new() };
+            let walk = Walk {
+                id: &self.id,
+                view,
+                manifest: &self.manifest,
+                protection,
+                changes: Vec::new(),
+                linked: HashSet::new(),
+                undecided: Vec::new(),
+            };
             all.extend(walk.whole()?);
         }
         all.sort_by(|one, other| (one.view, &one.path).cmp(&(other.view, &other.path)));
+        self.settle_moved(&mut all)?;
         Ok(all)
+    }
+
+    /// A new name was not removed outside if the command has moved a file to it that is still there outside, untouched.
+    fn settle_moved(&self, changes: &mut [Change]) -> Result<(), OverlayError> {
+        if !changes.iter().any(|change| change.outside && change.before.is_none()) {
+            return Ok(());
+        }
+        for rename in self.renames(changes)? {
+            if !changes[rename.from].outside {
+                changes[rename.to].outside = false;
+            }
+        }
+        Ok(())
     }
 
     /// What a changed file contains before and after, if it is no longer than this.
@@ -316,7 +344,8 @@ impl Overlay {
 const MANIFEST: &str = "manifest.json";
 const UPPER: &str = "upper";
 const WORK: &str = "work";
-const LONGEST: u64 = 1 << 20;
+/// It has a line for each path that was applied.
+const LONGEST: u64 = 1 << 28;
 
 fn remove_at(store: &Path, id: &str, lock: Lock) -> Result<(), OverlayError> {
     let directory = Directory::open(store).at("cannot open", store)?;
