@@ -1,8 +1,13 @@
 //! `ringfence review`, `apply` and `discard`: what becomes of the changes that `run --overlay` kept apart.
 
 mod applied;
+mod as_json;
 mod diff;
 mod discarded;
+mod drawn;
+mod ignored;
+mod listing;
+mod pager;
 mod reviewed;
 
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -60,9 +65,25 @@ fn place(overlay: &Overlay, change: &Change) -> PathBuf {
     if change.path.as_os_str().is_empty() { view.clone() } else { view.join(&change.path) }
 }
 
-/// Where a change is, for people: from the workspace, if it is in there.
+/// The first word is an id if there is such an overlay; a path of that name can be written `./NAME` or after `--`.
+fn named<'a>(store: &Store, words: &'a [PathBuf]) -> (Option<&'a str>, &'a [PathBuf]) {
+    let id = words.first().and_then(|word| word.to_str());
+    let hex = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match id.filter(hex).filter(|word| !matches!(store.find(word), Err(OverlayError::Unknown(_)))) {
+        Some(id) => (Some(id), &words[1..]),
+        None => (None, words),
+    }
+}
+
+/// Where a change is, for people.
 fn shown(overlay: &Overlay, change: &Change) -> String {
-    let place = place(overlay, change);
+    shown_path(overlay, change.view, &change.path)
+}
+
+/// Where a path of a view is, for people: from the workspace, if it is in there.
+fn shown_path(overlay: &Overlay, view: usize, path: &Path) -> String {
+    let view = &overlay.manifest.views[view].path;
+    let place = if path.as_os_str().is_empty() { view.clone() } else { view.join(path) };
     let short = place.strip_prefix(&overlay.manifest.workspace).unwrap_or(&place);
     let short = if short.as_os_str().is_empty() { Path::new(".") } else { short };
     Shown::path(short).to_string()

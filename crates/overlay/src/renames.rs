@@ -24,19 +24,24 @@ pub struct Rename {
     pub alike: u64,
 }
 
-/// Files that are compared line by line: not longer, and not more of them on either side.
+/// Files that are compared line by line: not longer, and not more of them, each with each.
 const LONGEST: u64 = 1 << 20;
-const MOST: usize = 500;
+const MOST_PAIRS: usize = 200_000;
 /// Below this two files have little to do with each other.
 const LEAST_ALIKE: u64 = 50;
 
 impl Overlay {
-    /// Finds the files that were moved. Content decides, so a file that was moved and rewritten is one removed and one added.
-    pub fn renames(&self, changes: &[Change]) -> Result<Vec<Rename>, OverlayError> {
+    /// Finds the files that were moved, among the changes at these places in the list. Content decides, so a file that was moved
+    /// and rewritten is one removed and one added.
+    pub fn renames(
+        &self,
+        changes: &[Change],
+        among: &dyn Fn(usize) -> bool,
+    ) -> Result<Vec<Rename>, OverlayError> {
         let mut found = Vec::new();
         for view in 0..self.manifest.views.len() {
             let (lower, upper) = (self.lower(view)?, self.upper(view)?);
-            let search = Search { lower: &lower, upper: &upper, changes, keys: RandomState::new() };
+            let search = Search { lower: &lower, upper: &upper, changes, among, keys: RandomState::new() };
             found.extend(search.renames(view));
         }
         Ok(found)
@@ -47,6 +52,7 @@ struct Search<'a> {
     lower: &'a Directory,
     upper: &'a Directory,
     changes: &'a [Change],
+    among: &'a dyn Fn(usize) -> bool,
     /// Nobody can make two contents meet who does not know these.
     keys: RandomState,
 }
@@ -61,7 +67,7 @@ impl Search<'_> {
             self.changes
                 .iter()
                 .enumerate()
-                .filter(move |(_, change)| change.view == view && !of_git(&change.path))
+                .filter(move |(at, change)| change.view == view && !of_git(&change.path) && (self.among)(*at))
         };
         let is_file =
             |node: &Option<Node>| matches!(node, Some(Node { kind: Kind::File, size, .. }) if *size > 0);
@@ -101,20 +107,26 @@ impl Search<'_> {
 
     /// Those whose content is nearly the same, the most alike first.
     fn alike(&self, gone: &[usize], come: &[usize]) -> Vec<Rename> {
-        if gone.len() > MOST || come.len() > MOST || gone.is_empty() || come.is_empty() {
+        let near = |all: &[usize], others: &[usize]| -> Vec<usize> {
+            let near = |at: &usize| others.iter().any(|other| self.are_near(*at, *other));
+            all.iter().copied().filter(|at| self.size(*at) <= LONGEST).filter(near).collect()
+        };
+        if gone.len().saturating_mul(come.len()) > MOST_PAIRS * 10 {
+            return Vec::new();
+        }
+        let (gone, come) = (near(gone, come), near(come, gone));
+        if gone.len().saturating_mul(come.len()) > MOST_PAIRS {
             return Vec::new();
         }
         let read = |all: &[usize]| -> BTreeMap<usize, Lines> {
             all.iter().filter_map(|at| Some((*at, self.lines(*at)?))).collect()
         };
-        let (sources, targets) = (read(gone), read(come));
+        let (sources, targets) = (read(&gone), read(&come));
         let mut pairs = Vec::new();
         for (from, old) in &sources {
             for (to, new) in &targets {
-                let (short, long) =
-                    (self.size(*from).min(self.size(*to)), self.size(*from).max(self.size(*to)));
-                let alike =
-                    if short * 100 < long * LEAST_ALIKE { 0 } else { common(old, new) * 100 / long.max(1) };
+                let longer = self.size(*from).max(self.size(*to)).max(1);
+                let alike = if self.are_near(*from, *to) { common(old, new) * 100 / longer } else { 0 };
                 if alike >= LEAST_ALIKE {
                     pairs.push((
                         alike,
@@ -141,6 +153,12 @@ impl Search<'_> {
     fn size(&self, at: usize) -> u64 {
         let change = &self.changes[at];
         change.after.as_ref().or(change.before.as_ref()).map_or(0, |node| node.size)
+    }
+
+    /// Whether the lengths of two files leave it open that they are alike.
+    fn are_near(&self, one: usize, other: usize) -> bool {
+        let (one, other) = (self.size(one), self.size(other));
+        one.min(other).saturating_mul(100) >= one.max(other).saturating_mul(LEAST_ALIKE)
     }
 
     fn have_same_name(&self, one: usize, other: usize) -> bool {

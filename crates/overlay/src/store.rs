@@ -19,6 +19,7 @@ use crate::directory::{Directory, Look, raw};
 use crate::error::{At as _, OverlayError};
 use crate::manifest::{Manifest, Moment, State, View};
 use crate::protection::Protection;
+use crate::side::Side;
 use crate::walk::Walk;
 use crate::{marks, remove};
 
@@ -230,7 +231,7 @@ impl Overlay {
         if !changes.iter().any(|change| change.outside && change.before.is_none()) {
             return Ok(());
         }
-        for rename in self.renames(changes)? {
+        for rename in self.renames(changes, &|_| true)? {
             if !changes[rename.from].outside {
                 changes[rename.to].outside = false;
             }
@@ -250,6 +251,15 @@ impl Overlay {
         // What is no file, or cannot be read, has no content to show.
         let text = |root| read(root).unwrap_or(None);
         Ok([text(self.lower(change.view)?), text(self.upper(change.view)?)])
+    }
+
+    /// The content of a file outside that is not longer than this, by its path in a view. No link is followed.
+    pub fn outside(&self, view: usize, path: &Path, most: u64) -> Result<Option<Vec<u8>>, OverlayError> {
+        let lower = self.lower(view)?;
+        match Side::before(&lower).read(path, most) {
+            Err(Errno::FBIG | Errno::ACCESS) => Ok(None),
+            other => other.at("cannot read", path),
+        }
     }
 
     /// Writes down that the command has ended. Says whether it has changed anything; an overlay without changes is removed.

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use ::audit::{Applied as Word, By, Event, FilePath, Name};
-use ::overlay::{Applied, Change, Overlay, OverlayError, Store, Verb};
+use ::overlay::{Applied, Change, Overlay, OverlayError, Verb};
 use policy::{Code, Shown, lexical};
 use serde_json::json;
 
-use super::{ask, chosen, failure, listed, place, shown, store};
+use super::{ask, chosen, failure, listed, named, place, shown, store};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -55,16 +55,6 @@ pub(crate) fn run(
     let applied = overlay.clone().apply(lock, &taken, |change| record(&journal, &overlay, change));
     let applied = applied.map_err(|Stopped(failure)| failure)?;
     tell(&overlay, &applied, &left, terminal)
-}
-
-/// The first word is an id if there is such an overlay; a path of that name can be written `./NAME`.
-fn named<'a>(store: &Store, words: &'a [PathBuf]) -> (Option<&'a str>, &'a [PathBuf]) {
-    let id = words.first().and_then(|word| word.to_str());
-    let hex = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match id.filter(hex).filter(|word| !matches!(store.find(word), Err(OverlayError::Unknown(_)))) {
-        Some(id) => (Some(id), &words[1..]),
-        None => (None, words),
-    }
 }
 
 /// Why applying stopped in the middle.
