@@ -5,10 +5,13 @@ mod as_json;
 mod diff;
 mod discarded;
 mod drawn;
+mod hunks;
 mod ignored;
 mod listing;
 mod pager;
+mod patch;
 mod reviewed;
+mod selection;
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -91,15 +94,27 @@ fn shown_path(overlay: &Overlay, view: usize, path: &Path) -> String {
 
 /// Asks a person. `None`: there is nobody to ask.
 fn ask(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<bool>> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !is_attended() {
         return Ok(None);
     }
+    let answer = answer(&format!("{question} [y/N]"), terminal)?.unwrap_or_default();
+    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
+}
+
+/// Whether there is a person who can be asked.
+fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// What a person answers. `None`: the input has ended. What was typed before the question is not an answer to it.
+fn answer(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<String>> {
     terminal.out.flush()?;
-    write!(terminal.err, "{question} [y/N] ")?;
+    rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush)?;
+    write!(terminal.err, "{question} ")?;
     terminal.err.flush()?;
     let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
+    let length = io::stdin().lock().read_line(&mut answer)?;
+    Ok((length > 0).then_some(answer))
 }
 
 /// `RF-O002` and `RF-O003` list places, but not more than fit on a screen.

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 
 use crate::change::{Change, Kind, Node, Seen};
@@ -41,14 +41,19 @@ pub struct Left {
     pub why: String,
 }
 
+/// The content of files of which only parts are applied, by view and path.
+pub type Parts = HashMap<(usize, PathBuf), Vec<u8>>;
+
 impl Overlay {
     /// Makes changes real, each whole or not at all. `record` is asked before each; where it refuses, nothing more happens.
+    /// A file of which only parts were chosen gets the content that stands in `parts`, and the rest stays in the overlay.
     ///
     /// What stands at a name by now is left alone unless it is what was looked at. An overlay of which nothing is left is removed.
     pub fn apply<E: From<OverlayError>>(
         mut self,
         lock: Lock,
         changes: &[&Change],
+        parts: &Parts,
         mut record: impl FnMut(&Change) -> Result<(), E>,
     ) -> Result<Applied, E> {
         let (mut count, mut left, mut empty) = (0, Vec::new(), true);
@@ -58,6 +63,7 @@ impl Overlay {
                 upper: &upper,
                 lower: &lower,
                 owner: lower.own().at(APPLY, Path::new(""))?,
+                parts,
                 linked: HashMap::new(),
                 unlinked: Vec::new(),
             };
@@ -156,6 +162,7 @@ struct Work<'a> {
     lower: &'a Directory,
     /// The view itself: whose it is.
     owner: Look,
+    parts: &'a Parts,
     /// Files with more than one name in the overlay, and the first that each has got outside.
     linked: HashMap<(u64, u64), (PathBuf, (u64, u64))>,
     /// Files outside that lost one of several names, and when.
@@ -228,6 +235,9 @@ impl Work<'_> {
     }
 
     fn file(&mut self, place: &Place<'_>, change: &Change, over_directory: bool) -> Result<(), Why> {
+        if let Some(content) = self.parts.get(&(change.view, change.path.clone())) {
+            return self.part(place, content);
+        }
         if !change.content && change.before.is_some() {
             let file = place.parent.file(place.name)?;
             let mode = change.after.as_ref().map_or(0, |node| node.mode);
@@ -253,6 +263,20 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Gives a file other content. Everything else about it stays as it is.
+    fn part(&self, place: &Place<'_>, content: &[u8]) -> Result<(), Why> {
+        let now = place.parent.look(place.name)?.filter(|look| look.kind() == FileType::RegularFile);
+        let now = now.ok_or(Why::Outside)?;
+        let new = fresh();
+        let made = || -> Result<(), Errno> {
+            let file = made(place, &new)?;
+            (&file).write_all(content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            self.give(&place.parent, &new)?;
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(raw(now.mode())))
+        };
+        place.take(&new, false, made())
+    }
+
     /// Where a file with several names has got its first one, if that is still the same file.
     fn first_name(&self, look: &Look) -> Option<(Directory, OsString)> {
         let (path, id) = self.linked.get(&look.id())?;
@@ -262,9 +286,7 @@ impl Work<'_> {
     }
 
     fn copy(&self, source: File, look: &Look, place: &Place<'_>, new: &OsStr) -> Result<(), Errno> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = rustix::fs::openat(&place.parent, new, flags, Mode::from_raw_mode(raw(0o600)))?;
-        let made = File::from(made);
+        let made = made(place, new)?;
         fill(&made, source, look.size())?;
         self.give(&place.parent, new)?;
         rustix::fs::fchmod(&made, Mode::from_raw_mode(raw(look.mode())))?;
@@ -329,6 +351,12 @@ impl Place<'_> {
     }
 }
 
+/// Makes a file beside a place.
+fn made(place: &Place<'_>, new: &OsStr) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(&place.parent, new, flags, Mode::from_raw_mode(raw(0o600))).map(File::from)
+}
+
 /// Copies what is in a file. What it only seems to have takes no space in the copy either.
 fn fill(mut to: &File, mut from: File, length: u64) -> Result<(), Errno> {
     use rustix::fs::SeekFrom::{Data, Hole, Start};
@@ -342,7 +370,8 @@ fn fill(mut to: &File, mut from: File, length: u64) -> Result<(), Errno> {
         let end = rustix::fs::seek(&from, Hole(begin))?;
         rustix::fs::seek(&from, Start(begin))?;
         rustix::fs::seek(to, Start(begin))?;
-        io::copy(&mut from.by_ref().take(end.saturating_sub(begin)), &mut to).map_err(broken)?;
+        io::copy(&mut io::Read::by_ref(&mut from).take(end.saturating_sub(begin)), &mut to)
+            .map_err(broken)?;
         at = end;
     }
     rustix::fs::ftruncate(to, length)

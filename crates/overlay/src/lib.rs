@@ -30,7 +30,7 @@ mod store;
 mod tidy;
 mod walk;
 
-pub use apply::{Applied, Left};
+pub use apply::{Applied, Left, Parts};
 pub use change::{Change, Kind, Node, Verb};
 pub use error::OverlayError;
 pub use git::{Commit, GitChanges, Head, RefChange, Touched};

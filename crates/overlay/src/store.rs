@@ -223,6 +223,7 @@ impl Overlay {
         }
         all.sort_by(|one, other| (one.view, &one.path).cmp(&(other.view, &other.path)));
         self.settle_moved(&mut all)?;
+        free_finished(&mut all);
         Ok(all)
     }
 
@@ -348,6 +349,20 @@ impl Overlay {
             fs::rename(&new, &path)
         });
         written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)).at("cannot write", &path)
+    }
+}
+
+/// What git had not finished outside and the command has finished: nothing of it is left that git would run.
+fn free_finished(changes: &mut [Change]) {
+    let gone: HashSet<_> =
+        changes.iter().filter(|it| it.after.is_none()).map(|it| (it.view, it.path.clone())).collect();
+    let is_directory =
+        |path: &Path| path.file_name().is_some_and(|name| policy::UNFINISHED.iter().any(|it| name == *it));
+    for change in changes.iter_mut().filter(|it| it.after.is_none() && it.is_unfinished()) {
+        let directory = change.path.ancestors().find(|path| is_directory(path));
+        if directory.is_some_and(|path| gone.contains(&(change.view, path.to_owned()))) {
+            change.protected = None;
+        }
     }
 }
 

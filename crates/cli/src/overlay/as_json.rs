@@ -32,8 +32,8 @@ impl Drawing<'_> {
                 }
                 Entry::Ignored { path, changes } => {
                     let view = changes.first().map_or(0, |change| change.view);
-                    let sizes =
-                        changes.iter().filter_map(|change| change.after.as_ref()).map(|node| node.size);
+                    let files = changes.iter().filter_map(|change| change.after.as_ref());
+                    let sizes = files.filter(|node| node.kind != Kind::Directory).map(|node| node.size);
                     ignored.push(json!({
                         "path": shown_path(self.overlay, view, path),
                         "files": entry.files(),

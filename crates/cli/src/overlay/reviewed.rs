@@ -89,11 +89,12 @@ fn heading(overlay: &Overlay, entries: &[Entry<'_>]) -> String {
         Entry::Repository { git, .. } => git.commits.len(),
         _ => 0,
     });
+    let commits: usize = commits.sum();
     let counted = [
         (count(&|entry| !entry.is_folded()), "changed"),
         (count(&|entry| is_protected(entry)), "protected"),
         (count(&|entry| any(entry, |change| change.outside)), "changed outside, too"),
-        (commits.sum(), "commits"),
+        (commits, if commits == 1 { "commit" } else { "commits" }),
         (ignored.map(Entry::files).sum(), "ignored"),
     ];
     let counted = counted.iter().filter(|(count, _)| *count > 0);

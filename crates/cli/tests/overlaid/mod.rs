@@ -195,6 +195,13 @@ impl Stage {
         String::from_utf8(ended.stdout).unwrap()
     }
 
+    /// Runs git outside, however it ends.
+    pub(crate) fn git_ended(&self, line: &str) {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(line.split_whitespace());
+        git.current_dir(self.path("ws")).env("HOME", self.path("home")).output().unwrap();
+    }
+
     /// Makes the workspace a repository with one commit.
     pub(crate) fn commit_all(&self) {
         self.git("init -q -b main");
