@@ -71,7 +71,7 @@ impl Drawing<'_> {
             "{:<7} {path}{}{}",
             verb.word(),
             detail(change),
-            counts(difference.as_deref().filter(|_| is_file(&change.before)))
+            counts(difference.as_deref().filter(|_| is_file(change.before.as_ref())))
         );
         let mut lines = vec![match (change.protected, verb) {
             (Some(_), _) => self.painted("1;31", &line),
@@ -80,7 +80,7 @@ impl Drawing<'_> {
         }];
         let because = change.protected.map(|name| format!("        protected: {}", name.because));
         lines.extend(because.map(|text| self.painted("31", &text)));
-        lines.extend(self.notes(change));
+        lines.extend(notes(change));
         lines.extend(self.drawn(difference));
         Ok(lines)
     }
@@ -96,16 +96,9 @@ impl Drawing<'_> {
         lines.extend(
             modes.map(|(before, after)| format!("        mode {:o} -> {:o}", before.mode, after.mode)),
         );
-        lines.extend(self.notes(from).chain(self.notes(to)));
+        lines.extend(notes(from).chain(notes(to)));
         lines.extend(self.drawn(difference));
         Ok(lines)
-    }
-
-    fn notes(&self, change: &Change) -> impl Iterator<Item = String> + use<> {
-        let outside =
-            change.outside.then(|| "        changed outside, too, since the command began".to_owned());
-        let cannot = change.cannot.map(|why| format!("        cannot be applied: {why}"));
-        outside.into_iter().chain(cannot)
     }
 
     fn drawn(&self, lines: Option<Vec<Line>>) -> Vec<String> {
@@ -132,13 +125,13 @@ impl Drawing<'_> {
 
     /// The lines that differ. What was removed is told by its name alone.
     pub(crate) fn lines(&self, from: &Change, to: &Change) -> Result<Option<Vec<Line>>, Failure> {
-        if !is_file(&to.after) || !(to.content || from.path != to.path) {
+        if !is_file(to.after.as_ref()) || !(to.content || from.path != to.path) {
             return Ok(None);
         }
         let old = self.overlay.contents(from, LONGEST).map_err(|error| failure(&error))?;
         let new = self.overlay.contents(to, LONGEST).map_err(|error| failure(&error))?;
         let ([before, _], [_, after]) = (old, new);
-        let before = if is_file(&from.before) { before } else { Some(Vec::new()) };
+        let before = if is_file(from.before.as_ref()) { before } else { Some(Vec::new()) };
         Ok(before.zip(after).and_then(|(before, after)| diff::lines(&before, &after)))
     }
 
@@ -171,6 +164,13 @@ impl Drawing<'_> {
         }
         lines
     }
+}
+
+/// What else is to be said of a change.
+fn notes(change: &Change) -> impl Iterator<Item = String> + use<> {
+    let outside = change.outside.then(|| "        changed outside, too, since the command began".to_owned());
+    let cannot = change.cannot.map(|why| format!("        cannot be applied: {why}"));
+    outside.into_iter().chain(cannot)
 }
 
 /// What of a repository needs a person who agrees, line by line.
@@ -222,7 +222,8 @@ fn reference(reference: &RefChange) -> String {
     format!("        {} {moved}{commits}", Shown::text(name))
 }
 
-fn is_file(node: &Option<Node>) -> bool {
+/// Whether something is a file.
+pub(crate) fn is_file(node: Option<&Node>) -> bool {
     matches!(node, Some(Node { kind: Kind::File, .. }))
 }
 
@@ -272,7 +273,7 @@ pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use ::overlay::{Change, Kind, Node, Overlay, Parts};
+use ::overlay::{Change, Overlay, Parts};
 
 use super::diff::Line;
-use super::drawn::{Drawing, LONGEST};
+use super::drawn::{Drawing, LONGEST, is_file};
 use super::hunks::{Hunk, Hunks};
 use super::listing::Entry;
 use super::{answer, failure, is_attended};
@@ -68,8 +68,8 @@ impl<'a> Asking<'a, '_> {
     /// Says whether the next entry is to be asked about.
     fn entry(&mut self, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
         if let Entry::Change(change) = self.entry
-            && is_file(&change.before)
-            && is_file(&change.after)
+            && is_file(change.before.as_ref())
+            && is_file(change.after.as_ref())
             && change.content
         {
             let contents = self.drawing.overlay.contents(change, LONGEST).map_err(|error| failure(&error))?;
@@ -130,10 +130,6 @@ impl<'a> Asking<'a, '_> {
         }
         Ok(!quit)
     }
-}
-
-fn is_file(node: &Option<Node>) -> bool {
-    matches!(node, Some(Node { kind: Kind::File, .. }))
 }
 
 /// Asks until there is an answer. The end of the input is one: nothing more.

@@ -16,6 +16,7 @@ use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence review`.
 #[derive(Debug, Clone, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 #[command(
     after_help = "A repository and each name that it ignores take one line, unless they are asked for by a path.
 

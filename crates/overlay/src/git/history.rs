@@ -163,8 +163,8 @@ impl History<'_> {
         let mut rest = content.as_slice();
         let mut entries = BTreeMap::new();
         while !rest.is_empty() {
-            let (entry, after) = tree_entry(rest).ok_or(DAMAGED)?;
-            entries.insert(entry.0, entry.1);
+            let (name, entry, after) = tree_entry(rest).ok_or(DAMAGED)?;
+            entries.insert(name, entry);
             rest = after;
         }
         Ok(entries)
@@ -181,14 +181,14 @@ struct TreeEntry {
 const DAMAGED: Unreadable = Unreadable::Format("a commit or a directory in it is damaged");
 
 /// `100644 name\0`, then the name of the object. A name that leads elsewhere is none.
-fn tree_entry(from: &[u8]) -> Option<((Vec<u8>, TreeEntry), &[u8])> {
+fn tree_entry(from: &[u8]) -> Option<(Vec<u8>, TreeEntry, &[u8])> {
     let space = from.iter().position(|byte| *byte == b' ')?;
     let end = from.iter().position(|byte| *byte == 0)?;
     let (mode, name) = (from.get(..space)?, from.get(space + 1..end)?);
     let sound = !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b"..";
     let id = ObjectId::from_bytes(from.get(end + 1..end + 21)?)?;
     let is_tree = mode == b"40000" || mode == b"040000";
-    sound.then(|| ((name.to_vec(), TreeEntry { mode: mode.to_vec(), is_tree, id }), &from[end + 21..]))
+    sound.then(|| (name.to_vec(), TreeEntry { mode: mode.to_vec(), is_tree, id }, &from[end + 21..]))
 }
 
 /// The directory of a commit.

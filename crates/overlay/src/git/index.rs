@@ -86,3 +86,48 @@ fn removed(from: &mut &[u8]) -> Option<usize> {
         value = value.checked_add(1)?.checked_mul(128)?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index of the second form with these files, each of one object.
+    fn index(names: &[&str]) -> Vec<u8> {
+        let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+        bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
+        for name in names {
+            let mut entry = vec![0; 40];
+            entry.extend([7; 20]);
+            entry.extend([0, 0]);
+            entry.extend(name.bytes());
+            entry.resize((entry.len() + 8) / 8 * 8, 0);
+            bytes.extend(entry);
+        }
+        bytes
+    }
+
+    #[test]
+    fn files_are_read() {
+        let names = ["a", "deep/er/file", "12345678", "x"];
+        let found = parse(&index(&names)).unwrap();
+        assert_eq!(found.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), names);
+        assert!(found.iter().all(|it| it.id == ObjectId([7; 20])));
+    }
+
+    #[test]
+    fn whatever_is_cut_off_or_bent_does_no_harm() {
+        let whole = index(&["a", "deep/er/file"]);
+        for length in 0..whole.len() {
+            assert!(parse(&whole[..length]).is_err(), "{length}");
+        }
+        for at in 0..whole.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut bent = whole.clone();
+                bent[at] = value;
+                // It may be read or not.
+                drop(parse(&bent));
+                let _tree = tree(&bent);
+            }
+        }
+    }
+}

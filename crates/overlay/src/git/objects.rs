@@ -1,5 +1,6 @@
 //! The objects of a repository, read without git: what lies there was written by a command that is not trusted.
 
+use std::cell::Cell;
 use std::fmt;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ pub(crate) struct ObjectId(pub(crate) [u8; 20]);
 impl ObjectId {
     /// Reads forty digits.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
-        let digits = text.get(..40).filter(|_| text.len() == 40)?;
+        let digits = Some(text).filter(|text| text.len() == 40 && text.iter().all(u8::is_ascii_hexdigit))?;
         let mut id = [0; 20];
         for (byte, pair) in id.iter_mut().zip(digits.chunks(2)) {
             *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
@@ -64,7 +65,10 @@ pub(crate) enum ObjectKind {
 }
 
 /// Longer than any commit or directory; a longer object is not read.
-pub(crate) const LONGEST: u64 = 32 << 20;
+pub(crate) const LONGEST: u64 = 16 << 20;
+
+/// More than the commits and directories of a session have.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// More packs than a repository has that is taken care of.
 const MOST_PACKS: usize = 10_000;
@@ -74,6 +78,8 @@ pub(crate) struct Objects<'a> {
     side: Side<'a>,
     directory: PathBuf,
     packs: Vec<Pack>,
+    /// How many bytes may still be read.
+    budget: Cell<u64>,
 }
 
 impl<'a> Objects<'a> {
@@ -94,7 +100,7 @@ impl<'a> Objects<'a> {
                 packs.push(Pack::open(index, pack)?);
             }
         }
-        Ok(Self { side, directory, packs })
+        Ok(Self { side, directory, packs, budget: Cell::new(MOST_BYTES) })
     }
 
     /// Whether the object is there.
@@ -112,12 +118,19 @@ impl<'a> Objects<'a> {
         // Git looks into packs first.
         for pack in &self.packs {
             if let Some(offset) = pack.find(id)? {
-                return pack.read(offset, |base| self.read(base));
+                return self.counted(pack.read(offset)?);
             }
         }
         let file = self.side.file(&self.loose(id))?;
         let file = file.ok_or_else(|| Unreadable::Missing(id.to_string()))?;
-        parse_loose(&inflate(file)?)
+        self.counted(parse_loose(&inflate(file)?)?)
+    }
+
+    /// A small file can stand for very much; what is read of a repository in all is bounded.
+    fn counted(&self, object: (ObjectKind, Vec<u8>)) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
+        let left = self.budget.get().checked_sub(object.1.len() as u64);
+        self.budget.set(left.ok_or(Unreadable::Format("the new commits are too large"))?);
+        Ok(object)
     }
 
     /// Reads an object of a kind.
@@ -157,4 +170,34 @@ fn parse_loose(object: &[u8]) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
     };
     let content = &object[end + 1..];
     if length.parse() == Ok(content.len()) { Ok((kind, content.to_vec())) } else { Err(damaged()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_what_they_say() {
+        let rows: &[(&[u8], bool)] = &[
+            (b"commit 3\0abc", true),
+            (b"tree 0\0", true),
+            (b"commit 4\0abc", false),
+            (b"commit abc", false),
+            (b"commit\0", false),
+            (b"other 3\0abc", false),
+            (b"", false),
+        ];
+        for (object, sound) in rows {
+            assert_eq!(parse_loose(object).is_ok(), *sound, "{object:?}");
+        }
+    }
+
+    #[test]
+    fn names_have_forty_digits() {
+        let id = ObjectId::parse(b"0123456789abcdef0123456789ABCDEF01234567").unwrap();
+        assert_eq!(id.to_string(), "0123456789abcdef0123456789abcdef01234567");
+        for wrong in [&b""[..], &[b'0'; 39], &[b'0'; 41], &[b'0'; 64], &[b'g'; 40], &[b'+'; 40]] {
+            assert!(ObjectId::parse(wrong).is_none(), "{wrong:?}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 
-use super::objects::{ObjectId, ObjectKind, Unreadable, inflate};
+use super::objects::{LONGEST, ObjectId, ObjectKind, Unreadable, inflate};
 
 /// Objects that are differences of differences; git itself makes chains of 50, and none longer than this.
 const LONGEST_CHAIN: usize = 4096;
@@ -12,9 +12,9 @@ const LONGEST_CHAIN: usize = 4096;
 /// A pack with its index.
 pub(crate) struct Pack {
     index: File,
-    pack: File,
+    data: File,
     /// How many objects begin with a byte up to each.
-    fanout: Vec<u32>,
+    fanout: Vec<u64>,
 }
 
 /// Where the tables of an index begin.
@@ -32,14 +32,14 @@ enum Packed {
 impl Pack {
     /// Opens a pack by its index, of which there is one version in use.
     pub(crate) fn open(index: File, pack: File) -> Result<Self, Unreadable> {
-        let mut head = [0; NAMES as usize];
+        let mut head = [0; 8 + 256 * 4];
         index.read_exact_at(&mut head, 0)?;
         if head[..8] != [0xff, b't', b'O', b'c', 0, 0, 0, 2] {
             return Err(Unreadable::Format("the index of a pack is of an unknown version"));
         }
-        let fanout: Vec<_> = head[8..].chunks_exact(4).map(|bytes| number(bytes) as u32).collect();
+        let fanout: Vec<_> = head[8..].chunks_exact(4).map(number).collect();
         if fanout.is_sorted() {
-            Ok(Self { index, pack, fanout })
+            Ok(Self { index, data: pack, fanout })
         } else {
             Err(Unreadable::Format("the index of a pack is damaged"))
         }
@@ -47,14 +47,14 @@ impl Pack {
 
     /// How many objects it has.
     pub(crate) fn count(&self) -> u64 {
-        self.fanout.last().copied().unwrap_or(0).into()
+        self.fanout.last().copied().unwrap_or(0)
     }
 
     /// Where an object is.
     pub(crate) fn find(&self, id: ObjectId) -> Result<Option<u64>, Unreadable> {
         let first = usize::from(id.0[0]);
-        let mut low = if first == 0 { 0 } else { u64::from(self.fanout[first - 1]) };
-        let mut high = u64::from(self.fanout[first]);
+        let mut low = if first == 0 { 0 } else { self.fanout[first - 1] };
+        let mut high = self.fanout[first];
         while low < high {
             let middle = low.midpoint(high);
             let mut name = [0; 20];
@@ -81,32 +81,21 @@ impl Pack {
         Ok(number(&long))
     }
 
-    /// Reads the object at an offset. `other` reads one that is perhaps not in this pack.
-    pub(crate) fn read(
-        &self,
-        mut offset: u64,
-        other: impl Fn(ObjectId) -> Result<(ObjectKind, Vec<u8>), Unreadable>,
-    ) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
-        let mut differences = Vec::new();
+    /// Reads the object at an offset. What it is a difference from is in the same pack: git leaves none on disk that is not whole.
+    pub(crate) fn read(&self, mut offset: u64) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
+        let (mut differences, mut length) = (Vec::new(), 0);
         let (kind, mut content) = loop {
-            if differences.len() > LONGEST_CHAIN {
-                return Err(Unreadable::Format("a pack has a chain without an end"));
-            }
-            match self.entry(offset)? {
+            let (base, difference) = match self.entry(offset)? {
                 Packed::Whole(kind, content) => break (kind, content),
-                Packed::From(base, difference) => {
-                    differences.push(difference);
-                    offset = base;
-                }
-                Packed::FromObject(base, difference) => {
-                    differences.push(difference);
-                    match self.find(base)? {
-                        Some(found) => offset = found,
-                        // Packs on disk are whole, so this ends with the next step or is a mistake.
-                        None => break other(base)?,
-                    }
-                }
+                Packed::From(base, difference) => (Some(base), difference),
+                Packed::FromObject(base, difference) => (self.find(base)?, difference),
+            };
+            length += difference.len() as u64;
+            if differences.len() >= LONGEST_CHAIN || length > LONGEST {
+                return Err(Unreadable::Format("a pack has a chain that is too long"));
             }
+            differences.push(difference);
+            offset = base.ok_or(Unreadable::Format("a pack is not whole"))?;
         };
         for difference in differences.iter().rev() {
             content = patched(&content, difference)?;
@@ -115,7 +104,7 @@ impl Pack {
     }
 
     fn entry(&self, offset: u64) -> Result<Packed, Unreadable> {
-        let mut from = BufReader::new(At { file: &self.pack, offset });
+        let mut from = BufReader::new(At { file: &self.data, offset });
         let mut byte = next(&mut from)?;
         let kind = byte >> 4 & 7;
         while byte & 0x80 != 0 {
@@ -194,7 +183,7 @@ fn patched(base: &[u8], difference: &[u8]) -> Result<Vec<u8>, Unreadable> {
         }
     };
     let (before, after) = (length()?, length()?);
-    if before != base.len() as u64 || after > super::objects::LONGEST {
+    if before != base.len() as u64 || after > LONGEST {
         return Err(damaged());
     }
     let mut content = Vec::new();
