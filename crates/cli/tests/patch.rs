@@ -92,8 +92,10 @@ fn without_a_terminal_there_is_a_way() {
 /// The pager gets text in which nothing steers it, and may start nothing.
 #[test]
 fn a_pager_shows_a_review() {
+    // Variables, options, whether the pager is used.
+    type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], bool);
     let tells = "echo secure=$LESSSECURE open=$LESSOPEN; cat -v; echo paged";
-    let rows: &[(&[(&str, &str)], &[&str], bool)] = &[
+    let rows: &[Row<'_>] = &[
         (&[("PAGER", tells), ("LESSOPEN", "|evil %s")], &[], true),
         (&[("RINGFENCE_PAGER", tells), ("PAGER", "false")], &[], true),
         (&[("PAGER", tells)], &["--no-pager"], false),
