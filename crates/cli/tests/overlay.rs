@@ -42,7 +42,7 @@ fn a_session_is_undone_or_taken_over() {
     let review = stage.ringfence("review --stat");
     assert_eq!(tree(&stage.path("ws"), true), before);
     insta::assert_snapshot!(review.out, @"
-    overlay ID of /stage/ws, ended, 18 changed
+    overlay ID of /stage/ws, ended, 17 changed
     added   added: 6 bytes
     changed becomes-directory: file of 2 bytes -> directory
     added   becomes-directory/y: 2 bytes

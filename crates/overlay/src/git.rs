@@ -19,7 +19,7 @@ use crate::error::{At as _, OverlayError};
 use crate::side::Side;
 use crate::store::Overlay;
 use history::History;
-use objects::{Objects, Unreadable};
+use objects::{ObjectId, ObjectKind, Objects, Unreadable};
 
 /// What a command did to one repository.
 #[derive(Debug)]
@@ -171,6 +171,7 @@ impl Sides<'_> {
         told.refs = refs::changed(self, &told.path, &inner)?;
         let (before, after) =
             (Objects::open(self.before, &told.path)?, Objects::open(self.after, &told.path)?);
+        self.is_unaltered(&told.path, own, &before, &after)?;
         let judge = |path: &Path| judged(path);
         let history = History { before: &before, after: &after, judge: &judge };
         history.fill(told)?;
@@ -192,25 +193,85 @@ impl Sides<'_> {
     fn new_objects(&self, repository: &Path, own: &[&Change]) -> Result<u64, Unreadable> {
         let mut count = 0;
         for change in own.iter().filter(|change| change.before.is_none()) {
-            let Ok(inner) = change.path.strip_prefix(repository.join("objects")) else { continue };
-            let parts: Vec<_> = inner.iter().collect();
-            match parts[..] {
-                [top, name] if top.len() == 2 && name.len() == 38 => count += 1,
-                [top, name]
-                    if top == "pack" && Path::new(name).extension().is_some_and(|end| end == "idx") =>
+            count += match Stored::at(repository, &change.path) {
+                Some(Stored::Loose(_)) => 1,
+                Some(Stored::Index) => self.pack(&change.path)?.map_or(0, |pack| pack.count()),
+                Some(Stored::Pack | Stored::Cache) | None => 0,
+            };
+        }
+        Ok(count)
+    }
+
+    fn pack(&self, index: &Path) -> Result<Option<pack::Pack>, Unreadable> {
+        let files = (self.after.file(index)?, self.after.file(&index.with_extension("pack"))?);
+        if let (Some(index), Some(pack)) = files { pack::Pack::open(index, pack).map(Some) } else { Ok(None) }
+    }
+
+    /// Checks that every object which was there before is the same. Git believes the names of objects, and what it wrote down about
+    /// commits: with either, other content would come under a name that is known.
+    fn is_unaltered(
+        &self,
+        repository: &Path,
+        own: &[&Change],
+        before: &Objects<'_>,
+        after: &Objects<'_>,
+    ) -> Result<(), Unreadable> {
+        let same = |id: ObjectId, now: (ObjectKind, Vec<u8>)| -> Result<(), Unreadable> {
+            if before.read(id)? == now { Ok(()) } else { Err(ALTERED) }
+        };
+        for change in own.iter().filter(|change| change.after.is_some()) {
+            match Stored::at(repository, &change.path) {
+                Some(Stored::Cache) => return Err(Unreadable::Format(CACHE)),
+                Some(Stored::Loose(_) | Stored::Index | Stored::Pack)
+                    if change.before.is_some() && change.content =>
                 {
-                    let files = (
-                        self.after.file(&change.path)?,
-                        self.after.file(&change.path.with_extension("pack"))?,
-                    );
-                    if let (Some(index), Some(pack)) = files {
-                        count += pack::Pack::open(index, pack)?.count();
+                    return Err(ALTERED);
+                }
+                Some(Stored::Loose(id)) if before.has(id)? => same(id, after.read_loose(id)?)?,
+                Some(Stored::Index) => {
+                    let Some(pack) = self.pack(&change.path)? else { continue };
+                    for at in 0..pack.count() {
+                        let (id, offset) = pack.object(at)?;
+                        if before.has(id)? {
+                            same(id, after.read_from(&pack, offset)?)?;
+                        }
                     }
                 }
                 _ => {}
             }
         }
-        Ok(count)
+        Ok(())
+    }
+}
+
+const ALTERED: Unreadable = Unreadable::Format("objects that were there before are not the same any more");
+const CACHE: &str =
+    "git would believe what is written about commits in commit-graph or multi-pack-index, and not look";
+
+/// What a file among the objects of a repository is.
+enum Stored {
+    /// An object by itself.
+    Loose(ObjectId),
+    /// The index of a pack.
+    Index,
+    Pack,
+    /// Something about other objects that git believes.
+    Cache,
+}
+
+impl Stored {
+    fn at(repository: &Path, path: &Path) -> Option<Self> {
+        let inner = path.strip_prefix(repository.join("objects")).ok()?;
+        let parts: Vec<_> = inner.iter().map(std::ffi::OsStr::to_str).collect::<Option<_>>()?;
+        let ends = |name: &str, end: &str| Path::new(name).extension().is_some_and(|found| found == end);
+        match parts[..] {
+            ["info", name, ..] if name.starts_with("commit-graph") => Some(Self::Cache),
+            ["pack", name, ..] if name.starts_with("multi-pack-index") => Some(Self::Cache),
+            ["pack", name] if ends(name, "idx") => Some(Self::Index),
+            ["pack", name] if ends(name, "pack") => Some(Self::Pack),
+            [top, name] => ObjectId::parse([top, name].concat().as_bytes()).map(Self::Loose),
+            _ => None,
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct ApplyArgs {
     /// Also apply a protected name; may be repeated
     #[arg(long, value_name = "PATH")]
     protected: Vec<PathBuf>,
-    /// Also apply a repository whose new commits, or staged files, bring new content to protected names
+    /// Also apply commits and staged files that bring new content to protected names
     #[arg(long)]
     protected_commits: bool,
     /// Also apply what was changed outside meanwhile

@@ -17,13 +17,8 @@ use crate::terminal::{Format, Terminal};
 /// What a person types after `ringfence review`.
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-#[command(
-    after_help = "A repository and each name that it ignores take one line, unless they are asked for by a path.
-
-On a terminal a pager is used: RINGFENCE_PAGER, PAGER, or less."
-)]
 pub(crate) struct ReviewArgs {
-    /// The overlay, by the beginning of its id [default: the newest of this directory], then the paths [default: all]
+    /// The overlay [default: the newest of this directory], then the paths [default: all]
     #[arg(value_name = "ID|PATH")]
     words: Vec<PathBuf>,
     /// Paths only
@@ -32,10 +27,10 @@ pub(crate) struct ReviewArgs {
     /// One line for each change, without what is in it
     #[arg(long)]
     stat: bool,
-    /// Also list each change in a repository and at ignored names
+    /// Fold nothing: list each change in repositories and at ignored names
     #[arg(long)]
     full: bool,
-    /// Do not use a pager
+    /// Do not use RINGFENCE_PAGER, PAGER or less on a terminal
     #[arg(long)]
     no_pager: bool,
     /// List all overlays instead

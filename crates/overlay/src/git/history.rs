@@ -55,10 +55,10 @@ impl History<'_> {
 
     /// Reads the new commits that an object leads to, and says how many there are.
     fn follow(&self, tip: ObjectId, known: &mut BTreeMap<ObjectId, Parsed>) -> Result<usize, Unreadable> {
-        let (mut todo, mut seen) = (vec![tip], HashSet::new());
+        let (mut todo, mut seen, mut commits) = (vec![tip], HashSet::new(), 0);
         while let Some(id) = todo.pop() {
             // What was there before was not made by the command, nor was anything that it builds upon.
-            if seen.contains(&id) || self.before.has(id)? {
+            if !seen.insert(id) || self.before.has(id)? {
                 continue;
             }
             if let std::collections::btree_map::Entry::Vacant(place) = known.entry(id) {
@@ -78,10 +78,10 @@ impl History<'_> {
                     return Err(Unreadable::Format("there are too many new commits"));
                 }
             }
-            seen.insert(id);
+            commits += 1;
             todo.extend(known.get(&id).map(|commit| commit.parents.as_slice()).unwrap_or_default());
         }
-        Ok(seen.len())
+        Ok(commits)
     }
 
     /// Protected names to which a commit brings content that the repository did not have. A merge is held against every parent.

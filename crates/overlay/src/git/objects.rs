@@ -121,6 +121,16 @@ impl<'a> Objects<'a> {
                 return self.counted(pack.read(offset)?);
             }
         }
+        self.read_loose(id)
+    }
+
+    /// Reads an object from a pack that does not belong to these.
+    pub(crate) fn read_from(&self, pack: &Pack, offset: u64) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
+        self.counted(pack.read(offset)?)
+    }
+
+    /// Reads an object that lies by itself.
+    pub(crate) fn read_loose(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
         let file = self.side.file(&self.loose(id))?;
         let file = file.ok_or_else(|| Unreadable::Missing(id.to_string()))?;
         self.counted(parse_loose(&inflate(file)?)?)

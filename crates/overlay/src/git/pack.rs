@@ -68,6 +68,13 @@ impl Pack {
         Ok(None)
     }
 
+    /// The object at a place in the index, and where it is.
+    pub(crate) fn object(&self, at: u64) -> Result<(ObjectId, u64), Unreadable> {
+        let mut name = [0; 20];
+        self.index.read_exact_at(&mut name, NAMES + at * 20)?;
+        Ok((ObjectId(name), self.offset(at)?))
+    }
+
     fn offset(&self, at: u64) -> Result<u64, Unreadable> {
         let offsets = NAMES + self.count() * 24;
         let mut short = [0; 4];
