@@ -30,7 +30,7 @@ pub(crate) struct ReviewArgs {
     /// Fold nothing: list each change in repositories and at ignored names
     #[arg(long)]
     full: bool,
-    /// Do not use RINGFENCE_PAGER, PAGER or less on a terminal
+    /// Do not use a pager on a terminal ($PAGER, else less)
     #[arg(long)]
     no_pager: bool,
     /// List all overlays instead
