@@ -52,8 +52,9 @@ fn parts_are_chosen_one_by_one() {
     ];
     for (answers, there, text) in rows {
         let Some((stage, mut person)) = begin() else { return };
-        person.starts(&stage, &[PROGRAM, "apply", "--patch"]);
         // What is typed ahead answers nothing.
+        person.types("y\ry\ry\r");
+        person.starts(&stage, &[PROGRAM, "apply", "--patch"]);
         for answer in *answers {
             let shown = person.sees("?]? ");
             assert!(!shown.contains("\x1b[31mred"), "{shown:?}");
@@ -73,6 +74,53 @@ fn parts_are_chosen_one_by_one() {
         let rest = stage.command().args(["apply"]).output().unwrap();
         assert!(rest.status.success(), "{answers:?}: {rest:?}");
         assert!(read(&stage, "text").unwrap().contains("eighteen") && read(&stage, "gone").is_none());
+    }
+}
+
+/// Commits that touch protected names are told, and a person decides.
+#[test]
+fn a_person_is_asked_about_commits() {
+    for (answer, code, commits) in [("y", 0, "sneaky\nfirst\n"), ("n", 1, "first\n")] {
+        let Some((stage, mut person)) = begin() else { return };
+        if !stage::has("git", "commits at a terminal") {
+            return;
+        }
+        let git = |words: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let words = ["-c", "user.name=a", "-c", "user.email=a@b"].iter().chain(words);
+            let ended = stage.surround(&mut git).args(words).output().unwrap();
+            assert!(ended.status.success(), "{ended:?}");
+            String::from_utf8(ended.stdout).unwrap()
+        };
+        git(&["init", "-q", "-b", "main"]);
+        git(&["add", "."]);
+        git(&["commit", "-qm", "first"]);
+        let script =
+            "echo fresh >.envrc; git add .envrc; git -c user.name=x -c user.email=x@y commit -qm sneaky";
+        let mut run = stage.command();
+        run.args([
+            "run",
+            "--overlay=new",
+            "--env",
+            &format!("SCRIPT={script}"),
+            "--",
+            "/bin/sh",
+            "-ec",
+            "eval \"$SCRIPT\"",
+        ]);
+        let ended = run.output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        person.starts(&stage, &[PROGRAM, "apply"]);
+        person.sees(".envrc is added. It is protected: ");
+        person.sees("Apply it? [y/N] ");
+        person.types(&format!("{answer}\r"));
+        let shown = person.sees("Apply .git with that? [y/N] ");
+        assert!(shown.contains("(sneaky) brings .envrc: "), "{shown}");
+        person.types(&format!("{answer}\r"));
+        let (status, shown) = person.waits();
+        assert_eq!(status.code(), Some(code), "{answer}: {shown}");
+        assert_eq!(git(&["log", "--format=%s"]), commits, "{answer}: {shown}");
+        assert_eq!(read(&stage, ".envrc").is_some(), answer == "y");
     }
 }
 
