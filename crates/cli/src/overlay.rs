@@ -1,9 +1,17 @@
 //! `ringfence review`, `apply` and `discard`: what becomes of the changes that `run --overlay` kept apart.
 
 mod applied;
+mod as_json;
 mod diff;
 mod discarded;
+mod drawn;
+mod hunks;
+mod ignored;
+mod listing;
+mod pager;
+mod patch;
 mod reviewed;
+mod selection;
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -60,9 +68,25 @@ fn place(overlay: &Overlay, change: &Change) -> PathBuf {
     if change.path.as_os_str().is_empty() { view.clone() } else { view.join(&change.path) }
 }
 
-/// Where a change is, for people: from the workspace, if it is in there.
+/// The first word is an id if there is such an overlay; a path of that name can be written `./NAME` or after `--`.
+fn named<'a>(store: &Store, words: &'a [PathBuf]) -> (Option<&'a str>, &'a [PathBuf]) {
+    let id = words.first().and_then(|word| word.to_str());
+    let hex = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match id.filter(hex).filter(|word| !matches!(store.find(word), Err(OverlayError::Unknown(_)))) {
+        Some(id) => (Some(id), &words[1..]),
+        None => (None, words),
+    }
+}
+
+/// Where a change is, for people.
 fn shown(overlay: &Overlay, change: &Change) -> String {
-    let place = place(overlay, change);
+    shown_path(overlay, change.view, &change.path)
+}
+
+/// Where a path of a view is, for people: from the workspace, if it is in there.
+fn shown_path(overlay: &Overlay, view: usize, path: &Path) -> String {
+    let view = &overlay.manifest.views[view].path;
+    let place = if path.as_os_str().is_empty() { view.clone() } else { view.join(path) };
     let short = place.strip_prefix(&overlay.manifest.workspace).unwrap_or(&place);
     let short = if short.as_os_str().is_empty() { Path::new(".") } else { short };
     Shown::path(short).to_string()
@@ -70,15 +94,27 @@ fn shown(overlay: &Overlay, change: &Change) -> String {
 
 /// Asks a person. `None`: there is nobody to ask.
 fn ask(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<bool>> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !is_attended() {
         return Ok(None);
     }
+    let answer = answer(&format!("{question} [y/N]"), terminal)?.unwrap_or_default();
+    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
+}
+
+/// Whether there is a person who can be asked.
+fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// What a person answers. `None`: the input has ended. What was typed before the question is not an answer to it.
+fn answer(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<String>> {
     terminal.out.flush()?;
-    write!(terminal.err, "{question} [y/N] ")?;
+    rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush)?;
+    write!(terminal.err, "{question} ")?;
     terminal.err.flush()?;
     let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
+    let length = io::stdin().lock().read_line(&mut answer)?;
+    Ok((length > 0).then_some(answer))
 }
 
 /// `RF-O002` and `RF-O003` list places, but not more than fit on a screen.

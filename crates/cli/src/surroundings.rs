@@ -85,6 +85,26 @@ pub(crate) fn is_watched() -> bool {
     std::io::stderr().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// The command that shows long texts to whoever looks at standard output, as a shell reads it.
+///
+/// `RINGFENCE_PAGER` or `PAGER`; one that is empty or `cat` is none. Without either it is `less`, if there is one.
+pub(crate) fn pager() -> Option<std::ffi::OsString> {
+    if !std::io::stdout().is_terminal() || env::var_os("TERM").is_some_and(|term| term == "dumb") {
+        return None;
+    }
+    let named = env::var_os("RINGFENCE_PAGER").or_else(|| env::var_os("PAGER"));
+    let options = if env::var_os("LESS").is_some() { "" } else { " -FRX" };
+    let usual =
+        || format!("if command -v less >/dev/null; then exec less{options}; else exec cat; fi").into();
+    match named {
+        Some(pager) if pager.is_empty() || pager == "cat" => None,
+        // Colours are ours; everything else in the text is escaped.
+        Some(pager) if pager == "less" => Some(usual()),
+        Some(pager) => Some(pager),
+        None => Some(usual()),
+    }
+}
+
 /// How wide a drawing may be, in columns: as wide as the terminal that it is drawn on, or as a page where there is none.
 pub(crate) fn columns(on: impl std::os::fd::AsFd) -> usize {
     let size = rustix::termios::tcgetwinsize(on);

@@ -1,191 +1,16 @@
 //! `ringfence run --overlay`, `review`, `apply` and `discard` on the real kernel.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-#[path = "../../../tests/skip.rs"]
-mod skip;
+mod overlaid;
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
-/// A home and a workspace of their own.
-struct Stage {
-    directory: tempfile::TempDir,
-}
-
-/// What a command printed and how it ended.
-#[derive(Debug)]
-struct Ended {
-    code: i32,
-    out: String,
-    err: String,
-}
-
-impl Stage {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        fs::create_dir_all(directory.path().join("home")).unwrap();
-        let stage = Self { directory };
-        stage.fill("ws");
-        stage
-    }
-
-    /// A workspace with something of every kind in it, always the same.
-    fn fill(&self, name: &str) {
-        let at = |inner: &str| self.path(name).join(inner);
-        fs::create_dir_all(at("deep/er")).unwrap();
-        fs::create_dir_all(at("gone/with/it")).unwrap();
-        for (path, text) in [
-            ("changed", "one\ntwo\nthree\n"),
-            ("removed", "removed\n"),
-            ("run.sh", "echo\n"),
-            ("deep/er/file", "deep\n"),
-            ("gone/with/it/all", "gone\n"),
-            ("moved", "moved\n"),
-            ("becomes-directory", "x\n"),
-        ] {
-            fs::write(at(path), text).unwrap();
-        }
-        fs::create_dir(at("becomes-file")).unwrap();
-        fs::write(at("becomes-file/inner"), "inner\n").unwrap();
-        fs::write(at("binary"), b"\0\x01\x02").unwrap();
-        symlink("changed", at("link")).unwrap();
-        fs::set_permissions(at("run.sh"), Permissions::from_mode(0o644)).unwrap();
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().canonicalize().unwrap().join(name)
-    }
-
-    fn ws(&self, name: &str) -> PathBuf {
-        self.path("ws").join(name)
-    }
-
-    fn ringfence(&self, line: &str) -> Ended {
-        self.ended(self.command("ws").args(line.split_whitespace()))
-    }
-
-    fn command(&self, workspace: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
-        command.env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin");
-        command.current_dir(self.path(workspace)).stdin(Stdio::null());
-        command
-    }
-
-    fn ended(&self, command: &mut Command) -> Ended {
-        let output = command.output().unwrap();
-        let here = self.path("");
-        let here = here.to_str().unwrap().trim_end_matches('/');
-        let id = self.ids().first().cloned().unwrap_or_else(|| "no overlay".to_owned());
-        let tidy = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(here, "/stage").replace(&id, "ID");
-        Ended { code: output.status.code().unwrap(), out: tidy(&output.stdout), err: tidy(&output.stderr) }
-    }
-
-    /// Runs a script in an overlay.
-    fn overlaid(&self, option: &str, script: &str) -> Ended {
-        let value = format!("SCRIPT={script}");
-        let words = ["run", option, "--env", &value, "--", "/bin/sh", "-ec", "eval \"$SCRIPT\""];
-        self.ended(self.command("ws").args(words))
-    }
-
-    /// Runs a script that has to end well.
-    fn changed(&self, script: &str) {
-        let ended = self.overlaid("--overlay", script);
-        assert_eq!(ended.code, 0, "{ended:?}");
-    }
-
-    fn overlays(&self) -> PathBuf {
-        self.path("home/.local/state/ringfence/overlays")
-    }
-
-    /// The overlays there are, and whatever else lies beside them.
-    fn ids(&self) -> Vec<String> {
-        let found = fs::read_dir(self.overlays()).into_iter().flatten();
-        found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
-    }
-
-    fn upper(&self) -> PathBuf {
-        self.overlays().join(&self.ids()[0]).join("0/upper")
-    }
-
-    fn changes(&self) -> Vec<Value> {
-        let review = self.ringfence("review --format json");
-        assert_eq!(review.code, 0, "{review:?}");
-        serde_json::from_str::<Value>(&review.out).unwrap()["changes"].as_array().unwrap().clone()
-    }
-
-    fn paths(&self) -> Vec<String> {
-        self.changes().iter().map(|change| change["path"].as_str().unwrap().to_owned()).collect()
-    }
-
-    fn ledger(&self, event: &str) -> Vec<Value> {
-        let text = fs::read_to_string(self.path("home/.local/state/ringfence/ledger.jsonl")).unwrap();
-        let all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        all.filter(|record| record["event"] == event).collect()
-    }
-}
-
-impl Stage {
-    /// The kernel leaves a directory that is closed even to its owner.
-    fn open_up(&self) {
-        let work = self.ids().into_iter().map(|id| self.overlays().join(id).join("0/work"));
-        work.for_each(|path| drop(Command::new("chmod").args(["-R", "u+rwx"]).arg(path).output()));
-    }
-}
-
-/// So that nothing is left.
-impl Drop for Stage {
-    fn drop(&mut self) {
-        drop(Command::new("chmod").args(["-R", "u+rwx"]).arg(self.path("home")).output());
-    }
-}
-
-/// Everything in a directory: kind, mode, owner, content. Times and inodes only where nothing may have been touched.
-fn tree(root: &Path, exactly: bool) -> BTreeMap<PathBuf, String> {
-    let mut found = BTreeMap::new();
-    let mut todo = vec![root.to_owned()];
-    while let Some(path) = todo.pop() {
-        let meta = fs::symlink_metadata(&path).unwrap();
-        let content = match meta.file_type() {
-            kind if kind.is_dir() => {
-                todo.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-                String::new()
-            }
-            kind if kind.is_symlink() => fs::read_link(&path).unwrap().display().to_string(),
-            _ => String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned(),
-        };
-        let mut about = format!("{:o} {} {content}", meta.mode(), meta.uid());
-        if !meta.is_dir() {
-            about = format!("{} {about}", meta.nlink());
-        }
-        if exactly {
-            about = format!(
-                "{about} {} {}.{} {}",
-                meta.ino(),
-                meta.ctime(),
-                meta.ctime_nsec(),
-                meta.mtime_nsec()
-            );
-        }
-        found.insert(path.strip_prefix(root).unwrap().to_owned(), about);
-    }
-    found
-}
-
-fn works(what: &str) -> bool {
-    let stage = Stage::new();
-    let ended = stage.overlaid("--overlay", "true");
-    if ended.code != 0 {
-        skip::skipped(what, &format!("no overlay can be made here: {}", ended.err));
-    }
-    ended.code == 0
-}
+use overlaid::{Stage, tree, works};
 
 /// Changes of every kind.
 const SESSION: &str = r"
@@ -217,27 +42,19 @@ fn a_session_is_undone_or_taken_over() {
     let review = stage.ringfence("review --stat");
     assert_eq!(tree(&stage.path("ws"), true), before);
     insta::assert_snapshot!(review.out, @"
-    overlay ID of /stage/ws, ended, 29 changed
+    overlay ID of /stage/ws, ended, 17 changed
     added   added: 6 bytes
     changed becomes-directory: file of 2 bytes -> directory
     added   becomes-directory/y: 2 bytes
     changed becomes-file: directory -> file of 2 bytes
-    removed becomes-file/inner: file of 6 bytes
     changed binary: 3 -> 2 bytes
-    changed changed: 14 -> 4 bytes
-    removed deep: directory
-    removed deep/er: directory
-    removed deep/er/file: file of 5 bytes
-    added   elsewhere/er/file: 5 bytes
+    changed changed: 14 -> 4 bytes, +1 -3
+    renamed deep/er/file -> elsewhere/er/file
     added   empty: directory
-    removed gone: directory
-    removed gone/with: directory
-    removed gone/with/it: directory
     removed gone/with/it/all: file of 5 bytes
     changed link: link to changed -> link to elsewhere
-    removed moved: file of 6 bytes
-    added   new/dir/inner: 6 bytes
-    added   new/moved: 6 bytes
+    renamed becomes-file/inner -> new/dir/inner
+    renamed moved -> new/moved
     added   out: link to /etc/passwd
     added   private: 7 bytes
     removed removed: file of 8 bytes
@@ -283,13 +100,13 @@ fn a_review_shows_lines() {
       @@ -0,0 +1 @@
       +no line break
       \ no line break at the end
-    changed changed: 14 -> 12 bytes
+    changed changed: 14 -> 12 bytes, +1 -1
       @@ -1,3 +1,3 @@
        one
       -two
       +2
        three
-    changed run.sh: mode 644 -> 755, 5 -> 7 bytes
+    changed run.sh: mode 644 -> 755, 5 -> 7 bytes, +1 -0
       @@ -1 +1,2 @@
        echo
       +x
@@ -308,35 +125,25 @@ fn a_commit_is_taken_over_and_a_hook_is_not() {
         return;
     }
     let stage = Stage::new();
-    let git = |words: &[&str]| {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words).current_dir(stage.path("ws"));
-        let ended = git.env("HOME", stage.path("home")).output().unwrap();
-        assert!(ended.status.success(), "{words:?} {}", String::from_utf8_lossy(&ended.stderr));
-        String::from_utf8(ended.stdout).unwrap()
-    };
-    git(&["init", "-q", "-b", "main"]);
-    git(&["add", "."]);
-    git(&["commit", "-qm", "first"]);
+    stage.commit_all();
     stage.changed(
         "echo more >>changed; git -c user.name=x -c user.email=x@y commit -qam second
          mkdir -p .git/hooks; echo 'touch /tmp/x' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit
-         mkdir .git/rebase-merge; echo 'exec touch /tmp/x' >.git/rebase-merge/git-rebase-todo
          git config core.fsmonitor ./evil; mkdir -p .github/workflows; echo on: >.github/workflows/x.yml",
     );
-    assert_eq!(git(&["log", "--format=%s"]), "first\n");
+    assert_eq!(stage.git("log --format=%s"), "first\n");
     let review = stage.ringfence("review --stat");
     assert!(review.out.contains("protected: "), "{review:?}");
     let applied = stage.ringfence("apply");
     assert_eq!(applied.code, 1, "{applied:?}");
-    for name in [".git/hooks/pre-commit", ".git/config", ".git/rebase-merge/git-rebase-todo"] {
+    for name in [".git/hooks/pre-commit", ".git/config", ".github/workflows/x.yml"] {
         assert!(applied.err.contains(name), "{name} in {applied:?}");
     }
-    assert!(!stage.ws(".git/hooks/pre-commit").exists() && !stage.ws(".git/rebase-merge").exists());
-    assert_eq!(git(&["log", "--format=%s"]), "second\nfirst\n");
-    git(&["fsck", "--strict"]);
-    assert!(!git(&["config", "--list"]).contains("evil"));
-    assert!(!git(&["status", "--porcelain"]).contains(" M"));
+    assert!(!stage.ws(".git/hooks/pre-commit").exists());
+    assert_eq!(stage.git("log --format=%s"), "second\nfirst\n");
+    stage.git("fsck --strict");
+    assert!(!stage.git("config --list").contains("evil"));
+    assert!(!stage.git("status --porcelain").contains(" M"));
     // What is named is taken, and then nothing is left.
     let left = stage.paths();
     assert!(left.iter().any(|path| path == ".git/hooks/pre-commit"), "{left:?}");
@@ -382,8 +189,22 @@ fn what_was_changed_outside_meanwhile_is_not_overwritten() {
         ("echo in >changed", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &[]),
         ("echo in >deep/new", &|stage| fs::write(stage.ws("deep/other"), "out").unwrap(), &[]),
         ("mv moved away", &|stage| fs::write(stage.ws("changed"), "out").unwrap(), &[]),
-        // Whether a name is gone outside cannot be told from a move inside, if the directory was changed: a person is asked.
-        ("mv moved away", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &["away"]),
+        ("mv moved away", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &[]),
+        ("echo in >>changed; mv changed away", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &[]),
+        ("ln moved twin", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &[]),
+        ("ln moved twin; echo in >twin", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &[]),
+        ("mv moved deep/away", &|stage| fs::remove_file(stage.ws("deep/er/file")).unwrap(), &[]),
+        // What was moved is gone outside, or was changed there.
+        ("mv moved away", &|stage| fs::remove_file(stage.ws("moved")).unwrap(), &["away"]),
+        ("mv moved away", &|stage| fs::write(stage.ws("moved"), "moved\n").unwrap(), &["moved"]),
+        // Whether a file that was moved and rewritten was removed outside cannot be known, if the directory was changed.
+        ("mv moved away; echo in >away", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &["away"]),
+        // Nobody knows what else has happened to a file that got another name.
+        (
+            "echo in >changed",
+            &|stage| fs::hard_link(stage.ws("changed"), stage.ws("x")).unwrap(),
+            &["changed"],
+        ),
         // Both do the same.
         ("echo same >changed", &|stage| fs::write(stage.ws("changed"), "same\n").unwrap(), &[]),
         ("rm removed", &|stage| fs::remove_file(stage.ws("removed")).unwrap(), &[]),
@@ -409,6 +230,61 @@ fn what_was_changed_outside_meanwhile_is_not_overwritten() {
         assert!(stage.ws("other-change").exists());
         let forced = stage.ringfence("apply --force");
         assert_eq!((forced.code, stage.ids()), (0, vec![]), "{inside}: {forced:?}");
+    }
+}
+
+/// A file with two names outside: giving one of them new content is no change of the other by somebody else.
+#[test]
+fn names_of_one_file_are_applied_one_by_one() {
+    if !works("files with two names") {
+        return;
+    }
+    for inside in
+        ["echo 1 >changed; echo 2 >twin", "rm changed twin; echo 1 >changed; echo 2 >twin", "rm changed twin"]
+    {
+        let stage = Stage::new();
+        fs::hard_link(stage.ws("changed"), stage.ws("twin")).unwrap();
+        stage.changed(inside);
+        for name in ["changed", "twin"] {
+            let applied = stage.ringfence(&format!("apply {name}"));
+            assert_eq!((applied.code, applied.err.as_str()), (0, ""), "{inside}: {applied:?}");
+        }
+        assert_eq!(stage.ids(), Vec::<String>::new(), "{inside}");
+    }
+    // A change by somebody else between the two still counts.
+    let stage = Stage::new();
+    fs::hard_link(stage.ws("changed"), stage.ws("twin")).unwrap();
+    stage.changed("echo 1 >changed; echo 2 >twin");
+    assert_eq!(stage.ringfence("apply changed").code, 0);
+    fs::write(stage.ws("twin"), "out\n").unwrap();
+    let refused = stage.ringfence("apply twin");
+    assert!(refused.code == 1 && refused.err.contains("RF-O002"), "{refused:?}");
+}
+
+/// Git writes times and inodes into its index whenever it looks; what was staged outside is a change.
+#[test]
+fn looking_with_git_outside_is_no_conflict() {
+    if !works("git outside meanwhile") {
+        return;
+    }
+    for (outside, told) in [("status", false), ("diff", false), ("add new-outside", true)] {
+        let stage = Stage::new();
+        stage.commit_all();
+        stage.changed(&format!(
+            "{} git mv moved away; echo more >>changed; git commit -qam second",
+            overlaid::AUTHOR
+        ));
+        fs::write(stage.ws("changed"), "one\ntwo\nthree\n").unwrap();
+        fs::write(stage.ws("new-outside"), "x").unwrap();
+        stage.git(outside);
+        let applied = stage.ringfence("apply");
+        assert!(applied.err.contains("because: changed\n"), "{outside}: {applied:?}");
+        assert_eq!(applied.err.contains("because: .git/index\n"), told, "{outside}: {applied:?}");
+        if !told {
+            assert_eq!(stage.ringfence("apply --force").code, 0);
+            assert_eq!(stage.git("status --porcelain"), "?? new-outside\n");
+            stage.git("fsck --strict");
+        }
     }
 }
 
@@ -576,7 +452,11 @@ open("bottom", "w").write("x")'
     assert_eq!((ended.code, ended.out.as_str()), (0, "chmod refused\nmknod refused\n"), "{ended:?}");
     let review = stage.ringfence("review");
     assert_eq!(review.code, 0, "{review:?}");
-    assert!(!review.out.bytes().any(|byte| byte < b' ' && byte != b'\n' || byte == 0x7f), "{:?}", review.out);
+    assert!(
+        !review.out.bytes().any(|byte| byte < b' ' && byte != b'\n' && byte != b'\t' || byte == 0x7f),
+        "{:?}",
+        review.out
+    );
     assert!(!review.out.contains('\u{202e}') && review.out.contains("two\\nlines"), "{}", review.out);
     for line in ["cannot be applied: it is a pipe", "cannot be applied: it lies too deep"] {
         assert!(review.out.contains(line), "{line} in {}", review.out);
@@ -672,7 +552,7 @@ fn other_views_are_kept_apart_too() {
     let review = stage.ringfence("review --stat");
     insta::assert_snapshot!(review.out, @"
     overlay ID of /stage/ws, ended, 3 changed
-    changed changed: 14 -> 2 bytes
+    changed changed: 14 -> 2 bytes, +1 -3
     added   deep/y: 2 bytes
     removed /stage/beside/removed: file of 8 bytes
     ");

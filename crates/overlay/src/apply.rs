@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid};
 use rustix::io::Errno;
 
 use crate::change::{Change, Kind, Node, Seen};
 use crate::directory::{Directory, Look, raw};
 use crate::error::{At as _, OverlayError};
+use crate::manifest::Moment;
 use crate::store::{Lock, Overlay};
 use crate::tidy::{tidy, unfold};
 
@@ -39,14 +41,19 @@ pub struct Left {
     pub why: String,
 }
 
+/// The content of files of which only parts are applied, by view and path.
+pub type Parts = HashMap<(usize, PathBuf), Vec<u8>>;
+
 impl Overlay {
     /// Makes changes real, each whole or not at all. `record` is asked before each; where it refuses, nothing more happens.
+    /// A file of which only parts were chosen gets the content that stands in `parts`, and the rest stays in the overlay.
     ///
     /// What stands at a name by now is left alone unless it is what was looked at. An overlay of which nothing is left is removed.
     pub fn apply<E: From<OverlayError>>(
         mut self,
         lock: Lock,
         changes: &[&Change],
+        parts: &Parts,
         mut record: impl FnMut(&Change) -> Result<(), E>,
     ) -> Result<Applied, E> {
         let (mut count, mut left, mut empty) = (0, Vec::new(), true);
@@ -56,7 +63,9 @@ impl Overlay {
                 upper: &upper,
                 lower: &lower,
                 owner: lower.own().at(APPLY, Path::new(""))?,
+                parts,
                 linked: HashMap::new(),
+                unlinked: Vec::new(),
             };
             let here = Path::new("");
             unfold(here, &upper, Some(&lower), 0)?;
@@ -73,6 +82,7 @@ impl Overlay {
                 }
             }
             work.settle_modes(&own).at(APPLY, here)?;
+            self.manifest.unlinked.extend(std::mem::take(&mut work.unlinked));
             // Not before it is on the disk is it taken from the overlay.
             self.remember(view, &lower, &done);
             sync(&lower).at("cannot write", &self.manifest.views[view].path)?;
@@ -119,6 +129,12 @@ fn sync(directory: &Directory) -> Result<(), Errno> {
     rustix::fs::fsync(directory)
 }
 
+/// A handle that opens nothing.
+#[cfg(target_os = "linux")]
+const HELD: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const HELD: OFlags = OFlags::RDONLY;
+
 /// What goes first, the deepest before what it lies in; then what comes, the other way round.
 fn in_order<'a>(changes: &[&'a Change]) -> impl Iterator<Item = &'a Change> {
     let goes = |change: &&&Change| change.after.is_none();
@@ -146,8 +162,11 @@ struct Work<'a> {
     lower: &'a Directory,
     /// The view itself: whose it is.
     owner: Look,
+    parts: &'a Parts,
     /// Files with more than one name in the overlay, and the first that each has got outside.
     linked: HashMap<(u64, u64), (PathBuf, (u64, u64))>,
+    /// Files outside that lost one of several names, and when.
+    unlinked: Vec<((u64, u64), Moment)>,
 }
 
 /// Where a change goes.
@@ -171,12 +190,24 @@ impl Work<'_> {
         if now.map(|look| Seen::of(&look)) != change.seen {
             return Err(Why::Outside);
         }
+        let other_names =
+            now.filter(|look| look.names() > 1 && !change.outside).map(|look| place.hold(&look));
+        let other_names = other_names.transpose()?.flatten();
+        self.place(change, &place, now)?;
+        if let Some(held) = other_names {
+            let look = Look(rustix::fs::fstat(&held)?);
+            self.unlinked.push((look.id(), look.touched()));
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, change: &Change, place: &Place<'_>, now: Option<Look>) -> Result<(), Why> {
         let is_directory = now.is_some_and(|look| look.is_directory());
         match &change.after {
             None => place.clear(is_directory),
-            Some(Node { kind: Kind::Directory, .. }) => self.directory(&place, now),
-            Some(Node { kind: Kind::Link(target), .. }) => self.link(&place, target, is_directory),
-            Some(Node { kind: Kind::File, .. }) => self.file(&place, change, is_directory),
+            Some(Node { kind: Kind::Directory, .. }) => self.directory(place, now),
+            Some(Node { kind: Kind::Link(target), .. }) => self.link(place, target, is_directory),
+            Some(Node { kind: Kind::File, .. }) => self.file(place, change, is_directory),
             Some(Node { kind: Kind::Special, .. }) => {
                 Err(Why::Cannot("it is neither file, directory nor link"))
             }
@@ -204,6 +235,9 @@ impl Work<'_> {
     }
 
     fn file(&mut self, place: &Place<'_>, change: &Change, over_directory: bool) -> Result<(), Why> {
+        if let Some(content) = self.parts.get(&(change.view, change.path.clone())) {
+            return self.part(place, content);
+        }
         if !change.content && change.before.is_some() {
             let file = place.parent.file(place.name)?;
             let mode = change.after.as_ref().map_or(0, |node| node.mode);
@@ -229,6 +263,20 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Gives a file other content. Everything else about it stays as it is.
+    fn part(&self, place: &Place<'_>, content: &[u8]) -> Result<(), Why> {
+        let now = place.parent.look(place.name)?.filter(|look| look.kind() == FileType::RegularFile);
+        let now = now.ok_or(Why::Outside)?;
+        let new = fresh();
+        let made = || -> Result<(), Errno> {
+            let file = made(place, &new)?;
+            (&file).write_all(content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            self.give(&place.parent, &new)?;
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(raw(now.mode())))
+        };
+        place.take(&new, false, made())
+    }
+
     /// Where a file with several names has got its first one, if that is still the same file.
     fn first_name(&self, look: &Look) -> Option<(Directory, OsString)> {
         let (path, id) = self.linked.get(&look.id())?;
@@ -238,9 +286,7 @@ impl Work<'_> {
     }
 
     fn copy(&self, source: File, look: &Look, place: &Place<'_>, new: &OsStr) -> Result<(), Errno> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = rustix::fs::openat(&place.parent, new, flags, Mode::from_raw_mode(raw(0o600)))?;
-        let made = File::from(made);
+        let made = made(place, new)?;
         fill(&made, source, look.size())?;
         self.give(&place.parent, new)?;
         rustix::fs::fchmod(&made, Mode::from_raw_mode(raw(look.mode())))?;
@@ -272,6 +318,15 @@ impl Work<'_> {
 }
 
 impl Place<'_> {
+    /// A handle on a file that keeps other names when it loses this one. Its change time tells that from a change by others.
+    fn hold(&self, look: &Look) -> Result<Option<OwnedFd>, Errno> {
+        if look.is_directory() {
+            return Ok(None);
+        }
+        let flags = HELD | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.parent, self.name, flags, Mode::empty()).map(Some)
+    }
+
     fn clear(&self, is_directory: bool) -> Result<(), Why> {
         let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         match rustix::fs::unlinkat(&self.parent, self.name, flags) {
@@ -296,6 +351,12 @@ impl Place<'_> {
     }
 }
 
+/// Makes a file beside a place.
+fn made(place: &Place<'_>, new: &OsStr) -> Result<File, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(&place.parent, new, flags, Mode::from_raw_mode(raw(0o600))).map(File::from)
+}
+
 /// Copies what is in a file. What it only seems to have takes no space in the copy either.
 fn fill(mut to: &File, mut from: File, length: u64) -> Result<(), Errno> {
     use rustix::fs::SeekFrom::{Data, Hole, Start};
@@ -309,7 +370,8 @@ fn fill(mut to: &File, mut from: File, length: u64) -> Result<(), Errno> {
         let end = rustix::fs::seek(&from, Hole(begin))?;
         rustix::fs::seek(&from, Start(begin))?;
         rustix::fs::seek(to, Start(begin))?;
-        io::copy(&mut from.by_ref().take(end.saturating_sub(begin)), &mut to).map_err(broken)?;
+        io::copy(&mut io::Read::by_ref(&mut from).take(end.saturating_sub(begin)), &mut to)
+            .map_err(broken)?;
         at = end;
     }
     rustix::fs::ftruncate(to, length)

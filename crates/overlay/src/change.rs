@@ -107,6 +107,13 @@ impl Change {
         self.path.starts_with(path)
     }
 
+    /// Whether it belongs to what git has not finished: a rebase, a series of picks, patches to apply.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        let name = self.protected.and_then(|row| row.name.strip_prefix(".git/"));
+        name.is_some_and(|name| policy::UNFINISHED.contains(&name))
+    }
+
     /// Whether what is beneath it cannot be there without it: a directory where there was none.
     #[must_use]
     pub fn carries(&self) -> bool {

@@ -2,11 +2,15 @@
 //!
 //! A [`Store`] has overlays, an [`Overlay`] has one directory of changes for each view, in the form that the kernel writes:
 //! what was added or changed lies at its path, a mark stands for what was removed. [`Overlay::changes`] holds it against the real
-//! directory, [`Overlay::apply`] makes it real, [`Overlay::discard`] removes it.
+//! directory, [`Overlay::apply`] makes it real, [`Overlay::discard`] removes it. [`Overlay::repositories`] says what became of git
+//! repositories, [`Overlay::renames`] which files were moved.
 //!
 //! **Invariant.** Whatever lies in an overlay was put there by a command that nobody trusts. Directories are entered by handle,
 //! one name at a time; no link is followed, no device or pipe is opened, and the bits that let a file run as somebody else are
 //! never applied.
+//!
+//! **Invariant.** A repository is read here and not by git, which would run and believe what the command wrote. What cannot be read counts as
+//! something that a person has to agree to.
 //!
 //! **Invariant.** Looking changes nothing. Applying is repeatable: what was applied equals what is there, and is no change
 //! any more, so whoever was interrupted starts over.
@@ -19,16 +23,21 @@ mod change;
 mod compare;
 mod directory;
 mod error;
+mod git;
 mod manifest;
 mod marks;
 mod protection;
 mod remove;
+mod renames;
+mod side;
 mod store;
 mod tidy;
 mod walk;
 
-pub use apply::{Applied, Left};
+pub use apply::{Applied, Left, Parts};
 pub use change::{Change, Kind, Node, Verb};
 pub use error::OverlayError;
+pub use git::{Commit, GitChanges, Head, RefChange, Touched};
 pub use manifest::{Manifest, Moment, State, View};
+pub use renames::Rename;
 pub use store::{Kept, Lock, Overlay, Store, Wanted};

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::directory::Look;
+
 /// What is written down about an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
@@ -22,6 +24,8 @@ pub struct Manifest {
     pub views: Vec<View>,
     /// What we have applied ourselves, by view and path, and when that was: it was not changed by somebody else.
     pub(crate) own: BTreeMap<(usize, PathBuf), Moment>,
+    /// Files that have lost a name by our applying, by device and inode, and when that was: their other names were not changed.
+    pub(crate) unlinked: BTreeMap<(u64, u64), Moment>,
 }
 
 /// A directory whose changes are kept.
@@ -54,6 +58,13 @@ pub struct Moment {
 }
 
 impl Manifest {
+    /// Whether the last change of something was our own.
+    pub(crate) fn is_own(&self, view: usize, path: &Path, look: &Look) -> bool {
+        let touched = look.touched();
+        self.own.get(&(view, path.to_owned())) == Some(&touched)
+            || self.unlinked.get(&look.id()) == Some(&touched)
+    }
+
     pub(crate) fn text(&self) -> String {
         let views = self.views.iter().map(|view| {
             let (device, inode) = view.id;
@@ -61,6 +72,9 @@ impl Manifest {
         });
         let own = self.own.iter().map(|((view, at), moment)| {
             json!({ "view": view, "path": path(at), "at": [moment.seconds, moment.nanoseconds] })
+        });
+        let unlinked = self.unlinked.iter().map(|((device, inode), moment)| {
+            json!({ "device": device, "inode": inode, "at": [moment.seconds, moment.nanoseconds] })
         });
         let state = match self.state {
             State::Running => "running",
@@ -74,6 +88,7 @@ impl Manifest {
             "state": state,
             "views": views.collect::<Vec<_>>(),
             "own": own.collect::<Vec<_>>(),
+            "unlinked": unlinked.collect::<Vec<_>>(),
         });
         format!("{text:#}\n")
     }
@@ -92,6 +107,10 @@ impl Manifest {
             let view = usize::try_from(value["view"].as_u64()?).ok()?;
             Some(((view, read_any_path(&value["path"])?), read_moment(&value["at"])?))
         };
+        let unlinked = |value: &Value| {
+            let id = (value["device"].as_u64()?, value["inode"].as_u64()?);
+            Some((id, read_moment(&value["at"])?))
+        };
         Some(Self {
             workspace: read_path(&value["workspace"])?,
             began: read_moment(&value["began"])?,
@@ -103,6 +122,11 @@ impl Manifest {
             },
             views: value["views"].as_array()?.iter().map(view).collect::<Option<_>>()?,
             own: value["own"].as_array()?.iter().map(own).collect::<Option<_>>()?,
+            unlinked: match &value["unlinked"] {
+                // Older versions did not write it.
+                Value::Null => BTreeMap::new(),
+                listed => listed.as_array()?.iter().map(unlinked).collect::<Option<_>>()?,
+            },
         })
     }
 }
@@ -147,13 +171,14 @@ mod tests {
             state: State::Running,
             views: vec![View { path: odd.clone(), id: (u64::MAX, 7), repository: true }],
             own: BTreeMap::from([((3, odd), Moment { seconds: -1, nanoseconds: 0 })]),
+            unlinked: BTreeMap::from([((1, u64::MAX), Moment { seconds: 1, nanoseconds: 2 })]),
         };
         assert_eq!(Manifest::read(manifest.text().as_bytes()), Some(manifest));
     }
 
     #[test]
     fn what_is_not_ours_is_not_read() {
-        let fine = r#"{"version":1,"workspace":"/w","began":[1,2],"command":"","state":"ended","views":[],"own":[]}"#;
+        let fine = r#"{"version":1,"workspace":"/w","began":[1,2],"command":"","state":"ended","views":[],"own":[],"unlinked":[]}"#;
         assert!(Manifest::read(fine.as_bytes()).is_some());
         for (from, to) in [
             ("\"version\":1", "\"version\":2"),
@@ -162,6 +187,7 @@ mod tests {
             ("ended", "other"),
             ("\"views\":[]", "\"views\":[{}]"),
             ("\"own\":[]", "\"own\":[{}]"),
+            ("\"unlinked\":[]", "\"unlinked\":[{}]"),
             ("{\"version\"", "{{\"version\""),
         ] {
             assert_eq!(Manifest::read(fine.replace(from, to).as_bytes()), None, "{to}");

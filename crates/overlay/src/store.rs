@@ -1,6 +1,6 @@
 //! Where overlays are, and who uses them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
 use std::hash::{BuildHasher as _, RandomState};
@@ -19,6 +19,7 @@ use crate::directory::{Directory, Look, raw};
 use crate::error::{At as _, OverlayError};
 use crate::manifest::{Manifest, Moment, State, View};
 use crate::protection::Protection;
+use crate::side::Side;
 use crate::walk::Walk;
 use crate::{marks, remove};
 
@@ -165,9 +166,15 @@ impl Store {
         let path = self.path.join(&id);
         let lock = Lock::take(&path, &id)?;
         let began = lock.moment().at("cannot write", &path)?;
-        let (workspace, views, own) = (workspace.to_owned(), Vec::new(), BTreeMap::new());
-        let manifest =
-            Manifest { workspace, began, command: String::new(), state: State::Running, views, own };
+        let manifest = Manifest {
+            workspace: workspace.to_owned(),
+            began,
+            command: String::new(),
+            state: State::Running,
+            views: Vec::new(),
+            own: BTreeMap::new(),
+            unlinked: BTreeMap::new(),
+        };
         Ok((Overlay { id, manifest, path }, lock))
     }
 }
@@ -203,11 +210,34 @@ impl Overlay {
             let ground = if at.repository { Ground::Repository } else { Ground::Tree };
             let names = Protected::all();
             let protection = Protection { names, ground, lower: &lower, upper: &upper };
-            let walk = Walk { id: &self.id, view, manifest: &self.manifest, protection, changes: Vec::new() };
+            let walk = Walk {
+                id: &self.id,
+                view,
+                manifest: &self.manifest,
+                protection,
+                changes: Vec::new(),
+                linked: HashSet::new(),
+                undecided: Vec::new(),
+            };
             all.extend(walk.whole()?);
         }
         all.sort_by(|one, other| (one.view, &one.path).cmp(&(other.view, &other.path)));
+        self.settle_moved(&mut all)?;
+        free_finished(&mut all);
         Ok(all)
+    }
+
+    /// A new name was not removed outside if the command has moved a file to it that is still there outside, untouched.
+    fn settle_moved(&self, changes: &mut [Change]) -> Result<(), OverlayError> {
+        if !changes.iter().any(|change| change.outside && change.before.is_none()) {
+            return Ok(());
+        }
+        for rename in self.renames(changes, &|_| true)? {
+            if !changes[rename.from].outside {
+                changes[rename.to].outside = false;
+            }
+        }
+        Ok(())
     }
 
     /// What a changed file contains before and after, if it is no longer than this.
@@ -222,6 +252,15 @@ impl Overlay {
         // What is no file, or cannot be read, has no content to show.
         let text = |root| read(root).unwrap_or(None);
         Ok([text(self.lower(change.view)?), text(self.upper(change.view)?)])
+    }
+
+    /// The content of a file outside that is not longer than this, by its path in a view. No link is followed.
+    pub fn outside(&self, view: usize, path: &Path, most: u64) -> Result<Option<Vec<u8>>, OverlayError> {
+        let lower = self.lower(view)?;
+        match Side::before(&lower).read(path, most) {
+            Err(Errno::FBIG | Errno::ACCESS) => Ok(None),
+            other => other.at("cannot read", path),
+        }
     }
 
     /// Writes down that the command has ended. Says whether it has changed anything; an overlay without changes is removed.
@@ -313,10 +352,25 @@ impl Overlay {
     }
 }
 
+/// What git had not finished outside and the command has finished: nothing of it is left that git would run.
+fn free_finished(changes: &mut [Change]) {
+    let gone: HashSet<_> =
+        changes.iter().filter(|it| it.after.is_none()).map(|it| (it.view, it.path.clone())).collect();
+    let is_directory =
+        |path: &Path| path.file_name().is_some_and(|name| policy::UNFINISHED.iter().any(|it| name == *it));
+    for change in changes.iter_mut().filter(|it| it.after.is_none() && it.is_unfinished()) {
+        let directory = change.path.ancestors().find(|path| is_directory(path));
+        if directory.is_some_and(|path| gone.contains(&(change.view, path.to_owned()))) {
+            change.protected = None;
+        }
+    }
+}
+
 const MANIFEST: &str = "manifest.json";
 const UPPER: &str = "upper";
 const WORK: &str = "work";
-const LONGEST: u64 = 1 << 20;
+/// It has a line for each path that was applied.
+const LONGEST: u64 = 1 << 28;
 
 fn remove_at(store: &Path, id: &str, lock: Lock) -> Result<(), OverlayError> {
     let directory = Directory::open(store).at("cannot open", store)?;

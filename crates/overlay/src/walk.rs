@@ -1,5 +1,6 @@
 //! What an overlay's directory of changes comes to, held against the real one.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use crate::change::{Change, Seen};
 use crate::compare::Entry;
 use crate::directory::{Directory, Look};
 use crate::error::{At as _, OverlayError};
-use crate::manifest::{Manifest, Moment};
+use crate::manifest::Manifest;
 use crate::marks;
 use crate::protection::Protection;
 
@@ -27,6 +28,10 @@ pub(crate) struct Walk<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) protection: Protection<'a>,
     pub(crate) changes: Vec<Change>,
+    /// Files of the overlay of which a name is still there outside, untouched.
+    pub(crate) linked: HashSet<(u64, u64)>,
+    /// Changes at names that may have been removed outside, each with the file of the overlay that has the name.
+    pub(crate) undecided: Vec<(usize, (u64, u64))>,
 }
 
 /// A directory of changes, and what it stands for.
@@ -56,6 +61,9 @@ impl Walk<'_> {
         }
         let hides = marks::is_opaque(upper).at(READ, here)?;
         self.level(&Level { path: here, upper, lower: Some(lower), hides, depth: 0 })?;
+        for (at, file) in &self.undecided {
+            self.changes[*at].outside = !self.linked.contains(file);
+        }
         Ok(self.changes)
     }
 
@@ -76,6 +84,9 @@ impl Walk<'_> {
         let path = level.path.join(name);
         let Some(above) = Entry::of(level.upper, name).at(READ, &path)? else { return Ok(()) };
         let below = level.lower.map(|lower| Entry::of(lower, name)).transpose().at(READ, &path)?.flatten();
+        if below.is_some_and(|below| !self.touched_outside(&path, &below.look)) {
+            self.linked.insert(above.look.id());
+        }
         if above.look.is_whiteout() {
             let lower = level.lower.filter(|_| below.is_some());
             return lower.map_or(Ok(()), |lower| self.removed(&path, lower, name, level.depth));
@@ -147,10 +158,10 @@ impl Walk<'_> {
         let content = below.is_none_or(|below| !above.has_content_of(&below).unwrap_or(false));
         let after = above.node().at(READ, path)?;
         let before = below.map(|below| below.node()).transpose().at(READ, path)?;
-        let outside = match below {
-            Some(below) => self.touched_outside(path, &below.look),
-            None => self.went_outside(level, &above).at(READ, path)?,
-        };
+        let outside = below.is_some_and(|below| self.touched_outside(path, &below.look));
+        if below.is_none() && self.is_perhaps_removed_outside(level, &above).at(READ, path)? {
+            self.undecided.push((self.changes.len(), above.look.id()));
+        }
         let special = after.kind == crate::change::Kind::Special;
         let change = self.change(path, before, Some(after));
         self.push(Change {
@@ -162,23 +173,24 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether something that was copied from below is gone from there, in a directory that was changed outside since.
-    fn went_outside(&self, level: &Level<'_>, above: &Entry<'_>) -> Result<bool, Errno> {
+    /// Whether the name of a file that was copied from below may have been removed there: it is gone, and the directory was
+    /// changed outside since. It is gone as well where the command has moved or linked the file to this name.
+    fn is_perhaps_removed_outside(&self, level: &Level<'_>, above: &Entry<'_>) -> Result<bool, Errno> {
         let Some(lower) = level.lower.filter(|_| above.look.kind() == FileType::RegularFile) else {
             return Ok(false);
         };
-        let touched = self.is_later(level.path, lower.own()?.touched());
-        Ok(touched && marks::is_copied(above.parent, above.name)?)
+        Ok(self.is_later(level.path, &lower.own()?) && marks::is_copied(above.parent, above.name)?)
     }
 
     /// Whether somebody else than us has changed something since the command began. Of directories only what is in them counts.
     fn touched_outside(&self, path: &Path, look: &Look) -> bool {
-        !look.is_directory() && self.is_later(path, look.touched())
+        !look.is_directory()
+            && self.is_later(path, look)
+            && !crate::git::is_clean_index(self.protection.lower, path)
     }
 
-    fn is_later(&self, path: &Path, touched: Moment) -> bool {
-        touched >= self.manifest.began
-            && self.manifest.own.get(&(self.view, path.to_owned())) != Some(&touched)
+    fn is_later(&self, path: &Path, look: &Look) -> bool {
+        look.touched() >= self.manifest.began && !self.manifest.is_own(self.view, path, look)
     }
 
     /// Something that is not there any more, with everything in it.

@@ -50,7 +50,8 @@ impl Place {
         let changes = self.overlay.changes().unwrap();
         between(&self.whole.path().canonicalize().unwrap());
         let all: Vec<&Change> = changes.iter().collect();
-        let applied = self.overlay.apply::<OverlayError>(self.lock, &all, |_| Ok(())).unwrap();
+        let applied =
+            self.overlay.apply::<OverlayError>(self.lock, &all, &overlay::Parts::new(), |_| Ok(())).unwrap();
         (applied, self.whole)
     }
 }
@@ -125,7 +126,7 @@ fn what_is_not_recorded_is_not_applied() {
     let all: Vec<&Change> = changes.iter().collect();
     let store = Store::at(&place.path("state"));
     let mut asked = 0;
-    let refused = place.overlay.apply::<OverlayError>(place.lock, &all, |change| {
+    let refused = place.overlay.apply::<OverlayError>(place.lock, &all, &overlay::Parts::new(), |change| {
         asked += 1;
         if change.path == Path::new("b") { Err(OverlayError::TooMany(0)) } else { Ok(()) }
     });
@@ -141,7 +142,12 @@ fn what_is_not_recorded_is_not_applied() {
     let lock = again.hold().unwrap();
     assert!(matches!(again.hold(), Err(OverlayError::Busy(_))));
     let changes = again.changes().unwrap();
-    let applied = again.apply::<OverlayError>(lock, &changes.iter().collect::<Vec<_>>(), |_| Ok(()));
+    let applied = again.apply::<OverlayError>(
+        lock,
+        &changes.iter().collect::<Vec<_>>(),
+        &overlay::Parts::new(),
+        |_| Ok(()),
+    );
     assert!(applied.unwrap().whole);
     assert_eq!(fs::read_dir(here.join("state/overlays")).unwrap().count(), 0);
 }

@@ -1,14 +1,16 @@
 //! `ringfence apply`: changes made real, all or some.
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ::audit::{Applied as Word, By, Event, FilePath, Name};
-use ::overlay::{Applied, Change, Overlay, OverlayError, Store, Verb};
-use policy::{Code, Shown, lexical};
+use ::overlay::{Applied, Change, GitChanges, Overlay, OverlayError, Parts, Verb};
+use policy::{Code, Shown};
 use serde_json::json;
 
-use super::{ask, chosen, failure, listed, place, shown, store};
+use super::drawn::protected_lines;
+use super::listing::{Found, Listing, absolute};
+use super::selection::{Selection, Wish};
+use super::{chosen, failure, listed, named, patch, place, shown, shown_path, store};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
@@ -22,12 +24,31 @@ pub(crate) struct ApplyArgs {
     /// The overlay [default: the newest of this directory], then the paths [default: all]
     #[arg(value_name = "ID|PATH")]
     words: Vec<PathBuf>,
+    /// Paths only
+    #[arg(value_name = "PATH", last = true)]
+    paths: Vec<PathBuf>,
+    /// Ask about each change, and about each part of a changed text
+    #[arg(short, long)]
+    patch: bool,
     /// Also apply a protected name; may be repeated
     #[arg(long, value_name = "PATH")]
     protected: Vec<PathBuf>,
+    /// Also apply commits and staged files that bring new content to protected names
+    #[arg(long)]
+    protected_commits: bool,
     /// Also apply what was changed outside meanwhile
     #[arg(long)]
     force: bool,
+}
+
+/// What is applied, and what is left because it is protected.
+#[derive(Default)]
+struct Decision<'a> {
+    taken: Vec<&'a Change>,
+    parts: Parts,
+    left: Vec<&'a Change>,
+    /// Repositories that are left.
+    held: Vec<&'a GitChanges>,
 }
 
 /// Makes changes real.
@@ -37,34 +58,47 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     let store = store(around)?;
-    let (id, paths) = named(&store, &args.words);
+    let (id, words) = named(&store, &args.words);
     let overlay = chosen(&store, around, id)?;
     let lock = overlay.hold().map_err(|error| failure(&error))?;
     let journal = Journal::open(around)?;
-    let changes = overlay.changes().map_err(|error| failure(&error))?;
-    let real =
-        |paths: &[PathBuf]| paths.iter().map(|path| lexical(&around.cwd.join(path))).collect::<Vec<_>>();
-    let (wanted, protected) = (real(paths), real(&args.protected));
-    let selection = Selection { overlay: &overlay, changes: &changes };
-    selection.knows(&wanted)?;
-    selection.knows(&protected)?;
-    let (taken, left) = selection.divided(&wanted, &protected, terminal)?;
+    let found = Found::of(&overlay)?;
+    let wish = Wish {
+        paths: absolute(&around.cwd, &[words, &args.paths].concat()),
+        protected: absolute(&around.cwd, &args.protected),
+        commits: args.protected_commits,
+    };
+    let decision = decide(args, &overlay, &found, &wish, terminal)?;
     if !args.force {
-        selection.untouched(&taken)?;
+        untouched(&overlay, &decision.taken)?;
     }
-    let applied = overlay.clone().apply(lock, &taken, |change| record(&journal, &overlay, change));
+    let Decision { taken, parts, left, held } = decision;
+    let recorded = |change: &Change| record(&journal, &overlay, &found, change);
+    let applied = overlay.clone().apply(lock, &taken, &parts, recorded);
     let applied = applied.map_err(|Stopped(failure)| failure)?;
-    tell(&overlay, &applied, &left, terminal)
+    tell(&overlay, &applied, &left, &held, terminal)
 }
 
-/// The first word is an id if there is such an overlay; a path of that name can be written `./NAME`.
-fn named<'a>(store: &Store, words: &'a [PathBuf]) -> (Option<&'a str>, &'a [PathBuf]) {
-    let id = words.first().and_then(|word| word.to_str());
-    let hex = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match id.filter(hex).filter(|word| !matches!(store.find(word), Err(OverlayError::Unknown(_)))) {
-        Some(id) => (Some(id), &words[1..]),
-        None => (None, words),
+fn decide<'a>(
+    args: &ApplyArgs,
+    overlay: &'a Overlay,
+    found: &'a Found,
+    wish: &'a Wish,
+    terminal: &mut Terminal<'_>,
+) -> Result<Decision<'a>, Failure> {
+    let listing = Listing { overlay, found, paths: &wish.paths, folds: true };
+    listing.knows(&wish.paths)?;
+    listing.knows(&wish.protected)?;
+    let selection = Selection { overlay, found, wish };
+    selection.is_finished()?;
+    if args.patch {
+        let chosen = patch::choose(overlay, &listing.entries(), terminal)?;
+        let taken = selection.with_directories(chosen.changes);
+        return Ok(Decision { taken, parts: chosen.parts, ..Decision::default() });
     }
+    let (taken, left) = selection.divide(terminal)?;
+    let (taken, held) = selection.hold_back(taken, terminal)?;
+    Ok(Decision { taken: selection.with_directories(taken), left, held, parts: Parts::new() })
 }
 
 /// Why applying stopped in the middle.
@@ -76,86 +110,21 @@ impl From<OverlayError> for Stopped {
     }
 }
 
-/// The changes that are to be applied.
-struct Selection<'a> {
-    overlay: &'a Overlay,
-    changes: &'a [Change],
+/// All or nothing: what was changed on both sides is for a person to choose.
+fn untouched(overlay: &Overlay, taken: &[&Change]) -> Result<(), Failure> {
+    let both: Vec<_> = taken.iter().filter(|change| change.outside).collect();
+    if both.is_empty() {
+        return Ok(());
+    }
+    let places: Vec<_> = both.iter().map(|change| shown(overlay, change)).collect();
+    let message = "nothing was applied: these were changed outside, too, since the command began".to_owned();
+    Err(listed(Code::OverlayConflict, message, &places)
+        .hint("name the paths that you want, or take the overlay's version of all with --force"))
 }
 
-type Changes<'a> = Vec<&'a Change>;
-
-impl<'a> Selection<'a> {
-    /// Whoever names something that was not changed means something else.
-    fn knows(&self, paths: &[PathBuf]) -> Result<(), Failure> {
-        let unknown = paths.iter().find(|path| !self.changes.iter().any(|change| self.is_in(change, path)));
-        unknown.map_or(Ok(()), |path| {
-            let message = format!("nothing was changed at {}", Shown::path(path));
-            Err(Failure::usage(message).hint("`ringfence review --stat` lists what was"))
-        })
-    }
-
-    fn is_in(&self, change: &Change, path: &Path) -> bool {
-        place(self.overlay, change).starts_with(path)
-    }
-
-    /// What is applied, and the protected names that are left.
-    fn divided(
-        &self,
-        wanted: &[PathBuf],
-        protected: &[PathBuf],
-        terminal: &mut Terminal<'_>,
-    ) -> Result<(Changes<'a>, Changes<'a>), Failure> {
-        let (mut taken, mut left) = (Vec::new(), Vec::new());
-        // New directories come with what is in them, and are not asked about for themselves.
-        let (ways, things): (Changes<'a>, Changes<'a>) =
-            self.changes.iter().partition(|change| change.carries() && self.holds_more(change));
-        for change in things {
-            let named = protected.iter().any(|path| self.is_in(change, path));
-            let is_wanted = wanted.is_empty() || wanted.iter().any(|path| self.is_in(change, path));
-            match change.protected {
-                _ if named => taken.push(change),
-                None if is_wanted => taken.push(change),
-                Some(name) if is_wanted => {
-                    let path = shown(self.overlay, change);
-                    let verb = change.verb().word();
-                    let question = format!("{path} is {verb}. It is protected: {}. Apply it?", name.because);
-                    let agreed = ask(&question, terminal)?.unwrap_or(false);
-                    if agreed { &mut taken } else { &mut left }.push(change);
-                }
-                _ => {}
-            }
-        }
-        let above: HashSet<(usize, &Path)> = taken
-            .iter()
-            .flat_map(|change| change.path.ancestors().skip(1).map(|above| (change.view, above)))
-            .collect();
-        taken.extend(ways.into_iter().filter(|way| above.contains(&(way.view, way.path.as_path()))));
-        Ok((taken, left))
-    }
-
-    /// Whether other changes lie in a directory.
-    fn holds_more(&self, way: &Change) -> bool {
-        let after = |other: &Change| (other.view, &other.path) <= (way.view, &way.path);
-        let next = self.changes.get(self.changes.partition_point(after));
-        next.is_some_and(|next| next.view == way.view && next.is_beneath(&way.path))
-    }
-
-    /// All or nothing: what was changed on both sides is for a person to choose.
-    fn untouched(&self, taken: &[&Change]) -> Result<(), Failure> {
-        let both: Vec<_> = taken.iter().filter(|change| change.outside).collect();
-        if both.is_empty() {
-            return Ok(());
-        }
-        let places: Vec<_> = both.iter().map(|change| shown(self.overlay, change)).collect();
-        let message =
-            "nothing was applied: these were changed outside, too, since the command began".to_owned();
-        Err(listed(Code::OverlayConflict, message, &places)
-            .hint("name the paths that you want, or take the overlay's version of all with --force"))
-    }
-}
-
-fn record(journal: &Journal, overlay: &Overlay, change: &Change) -> Result<(), Stopped> {
+fn record(journal: &Journal, overlay: &Overlay, found: &Found, change: &Change) -> Result<(), Stopped> {
     let path = place(overlay, change);
+    let in_commits = found.repository(change).is_some_and(GitChanges::carries_protected);
     let event = Event::OverlayApplied {
         by: By::default(),
         overlay: Name(&overlay.id),
@@ -165,7 +134,7 @@ fn record(journal: &Journal, overlay: &Overlay, change: &Change) -> Result<(), S
             Verb::Changed => Word::Changed,
             Verb::Removed => Word::Removed,
         },
-        protected: change.protected.is_some(),
+        protected: change.protected.is_some() || in_commits,
         forced: change.outside,
     };
     journal.record(&event).map_err(Stopped)
@@ -175,6 +144,7 @@ fn tell(
     overlay: &Overlay,
     applied: &Applied,
     protected: &[&Change],
+    held: &[&GitChanges],
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     let (id, views) = (&overlay.id, &overlay.manifest.views);
@@ -184,6 +154,7 @@ fn tell(
         .map(|left| format!("{}: {}", Shown::path(&views[left.view].path.join(&left.path)), left.why))
         .collect();
     let kept: Vec<_> = protected.iter().map(|change| shown(overlay, change)).collect();
+    let commits: Vec<_> = held.iter().flat_map(|git| told(overlay, git)).collect();
     match terminal.format {
         Format::Json => terminal.json(&json!({
             "version": 1,
@@ -191,6 +162,7 @@ fn tell(
             "applied": applied.count,
             "failed": failed,
             "protected": kept,
+            "commits": commits,
             "removed": applied.whole,
         }))?,
         Format::Text => {
@@ -199,14 +171,30 @@ fn tell(
             writeln!(terminal.out, "{} applied from overlay {id}; {rest}", applied.count)?;
         }
     }
-    if !kept.is_empty() {
+    let by_name = (!kept.is_empty()).then(|| {
         let message = format!("{} protected and not applied", kept.len());
-        let told =
-            listed(Code::OverlayProtected, message, &kept).hint("name each that you want: --protected PATH");
+        listed(Code::OverlayProtected, message, &kept).hint("name each that you want: --protected PATH")
+    });
+    let by_commit = (!commits.is_empty()).then(|| {
+        let message = "not applied: commits made inside bring new content to protected names".to_owned();
+        listed(Code::OverlayProtected, message, &commits)
+            .hint("look at each in `ringfence review`, then take the repository with --protected-commits")
+    });
+    for told in by_name.iter().chain(&by_commit) {
         write!(terminal.err, "{told}")?;
     }
     if failed.is_empty() {
-        return Ok(if kept.is_empty() { Exit::Ok } else { Exit::Failed });
+        return Ok(if kept.is_empty() && commits.is_empty() { Exit::Ok } else { Exit::Failed });
     }
     Err(listed(Code::OverlayConflict, format!("{} could not be applied", failed.len()), &failed))
+}
+
+/// Why a repository was left, line by line.
+fn told(overlay: &Overlay, git: &GitChanges) -> Vec<String> {
+    let path = shown_path(overlay, git.view, &git.path);
+    let lines = protected_lines(git);
+    lines
+        .iter()
+        .map(|line| format!("{path}: {}", line.trim_start().trim_start_matches("protected: ")))
+        .collect()
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// Lines around a change.
-const AROUND: usize = 3;
+pub(crate) const AROUND: usize = 3;
 /// Longer than anybody waits for one file; then the lines are held against each other less cleverly.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One line of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,8 @@ pub(crate) fn lines(before: &[u8], after: &[u8]) -> Option<Vec<Line>> {
     Some(lines)
 }
 
-fn text(bytes: &[u8]) -> Option<&str> {
+/// Bytes as text, if they are.
+pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 

@@ -1,27 +1,40 @@
 //! `ringfence review`: what a command changed.
 
-use ::overlay::{Change, Kind, Node, Overlay, State, Verb};
+use std::path::PathBuf;
+
+use ::overlay::{Overlay, State};
 use policy::Shown;
 use serde_json::{Value, json};
 
-use super::diff::{self, Line};
-use super::{chosen, failure, shown, store};
+use super::drawn::Drawing;
+use super::listing::{Entry, Found, Listing, absolute};
+use super::{chosen, failure, named, pager, store};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
+use crate::surroundings::{self, Surroundings};
 use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence review`.
 #[derive(Debug, Clone, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct ReviewArgs {
-    /// The overlay, by the beginning of its id [default: the newest of this directory]
-    #[arg(value_name = "ID")]
-    id: Option<String>,
+    /// The overlay [default: the newest of this directory], then the paths [default: all]
+    #[arg(value_name = "ID|PATH")]
+    words: Vec<PathBuf>,
+    /// Paths only
+    #[arg(value_name = "PATH", last = true)]
+    paths: Vec<PathBuf>,
     /// One line for each change, without what is in it
     #[arg(long)]
     stat: bool,
+    /// Fold nothing: list each change in repositories and at ignored names
+    #[arg(long)]
+    full: bool,
+    /// Do not use a pager on a terminal ($PAGER, else less)
+    #[arg(long)]
+    no_pager: bool,
     /// List all overlays instead
-    #[arg(long, conflicts_with_all = ["id", "stat"])]
+    #[arg(long, conflicts_with_all = ["words", "paths", "stat", "full"])]
     list: bool,
 }
 
@@ -35,24 +48,63 @@ pub(crate) fn run(
     if args.list {
         return list(&store, terminal);
     }
-    let overlay = chosen(&store, around, args.id.as_deref())?;
-    let changes = overlay.changes().map_err(|error| failure(&error))?;
-    let review = Review { overlay: &overlay, stat: args.stat, color: terminal.color };
+    let (id, words) = named(&store, &args.words);
+    let paths = absolute(&around.cwd, &[words, &args.paths].concat());
+    let overlay = chosen(&store, around, id)?;
+    let found = Found::of(&overlay)?;
+    let listing = Listing { overlay: &overlay, found: &found, paths: &paths, folds: !args.full };
+    listing.knows(&paths)?;
+    let entries = listing.entries();
+    let drawing = Drawing { overlay: &overlay, stat: args.stat, color: terminal.color };
     match terminal.format {
         Format::Text => {
-            writeln!(terminal.out, "{}", review.heading(&changes))?;
-            for change in changes.iter().filter(|change| !is_only_on_the_way(change, &changes)) {
-                write!(terminal.out, "{}", review.text(change)?)?;
-            }
+            let mut text = format!("{}\n", heading(&overlay, &entries));
+            drawing.entries(&entries, &mut text)?;
+            let pager = if args.no_pager { None } else { surroundings::pager() };
+            pager::show(&text, pager, terminal)?;
         }
         Format::Json => {
-            let all: Vec<_> = changes.iter().map(|change| review.json(change)).collect::<Result<_, _>>()?;
             let mut told = about(&overlay);
-            told["changes"] = Value::Array(all);
+            for (key, value) in drawing.json(&entries)? {
+                told[key] = value;
+            }
             terminal.json(&told)?;
         }
     }
     Ok(Exit::Ok)
+}
+
+/// How many entries follow, by what they are.
+fn heading(overlay: &Overlay, entries: &[Entry<'_>]) -> String {
+    let count = |fits: &dyn Fn(&Entry<'_>) -> bool| entries.iter().filter(|entry| fits(entry)).count();
+    let any = |entry: &Entry<'_>, fits: fn(&::overlay::Change) -> bool| {
+        entry.changes().iter().any(|change| fits(change))
+    };
+    let ignored = entries.iter().filter(|entry| matches!(entry, Entry::Ignored { .. }));
+    let commits = entries.iter().map(|entry| match entry {
+        Entry::Repository { git, .. } => git.commits.len(),
+        _ => 0,
+    });
+    let commits: usize = commits.sum();
+    let counted = [
+        (count(&|entry| !entry.is_folded()), "changed"),
+        (count(&|entry| is_protected(entry)), "protected"),
+        (count(&|entry| any(entry, |change| change.outside)), "changed outside, too"),
+        (commits, if commits == 1 { "commit" } else { "commits" }),
+        (ignored.map(Entry::files).sum(), "ignored"),
+    ];
+    let counted = counted.iter().filter(|(count, _)| *count > 0);
+    let counted: Vec<_> =
+        counted.map(|(count, what)| format!(", {} {what}", super::drawn::grouped(*count as u64))).collect();
+    let workspace = Shown::path(&overlay.manifest.workspace);
+    format!("overlay {} of {workspace}, {}{}", overlay.id, state(overlay), counted.concat())
+}
+
+fn is_protected(entry: &Entry<'_>) -> bool {
+    match entry {
+        Entry::Repository { git, .. } => git.carries_protected(),
+        other => other.changes().iter().any(|change| change.protected.is_some()),
+    }
 }
 
 fn list(store: &::overlay::Store, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
@@ -97,140 +149,4 @@ fn about(overlay: &Overlay) -> Value {
         "command": manifest.command,
         "state": state(overlay),
     })
-}
-
-/// A new directory is told by what is in it.
-fn is_only_on_the_way(change: &Change, all: &[Change]) -> bool {
-    let place = all.partition_point(|other| (other.view, &other.path) <= (change.view, &change.path));
-    let inside =
-        all.get(place).is_some_and(|next| next.view == change.view && next.path.starts_with(&change.path));
-    change.carries() && change.before.is_none() && change.protected.is_none() && inside
-}
-
-struct Review<'a> {
-    overlay: &'a Overlay,
-    stat: bool,
-    color: bool,
-}
-
-/// Longer files are told by their size.
-const LONGEST: u64 = 1 << 20;
-
-impl Review<'_> {
-    fn heading(&self, changes: &[Change]) -> String {
-        let Overlay { id, manifest, .. } = self.overlay;
-        let protected = changes.iter().filter(|change| change.protected.is_some()).count();
-        let outside = changes.iter().filter(|change| change.outside).count();
-        let counted =
-            [(changes.len(), "changed"), (protected, "protected"), (outside, "changed outside, too")];
-        let counted = counted.iter().filter(|(count, _)| *count > 0);
-        let counted: Vec<_> = counted.map(|(count, what)| format!(", {count} {what}")).collect();
-        let workspace = Shown::path(&manifest.workspace);
-        format!("overlay {id} of {workspace}, {}{}", state(self.overlay), counted.concat())
-    }
-
-    fn text(&self, change: &Change) -> Result<String, Failure> {
-        let (verb, path) = (change.verb(), shown(self.overlay, change));
-        let line = format!("{:<7} {path}{}", verb.word(), detail(change));
-        let mut lines = vec![match (change.protected, verb) {
-            (Some(_), _) => self.painted("1;31", &line),
-            (None, Verb::Added) => self.painted("1;32", &line),
-            (None, _) => self.painted("1", &line),
-        }];
-        let because = change.protected.map(|name| format!("        protected: {}", name.because));
-        lines.extend(because.map(|text| self.painted("31", &text)));
-        lines.extend(
-            change.outside.then(|| "        changed outside, too, since the command began".to_owned()),
-        );
-        lines.extend(change.cannot.map(|why| format!("        cannot be applied: {why}")));
-        lines.extend(self.lines(change)?.unwrap_or_default().iter().map(|line| self.line(line)));
-        Ok(lines.join("\n") + "\n")
-    }
-
-    fn line(&self, line: &Line) -> String {
-        let color = match line {
-            Line::Place(_) => "36",
-            Line::Same(_) => "",
-            Line::Gone(_) => "31",
-            Line::New(_) => "32",
-        };
-        let (sign, text) = line.parts();
-        // Each line is escaped on its own: a text cannot draw a line of ours.
-        self.painted(color, &format!("  {sign}{}", Shown::text(text)))
-    }
-
-    fn painted(&self, color: &str, text: &str) -> String {
-        if self.color && !color.is_empty() { format!("\x1b[{color}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    /// The lines that differ. What was removed is told by its name alone.
-    fn lines(&self, change: &Change) -> Result<Option<Vec<Line>>, Failure> {
-        let is_file = |node: &Option<Node>| matches!(node, Some(Node { kind: Kind::File, .. }));
-        if self.stat || !change.content || !is_file(&change.after) {
-            return Ok(None);
-        }
-        let [before, after] = self.overlay.contents(change, LONGEST).map_err(|error| failure(&error))?;
-        let before = if is_file(&change.before) { before } else { Some(Vec::new()) };
-        Ok(before.zip(after).and_then(|(before, after)| diff::lines(&before, &after)))
-    }
-
-    fn json(&self, change: &Change) -> Result<Value, Failure> {
-        let lines = self.lines(change)?.map(|lines| {
-            let lines = lines.iter().map(|line| format!("{}{}", line.parts().0, line.parts().1));
-            lines.collect::<Vec<_>>()
-        });
-        Ok(json!({
-            "path": shown(self.overlay, change),
-            "change": change.verb().word(),
-            "before": change.before.as_ref().map(node),
-            "after": change.after.as_ref().map(node),
-            "protected": change.protected.map(|name| json!({ "name": name.name, "because": name.because })),
-            "outside": change.outside,
-            "cannot": change.cannot,
-            "diff": lines,
-        }))
-    }
-}
-
-fn node(node: &Node) -> Value {
-    let target = match &node.kind {
-        Kind::Link(target) => Some(Shown::path(target).to_string()),
-        _ => None,
-    };
-    json!({ "kind": node.kind.word(), "mode": format!("{:o}", node.mode), "size": node.size, "target": target })
-}
-
-fn bytes(count: u64) -> String {
-    format!("{count} {}", if count == 1 { "byte" } else { "bytes" })
-}
-
-/// What differs besides the text of a file.
-fn detail(change: &Change) -> String {
-    let said = |node: &Node| match &node.kind {
-        Kind::Link(target) => format!("link to {}", Shown::path(target)),
-        Kind::File => format!("file of {}", bytes(node.size)),
-        other => other.word().to_owned(),
-    };
-    match (&change.before, &change.after) {
-        (Some(before), Some(after)) if before.kind.word() == after.kind.word() => {
-            let mut parts = Vec::new();
-            if before.mode != after.mode && !matches!(after.kind, Kind::Link(_)) {
-                parts.push(format!("mode {:o} -> {:o}", before.mode, after.mode));
-            }
-            if change.content {
-                parts.push(match (&before.kind, &after.kind) {
-                    (Kind::File, Kind::File) => format!("{} -> {}", before.size, bytes(after.size)),
-                    _ => format!("{} -> {}", said(before), said(after)),
-                });
-            }
-            if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
-        }
-        (Some(before), Some(after)) => format!(": {} -> {}", said(before), said(after)),
-        (None, Some(after)) if after.kind == Kind::File => {
-            let runs = if after.mode & 0o111 == 0 { "" } else { ", executable" };
-            format!(": {}{runs}", bytes(after.size))
-        }
-        (None, Some(node)) | (Some(node), None) => format!(": {}", said(node)),
-        (None, None) => String::new(),
-    }
 }

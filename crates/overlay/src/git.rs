@@ -1,0 +1,327 @@
+//! What a command did to a git repository: commits, branches, what it staged.
+//!
+//! Git itself is not asked. It would run and believe what the repository says, and that was written by the command.
+
+mod history;
+mod index;
+mod objects;
+mod pack;
+mod refs;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use policy::{Act, Ground, Protected, ProtectedName, Surroundings};
+
+use crate::change::Change;
+use crate::directory::Directory;
+use crate::error::{At as _, OverlayError};
+use crate::side::Side;
+use crate::store::Overlay;
+use history::History;
+use objects::{ObjectId, ObjectKind, Objects, Unreadable};
+
+/// What a command did to one repository.
+#[derive(Debug)]
+pub struct GitChanges {
+    /// The view that the repository is in.
+    pub view: usize,
+    /// Its directory there, such as `.git`.
+    pub path: PathBuf,
+    /// How many objects are new.
+    pub objects: u64,
+    /// Branches, tags and other references that differ.
+    pub refs: Vec<RefChange>,
+    /// New commits that a reference leads to, the newest first.
+    pub commits: Vec<Commit>,
+    /// New content at protected names that is staged for the next commit.
+    pub staged: Vec<Touched>,
+    /// Why commits are not known.
+    pub unreadable: Option<String>,
+}
+
+impl GitChanges {
+    /// Whether it brings new content to protected names, or that cannot be said.
+    #[must_use]
+    pub fn carries_protected(&self) -> bool {
+        let commits = self.commits.iter().any(|commit| !commit.touched.is_empty());
+        commits || !self.staged.is_empty() || self.unreadable.is_some()
+    }
+
+    /// Whether a change is one of this repository.
+    #[must_use]
+    pub fn holds(&self, change: &Change) -> bool {
+        change.view == self.view && change.path.starts_with(&self.path)
+    }
+}
+
+/// A reference that differs.
+#[derive(Debug)]
+pub struct RefChange {
+    /// Its name: `refs/heads/main`, `HEAD`.
+    pub name: String,
+    /// Where it led.
+    pub before: Option<Head>,
+    /// Where it leads.
+    pub after: Option<Head>,
+    /// How many new commits it leads to.
+    pub commits: usize,
+}
+
+/// Where a reference leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    /// To an object, by its name in digits.
+    Object(String),
+    /// To another reference.
+    Reference(String),
+}
+
+/// A new commit.
+#[derive(Debug)]
+pub struct Commit {
+    /// Its name in digits.
+    pub id: String,
+    /// The first line of its message.
+    pub subject: String,
+    /// New content that it brings to protected names.
+    pub touched: Vec<Touched>,
+}
+
+/// A protected name in a commit or in the index.
+#[derive(Debug)]
+pub struct Touched {
+    /// The path in the working tree.
+    pub path: PathBuf,
+    /// Why it is protected.
+    pub name: &'static ProtectedName,
+}
+
+impl Overlay {
+    /// Every repository that changes lie in.
+    pub fn repositories(&self, changes: &[Change]) -> Result<Vec<GitChanges>, OverlayError> {
+        let mut found = Vec::new();
+        for (view, at) in self.manifest.views.iter().enumerate() {
+            let (upper, lower) = (self.upper(view)?, self.lower(view)?);
+            let sides = Sides { before: Side::before(&lower), after: Side::after(&upper, &lower) };
+            let mut repositories: BTreeMap<PathBuf, Vec<&Change>> = BTreeMap::new();
+            for change in changes.iter().filter(|change| change.view == view) {
+                if let Some(path) =
+                    sides.repository_of(&change.path, at.repository).at("cannot read", &change.path)?
+                {
+                    repositories.entry(path).or_default().push(change);
+                }
+            }
+            found.extend(repositories.into_iter().map(|(path, own)| sides.changes(view, path, &own)));
+        }
+        Ok(found)
+    }
+}
+
+/// Both sides of a view.
+struct Sides<'a> {
+    before: Side<'a>,
+    after: Side<'a>,
+}
+
+impl Sides<'_> {
+    /// The directory of the repository that a change lies in: `.git`, or that of a submodule in it.
+    fn repository_of(&self, path: &Path, is_repository: bool) -> Result<Option<PathBuf>, rustix::io::Errno> {
+        let depth = path.components().position(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+        let depth = if is_repository { 0 } else { depth.map_or(usize::MAX, |depth| depth + 1) };
+        let parts: Vec<_> = path.components().collect();
+        if depth >= parts.len() && !is_repository {
+            return Ok(None);
+        }
+        let upto = |count: usize| parts[..count].iter().collect::<PathBuf>();
+        if parts.get(depth).is_some_and(|part| part.as_os_str() == "modules") {
+            for count in (depth + 2..parts.len()).rev() {
+                let inner = upto(count);
+                if self.after.has(&inner.join("HEAD"))? && self.after.has(&inner.join("objects"))? {
+                    return Ok(Some(inner));
+                }
+            }
+        }
+        Ok(Some(upto(depth)))
+    }
+
+    fn changes(&self, view: usize, path: PathBuf, own: &[&Change]) -> GitChanges {
+        let mut told = GitChanges {
+            view,
+            path,
+            objects: 0,
+            refs: Vec::new(),
+            commits: Vec::new(),
+            staged: Vec::new(),
+            unreadable: None,
+        };
+        if let Err(why) = self.fill(&mut told, own) {
+            told.unreadable = Some(why.to_string());
+        }
+        told
+    }
+
+    fn fill(&self, told: &mut GitChanges, own: &[&Change]) -> Result<(), Unreadable> {
+        let inner: BTreeSet<&Path> =
+            own.iter().filter_map(|change| change.path.strip_prefix(&told.path).ok()).collect();
+        told.objects = self.new_objects(&told.path, own)?;
+        if inner.iter().any(|path| path.starts_with("reftable")) {
+            return Err(Unreadable::Format("its references are kept in a form that is not known here"));
+        }
+        told.refs = refs::changed(self, &told.path, &inner)?;
+        let (before, after) =
+            (Objects::open(self.before, &told.path)?, Objects::open(self.after, &told.path)?);
+        self.is_unaltered(&told.path, own, &before, &after)?;
+        let judge = |path: &Path| judged(path);
+        let history = History { before: &before, after: &after, judge: &judge };
+        history.fill(told)?;
+        for path in inner.iter().filter(|path| is_index(path)) {
+            let index = self.after.read(&told.path.join(path), index::LONGEST)?;
+            let entries = index.map_or(Ok(Vec::new()), |index| index::parse(&index))?;
+            for entry in entries {
+                if let Some(name) = judged(&entry.path)
+                    && !before.has(entry.id)?
+                {
+                    told.staged.push(Touched { path: entry.path, name });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Objects by themselves, and those in new packs.
+    fn new_objects(&self, repository: &Path, own: &[&Change]) -> Result<u64, Unreadable> {
+        let mut count = 0;
+        for change in own.iter().filter(|change| change.before.is_none()) {
+            count += match Stored::at(repository, &change.path) {
+                Some(Stored::Loose(_)) => 1,
+                Some(Stored::Index) => self.pack(&change.path)?.map_or(0, |pack| pack.count()),
+                Some(Stored::Pack | Stored::Cache) | None => 0,
+            };
+        }
+        Ok(count)
+    }
+
+    fn pack(&self, index: &Path) -> Result<Option<pack::Pack>, Unreadable> {
+        let files = (self.after.file(index)?, self.after.file(&index.with_extension("pack"))?);
+        if let (Some(index), Some(pack)) = files { pack::Pack::open(index, pack).map(Some) } else { Ok(None) }
+    }
+
+    /// Checks that every object which was there before is the same. Git believes the names of objects, and what it wrote down about
+    /// commits: with either, other content would come under a name that is known.
+    fn is_unaltered(
+        &self,
+        repository: &Path,
+        own: &[&Change],
+        before: &Objects<'_>,
+        after: &Objects<'_>,
+    ) -> Result<(), Unreadable> {
+        let same = |id: ObjectId, now: (ObjectKind, Vec<u8>)| -> Result<(), Unreadable> {
+            if before.read(id)? == now { Ok(()) } else { Err(ALTERED) }
+        };
+        for change in own.iter().filter(|change| change.after.is_some()) {
+            match Stored::at(repository, &change.path) {
+                Some(Stored::Cache) => return Err(Unreadable::Format(CACHE)),
+                Some(Stored::Loose(_) | Stored::Index | Stored::Pack)
+                    if change.before.is_some() && change.content =>
+                {
+                    return Err(ALTERED);
+                }
+                Some(Stored::Loose(id)) if before.has(id)? => same(id, after.read_loose(id)?)?,
+                Some(Stored::Index) => {
+                    let Some(pack) = self.pack(&change.path)? else { continue };
+                    for at in 0..pack.count() {
+                        let (id, offset) = pack.object(at)?;
+                        if before.has(id)? {
+                            same(id, after.read_from(&pack, offset)?)?;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+const ALTERED: Unreadable = Unreadable::Format("objects that were there before are not the same any more");
+const CACHE: &str =
+    "git would believe what is written about commits in commit-graph or multi-pack-index, and not look";
+
+/// What a file among the objects of a repository is.
+enum Stored {
+    /// An object by itself.
+    Loose(ObjectId),
+    /// The index of a pack.
+    Index,
+    Pack,
+    /// Something about other objects that git believes.
+    Cache,
+}
+
+impl Stored {
+    fn at(repository: &Path, path: &Path) -> Option<Self> {
+        let inner = path.strip_prefix(repository.join("objects")).ok()?;
+        let parts: Vec<_> = inner.iter().map(std::ffi::OsStr::to_str).collect::<Option<_>>()?;
+        let ends = |name: &str, end: &str| Path::new(name).extension().is_some_and(|found| found == end);
+        match parts[..] {
+            ["info", name, ..] if name.starts_with("commit-graph") => Some(Self::Cache),
+            ["pack", name, ..] if name.starts_with("multi-pack-index") => Some(Self::Cache),
+            ["pack", name] if ends(name, "idx") => Some(Self::Index),
+            ["pack", name] if ends(name, "pack") => Some(Self::Pack),
+            [top, name] => ObjectId::parse([top, name].concat().as_bytes()).map(Self::Loose),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a path in a repository is the index of its working tree, or of a further one.
+fn is_index(path: &Path) -> bool {
+    let parts: Vec<_> = path.iter().collect();
+    match parts[..] {
+        [name] => name == "index",
+        [top, _, name] => top == "worktrees" && name == "index",
+        _ => false,
+    }
+}
+
+/// Whether replacing the index of a repository outside loses nothing: it says what its last commit says, and only the times and
+/// inodes in it are newer. `git status` writes those.
+pub(crate) fn is_clean_index(lower: &Directory, path: &Path) -> bool {
+    let Some(directory) = path.parent().filter(|_| path.file_name().is_some_and(|name| name == "index"))
+    else {
+        return false;
+    };
+    let is_further = directory.parent().is_some_and(|above| above.ends_with("worktrees"));
+    let repository = if is_further { directory.ancestors().nth(2) } else { Some(directory) };
+    let clean = || -> Result<Option<bool>, Unreadable> {
+        let side = Side::before(lower);
+        let Some(repository) = repository else { return Ok(None) };
+        let Some(staged) = index::tree(&side.read(path, index::LONGEST)?.unwrap_or_default()) else {
+            return Ok(None);
+        };
+        let head = directory.strip_prefix(repository).unwrap_or(directory).join("HEAD");
+        let Some(head) = refs::resolve(side, repository, &head.to_string_lossy())? else { return Ok(None) };
+        Ok(Some(history::tree_of(&Objects::open(side, repository)?, head)? == staged))
+    };
+    clean().is_ok_and(|clean| clean == Some(true))
+}
+
+/// The protected name that a path in a commit is.
+fn judged(path: &Path) -> Option<&'static ProtectedName> {
+    let names = Protected::all();
+    names.rule(Ground::Tree, path, Act::File, &Nothing).name()
+}
+
+/// A commit is judged by its names alone.
+struct Nothing;
+
+impl Surroundings for Nothing {
+    fn has(&self, _: &Path, _: &str) -> bool {
+        false
+    }
+
+    fn was_repository(&self, _: &Path) -> bool {
+        false
+    }
+}

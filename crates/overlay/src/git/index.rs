@@ -1,0 +1,133 @@
+//! The index: what the next commit will have.
+
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+
+use super::objects::{ObjectId, Unreadable};
+use super::pack::number;
+
+/// Longer than the index of a repository with a million files.
+pub(super) const LONGEST: u64 = 256 << 20;
+
+/// A file in the index.
+pub(super) struct Staged {
+    pub(super) path: PathBuf,
+    pub(super) id: ObjectId,
+}
+
+const DAMAGED: Unreadable = Unreadable::Format("the index is damaged or of an unknown version");
+
+/// Every file in an index.
+pub(super) fn parse(index: &[u8]) -> Result<Vec<Staged>, Unreadable> {
+    entries(index).map(|(entries, _)| entries).ok_or(DAMAGED)
+}
+
+/// The tree that an index stands for, where git has written that down.
+pub(super) fn tree(index: &[u8]) -> Option<ObjectId> {
+    let (_, mut rest) = entries(index)?;
+    while rest.len() > 20 + 8 {
+        let (head, after) = rest.split_at(8);
+        let content = after.get(..usize::try_from(number(&head[4..])).ok()?)?;
+        if &head[..4] == b"TREE" {
+            return root(content);
+        }
+        rest = &after[content.len()..];
+    }
+    None
+}
+
+/// The first entry is that of the top: an empty name, how many files, how many directories, its tree.
+fn root(content: &[u8]) -> Option<ObjectId> {
+    let content = content.strip_prefix(b"\0")?;
+    let line = content.iter().position(|byte| *byte == b'\n')?;
+    // A count below zero says that something was changed since.
+    (!content.starts_with(b"-")).then(|| ObjectId::from_bytes(content.get(line + 1..line + 21)?)).flatten()
+}
+
+/// The entries, and what follows them.
+fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
+    let (head, mut rest) = index.split_at_checked(12)?;
+    let (version, count) = (number(&head[4..8]), number(&head[8..]));
+    if &head[..4] != b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut found = Vec::new();
+    let mut name = Vec::new();
+    for _ in 0..count {
+        let id = ObjectId::from_bytes(rest.get(40..60)?)?;
+        let flags = number(rest.get(60..62)?);
+        let fixed = if version >= 3 && flags & 0x4000 != 0 { 64 } else { 62 };
+        let mut after = rest.get(fixed..)?;
+        if version == 4 {
+            name.truncate(name.len().checked_sub(removed(&mut after)?)?);
+        } else {
+            name.clear();
+        }
+        let end = after.iter().position(|byte| *byte == 0)?;
+        name.extend(&after[..end]);
+        // The older forms fill up to eight bytes, with at least one that is zero.
+        let length = fixed + end;
+        rest = if version == 4 { &after[end + 1..] } else { rest.get((length + 8) / 8 * 8..)? };
+        found.push(Staged { path: PathBuf::from(std::ffi::OsString::from_vec(name.clone())), id });
+    }
+    Some((found, rest))
+}
+
+/// How many bytes of the name before are not in this one.
+fn removed(from: &mut &[u8]) -> Option<usize> {
+    let mut value = 0_usize;
+    loop {
+        let (byte, rest) = from.split_first()?;
+        *from = rest;
+        value |= usize::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+        value = value.checked_add(1)?.checked_mul(128)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index of the second form with these files, each of one object.
+    fn index(names: &[&str]) -> Vec<u8> {
+        let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+        bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
+        for name in names {
+            let mut entry = vec![0; 40];
+            entry.extend([7; 20]);
+            entry.extend([0, 0]);
+            entry.extend(name.bytes());
+            entry.resize((entry.len() + 8) / 8 * 8, 0);
+            bytes.extend(entry);
+        }
+        bytes
+    }
+
+    #[test]
+    fn files_are_read() {
+        let names = ["a", "deep/er/file", "12345678", "x"];
+        let found = parse(&index(&names)).unwrap();
+        assert_eq!(found.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), names);
+        assert!(found.iter().all(|it| it.id == ObjectId([7; 20])));
+    }
+
+    #[test]
+    fn whatever_is_cut_off_or_bent_does_no_harm() {
+        let whole = index(&["a", "deep/er/file"]);
+        for length in 0..whole.len() {
+            assert!(parse(&whole[..length]).is_err(), "{length}");
+        }
+        for at in 0..whole.len() {
+            for value in [0, 1, 0x7f, 0xff] {
+                let mut bent = whole.clone();
+                bent[at] = value;
+                // It may be read or not.
+                drop(parse(&bent));
+                let _tree = tree(&bent);
+            }
+        }
+    }
+}
