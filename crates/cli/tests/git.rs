@@ -232,7 +232,9 @@ fn no_name_of_the_table_can_be_planted() {
         // Directories are free: programs act on files.
         let planted = match verdict {
             policy::Verdict::Kept(_) | policy::Verdict::Pointer(_) | policy::Verdict::Settings(_) => {
-                !stage.path("ws").join(&path).is_dir()
+                // Settings of a new repository may be begun, empty.
+                let planted = stage.path("ws").join(&path);
+                !planted.is_dir() && fs::read(planted).is_ok_and(|text| !text.is_empty())
             }
             _ => false,
         };

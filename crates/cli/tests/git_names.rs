@@ -119,7 +119,7 @@ fn what_was_withheld_is_told_and_can_be_taken() {
     let Some(stage) = staged() else { return };
     let script = "b=$(echo evil | git hash-object -w --stdin); git update-index --cacheinfo 100644,$b,.vscode/tasks.json; \
         git commit -qm 'new tasks'; git reset -q --hard; git log -1 --format=%h";
-    let came = inside(&stage, "", script);
+    let came = inside(&stage, "-v", script);
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.err.contains(".vscode/tasks.json") && came.err.contains("git restore"), "{}", came.err);
     assert!(came.err.contains(came.out.trim()) && came.err.contains("new tasks"), "{came:?}");
@@ -280,7 +280,7 @@ fn directories_without_protected_names_move() {
 #[test]
 fn names_that_instruct_follow_the_profile() {
     let Some(stage) = staged() else { return };
-    let came = inside(&stage, "", "echo read me > CLAUDE.md");
+    let came = inside(&stage, "-v", "echo read me > CLAUDE.md");
     assert_eq!(came.code, Some(0), "{came:?}");
     assert!(came.err.contains("CLAUDE.md"), "{}", came.err);
     let policy = "version = 1\n[profiles.close]\nextends = \"workspace-write\"\nprotect = \"all\"\n";

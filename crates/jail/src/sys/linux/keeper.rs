@@ -345,7 +345,7 @@ impl Shared {
         let _ended = match done {
             Done::Continue => notify::go_on(listener, id),
             Done::Answered(result) => notify::answer(listener, id, result),
-            Done::Opened(file, close_on_exec) => notify::give(listener, id, file.as_fd(), close_on_exec)
+            Done::Opened(file, close_on_exec) => notify::give(listener, id, file, close_on_exec)
                 .or_else(|errno| notify::answer(listener, id, Err(errno))),
             // Another thread answers.
             Done::Later => Ok(()),

@@ -65,10 +65,12 @@ pub(in crate::sys::linux) fn answer(
 /// In two steps: the kernel offers one, but a listener that is interrupted in it has answered with descriptor 0 and given
 /// nothing. Where the kernel lets a signal end the caller's wait (before 5.19), one that comes between the steps leaves
 /// the caller a descriptor that it does not know of.
+///
+/// Ours is closed before the caller goes on, so that the file is closed when the caller closes it.
 pub(in crate::sys::linux) fn give(
     listener: BorrowedFd<'_>,
     id: u64,
-    descriptor: BorrowedFd<'_>,
+    descriptor: OwnedFd,
     close_on_exec: bool,
 ) -> Result<(), Errno> {
     let newfd_flags = if close_on_exec { libc::O_CLOEXEC.cast_unsigned() } else { 0 };
@@ -79,6 +81,7 @@ pub(in crate::sys::linux) fn give(
         let rc = unsafe { libc::ioctl(listener.as_raw_fd(), ADD, &raw const gift) };
         if rc >= 0 { Ok(rc) } else { Err(last_errno()) }
     })?;
+    drop(descriptor);
     send(listener, libc::seccomp_notif_resp { id, val: number.into(), error: 0, flags: 0 })
 }
 

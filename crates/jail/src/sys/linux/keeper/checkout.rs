@@ -39,6 +39,8 @@ pub(super) struct Checkouts {
 
 #[derive(Default)]
 struct Open {
+    /// The mounts of the jail, which stay until the last file has its name.
+    mounts: Option<OwnedFd>,
     /// Tells when one of them is closed.
     closed: Option<Arc<OwnedFd>>,
     /// By their watches.
@@ -86,6 +88,8 @@ pub(super) fn begin(
     let closed = if let Some(closed) = &open.closed {
         Arc::clone(closed)
     } else {
+        let namespace = format!("/proc/{}/ns/mnt", shared.first.as_raw_nonzero());
+        open.mounts = Some(rustix::fs::open(namespace, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?);
         let closed = Arc::new(inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?);
         follow(shared, Arc::clone(&closed))?;
         Arc::clone(open.closed.insert(closed))
@@ -139,6 +143,7 @@ pub(super) fn finish_all(shared: &Shared) {
     for (_, checkout) in open.files.drain() {
         checkout.finish(shared);
     }
+    open.mounts = None;
 }
 
 /// Fails if a file that had no name a moment ago is one that git writes, or has a name by now: nobody else writes to it or links it.
