@@ -28,7 +28,7 @@ use crate::policy::{check_layers, record_change};
 use crate::report;
 use crate::run::denied::Denied;
 use crate::run::jailed::{self, NoJail};
-use crate::run::{Inside, Origin, Run, RunArgs, nothing_ran, prepare, variables};
+use crate::run::{Inside, Origin, Purpose, Run, RunArgs, nothing_ran, prepare, variables};
 use crate::surroundings::SurroundingsArgs;
 use crate::terminal::{Format, Terminal};
 use crate::write::replace;
@@ -76,12 +76,15 @@ impl LearnArgs {
             env: self.env.clone(),
             network: self.network,
             provider: None,
+            accept_partial: Vec::new(),
             limits: self.limits.clone(),
             toolchains: Vec::new(),
             port_in: Vec::new(),
             port_out: Vec::new(),
             unprotect: Vec::new(),
             overlay: None,
+            keep_home: false,
+            purpose: Purpose::Learning,
             explain_denials: true,
             verbose: false,
             command: self.command.clone(),
@@ -166,11 +169,14 @@ fn read(file: &Path, origin: &Origin) -> Result<Option<Source>, Failure> {
     config::read(Scope::User, file, workspace).map_err(|problem| report::failure(&problem.into()))
 }
 
-/// Shows the rest of the machine, as far as the files of others let it be shown. In the home directory, a command that
-/// writes goes on with a layer of its own where there can be layers.
+/// Shows the rest of the machine, as far as the files of others let it be shown. In the home directory, installed toolchains
+/// included, a command that writes goes on with a layer of its own where there can be layers.
 fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide, layered: bool) -> Result<(), Failure> {
     let shown = wide.shown.iter().map(|path| View { path: path.clone(), mode: Mode::ReadOnly });
-    let fresh = |spec: &Spec, path: &Path| spec.views.iter().all(|view| view.path != path);
+    // What the profile or a toolchain shows is seen as in any run.
+    let fresh = |spec: &Spec, path: &Path| {
+        spec.views.iter().chain(&spec.toolchains.views).all(|view| view.path != path)
+    };
     let shown: Vec<_> =
         shown.filter(|view| origin.policy.admits(view) && fresh(&run.spec, &view.path)).collect();
     // What a view of the profile shows on purpose stays; only what learning would show is covered.
@@ -178,8 +184,9 @@ fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide, layered: b
         mode_at(&shown, path).is_some() && run.spec.mode_at(path).is_none() && can_be_hidden(path)
     });
     let hidden: Vec<_> = hidden.map(|path| View { path: path.clone(), mode: Mode::Hidden }).collect();
+    let in_home = |view: &View| view.path.starts_with(&origin.home) && view.path.is_dir();
     let seen = |view: View| {
-        let writes = layered && view.path.starts_with(&origin.home) && view.path.is_dir();
+        let writes = layered && in_home(&view);
         View { mode: if writes { Mode::Layered } else { view.mode }, ..view }
     };
     let shown: Vec<_> = shown.into_iter().map(seen).collect();
@@ -188,6 +195,10 @@ fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide, layered: b
     let place = Inside { home: &origin.home, cwd: &run.cwd, toolchains: &run.spec.toolchains };
     let outside: Vec<_> = std::env::vars_os().collect();
     run.spec.environment = variables(args, &run.settings, &origin.around, &place, &outside)?;
+    if layered {
+        let mut installed = run.spec.toolchains.views.iter_mut().filter(|view| view.mode == Mode::ReadOnly);
+        installed.by_ref().filter(|view| in_home(view)).for_each(|view| view.mode = Mode::Layered);
+    }
     Ok(())
 }
 
@@ -220,11 +231,11 @@ fn held(
     origin: &Origin,
     machine: &Machine<'_>,
 ) -> Result<(Wide, (Held, Doors)), Failure> {
-    let narrow = (run.spec.views.clone(), run.settings.views.clone());
+    let narrow = (run.spec.views.clone(), run.spec.toolchains.clone(), run.settings.views.clone());
     let (mut attempts, mut layered) = (0, true);
     loop {
         attempts += 1;
-        (run.spec.views, run.settings.views) = narrow.clone();
+        (run.spec.views, run.spec.toolchains, run.settings.views) = narrow.clone();
         let wide = machine.look();
         widen(run, args, origin, &wide, layered)?;
         match jailed::hold(run, Early::begin(), args) {

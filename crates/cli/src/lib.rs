@@ -9,6 +9,7 @@ mod doctor;
 mod exit;
 mod explain;
 mod failure;
+mod home;
 mod journal;
 mod learn;
 mod overlay;
@@ -104,6 +105,11 @@ enum Command {
     Apply(overlay::ApplyArgs),
     /// Throw the changes of an overlay away
     Discard(overlay::DiscardArgs),
+    /// List and remove home directories that were kept
+    Home {
+        #[command(subcommand)]
+        command: home::HomeCommand,
+    },
     /// Say what this machine can enforce, what is lost, what to change
     Doctor(doctor::DoctorArgs),
     /// Print shell completions
@@ -211,6 +217,7 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
         Command::Review(args) => overlay::review(args, &Surroundings::find(&arguments.around)?, terminal),
         Command::Apply(args) => overlay::apply(args, &Surroundings::find(&arguments.around)?, terminal),
         Command::Discard(args) => overlay::discard(args, &Surroundings::find(&arguments.around)?, terminal),
+        Command::Home { command } => home::run(command, &Surroundings::find(&arguments.around)?, terminal),
         Command::Doctor(args) => {
             let around = Surroundings::find(&arguments.around)?;
             doctor::run(args, &doctor_places(&around), terminal)

@@ -7,6 +7,7 @@ mod decide;
 pub(crate) mod denied;
 mod git;
 pub(crate) mod jailed;
+mod kept_home;
 mod layered;
 pub(crate) mod record;
 mod spec;
@@ -26,7 +27,7 @@ use std::time::Instant;
 use config::{JailSettings, Jailing, Problems, Settings};
 use jail::environment::{self, Wanted};
 use jail::toolchain;
-use jail::{CommitRecord, Early, Spec};
+use jail::{CommitRecord, Early, Mode, Spec};
 use policy::{Code, RuleRef, Shown};
 use serde_json::json;
 use shell::Dialect;
@@ -38,8 +39,11 @@ use crate::report;
 use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
 
-pub(crate) use arguments::{NetworkArg, RunArgs};
+pub(crate) use arguments::{NetworkArg, Purpose, RunArgs};
+use git::GitSettings;
 use jailed::NoJail;
+use kept_home::KeptHome;
+pub(crate) use kept_home::shown as shown_home;
 use layered::Layered;
 use record::{Came, Journal};
 use spec::Sight;
@@ -98,6 +102,8 @@ pub(crate) struct Run {
     notes: Vec<String>,
     /// Where its changes go, if not to the real files.
     overlay: Option<Layered>,
+    /// No other run uses the kept home as long as this one does.
+    _home: Option<KeptHome>,
 }
 
 /// What a run was prepared from.
@@ -120,35 +126,53 @@ pub(crate) fn prepare(
     let policy =
         config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
     let settings = policy.jail(&args.wish(&around.cwd)?).map_err(|problems| refused_wish(&problems))?;
+    arguments::bridgeable(&settings)?;
     let ledger = policy.ledger().ok_or_else(|| {
         Failure::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
     })?;
     let home = home(&around);
     let cwd = start(&settings, &around);
-    let (git, own) = (git::settings(&home), own_files(&around, &ledger));
-    let (toolchains, outside) =
-        toolchains::toolchains(&settings, &home, &around.places.workspace, &own, env::vars_os().collect());
-    let place = Inside { home: &home, cwd: &cwd, toolchains: &toolchains };
-    let environment = variables(args, &settings, &around, &place, &outside)?;
+    let own = own_files(&around, &ledger);
+    let state = around.places.state.as_deref();
+    let kept = settings.keep_home && args.purpose == Purpose::Work;
+    let kept = kept.then(|| KeptHome::begin(state, &around.places.workspace)).transpose()?;
+    let seen = kept.as_ref().map_or(&home, |kept| &kept.path);
+    let outside = env::vars_os().collect();
+    let outside = if kept.is_some() { kept_home::leading_home(&home, outside) } else { outside };
+    let homes = toolchains::Homes { outside: &home, inside: seen };
+    let (toolchains, outside) = toolchains::toolchains(&settings, &homes, &around, &own, outside);
+    let place = Inside { home: seen, cwd: &cwd, toolchains: &toolchains };
+    let mut environment = variables(args, &settings, &around, &place, &outside)?;
+    let git = GitSettings::find(&home, &around.places.workspace, foreign(&settings, &around));
+    if kept.is_some() {
+        git.lead(&mut environment);
+    }
+    let unsigned = git.without_signatures(&mut environment).filter(|_| args.verbose);
     let project = around.files.project.as_deref().filter(|path| is_file(path));
     let workspace = &around.places.workspace;
     let found = jail::repository(workspace);
     let (repository, note) = git::repository(&found, &policy, &settings);
-    let sight = Sight { workspace, home: &home, git: &git, repository, project, own: &own, environment };
+    let sight =
+        Sight { workspace, home: &home, git: &git.files, repository, project, own: &own, environment };
     let mut spec = spec::spec(&settings, sight)?;
     spec.toolchains = toolchains;
-    let state = around.places.state.as_deref();
     spec.commit_record = state.map(|state| CommitRecord::at(&state.join("ringfence/commits")));
-    let notes = note.filter(|_| git::is_worth_saying(&found, args)).into_iter().collect();
+    spec.links = git.links;
+    let note = note.filter(|_| git::is_worth_saying(&found, args));
+    let notes = note.into_iter().chain(unsigned).collect();
     let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
     let line = allowed(&policy, args, &place, &journal)?;
+    if let Some(kept) = &kept {
+        spec = kept.put_into(spec)?;
+        journal.overlaid(&kept.home.id, &kept.path)?;
+    }
     let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
     let overlay = overlay.transpose()?;
     overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
-    let run = Run { settings, spec, cwd, line, journal, notes, overlay };
+    let run = Run { settings, spec, cwd, line, journal, notes, overlay, _home: kept };
     Ok((run, Origin { around, policy, home, own }))
 }
 
@@ -190,6 +214,12 @@ fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
     if seen.any(|path| around.cwd.starts_with(path)) { around.cwd.clone() } else { workspace.clone() }
 }
 
+/// Where the agent can make links: none of them is followed from outside.
+fn foreign(settings: &JailSettings, around: &Surroundings) -> Vec<PathBuf> {
+    let writable = settings.views.iter().filter(|view| view.mode == Mode::ReadWrite);
+    writable.map(|view| view.path.clone()).chain([around.places.workspace.clone()]).collect()
+}
+
 /// What of the inside variables are made of.
 pub(crate) struct Inside<'a> {
     pub(crate) home: &'a Path,
@@ -221,6 +251,7 @@ pub(crate) fn variables(
     environment::inside(outside, &wanted, &place).map_err(|refused| {
         Failure::coded(Code::JailEnvironment, "a variable cannot be let in")
             .because(&refused)
+            .hint(refused.hint())
             .exit(Exit::Refused)
     })
 }

@@ -82,3 +82,24 @@ fn a_limit_is_named() {
     assert!(measured(&json, "userns").contains("user.max_user_namespaces"), "{json}");
     assert_ne!(json["provider"]["strongest"], "native");
 }
+
+/// Both say whether the kernel limits a whole jail, and say the same.
+#[test]
+fn a_run_has_the_limits_that_were_promised() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("ws")).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_ringfence"));
+    run.env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin").current_dir(home.path().join("ws"));
+    let run = run.args(["run", "-v", "--", "true"]).output().unwrap();
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    let Some(line) = said.lines().find(|line| line.starts_with("resources ")) else {
+        return skip::skipped("ringfence run", &said);
+    };
+    let json = json(&doctor(None).output().unwrap());
+    let rows = json["rows"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["id"] == "cgroup").unwrap();
+    let whole = line.contains("cgroup on memory and processes");
+    assert_eq!(row["status"] == "ok", whole, "{row}\n{line}");
+    let why = row["measured"].as_str().unwrap().split_once("; ").unwrap().1;
+    assert!(whole || line.contains(why), "{row}\n{line}");
+}

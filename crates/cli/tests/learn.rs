@@ -393,3 +393,31 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     assert!(output.status.code() == Some(1) && err.contains("has changed meanwhile"), "{err}");
     assert_eq!(fs::read_to_string(stage.path(POLICY)).unwrap(), text);
 }
+
+/// Versions of languages in a home directory: learning works beside them, writing goes on in a layer, and nothing of them is
+/// proposed to be written.
+#[test]
+fn installed_toolchains_are_no_obstacle() {
+    if !jail_works() {
+        return;
+    }
+    let stage = Stage::new();
+    let names = [".pyenv", ".nvm", ".asdf", ".rbenv", ".jenv", "miniconda3", "sdk", ".sdkman/candidates"];
+    for name in names {
+        let path = stage.path("home").join(name);
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("there"), "there\n").unwrap();
+    }
+    let each = names.map(|name| {
+        format!("cat ~/{name}/there > /dev/null\necho x > ~/{name}/new\ncat ~/{name}/new > /dev/null\n")
+    });
+    let script = format!("set -e\n{}echo x > ~/results/new\n", each.concat());
+    let learned = stage.learned("", &script);
+    assert_eq!(learned["exit"], 0, "{learned}");
+    let added = learned["add"].to_string();
+    assert!(added.contains("~/results"), "{learned}");
+    for name in names {
+        assert!(!added.contains(name), "{name}: {learned}");
+        assert!(!stage.path("home").join(name).join("new").exists(), "{name}");
+    }
+}

@@ -251,3 +251,30 @@ fn ports_are_recorded_and_bounded() {
     fs::write(stage.path("ws/ringfence.toml"), "version = 1\njail.ports-in = [\"9999\"]\n").unwrap();
     assert!(run(&[]).1.contains("cannot widen"), "the project only narrows");
 }
+
+/// Ports below 1024 belong to nobody in the jail's own network, whichever profile it has.
+#[test]
+fn a_server_inside_may_have_a_low_port() {
+    let Some(stage) = Stage::new() else { return };
+    for profile in ["readonly", "workspace-write"] {
+        let port = free();
+        let forwarded = format!("{port}:80");
+        let _running =
+            stage.started(&["-p", profile, "--port-in", &forwarded], &echo("AF_INET", "127.0.0.1", 80));
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        assert_eq!(answered(stream, b"hello").unwrap(), b"hello", "{profile}");
+    }
+}
+
+#[test]
+fn a_port_beside_the_hosts_network_is_explained() {
+    let Some(stage) = Stage::new() else { return };
+    for (option, says) in
+        [("--port-in", "a server inside is reached"), ("--port-out", "a server of the host is")]
+    {
+        let refused = stage.command(&["--network", "open", option, "8081:8080"], "true").output().unwrap();
+        let err = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(125), "{err}");
+        assert!(err.contains("the command has the host's network") && err.contains(says), "{err}");
+    }
+}

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use jail::bridge::{Direction, Port};
 use jail::toolchain::Choose;
-use jail::{Mode, Network, Require, View};
+use jail::{Layer, Level, Mode, Network, Require, View};
 use policy::finding::Mode as Judging;
 use policy::{Code, Limits, Protected, RuleRef, Shown};
 
@@ -39,6 +39,10 @@ pub struct Wish {
     pub unprotected: Vec<String>,
     /// Limits, each as a name and a value.
     pub limits: Vec<(String, String)>,
+    /// Layers of enforcement that may have gaps.
+    pub accepted: Vec<Layer>,
+    /// A home directory that is kept for the next run.
+    pub keep_home: bool,
 }
 
 /// What the policy says about one jail.
@@ -68,6 +72,8 @@ pub struct JailSettings {
     pub limits: Limits,
     /// The least enforcement that is accepted.
     pub require: Require,
+    /// Whether the home directory is kept for the next run in the same workspace.
+    pub keep_home: bool,
     /// How closely command lines are judged: see [`Settings::in_mode`].
     pub commands: Judging,
 }
@@ -108,7 +114,8 @@ impl Settings {
             ports: self.ports(wish, &bounds)?,
             protected: self.wished_names(wish, &chosen, &bounds)?,
             limits: self.wished_limits(wish, &bounds)?,
-            require: chosen.require,
+            require: self.require(wish, &chosen, &bounds)?,
+            keep_home: self.keeps_home(wish, &chosen, &bounds)?,
             commands: judging(&chosen, &bounds),
         })
     }
@@ -164,6 +171,34 @@ impl Settings {
         match all.find(|(bound, _)| rank(network_word(wanted)) > rank(bound)) {
             Some((_, node)) => Err(widens("network", network_word(wanted), Some(node))),
             None => Ok((wanted, None)),
+        }
+    }
+
+    /// What the profile requires, but for gaps that the command line accepts. What a bounding layer requires, by its own profile or
+    /// in the chosen one, stays required.
+    fn require(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &[Table]) -> Result<Require, Problem> {
+        let mut require = chosen.require;
+        for &layer in wish.accepted.iter().filter(|layer| chosen.require.least(**layer) > Level::Partial) {
+            let own = chosen.required_at(layer).filter(|node| is_bound(node.source.scope));
+            let others = self.bounding_profiles(bounds);
+            let mut others = others.filter(|(bound, _)| bound.require.least(layer) > Level::Partial);
+            if let Some(node) = own.or_else(|| others.next().map(|(_, node)| node)) {
+                return Err(widens(&format!("require.{layer}"), "partial", Some(node)));
+            }
+            require = require.with(layer, Level::Partial);
+        }
+        Ok(require)
+    }
+
+    fn keeps_home(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &[Table]) -> Result<bool, Problem> {
+        if chosen.keeps_home() || !wish.keep_home {
+            return Ok(chosen.keeps_home());
+        }
+        let own = chosen.home.filter(|node| is_bound(node.source.scope));
+        let mut others = self.bounding_profiles(bounds).filter(|(bound, _)| !bound.keeps_home());
+        match own.or_else(|| others.next().map(|(_, node)| node)) {
+            Some(node) => Err(widens("home", "project", Some(node))),
+            None => Ok(true),
         }
     }
 

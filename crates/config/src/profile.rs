@@ -34,6 +34,10 @@ pub(crate) struct Profile<'a> {
     pub(crate) protects_all: bool,
     /// The least enforcement that is accepted.
     pub(crate) require: Require,
+    /// Where that is written, the nearest last.
+    required_at: Vec<(Layer, &'a Node)>,
+    /// Where it is written whether the home directory is kept; `None` if it is not.
+    pub(crate) home: Option<&'a Node>,
     /// Paths that may be read.
     pub(crate) read: Vec<&'a str>,
     /// Paths that may be written.
@@ -68,9 +72,8 @@ pub(crate) fn profile<'a>(table: &'a Table, name: &str) -> Option<Profile<'a>> {
 impl<'a> Profile<'a> {
     fn built_in(writable: bool, network: &'a str, section: Mode) -> Self {
         let (read, write, hide) = (Vec::new(), Vec::new(), Vec::new());
-        let (require, scope) = (Require::FULL, Scope::BuiltIn);
-        let commands = None;
-        let (network_at, protects_all) = (None, false);
+        let (require, required_at, scope) = (Require::FULL, Vec::new(), Scope::BuiltIn);
+        let (network_at, commands, home, protects_all) = (None, None, None, false);
         Self {
             writable,
             network,
@@ -79,6 +82,8 @@ impl<'a> Profile<'a> {
             section,
             protects_all,
             require,
+            required_at,
+            home,
             read,
             write,
             hide,
@@ -96,10 +101,12 @@ impl<'a> Profile<'a> {
         if let Some(word) = find(table, "protect").and_then(Node::word) {
             self.protects_all = word == "all";
         }
+        self.home = find(table, "home").or(self.home);
         for layer in Layer::ALL {
             let least = find(table, "require").and_then(|require| find(require.table()?, layer.word()));
-            if let Some(level) = least.and_then(level) {
+            if let Some((node, level)) = least.and_then(|node| Some((node, level(node)?))) {
                 self.require = self.require.with(layer, level);
+                self.required_at.push((layer, node));
             }
         }
         let texts = |key| find(table, key).into_iter().flat_map(Node::texts).map(|(text, _)| text);
@@ -108,6 +115,16 @@ impl<'a> Profile<'a> {
         self.hide.extend(texts("hide"));
         self.scope = self.scope.max(node.source.scope);
         self
+    }
+
+    /// Where it is written how far a layer has to be enforced; `None` in a built-in profile.
+    pub(crate) fn required_at(&self, layer: Layer) -> Option<&'a Node> {
+        self.required_at.iter().rev().find(|(known, _)| *known == layer).map(|(_, node)| *node)
+    }
+
+    /// Returns true if the home directory is kept for the next run.
+    pub(crate) fn keeps_home(&self) -> bool {
+        self.home.and_then(Node::word) == Some("project")
     }
 
     /// How closely command lines are judged in it.
@@ -129,6 +146,7 @@ impl<'a> Profile<'a> {
             && rank(self.network) <= rank(other.network)
             && self.judges_no_less_than(other)
             && self.protects_all >= other.protects_all
+            && self.keeps_home() <= other.keeps_home()
             && Layer::ALL.iter().all(|layer| self.require.least(*layer) >= other.require.least(*layer))
             && within(&self.read, &readable)
             && within(&self.write, &other.write)

@@ -378,3 +378,33 @@ fn a_view_that_nobody_wished_for_is_within_bounds_as_well() {
         assert_eq!(load(&[(Scope::Managed, text)]).unwrap().admits(&git), expected, "{text}");
     }
 }
+
+/// Gaps are accepted where only the person's own file or a built-in profile has a say.
+#[test]
+fn the_command_line_accepts_gaps_unless_others_require_more() {
+    let accept = |layers: &[Layer]| Wish { accepted: layers.to_vec(), ..Wish::default() };
+    let mine = "[profiles.x]\nextends = \"workspace-write\"\nrequire = { files = \"full\" }";
+    let lax = "[profiles.x]\nextends = \"workspace-write\"\nrequire = { files = \"partial\" }";
+    let chosen = |text: &str| format!("jail.profile = \"x\"\n{text}");
+    let rows: [(Vec<(Scope, String)>, bool); 7] = [
+        (vec![], true),
+        (vec![(Scope::User, chosen(mine))], true),
+        (vec![(Scope::Managed, chosen(mine))], false),
+        (vec![(Scope::Managed, "jail.profile = \"workspace-write\"".to_owned())], false),
+        (vec![(Scope::Project, "jail.profile = \"readonly\"".to_owned())], false),
+        (vec![(Scope::Managed, chosen(lax))], true),
+        (vec![(Scope::Managed, mine.to_owned()), (Scope::User, "jail.profile = \"x\"".to_owned())], false),
+    ];
+    for (layers, fine) in rows {
+        let sources: Vec<_> = layers.iter().map(|(scope, text)| (*scope, text.as_str())).collect();
+        let settings = load(&sources).unwrap();
+        assert_eq!(settings.jail(&accept(&[Layer::Files])).is_ok(), fine, "{layers:?}");
+        assert!(settings.jail(&accept(&[])).is_ok(), "{layers:?}");
+    }
+    let require = user("").jail(&accept(&[Layer::Files, Layer::Resources])).unwrap().require;
+    let least = Layer::ALL.map(|layer| require.least(layer));
+    assert_eq!(least, [Level::Partial, Level::Full, Level::Full, Level::Full, Level::Partial]);
+    let none =
+        user("jail.profile = \"x\"\n[profiles.x]\nextends = \"readonly\"\nrequire = { files = \"none\" }");
+    assert_eq!(none.jail(&accept(&[Layer::Files])).unwrap().require.least(Layer::Files), Level::None);
+}

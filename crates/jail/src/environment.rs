@@ -1,7 +1,10 @@
 //! The environment inside a jail: by allow-list, pure, the same for every provider.
 //!
-//! What a variable does is decided by whoever reads it, so its name decides: a few names pass, the rest only when
-//! asked for, and those that make programs load code or that carry secrets never. `table` holds the rows.
+//! What a variable of the caller does is decided by the program that reads it, so its name decides: a few names pass, the
+//! rest only when asked for, and those that make programs load code or that carry secrets not at all. `table` holds the rows.
+//!
+//! A value that was written out was chosen for this run, and enters under any name but those that the sandbox sets: nothing of
+//! ours runs inside with these variables, so none of them takes over the set-up of the jail, `LD_PRELOAD` included.
 //!
 //! **Invariant.** Nothing here reads the real environment: the caller's is passed in.
 
@@ -47,7 +50,7 @@ pub struct Place<'a> {
     pub visible: &'a [&'a Path],
 }
 
-/// Why a variable never enters.
+/// Why a variable of the caller never enters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -59,7 +62,7 @@ pub enum Kind {
     Startup,
     /// An interpreter or a library loads the code that it names.
     Code,
-    /// It names a program to run, or its options. A value written out on purpose may enter.
+    /// It names a program to run, or its options.
     Program,
     /// Git runs it, or looks for its repository or its settings there.
     Git,
@@ -158,37 +161,48 @@ fn granted(wanted: &Wanted, caller: &Caller<'_>, place: &Place<'_>) -> Result<Gr
             Some(_) => Err(refused((Kind::Own, reason))),
         };
     }
-    never(&wanted.name, wanted.value.is_some()).map_or(Ok(()), |fault| Err(refused(fault)))?;
-    let Some(value) = wanted.value.as_deref().or_else(|| caller.value(&wanted.name)) else {
-        return Ok(Granted::Nothing);
+    let typed = wanted.value.as_deref();
+    let value = typed.or_else(|| caller.value(&wanted.name));
+    let wrong = match typed {
+        Some(value) => malformed(&wanted.name).or_else(|| cut(value)),
+        None => never(&wanted.name).or_else(|| fault(value?)),
     };
-    fault(value).map_or_else(|| Ok(Granted::Value(value.to_owned())), |fault| Err(refused(fault)))
+    match (wrong, value) {
+        (Some(wrong), _) => Err(refused(wrong)),
+        (None, Some(value)) => Ok(Granted::Value(value.to_owned())),
+        (None, None) => Ok(Granted::Nothing),
+    }
 }
 
 type Fault = (Kind, &'static str);
 
-/// What is wrong with a name, if anything is.
-fn never(name: &OsStr, written_out: bool) -> Option<Fault> {
-    let Some(name) = identifier(name) else {
-        return Some((Kind::Malformed, "not a name: letters, digits and `_`, no digit first"));
-    };
+/// Why a name of the caller does not enter, if there is a reason.
+fn never(name: &OsStr) -> Option<Fault> {
+    let Some(name) = identifier(name) else { return Some(NOT_A_NAME) };
     if table::harmless(name) {
         return None;
     }
-    let row = table::never(name).filter(|(kind, _)| *kind != Kind::Program || !written_out);
-    row.or_else(|| secret::name(name).map(|reason| (Kind::Secret, reason)))
+    table::never(name).or_else(|| secret::name(name).map(|reason| (Kind::Secret, reason)))
 }
 
-/// What is wrong with a value, if anything is.
+const NOT_A_NAME: Fault = (Kind::Malformed, "not a name: letters, digits and `_`, no digit first");
+
+fn malformed(name: &OsStr) -> Option<Fault> {
+    identifier(name).is_none().then_some(NOT_A_NAME)
+}
+
+fn cut(value: &OsStr) -> Option<Fault> {
+    let cut = value.as_encoded_bytes().contains(&0);
+    cut.then_some((Kind::Malformed, "the value holds a NUL, where programs would cut it"))
+}
+
+/// Why a value of the caller does not enter, if there is a reason.
 fn fault(value: &OsStr) -> Option<Fault> {
-    let value = value.as_encoded_bytes();
-    if value.contains(&0) {
-        return Some((Kind::Malformed, "the value holds a NUL, where programs would cut it"));
-    }
-    if value.trim_ascii_start().starts_with(b"()") {
-        return Some((Kind::Startup, "the value is a function that old shells define on start"));
-    }
-    secret::value(value).map(|reason| (Kind::Secret, reason))
+    let bytes = value.as_encoded_bytes();
+    let function = bytes.trim_ascii_start().starts_with(b"()");
+    let function =
+        function.then_some((Kind::Startup, "the value is a function that old shells define on start"));
+    cut(value).or(function).or_else(|| secret::value(bytes).map(|reason| (Kind::Secret, reason)))
 }
 
 /// The name as text, if a shell could set it. Others exist to get past checks, or carry functions of a shell.
@@ -262,13 +276,18 @@ impl Refused {
     pub const fn hint(&self) -> &'static str {
         match self.kind {
             Kind::Malformed => "use NAME or NAME=VALUE, with a name that a shell could set",
-            Kind::Program => "write the value out, as NAME=VALUE, if it is meant",
-            Kind::Secret => "leave it out: everything that runs inside could read it and pass it on",
             Kind::Own => "leave it out; to search a directory of programs, show it with --read",
-            Kind::Route => "leave it out: the way out is chosen by the network setting",
-            Kind::Handle => "leave it out: what it leads to is not inside",
-            Kind::Loader | Kind::Startup | Kind::Code | Kind::Git => {
-                "set it inside, in the command itself: sh -c 'NAME=VALUE exec PROGRAM'"
+            Kind::Secret => {
+                "everything that runs inside could read it and pass it on; if that is meant, write the value out: NAME=VALUE"
+            }
+            Kind::Route => {
+                "the way out is chosen by the network setting; to set it all the same, write the value out: NAME=VALUE"
+            }
+            Kind::Handle => {
+                "what it leads to is not inside; to set it all the same, write the value out: NAME=VALUE"
+            }
+            Kind::Loader | Kind::Startup | Kind::Code | Kind::Program | Kind::Git => {
+                "write the value out, as NAME=VALUE, if it is meant"
             }
         }
     }
@@ -279,7 +298,8 @@ impl fmt::Display for Refused {
         let name = Shown::bytes(self.name.as_encoded_bytes());
         match self.kind {
             Kind::Own => write!(f, "the variable `{name}` is set by the sandbox: {}", self.reason),
-            _ => write!(f, "the variable `{name}` does not enter: {}", self.reason),
+            Kind::Malformed => write!(f, "the variable `{name}` does not enter: {}", self.reason),
+            _ => write!(f, "the variable `{name}` is not taken from the caller: {}", self.reason),
         }
     }
 }

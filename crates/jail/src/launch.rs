@@ -157,7 +157,7 @@ pub fn hold(choice: Choice, spec: &Spec, command: &Command) -> Result<Held, Jail
 
 /// What a jail of this spec would let a program see on this machine. Nothing is made.
 pub fn sight(spec: &Spec) -> Result<Sight, Conflict> {
-    sys::sight(spec)
+    sys::sight(&spec.toolchains.put_into(spec, Provider::Native))
 }
 
 /// A jail that was begun before its spec was known.
@@ -484,9 +484,16 @@ impl JailError {
         match self {
             Self::Conflict(conflict) => Some(conflict.hint()),
             Self::Unavailable { .. } => Some("`ringfence doctor` says why and what to change".to_owned()),
-            Self::Below { layer, reached, .. } => Some(format!(
-                "accept it with `require = {{ {layer} = \"{reached}\" }}` in a profile of your own"
-            )),
+            Self::Below { layer, reached, .. } => {
+                let always =
+                    format!("with `require = {{ {layer} = \"{reached}\" }}` in a profile of your own");
+                Some(match reached {
+                    Level::Partial => {
+                        format!("accept it for once with `--accept-partial {layer}`, or {always}")
+                    }
+                    Level::None | Level::Full => format!("accept it {always}"),
+                })
+            }
             Self::NotFound(_) => {
                 Some("programs in your home are not seen inside; show them with --read".to_owned())
             }

@@ -68,6 +68,9 @@ pub trait Files {
 
     /// The text of a small file.
     fn text(&self, path: &Path) -> Option<String>;
+
+    /// The names in a directory.
+    fn names(&self, directory: &Path) -> Vec<OsString>;
 }
 
 /// What toolchains bring into a jail.
@@ -139,13 +142,14 @@ impl Search<'_> {
     fn dir(&mut self, dir: &Dir) {
         let Some(place) = self.place(dir) else { return };
         let before = self.shown.views.len();
-        let parts = dir.parts.iter().filter(|part| part.show != Show::Never);
+        let hidden = |part: &&Part| matches!(part.show, Show::Checked | Show::Never);
+        let parts = dir.parts.iter().filter(|part| !hidden(part));
         let any = parts.filter(|part| self.part(part, &place)).count() > 0;
         let here = self.shown.views[before..].iter().any(|view| view.path.starts_with(&place.outside));
         if any && place.named && here {
             self.private(&place.outside);
         }
-        dir.parts.iter().filter(|part| part.show == Show::Never).for_each(|part| self.never(part, &place));
+        dir.parts.iter().filter(hidden).for_each(|part| self.hide(part, &place));
         if any {
             self.found.by.push(place.outside.clone());
             self.variable(dir, &place);
@@ -189,7 +193,7 @@ impl Search<'_> {
             return false;
         };
         let (mode, refused) = match part.show {
-            Show::Installed | Show::Never => (Mode::ReadOnly, None),
+            Show::Installed | Show::Checked | Show::Never => (Mode::ReadOnly, None),
             Show::Cache => (Mode::Layered, (!directory).then_some("it is not a directory")),
             Show::Settings => (Mode::ReadOnly, self.telling(&real, directory)),
         };
@@ -200,11 +204,32 @@ impl Search<'_> {
         if !self.is_seen(&real, mode) {
             self.shown.views.push(View { path: real.clone(), mode });
         }
+        if part.show == Show::Settings {
+            self.authorities(&real);
+        }
         let inside = joined(&place.inside, part.path);
         if inside != real && !self.shown.links.iter().any(|(link, _)| *link == inside) {
             self.shown.links.push((inside, real));
         }
         true
+    }
+
+    /// Certificates that shown settings name: a tool that is told to trust them does not start without.
+    fn authorities(&mut self, settings: &Path) {
+        let Some(text) = self.files.text(settings) else { return };
+        for named in secret::authorities(&text).filter_map(|named| plain(Path::new(named))) {
+            let Some((real, false)) = self.files.real(named) else { continue };
+            if TRUSTED.iter().any(|shown| real.starts_with(shown)) || self.is_seen(&real, Mode::ReadOnly) {
+                continue;
+            }
+            let fixed = real.to_str();
+            let certificates = self.files.text(&real).is_some_and(|text| secret::is_certificates(&text));
+            let why = (!certificates).then_some("it holds more than certificates, or none");
+            match why.or_else(|| self.refused(&real, fixed)) {
+                Some(why) => self.found.left_out.push((real, why)),
+                None => self.shown.views.push(View { path: real, mode: Mode::ReadOnly }),
+            }
+        }
     }
 
     /// Why settings are better not shown.
@@ -261,12 +286,33 @@ impl Search<'_> {
         }
     }
 
-    /// Credentials inside something that is shown.
-    fn never(&mut self, part: &Part, place: &Place) {
-        let Some((real, _)) = self.files.real(&joined(&place.outside, part.path)) else { return };
-        if matches!(mode_at(&self.shown.views, &real), Some(Mode::ReadOnly | Mode::Layered)) {
+    /// Credentials inside something that is shown, and settings that look as if they held one.
+    fn hide(&mut self, part: &Part, place: &Place) {
+        for path in self.matching(&place.outside, part.path) {
+            let Some((real, directory)) = self.files.real(&path) else { continue };
+            let shown = matches!(mode_at(&self.shown.views, &real), Some(Mode::ReadOnly | Mode::Layered));
+            if part.show == Show::Checked {
+                let why = (!directory).then(|| self.telling(&real, directory)).flatten();
+                let Some(why) = why.filter(|_| shown || by_system(&real)) else { continue };
+                self.found.left_out.push((real.clone(), why));
+            } else if !shown {
+                continue;
+            }
             self.shown.views.push(View { path: real, mode: Mode::Hidden });
         }
+    }
+
+    /// The paths of a pattern.
+    fn matching(&self, dir: &Path, pattern: &str) -> Vec<PathBuf> {
+        let mut paths = vec![dir.to_owned()];
+        for name in pattern.split('/').filter(|name| !name.is_empty()) {
+            let named = |path: PathBuf| match name {
+                "*" => self.files.names(&path).iter().map(|name| path.join(name)).collect(),
+                name => vec![path.join(name)],
+            };
+            paths = paths.into_iter().flat_map(named).collect();
+        }
+        paths
     }
 
     fn variable(&mut self, dir: &Dir, place: &Place) {
@@ -283,6 +329,9 @@ impl Search<'_> {
 
 /// Where a machine has something of its own.
 const SYSTEMS: &[&str] = &["/proc", "/sys", "/dev", "/etc", "/boot", "/run", "/var/run"];
+
+/// Where a machine keeps the certificates that it trusts: every jail sees them.
+const TRUSTED: &[&str] = &["/etc/ssl", "/etc/pki", "/etc/ca-certificates"];
 
 fn by_system(path: &Path) -> bool {
     SYSTEM.iter().any(|shown| path.starts_with(shown))
@@ -330,7 +379,13 @@ impl Shown {
         let mut spec = spec.clone();
         spec.toolchains = Self::default();
         let alone = provider == Provider::Landlock;
+        // Landlock only adds: what has something to be hidden in it is not shown at all.
+        let holds = |view: &View| {
+            let mut hidden = self.views.iter().filter(|view| view.mode == Mode::Hidden);
+            hidden.any(|hidden| hidden.path.starts_with(&view.path))
+        };
         let views = self.views.iter().filter_map(|view| match view.mode {
+            _ if alone && holds(view) => None,
             Mode::Private | Mode::Hidden if alone => None,
             Mode::Layered if provider != Provider::Native => {
                 Some(View { mode: Mode::ReadOnly, ..view.clone() })

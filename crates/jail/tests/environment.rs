@@ -131,36 +131,37 @@ fn an_ordinary_environment_becomes_this() {
 #[test]
 fn a_refusal_reads_well() {
     let texts = [
-        "LD_PRELOAD=/x.so",
+        "LD_PRELOAD",
         "GH_TOKEN",
         "HOME=/root",
         "PATH=/usr/bin:bin",
         "CC",
         "a\u{1b}[2Jb=1",
-        "NOTE=ghp_0123456789abcdefghij",
-        "https_proxy=http://x",
+        "NOTE",
+        "https_proxy",
     ];
     let lines = texts.map(|text| {
-        let refused = enter(&pairs(&[("CC", "gcc")]), &[wanted(text)]).unwrap_err();
+        let refused = enter(&pairs(&[("CC", "gcc"), ("NOTE", "ghp_0123456789abcdefghij")]), &[wanted(text)])
+            .unwrap_err();
         format!("{refused}\n  {}: {}", refused.kind.word(), refused.hint())
     });
     insta::assert_snapshot!(lines.join("\n"), @r"
-    the variable `LD_PRELOAD` does not enter: steers the dynamic loader: libraries to load first, where from, what to log
-      loader: set it inside, in the command itself: sh -c 'NAME=VALUE exec PROGRAM'
-    the variable `GH_TOKEN` does not enter: an account of a service: its tokens, or where they are kept
-      secret: leave it out: everything that runs inside could read it and pass it on
+    the variable `LD_PRELOAD` is not taken from the caller: steers the dynamic loader: libraries to load first, where from, what to log
+      loader: write the value out, as NAME=VALUE, if it is meant
+    the variable `GH_TOKEN` is not taken from the caller: an account of a service: its tokens, or where they are kept
+      secret: everything that runs inside could read it and pass it on; if that is meant, write the value out: NAME=VALUE
     the variable `HOME` is set by the sandbox: the private home directory
       own: leave it out; to search a directory of programs, show it with --read
     the variable `PATH` is set by the sandbox: the caller's, without what is not seen inside or can be filled by the agent
       own: leave it out; to search a directory of programs, show it with --read
-    the variable `CC` does not enter: names a program that a build runs
+    the variable `CC` is not taken from the caller: names a program that a build runs
       program: write the value out, as NAME=VALUE, if it is meant
     the variable `a\u{1b}[2Jb` does not enter: not a name: letters, digits and `_`, no digit first
       malformed: use NAME or NAME=VALUE, with a name that a shell could set
-    the variable `NOTE` does not enter: a token of a code host
-      secret: leave it out: everything that runs inside could read it and pass it on
-    the variable `https_proxy` does not enter: only the sandbox says where the way out is; a proxy of the caller may hold a password
-      route: leave it out: the way out is chosen by the network setting
+    the variable `NOTE` is not taken from the caller: a token of a code host
+      secret: everything that runs inside could read it and pass it on; if that is meant, write the value out: NAME=VALUE
+    the variable `https_proxy` is not taken from the caller: only the sandbox says where the way out is; a proxy of the caller may hold a password
+      route: the way out is chosen by the network setting; to set it all the same, write the value out: NAME=VALUE
     ");
 }
 
@@ -173,6 +174,7 @@ fn what_is_asked_for_enters_unless_it_never_does() {
         ("KEYBOARD", "us"),
         ("LANG", "C"),
         ("EMPTY", ""),
+        ("API_TOKENS", "x"),
     ];
     let some = |value: &str| Ok(Some(value.to_owned()));
     let rows: &[(&str, Result<Option<String>, Kind>)] = &[
@@ -201,28 +203,28 @@ fn what_is_asked_for_enters_unless_it_never_does() {
         ("A B=x", Err(Kind::Malformed)),
         ("A-B=x", Err(Kind::Malformed)),
         ("BASH_FUNC_ls%%=() { x; }", Err(Kind::Malformed)),
-        ("BASH_FUNC_ls=x", Err(Kind::Startup)),
-        ("X=() { :; }; echo owned", Err(Kind::Startup)),
-        ("X= \t() { :; }", Err(Kind::Startup)),
+        ("BASH_FUNC_ls=x", some("x")),
+        ("X=() { :; }; echo own", some("() { :; }; echo own")),
         ("X=a\0b", Err(Kind::Malformed)),
         ("X\0Y=a", Err(Kind::Malformed)),
         ("NODE_ENV=test", some("test")),
-        ("NODE_OPTIONS=--require ./x.js", Err(Kind::Code)),
-        ("LD_PRELOAD=x", Err(Kind::Loader)),
-        ("ld_preload=x", Err(Kind::Loader)),
-        ("HTTP_PROXY=http://127.0.0.1:3128", Err(Kind::Route)),
+        ("NODE_OPTIONS=--require ./x.js", some("--require ./x.js")),
+        ("PYTHONPATH=src", some("src")),
+        ("TOKEN_COUNT=5", some("5")),
+        ("DATABASE_URL=postgres://a:b@db/x", some("postgres://a:b@db/x")),
+        ("LD_PRELOAD=x", some("x")),
+        ("HTTP_PROXY=http://127.0.0.1:3128", some("http://127.0.0.1:3128")),
         ("TOKENIZERS_PARALLELISM=false", some("false")),
         ("MAX_THINKING_TOKENS=4096", some("4096")),
-        ("API_TOKENS=x", Err(Kind::Secret)),
-        ("CC_TOKEN=x", Err(Kind::Secret)),
+        ("API_TOKENS", Err(Kind::Secret)),
+        ("TOKEN_COUNT", Err(Kind::Secret)),
     ];
     for (text, expected) in rows {
         assert_eq!(&asked(&outside, text), expected, "{text:?}");
     }
 }
 
-/// Names of one kind, from many worlds. None enters by its name, and none with a value written out unless it only
-/// names a program.
+/// Names of one kind, from many worlds. None enters by its name, and each with a value that is written out.
 #[test]
 fn these_never_enter() {
     let rows: &[(Kind, &str)] = &[
@@ -294,7 +296,7 @@ fn these_never_enter() {
         let by_name = asked(&[(name, "x")], name).expect_err(name);
         assert!(by_name == kind || kind == Kind::Secret, "{name}: {by_name:?}");
         let written_out = asked(&[], &format!("{name}=x"));
-        assert_eq!(written_out.is_ok(), by_name == Kind::Program, "{name}: {written_out:?}");
+        assert_eq!(written_out, Ok(Some("x".to_owned())), "{name}");
     }
 }
 
@@ -325,8 +327,8 @@ fn a_secret_under_another_name_stays_outside() {
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.abc",
     ];
     for value in rows {
-        assert_eq!(asked(&[], &format!("NOTE={value}")), Err(Kind::Secret), "{value}");
         assert_eq!(asked(&[("NOTE", value)], "NOTE"), Err(Kind::Secret), "{value}");
+        assert_eq!(asked(&[], &format!("NOTE={value}")), Ok(Some(value.to_owned())), "{value}");
         assert_eq!(passed("NO_COLOR", value), None, "{value}");
     }
     for value in [
@@ -338,7 +340,7 @@ fn a_secret_under_another_name_stays_outside() {
         "Basic",
         "https://a:@b/",
     ] {
-        assert_eq!(asked(&[], &format!("NOTE={value}")), Ok(Some(value.to_owned())), "{value}");
+        assert_eq!(asked(&[("NOTE", value)], "NOTE"), Ok(Some(value.to_owned())), "{value}");
     }
 }
 

@@ -112,18 +112,19 @@ fn what_confines_us_already() {
 #[test]
 fn cgroups() {
     let rows = [
-        ("debian-12-vm", Hierarchy::Hybrid, true, "", false),
-        // The recording has no files to write to, as a session's scope has none that are ours.
-        ("ubuntu-24.04", Hierarchy::V2, false, "memory pids", false),
-        ("docker", Hierarchy::V2, false, "cpu memory pids", false),
-        ("fedora-delegated", Hierarchy::V2, true, "cpu memory pids", true),
-        ("gvisor", Hierarchy::V1, false, "", false),
-        ("wsl1", Hierarchy::None, false, "", false),
+        // The recording has no directories to make groups in, as most machines have none that are ours.
+        ("debian-12-vm", Hierarchy::Hybrid, Some("making a cgroup in /sys/fs/cgroup/memory/jobs/1 failed")),
+        ("ubuntu-24.04", Hierarchy::V2, Some("the memory controller of our cgroup is not ours to hand on")),
+        ("docker", Hierarchy::V2, Some("the memory controller of our cgroup is not ours to hand on")),
+        ("fedora-delegated", Hierarchy::V2, None),
+        ("gvisor", Hierarchy::V1, Some("making a cgroup in /sys/fs/cgroup/memory")),
+        ("wsl1", Hierarchy::None, Some("no memory cgroup is mounted")),
     ];
-    for (name, hierarchy, writable, controllers, limits) in rows {
+    for (name, hierarchy, missing) in rows {
         let found = machine(name).cgroup;
-        assert_eq!((found.hierarchy, found.writable), (hierarchy, writable), "{name}");
-        assert_eq!((found.controllers.join(" ").as_str(), found.limits()), (controllers, limits), "{name}");
+        assert_eq!(found.hierarchy, hierarchy, "{name}");
+        assert_eq!(found.missing.is_some(), missing.is_some(), "{name}: {found:?}");
+        assert!(found.missing.unwrap_or_default().starts_with(missing.unwrap_or_default()), "{name}");
     }
 }
 

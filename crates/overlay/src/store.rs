@@ -367,12 +367,12 @@ fn free_finished(changes: &mut [Change]) {
 }
 
 const MANIFEST: &str = "manifest.json";
-const UPPER: &str = "upper";
-const WORK: &str = "work";
+pub(crate) const UPPER: &str = "upper";
+pub(crate) const WORK: &str = "work";
 /// It has a line for each path that was applied.
 const LONGEST: u64 = 1 << 28;
 
-fn remove_at(store: &Path, id: &str, lock: Lock) -> Result<(), OverlayError> {
+pub(crate) fn remove_at(store: &Path, id: &str, lock: Lock) -> Result<(), OverlayError> {
     let directory = Directory::open(store).at("cannot open", store)?;
     // Under another name first: half an overlay must not look like one.
     let gone = format!("{GONE}{id}");
@@ -392,7 +392,7 @@ pub(crate) fn give(to: &Directory, like: &Look) -> Result<(), Errno> {
 }
 
 impl Lock {
-    fn take(overlay: &Path, id: &str) -> Result<Self, OverlayError> {
+    pub(crate) fn take(overlay: &Path, id: &str) -> Result<Self, OverlayError> {
         let path = overlay.join("lock");
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::open(&path, flags, Mode::from_raw_mode(raw(0o600)));

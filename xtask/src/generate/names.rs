@@ -188,8 +188,8 @@ fn rendered_page(names: &Names) -> String {
         names.omitted.iter().map(|[name, because, tried]| format!("| `{name}` | {because} | {tried} |\n"));
     [
         PAGE,
-        "\n## Of git\n\nThese count in every directory of a repository, whatever it is called. `config` may be changed as long as nothing \
-         in it makes git run something, and `.git` may be a file that points where git itself would let it point.\n\n| Name | | Why | Tried |\n|---|---|---|---|\n",
+        "\n## Of git\n\nThese count in every directory of a repository, whatever it is called. Of `config`, what \
+         branches follow may be changed and nothing else, in repositories of submodules not even that; it can be removed, and then not be made again. `.git` may be a file that points where git itself would let it point.\n\n| Name | | Why | Tried |\n|---|---|---|---|\n",
         &rows(true),
         "\n## Everywhere\n\n| Name | | Why | Tried |\n|---|---|---|---|\n",
         &rows(false),

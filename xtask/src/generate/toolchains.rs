@@ -65,6 +65,7 @@ const fn word(show: Show) -> &'static str {
         Show::Installed => "installed",
         Show::Cache => "cache",
         Show::Settings => "settings",
+        Show::Checked => "checked",
         Show::Never => "never",
     }
 }

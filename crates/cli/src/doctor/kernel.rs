@@ -1,6 +1,6 @@
 //! Rows about the kernel and what surrounds it.
 
-use jail::probe::{Around, Bwrap, Cgroup, Hierarchy, Landlock, Machine, Selinux, Signs, Wall};
+use jail::probe::{Around, Bwrap, Hierarchy, Landlock, Machine, Selinux, Signs, Wall};
 
 use super::row::{Row, Status};
 use super::{lost, namespaces};
@@ -108,22 +108,23 @@ fn notify(machine: &Machine) -> Row {
 }
 
 fn cgroup(machine: &Machine) -> Row {
-    let Cgroup { hierarchy, writable, controllers, .. } = &machine.cgroup;
-    let version = match hierarchy {
+    let version = match machine.cgroup.hierarchy {
         Hierarchy::None => "none mounted",
         Hierarchy::V1 => "version 1",
         Hierarchy::Hybrid => "versions 1 and 2 beside each other",
         Hierarchy::V2 => "version 2",
     };
-    let ours = if *writable { "ours to divide" } else { "not ours to divide" };
-    let offered = if controllers.is_empty() { "none".to_owned() } else { controllers.join(" ") };
-    let measured = format!("{version}, {ours}, controllers: {offered}");
-    let status = if machine.cgroup.limits() { Status::Ok } else { Status::Weak };
-    let row = Row::new("cgroup", status, measured, "a part of version 2 that is ours, with memory and pids");
+    let row = |status, answer: &str| {
+        let measured = format!("{version}; {answer}");
+        Row::new("cgroup", status, measured, "cgroups for memory and pids that we may divide")
+    };
+    let Some(why) = &machine.cgroup.missing else {
+        return row(Status::Ok, "jails have their own for memory and processes");
+    };
+    let row = row(Status::Weak, why).lost(&[lost::LIMITS]);
     match cgroup_remedy(machine) {
-        _ if status == Status::Ok => row,
-        Some(remedy) => row.remedy(remedy).lost(&[lost::LIMITS]),
-        None => row.lost(&[lost::LIMITS]),
+        Some(remedy) => row.remedy(remedy),
+        None => row,
     }
 }
 

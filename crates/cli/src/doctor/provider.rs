@@ -74,7 +74,7 @@ fn losses(provider: Provider, machine: &Machine) -> Vec<&'static str> {
     }
     lost.extend(lost::by_landlock(machine.landlock.abi()));
     lost.extend(machine.actions.notify.is_err().then_some(lost::NOTIFY));
-    lost.extend((!machine.cgroup.limits()).then_some(lost::LIMITS));
+    lost.extend(machine.cgroup.missing.is_some().then_some(lost::LIMITS));
     lost
 }
 

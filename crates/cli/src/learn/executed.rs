@@ -8,6 +8,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
+use jail::toolchain::{Show, TOOLCHAINS};
+
 use super::table::{
     EXECUTED, EXECUTED_AT_HOME, EXECUTED_BY_ROOT, EXECUTED_BY_VARIABLE, EXECUTED_WHOLE, Row, STORES,
 };
@@ -67,6 +69,7 @@ impl Executed {
 const HIDDEN: &str = "programs of the host take settings and code from hidden names of the home directory";
 const LINKED: &str = "a link in a place from which programs of the host execute leads to it";
 const OWN: &str = "it belongs to Ringfence";
+const TOOLCHAIN: &str = "a toolchain of the host runs or loads it";
 /// More entries of one directory are not looked at.
 const MOST_ENTRIES: usize = 8192;
 /// Links are looked for so deep in hidden names, and among so many entries.
@@ -81,7 +84,7 @@ impl Finder<'_> {
         let own = self.own.iter().map(|path| (path.clone(), OWN));
         // The first of several reasons is kept.
         let rows = EXECUTED.iter().map(absolute).chain(at_home(EXECUTED_AT_HOME)).chain(at_home(STORES));
-        let rows: Vec<_> = rows.chain(own).chain(self.by_variables()).collect();
+        let rows: Vec<_> = rows.chain(self.toolchains()).chain(own).chain(self.by_variables()).collect();
         let mut places = BTreeMap::new();
         for (path, because) in &rows {
             let both = real(path).into_iter().chain([path.clone()]);
@@ -119,6 +122,21 @@ impl Finder<'_> {
             }
         }
         found
+    }
+
+    /// What toolchains have in the home directory, or where a variable says: programs, and packages that they load.
+    fn toolchains(&self) -> impl Iterator<Item = (PathBuf, &'static str)> {
+        TOOLCHAINS.iter().flat_map(|toolchain| toolchain.dirs).flat_map(|dir| {
+            let named = |(name, _): &&(OsString, OsString)| !dir.variable.is_empty() && name == dir.variable;
+            let named = self.variables.iter().find(named).map(|(_, value)| PathBuf::from(value));
+            let usual = (!dir.path.is_empty()).then(|| self.home.join(dir.path));
+            let places: Vec<_> = named.filter(|path| path.is_absolute()).into_iter().chain(usual).collect();
+            let run = dir.parts.iter().filter(|part| matches!(part.show, Show::Installed | Show::Cache));
+            run.flat_map(move |part| {
+                let paths: Vec<_> = places.iter().map(|place| place.join(part.path)).collect();
+                paths.into_iter().map(|path| (path.components().collect(), TOOLCHAIN))
+            })
+        })
     }
 
     /// What variables of the caller name; of a directory for programs, what it was installed with as well.
@@ -230,6 +248,20 @@ mod tests {
         ] {
             assert_eq!(user.within(Path::new(directory)).is_some(), holds, "{directory}");
         }
+    }
+
+    /// Nothing of a toolchain is proposed to be written, wherever a variable has moved it.
+    #[test]
+    fn toolchains_count() {
+        let found = executed(false, &[("GOROOT", "/nonexistent/elsewhere/go"), ("GOCACHE", "relative")]);
+        let parts = TOOLCHAINS.iter().flat_map(|toolchain| toolchain.dirs);
+        let parts = parts.flat_map(|dir| dir.parts.iter().map(move |part| (dir, part)));
+        for (dir, part) in parts.filter(|(dir, part)| !dir.path.is_empty() && part.show != Show::Never) {
+            let path = Path::new(HOME).join(dir.path).join(part.path).join("x");
+            assert!(found.reason(&path).is_some(), "{path:?}");
+        }
+        assert!(found.reason(Path::new("/nonexistent/elsewhere/go/bin/x")).is_some());
+        assert!(found.reason(Path::new("/nonexistent/elsewhere/x")).is_none());
     }
 
     /// A home directory or a workspace in a place that counts as a whole is the caller's own all the same.

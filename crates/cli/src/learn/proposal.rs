@@ -136,6 +136,10 @@ impl Judge<'_> {
             sorted.refuse(Kind::Write.word(), path, because);
             return;
         }
+        // A layer of a toolchain, or the host's own.
+        if !refused(false) && !refused(true) {
+            return;
+        }
         // Private space takes whatever is written, and shows nothing of what the host has there.
         let in_private = refused(false) && !refused(true);
         if in_private && self.is_hidden_name(&place) {

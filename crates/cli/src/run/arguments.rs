@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use config::Wish;
+use config::{JailSettings, Wish};
 use jail::bridge::Direction;
 use jail::toolchain::Choose;
-use jail::{Mode, Network, View};
-use policy::lexical;
+use jail::{Layer, Mode, Network, View};
+use policy::{Code, lexical};
 
 use crate::failure::Failure;
 
@@ -48,18 +48,27 @@ pub(crate) struct RunArgs {
     /// What makes the jail
     #[arg(long, value_enum, value_name = "PROVIDER")]
     pub(crate) provider: Option<ProviderArg>,
+    /// Accept gaps in files, network, syscalls, processes or resources; may be repeated
+    #[arg(long, value_enum, value_name = "LAYER", hide_possible_values = true)]
+    pub(crate) accept_partial: Vec<LayerArg>,
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
     /// Keep what the command changes apart, for `review` and `apply`
     #[arg(long, value_name = "new|ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) overlay: Option<String>,
+    /// Keep the home directory for the next run in this workspace
+    #[arg(long)]
+    pub(crate) keep_home: bool,
     /// Say what the jail refused, and which setting would allow it
     #[arg(long)]
     pub(crate) explain_denials: bool,
     /// Say what is enforced before the command starts
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    /// What the command is run for
+    #[arg(skip)]
+    pub(crate) purpose: Purpose,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -67,6 +76,16 @@ pub(crate) struct RunArgs {
 
 const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 124 limit reached, 125 no jail, 126 refused \
                      or not\nexecutable, 127 not found.";
+
+/// What a command is run for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Purpose {
+    /// Its work.
+    #[default]
+    Work,
+    /// To learn what it uses; nothing of it is kept.
+    Learning,
+}
 
 /// The networks that can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -88,6 +107,33 @@ pub(crate) enum ProviderArg {
     Landlock,
     /// The bwrap program
     Bubblewrap,
+}
+
+/// The layers of enforcement that may have gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LayerArg {
+    /// Which files are seen and changed
+    Files,
+    /// Which connections are made
+    Network,
+    /// Which system calls are answered
+    Syscalls,
+    /// Which processes are seen and reached
+    Processes,
+    /// How much is used up
+    Resources,
+}
+
+impl LayerArg {
+    const fn layer(self) -> Layer {
+        match self {
+            Self::Files => Layer::Files,
+            Self::Network => Layer::Network,
+            Self::Syscalls => Layer::Syscalls,
+            Self::Processes => Layer::Processes,
+            Self::Resources => Layer::Resources,
+        }
+    }
 }
 
 impl ProviderArg {
@@ -120,9 +166,24 @@ impl RunArgs {
             provider: self.provider.map(|provider| provider.word().to_owned()),
             views: views.map(|(path, mode)| View { path: real(cwd, path), mode }).collect(),
             unprotected: self.unprotect.clone(),
+            keep_home: self.keep_home,
+            accepted: self.accept_partial.iter().map(|layer| layer.layer()).collect(),
             limits: self.limits.iter().map(|text| pair(text)).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// Refuses ports where there is nothing to bridge: in the host's network, a port inside is the host's own.
+pub(crate) fn bridgeable(settings: &JailSettings) -> Result<(), Failure> {
+    let Some(port) = settings.ports.first().filter(|_| settings.network == Network::Open) else {
+        return Ok(());
+    };
+    let message = format!("the port `{port}` leads nowhere: the command has the host's network");
+    let own = match port.way {
+        Direction::In => "a server inside is reached at its own port: leave the port out",
+        Direction::Out => "a server of the host is reached at its own port: leave the port out",
+    };
+    Err(Failure::coded(Code::JailConflict, message).hint(format!("{own}, or choose `--network none`")))
 }
 
 /// Where a path really is: whoever types a link means what it leads to. A path that is not there stays as it was typed,

@@ -1,12 +1,12 @@
 //! What git needs inside: the repository, wherever it lies, and its own settings, so that a commit has an author; never its
 //! credentials.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read as _;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use config::{JailSettings, Settings};
+use jail::environment::SYSTEM;
+use jail::toolchain::{Disk, Files as _};
 use jail::{Mode, Repository, View};
 use policy::Shown;
 
@@ -14,8 +14,6 @@ use super::RunArgs;
 
 /// Where git looks in a home directory.
 const FILES: &[&str] = &[".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"];
-/// Nobody's settings are longer; what is longer is not looked at, so it is not shown.
-const LONGEST: u64 = 1 << 20;
 
 /// The repository of the workspace, if it lies elsewhere and the policy lets it in; and what a person should know about it.
 pub(crate) fn repository<'a>(
@@ -38,18 +36,87 @@ pub(crate) fn is_worth_saying(found: &Repository, args: &RunArgs) -> bool {
     !matches!(found, Repository::Above(_)) || args.verbose || program == Some(OsStr::new("git"))
 }
 
-/// The files of a home directory that can be shown. A link is left out: the jail shows a path where it is, and what the
-/// link leads to would have to be shown elsewhere.
-pub(crate) fn settings(home: &Path) -> Vec<PathBuf> {
-    FILES.iter().map(|file| home.join(file)).filter(|path| is_harmless(path)).collect()
+/// What of git's settings a jail shows.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct GitSettings {
+    /// The files, by their real paths.
+    pub(crate) files: Vec<PathBuf>,
+    /// Links in the private home directory to those of them that lie elsewhere.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// The settings themselves, by their real path.
+    global: Option<PathBuf>,
+    /// Returns true if they or the repository want commits or tags to be signed.
+    signs: bool,
 }
 
-fn is_harmless(path: &Path) -> bool {
-    let plain = path.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
-    let mut text = String::new();
-    plain
-        && File::open(path).and_then(|file| file.take(LONGEST).read_to_string(&mut text)).is_ok()
-        && !holds_credentials(&text)
+impl GitSettings {
+    /// Finds the files of a home directory that can be shown. A link is followed unless the agent could have made it: one that
+    /// leads through `foreign`, which the agent can write.
+    pub(crate) fn find(home: &Path, workspace: &Path, foreign: Vec<PathBuf>) -> Self {
+        let disk = Disk::new(home, foreign);
+        let mut found = Self::default();
+        for path in FILES.iter().map(|file| home.join(file)) {
+            let Some((real, false)) = disk.real(&path) else { continue };
+            let Some(text) = disk.text(&real).filter(|text| !holds_credentials(text)) else { continue };
+            found.signs |= wants_signatures(&text);
+            if path.ends_with(FILES[0]) || path.ends_with(FILES[1]) {
+                found.global.get_or_insert_with(|| real.clone());
+            }
+            if real != path {
+                found.links.push((path, real.clone()));
+            }
+            if !SYSTEM.iter().any(|shown| real.starts_with(shown)) {
+                found.files.push(real);
+            }
+        }
+        let others = [workspace.join(".git/config"), PathBuf::from("/etc/gitconfig")];
+        let signs = |path: &PathBuf| disk.text(path).is_some_and(|text| wants_signatures(&text));
+        found.signs |= others.iter().any(signs);
+        found
+    }
+
+    /// Has git find them where the home directory is another one inside.
+    pub(crate) fn lead(&self, environment: &mut Vec<(OsString, OsString)>) {
+        let known = environment.iter().any(|(name, _)| name == GLOBAL);
+        if let Some(file) = self.global.as_ref().filter(|_| !known) {
+            environment.push((GLOBAL.into(), file.into()));
+            environment.sort();
+        }
+    }
+
+    /// Turns signing off where it is wanted by settings: the keys are not inside, so every commit would fail. Returns a
+    /// sentence about it.
+    pub(crate) fn without_signatures(&self, environment: &mut Vec<(OsString, OsString)>) -> Option<String> {
+        let chosen = environment.iter().any(|(name, _)| name == "GIT_CONFIG_COUNT");
+        if !self.signs || chosen {
+            return None;
+        }
+        let mut set = |name: &str, value: &str| environment.push((name.into(), value.into()));
+        set("GIT_CONFIG_COUNT", &UNSIGNED.len().to_string());
+        for (at, key) in UNSIGNED.iter().enumerate() {
+            set(&format!("GIT_CONFIG_KEY_{at}"), key);
+            set(&format!("GIT_CONFIG_VALUE_{at}"), "false");
+        }
+        environment.sort();
+        Some("git signs nothing in this run: your keys are not inside (commit.gpgSign is off)".to_owned())
+    }
+}
+
+const GLOBAL: &str = "GIT_CONFIG_GLOBAL";
+
+/// Settings that have git sign by itself.
+const UNSIGNED: &[&str] = &["commit.gpgSign", "tag.gpgSign", "tag.forceSignAnnotated", "push.gpgSign"];
+
+/// Whether a text has git sign by itself, in whatever section.
+fn wants_signatures(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    lower.lines().any(|line| {
+        // `[commit] gpgsign` is one line as well.
+        let line = line.rsplit_once(']').map_or(line, |(_, rest)| rest).trim();
+        let (key, value) = line.split_once('=').unwrap_or((line, "true"));
+        let off = ["false", "no", "off", "0", ""].contains(&value.trim().trim_matches('"'));
+        matches!(key.trim(), "gpgsign" | "forcesignannotated") && !off
+    })
 }
 
 /// Whether settings carry a secret themselves: a password in an address, a header, a helper with the words in it. That
@@ -91,14 +158,45 @@ mod tests {
     }
 
     #[test]
-    fn only_plain_harmless_files_are_shown() {
-        let home = tempfile::tempdir().unwrap();
-        let path = |name: &str| home.path().join(name);
-        std::fs::create_dir_all(path(".config/git")).unwrap();
-        std::fs::write(path(".gitconfig"), "[user]\n\tname = A\n").unwrap();
-        std::fs::write(path(".config/git/config"), "[http]\n\textraHeader = a\n").unwrap();
-        std::os::unix::fs::symlink("/etc/hostname", path(".config/git/ignore")).unwrap();
-        std::fs::write(path(".config/git/attributes"), [0xff, 0xfe]).unwrap();
-        assert_eq!(settings(home.path()), [path(".gitconfig")]);
+    fn settings_that_sign_are_recognised() {
+        let rows = [
+            ("[commit]\n\tgpgsign = true\n", true),
+            ("[commit]\n\tgpgSign\n", true),
+            ("[commit] gpgSign = 1\n", true),
+            ("[tag]\nforceSignAnnotated=yes\n", true),
+            ("[commit]\n\tgpgsign = false\n", false),
+            ("[commit]\n\tgpgsign = \"off\"\n", false),
+            ("[user]\n\tsigningkey = gpgsign\n", false),
+            ("# gpgsign = true\n", false),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(wants_signatures(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn harmless_files_are_shown_where_they_really_are() {
+        let stage = tempfile::tempdir().unwrap();
+        let top = stage.path().canonicalize().unwrap();
+        let path = |name: &str| top.join(name);
+        for name in ["home/.config/git", "home/dot", "home/ws"] {
+            std::fs::create_dir_all(path(name)).unwrap();
+        }
+        std::fs::write(path("home/dot/gitconfig"), "[user]\n\tname = A\n[commit]\ngpgsign\n").unwrap();
+        std::os::unix::fs::symlink("dot/gitconfig", path("home/.gitconfig")).unwrap();
+        std::fs::write(path("home/.config/git/config"), "[http]\n\textraHeader = a\n").unwrap();
+        std::fs::write(path("home/.config/git/attributes"), [0xff, 0xfe]).unwrap();
+        std::os::unix::fs::symlink(path("home/dot/gitconfig"), path("home/ws/planted")).unwrap();
+        std::os::unix::fs::symlink(path("home/ws/planted"), path("home/.config/git/ignore")).unwrap();
+        let (home, workspace) = (path("home"), path("home/ws"));
+        let found = GitSettings::find(&home, &workspace, vec![workspace.clone()]);
+        assert_eq!(found.files, [path("home/dot/gitconfig")]);
+        assert_eq!(found.links, [(path("home/.gitconfig"), path("home/dot/gitconfig"))]);
+        let mut environment = Vec::new();
+        assert!(found.without_signatures(&mut environment).is_some());
+        assert_eq!(environment.len(), 1 + 2 * UNSIGNED.len());
+        let mut own = vec![("GIT_CONFIG_COUNT".into(), "0".into())];
+        assert!(found.without_signatures(&mut own).is_none() && own.len() == 1);
+        assert!(GitSettings::default().without_signatures(&mut Vec::new()).is_none());
     }
 }

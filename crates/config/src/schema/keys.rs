@@ -135,6 +135,12 @@ static PROFILE: &[Key] = &[
     ),
     Key::new("write", Kind::List(Text::Path), Narrow::Within, "Paths that are seen and may be changed."),
     Key::new("hide", Kind::List(Text::Path), Narrow::Add, "Paths that are empty for the process."),
+    Key::new(
+        "home",
+        Kind::Choice(&["project", "private"]),
+        Narrow::Order(&["project", "private"]),
+        "The home directory: empty at every start, or kept for the next run in the same workspace.",
+    ),
     Key::new("tools", Kind::Map(Text::Profile), Narrow::Fixed, "Another profile for one tool.").later(),
 ];
 

@@ -69,7 +69,7 @@ fn what_passes_is_neither_set_nor_refused() {
 fn what_is_harmless_would_be_refused_otherwise() {
     for (name, _) in HARMLESS {
         assert!(table::never(name).is_some() || secret::name(name).is_some(), "{name}");
-        assert_eq!(never(OsStr::new(name), false), None, "{name}");
+        assert_eq!(never(OsStr::new(name)), None, "{name}");
     }
 }
 
@@ -115,15 +115,19 @@ fn reference() -> String {
     section(&mut out, "Passes from the caller", PASS.iter().map(|row| (code(row.name), row.reason)));
     for kind in KINDS {
         let rows = NEVER.iter().filter(|row| row.kind == kind);
-        let title = format!("Never enters: {}", kind.word());
+        let title = format!("Not taken from the caller: {}", kind.word());
         section(&mut out, &title, rows.map(|row| (code(row.names), row.reason)));
     }
     let words = WORDS.iter().map(|(word, reason)| (code(word), *reason));
     let parts = PARTS.iter().map(|(part, reason)| (format!("`…{part}…`"), *reason));
     let pairs = PAIRS.iter().map(|(first, second, reason)| (format!("`{first}_{second}`"), *reason));
-    section(&mut out, "Never enters: secret, by a word of the name", words.chain(parts).chain(pairs));
+    section(
+        &mut out,
+        "Not taken from the caller: secret, by a word of the name",
+        words.chain(parts).chain(pairs),
+    );
     let openings = OPENINGS.iter().map(|row| (code_of_text(row.start), row.reason));
-    section(&mut out, "Never enters: secret, by the beginning of the value", openings);
+    section(&mut out, "Not taken from the caller: secret, by the beginning of the value", openings);
     section(&mut out, "Enters when asked for", HARMLESS.iter().map(|(name, reason)| (code(name), *reason)));
     out.trim_end().to_owned() + "\n"
 }

@@ -30,7 +30,8 @@ impl Sight {
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let mounts = plan.mounts.iter().map(|mount| (mount.path.clone(), mount.kind)).collect();
-        Self { mounts, made: plan.skeleton.clone(), own_network: plan.own_network }
+        let made = plan.skeleton.iter().chain(&plan.late).cloned().collect();
+        Self { mounts, made, own_network: plan.own_network }
     }
 
     /// Why a plain absolute path would be refused, if it would.

@@ -69,21 +69,9 @@ pub enum Hierarchy {
 pub struct Cgroup {
     /// Which trees are mounted.
     pub hierarchy: Hierarchy,
-    /// Our own directory in the unified tree.
-    pub own: Option<PathBuf>,
-    /// Whether we may make children there and move processes into them.
-    pub writable: bool,
-    /// The controllers offered there.
-    pub controllers: Vec<String>,
-}
-
-impl Cgroup {
-    /// Whether memory and process counts of a tree can be limited by us.
-    #[must_use]
-    pub fn limits(&self) -> bool {
-        let offers = |wanted: &str| self.controllers.iter().any(|name| name == wanted);
-        self.writable && offers("memory") && offers("pids")
-    }
+    /// Why a jail with the limits of the built-in policy has no cgroups of its own; `None` if it has. The function that
+    /// makes them says so.
+    pub missing: Option<String>,
 }
 
 /// The bubblewrap found at the few places where it is looked for.

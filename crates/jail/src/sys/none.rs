@@ -39,7 +39,7 @@ pub(crate) fn bubblewrap(_: &Path, _: Duration) -> Bwrap {
 }
 
 pub(crate) fn cgroup(_: &Path) -> Cgroup {
-    Cgroup { hierarchy: Hierarchy::None, own: None, writable: false, controllers: Vec::new() }
+    Cgroup { hierarchy: Hierarchy::None, missing: Some("not on this operating system".to_owned()) }
 }
 
 pub(crate) fn object(_: &Path) -> Result<Object, Errno> {

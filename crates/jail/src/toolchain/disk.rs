@@ -76,6 +76,13 @@ impl Files for Disk {
         file.take(LONGEST).read_to_string(&mut text).ok()?;
         Some(text)
     }
+
+    fn names(&self, directory: &Path) -> Vec<OsString> {
+        let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
+        let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+        names.sort();
+        names
+    }
 }
 
 /// The names of a path, in order.

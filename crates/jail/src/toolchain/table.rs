@@ -25,7 +25,7 @@ pub struct Dir {
 /// A part of a directory.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
-    /// Its path in the directory; empty for the whole of it.
+    /// Its path in the directory; empty for the whole of it. In what is hidden, `*` stands for any one name.
     pub path: &'static str,
     /// How it is seen.
     pub show: Show,
@@ -42,6 +42,8 @@ pub enum Show {
     Cache,
     /// Settings: as they are, unless they look as if they held a secret.
     Settings,
+    /// Settings inside something that is shown: hidden if they look as if they held a secret.
+    Checked,
     /// Credentials: never.
     Never,
 }
@@ -60,6 +62,10 @@ const fn cache(path: &'static str, because: &'static str) -> Part {
 
 const fn settings(path: &'static str, because: &'static str) -> Part {
     Part { path, show: Show::Settings, because }
+}
+
+const fn checked(path: &'static str, because: &'static str) -> Part {
+    Part { path, show: Show::Checked, because }
 }
 
 const fn never(path: &'static str, because: &'static str) -> Part {
@@ -119,15 +125,37 @@ static NODE: &[Dir] = &[
             never("_logs", "command lines of earlier runs"),
         ],
     ),
-    dir("NPM_CONFIG_USERCONFIG", ".npmrc", &[never("", "the registry, and most often its token")]),
+    dir(
+        "NPM_CONFIG_USERCONFIG",
+        ".npmrc",
+        &[settings("", "the registry and whom to trust; may hold its token")],
+    ),
     dir("", "/etc/npmrc", &[settings("", "the machine's settings of npm")]),
+    dir("", "/usr/etc/npmrc", &[checked("", NPMRC)]),
+    dir("", "/usr/local/etc/npmrc", &[checked("", NPMRC)]),
     dir(
         "NPM_CONFIG_PREFIX",
         ".npm-global",
         &[installed("bin", "programs installed with npm -g"), installed("lib", "their packages")],
     ),
-    dir("NVM_DIR", ".nvm", &[installed("", "versions of node, and nvm itself")]),
-    dir("FNM_DIR", ".local/share/fnm", &[installed("", "versions of node")]),
+    dir(
+        "NVM_DIR",
+        ".nvm",
+        &[
+            installed("", "versions of node, and nvm itself"),
+            checked("versions/node/*/etc/npmrc", NPMRC),
+            checked("versions/node/*/lib/node_modules/npm/npmrc", NPMRC),
+        ],
+    ),
+    dir(
+        "FNM_DIR",
+        ".local/share/fnm",
+        &[
+            installed("", "versions of node"),
+            checked("node-versions/*/installation/etc/npmrc", NPMRC),
+            checked("node-versions/*/installation/lib/node_modules/npm/npmrc", NPMRC),
+        ],
+    ),
     dir(
         "VOLTA_HOME",
         ".volta",
@@ -135,6 +163,9 @@ static NODE: &[Dir] = &[
             installed("bin", "volta's names for node, npm and others"),
             installed("tools", "versions of node, npm and others"),
             cache("cache", "what is known of them"),
+            checked("tools/image/node/*/etc/npmrc", NPMRC),
+            checked("tools/image/node/*/lib/node_modules/npm/npmrc", NPMRC),
+            checked("tools/image/npm/*/npmrc", NPMRC),
             never("log", "reports of earlier crashes"),
         ],
     ),
@@ -144,6 +175,8 @@ static NODE: &[Dir] = &[
         &[
             installed("", "pnpm, and programs installed with pnpm -g"),
             cache("store", "packages of registries, linked into projects"),
+            checked("nodejs/*/etc/npmrc", NPMRC),
+            checked("global/*/.npmrc", NPMRC),
         ],
     ),
     dir("", ".cache/pnpm", &[cache("", "what registries say of packages")]),
@@ -188,8 +221,39 @@ static NODE: &[Dir] = &[
     ),
 ];
 
+const NPMRC: &str = "settings of npm for every project; may hold the token of a registry";
+const PIP: &str = "the index and its options; may hold a password";
+const CHANNELS: &str = "channels of conda; may hold their tokens";
+const VARIABLES: &str = "variables of an environment; may hold secrets";
+
+/// An installation of conda.
+static CONDA: &[Part] = &[
+    installed("", "an installation of conda with its environments"),
+    checked(".condarc", CHANNELS),
+    checked("condarc", CHANNELS),
+    checked("condarc.d/*", CHANNELS),
+    checked("pip.conf", PIP),
+    checked("etc/npmrc", NPMRC),
+    checked("conda-meta/state", VARIABLES),
+    checked("etc/conda/activate.d/*", VARIABLES),
+    checked("envs/*/.condarc", CHANNELS),
+    checked("envs/*/condarc", CHANNELS),
+    checked("envs/*/pip.conf", PIP),
+    checked("envs/*/etc/npmrc", NPMRC),
+    checked("envs/*/conda-meta/state", VARIABLES),
+    checked("envs/*/etc/conda/activate.d/*", VARIABLES),
+];
+
 static PYTHON: &[Dir] = &[
-    dir("PYENV_ROOT", ".pyenv", &[installed("", "versions of python, and pyenv itself")]),
+    dir(
+        "PYENV_ROOT",
+        ".pyenv",
+        &[
+            installed("", "versions of python, and pyenv itself"),
+            checked("versions/*/pip.conf", PIP),
+            checked("versions/*/envs/*/pip.conf", PIP),
+        ],
+    ),
     dir("PIP_CACHE_DIR", ".cache/pip", &[cache("", "packages, and wheels that were built from them")]),
     dir(
         "PIP_CONFIG_FILE",
@@ -201,7 +265,11 @@ static PYTHON: &[Dir] = &[
     dir("", ".pypirc", &[never("", "passwords and tokens for uploading packages")]),
     dir("UV_CACHE_DIR", ".cache/uv", &[cache("", "packages, and what was built from them")]),
     dir("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python", &[installed("", "versions of python")]),
-    dir("UV_TOOL_DIR", ".local/share/uv/tools", &[installed("", "programs installed with uv tool")]),
+    dir(
+        "UV_TOOL_DIR",
+        ".local/share/uv/tools",
+        &[installed("", "programs installed with uv tool"), checked("*/pip.conf", PIP)],
+    ),
     dir("", ".local/share/uv/credentials", &[never("", "passwords of indexes")]),
     dir("", ".config/uv/uv.toml", &[settings("", "the index and its options; may hold a password")]),
     dir("POETRY_CACHE_DIR", ".cache/pypoetry", &[cache("", "packages, and the environments of projects")]),
@@ -221,6 +289,7 @@ static PYTHON: &[Dir] = &[
             installed("venvs", "programs installed with pipx"),
             installed("shared", "what they have in common"),
             installed("py", "versions of python for them"),
+            checked("venvs/*/pip.conf", PIP),
         ],
     ),
     dir("PDM_CACHE_DIR", ".cache/pdm", &[cache("", "packages of indexes")]),
@@ -236,10 +305,10 @@ static PYTHON: &[Dir] = &[
     ),
     dir("", ".local/bin", &[installed("", "programs installed with pip --user, uv tool, pipx and others")]),
     dir("PYTHONUSERBASE", ".local", &[installed("lib", "packages installed with pip --user")]),
-    dir("", "miniconda3", &[installed("", "an installation of conda with its environments")]),
-    dir("", "anaconda3", &[installed("", "an installation of conda with its environments")]),
-    dir("", "miniforge3", &[installed("", "an installation of conda with its environments")]),
-    dir("", "mambaforge", &[installed("", "an installation of conda with its environments")]),
+    dir("", "miniconda3", CONDA),
+    dir("", "anaconda3", CONDA),
+    dir("", "miniforge3", CONDA),
+    dir("", "mambaforge", CONDA),
     dir("PRE_COMMIT_HOME", ".cache/pre-commit", &[cache("", "the environments of hooks")]),
 ];
 
@@ -261,9 +330,11 @@ static GO: &[Dir] = &[
     dir("GOLANGCI_LINT_CACHE", ".cache/golangci-lint", &[cache("", "what was found before")]),
 ];
 
+const MAVEN: &str = "mirrors and profiles of every user; may hold passwords";
+
 static JAVA: &[Dir] = &[
     dir("JAVA_HOME", "", &[installed("", "a version of java")]),
-    dir("MAVEN_HOME", "", &[installed("", "a version of maven")]),
+    dir("MAVEN_HOME", "", &[installed("", "a version of maven"), checked("conf/settings.xml", MAVEN)]),
     dir("", "/etc/java-8-openjdk", &[installed("", "Debian's Java links its settings to here")]),
     dir("", "/etc/java-11-openjdk", &[installed("", "Debian's Java links its settings to here")]),
     dir(
@@ -306,6 +377,7 @@ static JAVA: &[Dir] = &[
             installed("bin", "sdkman itself"),
             installed("src", "sdkman itself"),
             installed("etc", "its options"),
+            checked("candidates/maven/*/conf/settings.xml", MAVEN),
         ],
     ),
     dir("JENV_ROOT", ".jenv", &[installed("", "jenv, and its names for versions of java")]),
@@ -349,7 +421,14 @@ static C: &[Dir] = &[
 ];
 
 static RUBY: &[Dir] = &[
-    dir("RBENV_ROOT", ".rbenv", &[installed("", "versions of ruby, and rbenv itself")]),
+    dir(
+        "RBENV_ROOT",
+        ".rbenv",
+        &[
+            installed("", "versions of ruby, and rbenv itself"),
+            checked("versions/*/etc/gemrc", "settings of gem; may hold keys of servers"),
+        ],
+    ),
     dir(
         "rvm_path",
         ".rvm",
@@ -408,11 +487,24 @@ static MISE: &[Dir] = &[
             installed("installs", "versions of tools"),
             installed("shims", "mise's names for them"),
             installed("plugins", "how they are installed"),
+            checked("installs/node/*/etc/npmrc", NPMRC),
+            checked("installs/python/*/pip.conf", PIP),
+            checked("installs/maven/*/conf/settings.xml", MAVEN),
         ],
     ),
     dir("MISE_CACHE_DIR", ".cache/mise", &[cache("", "what is known of versions")]),
     dir("", ".config/mise/config.toml", &[settings("", "which versions; may set variables to secrets")]),
-    dir("ASDF_DATA_DIR", ".asdf", &[installed("", "asdf, versions of tools, and names for them")]),
+    dir(
+        "ASDF_DATA_DIR",
+        ".asdf",
+        &[
+            installed("", "asdf, versions of tools, and names for them"),
+            checked("installs/nodejs/*/etc/npmrc", NPMRC),
+            checked("installs/nodejs/*/.npm/etc/npmrc", NPMRC),
+            checked("installs/python/*/pip.conf", PIP),
+            checked("installs/maven/*/conf/settings.xml", MAVEN),
+        ],
+    ),
     dir("", ".tool-versions", &[installed("", "which versions")]),
     dir("", ".local/bin", &[installed("", "mise itself, and programs of other installers")]),
 ];
@@ -420,7 +512,10 @@ static MISE: &[Dir] = &[
 static BREW: &[Dir] = &[dir(
     "HOMEBREW_PREFIX",
     "/home/linuxbrew/.linuxbrew",
-    &[installed("", "programs and libraries of homebrew")],
+    &[
+        installed("", "programs and libraries of homebrew"),
+        checked("etc/*", "settings of programs and services; may hold passwords"),
+    ],
 )];
 
 /// What no variable and no link makes part of a toolchain, below the home directory.

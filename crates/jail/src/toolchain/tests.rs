@@ -97,20 +97,84 @@ fn programs_and_caches_are_shown_and_the_rest_is_not() {
     let stage = Stage::new(CARGO);
     stage.put("home/.rustup/toolchains/stable/bin/rustc", "");
     stage.put("home/.npm/_cacache/", "");
-    stage.put("home/.npmrc", "//registry.npmjs.org/:_authToken=x\n");
+    stage.put("home/.npmrc", "cafile=/etc/ssl/corp.crt\n");
     stage.put("home/.m2/repository/", "");
     stage.put("home/.m2/settings.xml", "<settings/>");
     stage.put("home/.m2/toolchains.xml", "<toolchains/>");
     stage.put("home/.config/pip/pip.conf", "index-url = https://me:x@pypi.example/simple");
-    insta::assert_snapshot!(stage.drawn(&[], &[]), @r"
+    insta::assert_snapshot!(stage.drawn(&[], &[]), @"
     ReadOnly home/.cargo/bin
     Layered home/.cargo/registry
     ReadOnly home/.cargo/config.toml
     ReadOnly home/.rustup/toolchains
     Layered home/.npm/_cacache
+    ReadOnly home/.npmrc
     Layered home/.m2/repository
     ReadOnly home/.m2/toolchains.xml
     without home/.config/pip/pip.conf: it looks as if it held a secret
+    ");
+}
+
+#[test]
+fn certificates_that_settings_name_are_shown_with_them() {
+    let stage = Stage::new(&[]);
+    let certificate = "-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----\n";
+    let key = "-----BEGIN PRIVATE KEY-----\nMIID\n-----END PRIVATE KEY-----\n";
+    stage.put("beside/ca.crt", certificate);
+    stage.put("beside/both.crt", &format!("{certificate}{key}"));
+    stage.put("home/.ssh/ca", certificate);
+    let here = |text: &str| stage.here(text).into_string().unwrap();
+    stage.put("home/.config/pip/pip.conf", &here("[global]\ncert = @/beside/ca.crt\n"));
+    stage.put("home/.npmrc", &here("cafile=@/beside/both.crt\n"));
+    stage.put("home/.cargo/config.toml", &here("[http]\ncainfo = \"@/home/.ssh/ca\"\n"));
+    insta::assert_snapshot!(stage.drawn(&[], &[]), @"
+    ReadOnly home/.cargo/config.toml
+    ReadOnly home/.npmrc
+    ReadOnly home/.config/pip/pip.conf
+    ReadOnly beside/ca.crt
+    without home/.ssh/ca: it is or holds something that is never shown
+    without beside/both.crt: it holds more than certificates, or none
+    ");
+}
+
+#[test]
+fn credentials_inside_installations_are_hidden() {
+    let stage = Stage::new(&[
+        ("home/miniconda3/bin/conda", ""),
+        ("home/miniconda3/.condarc", "channels:\n  - https://conda.example/t/ab-12/corp\n"),
+        ("home/miniconda3/envs/a/pip.conf", "[global]\nindex-url = https://me:x@pypi.example/simple\n"),
+        ("home/miniconda3/envs/b/pip.conf", "[global]\nindex-url = https://pypi.example/simple\n"),
+        ("home/miniconda3/envs/b/conda-meta/state", "{\"env_vars\": {\"API_TOKEN\": \"x\"}}"),
+        ("home/.nvm/versions/node/v22/etc/npmrc", "//registry.example/:_authToken=x\n"),
+        ("home/.nvm/versions/node/v24/etc/npmrc", "registry=https://registry.example/\n"),
+        ("home/.local/share/fnm/node-versions/v22/installation/etc/npmrc", "_auth=x\n"),
+        ("home/.volta/tools/image/node/22/etc/npmrc", "_password=x\n"),
+        ("home/.asdf/installs/nodejs/22/etc/npmrc", "_authToken=x\n"),
+        ("home/.sdkman/candidates/maven/3/conf/settings.xml", "<password>x</password>"),
+    ]);
+    insta::assert_snapshot!(stage.drawn(&[], &[]), @"
+    ReadOnly home/.nvm
+    Hidden home/.nvm/versions/node/v22/etc/npmrc
+    ReadOnly home/.local/share/fnm
+    Hidden home/.local/share/fnm/node-versions/v22/installation/etc/npmrc
+    ReadOnly home/.volta/tools
+    Hidden home/.volta/tools/image/node/22/etc/npmrc
+    ReadOnly home/miniconda3
+    Hidden home/miniconda3/.condarc
+    Hidden home/miniconda3/envs/a/pip.conf
+    Hidden home/miniconda3/envs/b/conda-meta/state
+    ReadOnly home/.sdkman/candidates
+    Hidden home/.sdkman/candidates/maven/3/conf/settings.xml
+    ReadOnly home/.asdf
+    Hidden home/.asdf/installs/nodejs/22/etc/npmrc
+    without home/.nvm/versions/node/v22/etc/npmrc: it looks as if it held a secret
+    without home/.local/share/fnm/node-versions/v22/installation/etc/npmrc: it looks as if it held a secret
+    without home/.volta/tools/image/node/22/etc/npmrc: it looks as if it held a secret
+    without home/miniconda3/.condarc: it looks as if it held a secret
+    without home/miniconda3/envs/a/pip.conf: it looks as if it held a secret
+    without home/miniconda3/envs/b/conda-meta/state: it looks as if it held a secret
+    without home/.sdkman/candidates/maven/3/conf/settings.xml: it looks as if it held a secret
+    without home/.asdf/installs/nodejs/22/etc/npmrc: it looks as if it held a secret
     ");
 }
 

@@ -151,9 +151,9 @@ fn landlock() {
 fn other_rows() {
     let rows = [
         ("debian-12-vm", "cgroup", Status::Weak, "versions 1 and 2", "systemd.unified_cgroup_hierarchy=1"),
-        ("fedora-delegated", "cgroup", Status::Ok, "ours to divide, controllers: cpu memory pids", ""),
-        ("ubuntu-24.04", "cgroup", Status::Weak, "not ours to divide", "Delegate=yes"),
-        ("docker", "cgroup", Status::Weak, "not ours to divide", "for the container itself"),
+        ("fedora-delegated", "cgroup", Status::Ok, "jails have their own", ""),
+        ("ubuntu-24.04", "cgroup", Status::Weak, "not ours to hand on", "Delegate=yes"),
+        ("docker", "cgroup", Status::Weak, "not ours to hand on", "for the container itself"),
         ("gvisor", "cgroup", Status::Weak, "version 1", "for the container itself"),
         ("ubuntu-24.04", "apparmor", Status::Note, "only for programs with a profile", ""),
         ("docker", "apparmor", Status::Note, "docker-default (enforce)", ""),

@@ -23,7 +23,7 @@ fn gvisor() -> Machine {
 #[test]
 fn a_machine_in_good_order() {
     let report = Report::of(&machine("debian-12-vm"), &sites());
-    insta::assert_snapshot!(text(&report, false), @r#"
+    insta::assert_snapshot!(text(&report, false), @"
     kernel          ok       6.18.44 x86_64, Debian GNU/Linux 12 (bookworm), as user 1000
     landlock        ok       ABI 7
     userns          ok       entered, and our own user mapped into it
@@ -35,10 +35,10 @@ fn a_machine_in_good_order() {
     proc-mount      ok       mounted for a new process namespace
     seccomp         ok       can refuse and kill; no filter in force
     seccomp-notify  ok       available
-    cgroup          weak     versions 1 and 2 beside each other, not ours to divide, controllers: none
-                    expected a part of version 2 that is ours, with memory and pids
+    cgroup          weak     versions 1 and 2 beside each other; making a cgroup in /sys/fs/cgroup/memory/jobs/1 failed: No such file or directory (os error 2)
+                    expected cgroups for memory and pids that we may divide
                     remedy   add systemd.unified_cgroup_hierarchy=1 to the kernel command line and start the machine again
-                    lost     limits on memory and processes of a whole jail; limits on each process stay
+                    lost     limits by the kernel on memory and processes of a whole jail; a watchdog and limits on each process stay
     apparmor        ok       not in use
     yama            note     not in use: outside jails, processes of one user can trace each other
     container       ok       none recognised
@@ -53,8 +53,8 @@ fn a_machine_in_good_order() {
     clock           ok       plausible
 
     provider        native is possible here, and landlock
-    lost            limits on memory and processes of a whole jail; limits on each process stay
-    "#);
+    lost            limits by the kernel on memory and processes of a whole jail; a watchdog and limits on each process stay
+    ");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn ubuntu_with_restricted_user_namespaces() {
         },
     ];
     let report = Report::of(&ubuntu(), &Sites { config, ..sites() });
-    insta::assert_snapshot!(text(&report, false), @r#"
+    insta::assert_snapshot!(text(&report, false), @r"
     kernel          ok       6.8.0-45-generic x86_64, Ubuntu 24.04.1 LTS, as user 1000
     landlock        note     ABI 4
                     expected ABI 6 or later
@@ -91,10 +91,10 @@ fn ubuntu_with_restricted_user_namespaces() {
     proc-mount      missing  not tried: see above
     seccomp         ok       can refuse and kill; no filter in force
     seccomp-notify  ok       available
-    cgroup          weak     version 2, not ours to divide, controllers: memory pids
-                    expected a part of version 2 that is ours, with memory and pids
+    cgroup          weak     version 2; the memory controller of our cgroup is not ours to hand on
+                    expected cgroups for memory and pids that we may divide
                     remedy   systemd-run --user --scope -p Delegate=yes ringfence …
-                    lost     limits on memory and processes of a whole jail; limits on each process stay
+                    lost     limits by the kernel on memory and processes of a whole jail; a watchdog and limits on each process stay
     apparmor        note     this process runs under: unconfined; user namespaces only for programs with a profile
     yama            ok       scope 1
     container       ok       none recognised
@@ -121,15 +121,15 @@ fn ubuntu_with_restricted_user_namespaces() {
                     private System V memory and message queues
                     refusing device controls by Landlock (ABI 5)
                     abstract sockets and signals by Landlock (ABI 6)
-                    limits on memory and processes of a whole jail; limits on each process stay
-    "#);
+                    limits by the kernel on memory and processes of a whole jail; a watchdog and limits on each process stay
+    ");
 }
 
 #[test]
 fn gvisor_without_a_home() {
     let nowhere = Sites { state: Site::Unknown, runtime: Site::Unknown, ledger: Site::Unknown, ..sites() };
     let report = Report::of(&gvisor(), &nowhere);
-    insta::assert_snapshot!(text(&report, false), @r#"
+    insta::assert_snapshot!(text(&report, false), @"
     kernel          ok       4.19.0-gvisor x86_64, Alpine Linux v3.20, as user 0
     landlock        missing  ENOSYS: gVisor does not implement it
                     expected ABI 6 or later
@@ -147,10 +147,10 @@ fn gvisor_without_a_home() {
     proc-mount      missing  not tried: see above
     seccomp         ok       can refuse and kill; no filter in force
     seccomp-notify  ok       available
-    cgroup          weak     version 1, not ours to divide, controllers: none
-                    expected a part of version 2 that is ours, with memory and pids
+    cgroup          weak     version 1; making a cgroup in /sys/fs/cgroup/memory/ failed: No such file or directory (os error 2)
+                    expected cgroups for memory and pids that we may divide
                     remedy   set limits for the container itself, with its engine
-                    lost     limits on memory and processes of a whole jail; limits on each process stay
+                    lost     limits by the kernel on memory and processes of a whole jail; a watchdog and limits on each process stay
     apparmor        ok       not in use
     yama            note     not in use: outside jails, processes of one user can trace each other
     container       note     gVisor (/proc/version)
@@ -174,7 +174,7 @@ fn gvisor_without_a_home() {
     clock           ok       plausible
 
     provider        none is possible here: no jail can be made
-    "#);
+    ");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn text_from_outside_cannot_steer_a_terminal() {
     machine.signs.around =
         vec![jail::probe::Around { wall: jail::probe::Wall::Container(evil()), sign: "/proc/1/environ" }];
     machine.landlock = Landlock::NotActive;
-    machine.cgroup.controllers = vec![evil()];
+    machine.cgroup.missing = Some(evil());
     machine.bwrap = Bwrap::Found { path: evil().into(), version: evil(), setuid: true, works: Ok(()) };
     let evil_path = || PathBuf::from(format!("/{}", evil()));
     let sites = Sites {

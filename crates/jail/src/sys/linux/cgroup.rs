@@ -1,9 +1,8 @@
-//! Which cgroups are mounted, and whether a part of the unified tree is ours.
+//! Which cgroups are mounted, and whether jails can have some of their own.
 
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, accessat};
-
+use super::cgroups::{self, Wanted};
 use super::root::Root;
 use crate::probe::{Cgroup, Hierarchy};
 
@@ -11,16 +10,12 @@ pub(crate) fn cgroup(root: &Path) -> Cgroup {
     let root = Root(root);
     let mounts = root.text("/proc/self/mountinfo").unwrap_or_default();
     let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::read).collect();
-    let membership = root.text("/proc/self/cgroup").unwrap_or_default();
-    let own = own_directory(&mounts, &membership);
-    let offered = own.as_ref().and_then(|own| root.text(own.join("cgroup.controllers").to_str()?));
-    Cgroup {
-        hierarchy: hierarchy(&mounts),
-        writable: own.as_ref().is_some_and(|own| is_ours(&root.at(own))),
-        controllers: offered.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
-        own,
-    }
+    let missing = cgroups::unavailable(root, USUAL).map(|why| why.to_string());
+    Cgroup { hierarchy: hierarchy(&mounts), missing }
 }
+
+/// The limits of the built-in policy.
+const USUAL: Wanted = Wanted { memory: Some(3_000_000_000), processes: Some(1024) };
 
 /// One line of the table of mounts, as far as it concerns us.
 pub(super) struct Mount<'a> {
@@ -66,20 +61,6 @@ fn hierarchy(mounts: &[Mount<'_>]) -> Hierarchy {
     }
 }
 
-/// Where our own cgroup is seen, if the part of the tree that is mounted contains it.
-fn own_directory(mounts: &[Mount<'_>], membership: &str) -> Option<PathBuf> {
-    let own = Path::new(membership.lines().find_map(|line| line.strip_prefix("0::"))?);
-    mounts.iter().filter(|mount| mount.shows(None)).find_map(|mount| mount.seen(own))
-}
-
-/// What moving processes into children of our own takes: make directories, move, hand controllers down.
-fn is_ours(directory: &Path) -> bool {
-    ["", "cgroup.procs", "cgroup.subtree_control"].iter().all(|name| {
-        let path = if name.is_empty() { directory.to_owned() } else { directory.join(name) };
-        accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,25 +72,26 @@ mod tests {
     const PLAIN: &str = "27 1 254:0 / / rw - ext4 /dev/vda rw";
 
     #[test]
-    fn finds_our_own_place() {
+    fn finds_a_group_where_it_is_mounted() {
         let rows: &[(&[&str], &str, Hierarchy, Option<&str>)] = &[
-            (&[], "", Hierarchy::None, None),
-            (&[PLAIN, "not a line of the table"], "0::/", Hierarchy::None, None),
-            (&[PLAIN, WHOLE], "0::/a/b", Hierarchy::V2, Some("/sys/fs/cgroup/a/b")),
-            (&[WHOLE], "0::/", Hierarchy::V2, Some("/sys/fs/cgroup")),
-            (&[MEMORY], "4:memory:/a", Hierarchy::V1, None),
-            (&[MEMORY, UNIFIED], "4:memory:/a\n0::/b", Hierarchy::Hybrid, Some("/sys/fs/cgroup/unified/b")),
+            (&[], "/", Hierarchy::None, None),
+            (&[PLAIN, "not a line of the table"], "/", Hierarchy::None, None),
+            (&[PLAIN, WHOLE], "/a/b", Hierarchy::V2, Some("/sys/fs/cgroup/a/b")),
+            (&[WHOLE], "/", Hierarchy::V2, Some("/sys/fs/cgroup")),
+            (&[MEMORY], "/a", Hierarchy::V1, None),
+            (&[MEMORY, UNIFIED], "/b", Hierarchy::Hybrid, Some("/sys/fs/cgroup/unified/b")),
             // A part of the tree shows our place only if it contains it, by components.
-            (&[PART], "0::/ours/x", Hierarchy::V2, Some("/sys/fs/cgroup/x")),
-            (&[PART], "0::/ours-not/x", Hierarchy::V2, None),
+            (&[PART], "/ours/x", Hierarchy::V2, Some("/sys/fs/cgroup/x")),
+            (&[PART], "/ours-not/x", Hierarchy::V2, None),
             // Outside our own cgroup namespace.
-            (&[WHOLE], "0::/../other", Hierarchy::V2, None),
+            (&[WHOLE], "/../other", Hierarchy::V2, None),
         ];
-        for (lines, membership, kind, own) in rows {
+        for (lines, group, kind, seen) in rows {
             let mounts: Vec<_> = lines.iter().filter_map(|line| Mount::read(line)).collect();
             assert_eq!(hierarchy(&mounts), *kind, "{lines:?}");
-            let found = own_directory(&mounts, membership);
-            assert_eq!(found.as_deref(), own.map(Path::new), "{lines:?} {membership}");
+            let unified = mounts.iter().filter(|mount| mount.shows(None));
+            let found = unified.map(|mount| mount.seen(Path::new(group))).find_map(|seen| seen);
+            assert_eq!(found.as_deref(), seen.map(Path::new), "{lines:?} {group}");
         }
     }
 }

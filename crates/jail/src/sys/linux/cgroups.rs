@@ -20,7 +20,9 @@ use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, flock, mkdirat, ope
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, getpid, test_kill_process};
 
+pub(super) use self::place::Wanted;
 use self::place::{Controller, Place, Version, places};
+use super::root::Root;
 use crate::resources::{Bounds, Means};
 
 /// The cgroups of one jail. Removed when dropped.
@@ -73,6 +75,11 @@ pub(crate) enum Unavailable {
     Refused { directory: PathBuf, step: &'static str, errno: Errno },
 }
 
+/// Why the groups of a jail with these limits could not all be made; `None` if they could. Makes nothing.
+pub(super) fn unavailable(root: Root<'_>, limits: Wanted) -> Option<Unavailable> {
+    places(root, limits).1
+}
+
 impl Cgroups {
     /// Makes groups with the limits that are set, or says why the first of them could not be made.
     ///
@@ -86,7 +93,8 @@ impl Cgroups {
     ) -> (Self, Option<Unavailable>) {
         let processes = limits.processes.map(|count| count.saturating_add(others));
         let limits = &Limits { processes, ..limits.clone() };
-        let (found, mut missing) = places(limits);
+        let wanted = Wanted { memory: limits.memory, processes: limits.processes };
+        let (found, mut missing) = places(Root::of_this_machine(), wanted);
         let name =
             format!("{PREFIX}{}-{:016x}", getpid().as_raw_pid(), RandomState::new().build_hasher().finish());
         let paths = found.iter().map(|place| place.directory.join(&name));

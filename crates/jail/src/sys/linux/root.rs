@@ -8,6 +8,13 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Copy)]
 pub(super) struct Root<'a>(pub(super) &'a Path);
 
+impl Root<'static> {
+    /// This machine.
+    pub(super) fn of_this_machine() -> Self {
+        Self(Path::new("/"))
+    }
+}
+
 impl Root<'_> {
     /// The place of an absolute path.
     pub(super) fn at(self, path: &Path) -> PathBuf {

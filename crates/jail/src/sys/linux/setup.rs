@@ -81,6 +81,18 @@ fn loopback(script: &mut Script) {
     socket(script, libc::AF_INET, libc::SOCK_DGRAM, SCRATCH_FD);
     script.call(libc::SYS_ioctl, arguments![SCRATCH_FD, SET_FLAGS, request]);
     close(script, SCRATCH_FD);
+    free_low_ports(script);
+}
+
+/// Lets everybody in the jail's own network have ports below 1024: they belong to no service there. Where `/proc/sys` cannot be
+/// written, as in a container, they stay closed.
+fn free_low_ports(script: &mut Script) {
+    let path = script.text(c"/proc/sys/net/ipv4/ip_unprivileged_port_start");
+    let flags = libc::O_WRONLY | libc::O_CLOEXEC;
+    script.call(libc::SYS_openat, arguments![libc::AT_FDCWD, path, flags]).accept_any().into(SCRATCH_FD);
+    let zero = script.bytes(b"0");
+    script.call(libc::SYS_write, arguments![SCRATCH_FD, zero, 1]).only_if(SCRATCH_FD).accept_any();
+    script.call(libc::SYS_close, arguments![SCRATCH_FD]).only_if(SCRATCH_FD);
 }
 
 fn socket(script: &mut Script, family: i32, kind: i32, into: Register) {

@@ -1,11 +1,11 @@
 //! Where groups can be made.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use policy::Limits;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 
 use super::super::cgroup::Mount;
+use super::super::root::Root;
 use super::Unavailable;
 
 /// What a group can bound.
@@ -86,14 +86,21 @@ impl Version {
     }
 }
 
-/// Where the groups of a jail with these limits can be made, and why the first that is missing cannot.
-pub(super) fn places(limits: &Limits) -> (Vec<Place>, Option<Unavailable>) {
-    let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+/// What groups are to bound: memory in bytes and processes, as far as they are limited.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::sys::linux) struct Wanted {
+    pub(in crate::sys::linux) memory: Option<u64>,
+    pub(in crate::sys::linux) processes: Option<u64>,
+}
+
+/// Where the groups of a jail with these limits can be made, and why the first that is missing cannot. Nothing is made.
+pub(super) fn places(root: Root<'_>, limits: Wanted) -> (Vec<Place>, Option<Unavailable>) {
+    let membership = root.text("/proc/self/cgroup").unwrap_or_default();
     let wanted = [(Controller::Memory, limits.memory), (Controller::Pids, limits.processes)];
     let (mut found, mut missing) = (Vec::<Place>::new(), None);
     for (controller, limit) in wanted {
         let Some(limit) = limit else { continue };
-        match place(&membership, controller, limit) {
+        match place(root, &membership, controller, limit) {
             Ok(place) => match found.iter_mut().find(|other| other.directory == place.directory) {
                 Some(other) => other.controllers.extend(place.controllers),
                 None => found.push(place),
@@ -104,27 +111,30 @@ pub(super) fn places(limits: &Limits) -> (Vec<Place>, Option<Unavailable>) {
     (found, missing)
 }
 
-fn place(membership: &str, controller: Controller, limit: u64) -> Result<Place, Unavailable> {
-    let (version, own) = own(membership, controller).ok_or(Unavailable::NotMounted(controller))?;
+fn place(root: Root<'_>, membership: &str, controller: Controller, limit: u64) -> Result<Place, Unavailable> {
+    let (version, own) = own(root, membership, controller).ok_or(Unavailable::NotMounted(controller))?;
     let directory = match version {
         Version::Separate => own,
         Version::Unified => {
-            beneath_or_beside(&own, controller, limit).ok_or(Unavailable::NotHandedDown(controller))?
+            beneath_or_beside(root, &own, controller, limit).ok_or(Unavailable::NotHandedDown(controller))?
         }
     };
+    if let Err(errno) = accessat(CWD, root.at(&directory), Access::WRITE_OK, AtFlags::EACCESS) {
+        return Err(Unavailable::Refused { directory, step: "making a cgroup", errno });
+    }
     Ok(Place { directory, version, controllers: vec![controller] })
 }
 
 /// Our own group as far as a controller is concerned, and where it is seen.
-fn own(membership: &str, controller: Controller) -> Option<(Version, PathBuf)> {
+fn own(root: Root<'_>, membership: &str, controller: Controller) -> Option<(Version, PathBuf)> {
     let (names, group) = line_of(membership, controller)?;
     let group = Path::new(group);
     let (version, usual) = match names {
         "" => (Version::Unified, PathBuf::from(TREE)),
         names => (Version::Separate, Path::new(TREE).join(names)),
     };
-    let seen = || mounted(group, (version == Version::Separate).then_some(controller.word()));
-    Some((version, seen_at(&usual, group, version).or_else(seen)?))
+    let seen = || mounted(root, group, (version == Version::Separate).then_some(controller.word()));
+    Some((version, seen_at(root, &usual, group, version).or_else(seen)?))
 }
 
 /// `4:memory:/a` names its controllers; `0::/a` is where all others are.
@@ -137,32 +147,36 @@ fn line_of(membership: &str, controller: Controller) -> Option<(&str, &str)> {
 /// The usual place, if it is that: reading the table of mounts takes longer than making a group.
 ///
 /// A directory that is another group than ours bounds the jail all the same.
-fn seen_at(usual: &Path, group: &Path, version: Version) -> Option<PathBuf> {
+fn seen_at(root: Root<'_>, usual: &Path, group: &Path, version: Version) -> Option<PathBuf> {
     let path = usual.join(group.strip_prefix("/").ok()?);
     let inside = path.components().all(|part| part.as_os_str() != "..");
-    (inside && path.join(version.entrance()).exists()).then_some(path)
+    (inside && root.at(&path.join(version.entrance())).exists()).then_some(path)
 }
 
-fn mounted(group: &Path, controller: Option<&str>) -> Option<PathBuf> {
-    let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
+fn mounted(root: Root<'_>, group: &Path, controller: Option<&str>) -> Option<PathBuf> {
+    let table = root.text("/proc/self/mountinfo")?;
     let mounts = table.lines().filter_map(Mount::read);
     mounts.filter(|mount| mount.shows(controller)).find_map(|mount| mount.seen(group))
 }
 
 /// Controllers are handed down from a group without processes, so that is rarely ours; but the one above often is,
 /// beneath which we may then make a sister of ours. That must not be a way out of a bound on us.
-fn beneath_or_beside(own: &Path, controller: Controller, limit: u64) -> Option<PathBuf> {
-    if hands_down(own, controller) {
+fn beneath_or_beside(root: Root<'_>, own: &Path, controller: Controller, limit: u64) -> Option<PathBuf> {
+    if hands_down(root, own, controller) {
         return Some(own.to_owned());
     }
-    let above = own.parent().filter(|above| hands_down(above, controller))?;
-    let bound = fs::read_to_string(own.join(controller.bound())).ok()?;
+    let above = own.parent().filter(|above| hands_down(root, above, controller))?;
+    let bound = text(root, &own.join(controller.bound()))?;
     is_wider(bound.trim(), limit).then(|| above.to_owned())
 }
 
-fn hands_down(directory: &Path, controller: Controller) -> bool {
-    let handed = fs::read_to_string(directory.join("cgroup.subtree_control"));
-    handed.is_ok_and(|names| names.split_whitespace().any(|name| name == controller.word()))
+fn hands_down(root: Root<'_>, directory: &Path, controller: Controller) -> bool {
+    let handed = text(root, &directory.join("cgroup.subtree_control"));
+    handed.is_some_and(|names| names.split_whitespace().any(|name| name == controller.word()))
+}
+
+fn text(root: Root<'_>, path: &Path) -> Option<String> {
+    root.text(path.to_str()?)
 }
 
 fn is_wider(bound: &str, limit: u64) -> bool {
@@ -173,6 +187,8 @@ const TREE: &str = "/sys/fs/cgroup";
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -198,7 +214,7 @@ mod tests {
         let own = tree.path().join("app.slice/shell.scope");
         fs::create_dir_all(&own).unwrap();
         let write = |path: &str, text: &str| fs::write(tree.path().join(path), text).unwrap();
-        let find = |limit| beneath_or_beside(&own, Controller::Memory, limit);
+        let find = |limit| beneath_or_beside(Root::of_this_machine(), &own, Controller::Memory, limit);
         assert_eq!(find(10), None, "nothing is handed down");
         write("app.slice/cgroup.subtree_control", "cpu pids\n");
         assert_eq!(find(10), None, "another controller");
@@ -220,7 +236,7 @@ mod tests {
             fs::write(tree.path().join(group).join("tasks"), "").unwrap();
         }
         let ours = tree.path().join("ours");
-        let find = |group: &str| seen_at(&ours, Path::new(group), Version::Separate);
+        let find = |group: &str| seen_at(Root::of_this_machine(), &ours, Path::new(group), Version::Separate);
         assert_eq!(find("/inner"), Some(ours.join("inner")));
         for group in ["/../theirs", "/no/such", "relative", ""] {
             assert_eq!(find(group), None, "{group}");

@@ -14,7 +14,7 @@ use super::checkout::Purpose;
 use super::ground::{Permission, judge};
 use super::known::Identity;
 use super::names_lock::NamesGuard;
-use super::path::{Finder, Found, Spot, kind};
+use super::path::{Finder, Found, Spot, is_proc, kind};
 use super::{AbortOnPanic, Done, Shared, checkout, refused, settings, staging};
 use crate::launch::WriteResult;
 use crate::sys::linux::observe::call::{Notice, int};
@@ -273,6 +273,10 @@ impl<'a> CallerCall<'a> {
         if kind == FileType::Symlink {
             return Err(Errno::LOOP);
         }
+        // Who may read a file of `/proc` is decided when it is opened, by the process that opens it: that would be us.
+        if is_proc(object)? {
+            return Err(if flags.intersects(WRITES) { Errno::ROFS } else { Errno::ACCESS });
+        }
         // A lease, a device or a network may have it wait.
         self.guard.release();
         if kind == FileType::CharacterDevice && found.st_rdev == rustix::fs::makedev(5, 0) {
@@ -520,6 +524,9 @@ struct Opening {
     mode: u32,
     close: bool,
 }
+
+/// Flags with which an open file is written.
+const WRITES: OFlags = OFlags::WRONLY.union(OFlags::RDWR).union(OFlags::TRUNC);
 
 const DONE: Done = Done::Answered(Ok(()));
 

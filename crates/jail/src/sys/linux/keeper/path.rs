@@ -99,7 +99,7 @@ impl Finder<'_> {
     /// Where the link at a place leads; `None` if it is none, or nothing is there.
     pub(super) fn follow(&self, spot: &Spot) -> Result<Option<Found>, Errno> {
         let Some(to) = link(&spot.directory, &spot.name)? else { return Ok(None) };
-        if is_magic(&spot.directory)? {
+        if is_proc(&spot.directory)? {
             return self.object(&spot.directory, &spot.name).map(Some);
         }
         self.walk(&spot.directory, &to, Last::Follow).map(Some)
@@ -128,8 +128,9 @@ impl Finder<'_> {
                 return self.end(at, name, slash);
             }
             match link(&at, &name)? {
-                Some(_) if is_magic(&at)? && end => return self.object(&at, &name),
-                Some(_) if is_magic(&at)? => {
+                Some(_) if is_proc(&at)? && end => return self.object(&at, &name),
+                Some(_) if is_proc(&at)? => {
+                    self.may_follow(&at, &name)?;
                     at = rustix::fs::openat(&at, &name, DIRECTORY, Mode::empty())?;
                     self.shared.is_inside(&at)?;
                 }
@@ -160,7 +161,7 @@ impl Finder<'_> {
 
     /// `self` in `/proc` is whoever asks, and we are not meant.
     fn meant(&self, at: &OwnedFd, part: Vec<u8>) -> Result<Vec<u8>, Errno> {
-        if part != b"self" && part != b"thread-self" || !is_magic(at)? {
+        if part != b"self" && part != b"thread-self" || !is_proc(at)? {
             return Ok(part);
         }
         self.caller.process_inside().map(String::into_bytes)
@@ -169,12 +170,26 @@ impl Finder<'_> {
     /// What somebody has open, or where somebody is. What came from outside the jail can be used as it was given, and not
     /// be opened again.
     fn object(&self, directory: &OwnedFd, name: &CString) -> Result<Found, Errno> {
+        self.may_follow(directory, name)?;
         let object = rustix::fs::openat(directory, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&object)?.st_mode);
         if kind != FileType::Fifo {
             self.shared.is_inside(&object)?;
         }
         Ok(Found::Object(object))
+    }
+
+    /// Fails with `EACCES` unless the caller may follow a link of `/proc` itself: one of its own process, or of another that
+    /// the caller's user may trace. The kernel would ask whether we may. It shows the links of a process that its own user may not
+    /// trace, such as init, as root's.
+    fn may_follow(&self, directory: &OwnedFd, name: &CString) -> Result<(), Errno> {
+        let link = rustix::fs::statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+        let user = self.shared.about.user.uid;
+        if user != 0 && link.st_uid == user {
+            return Ok(());
+        }
+        let own = PathBuf::from("/proc").join(self.caller.process_inside()?);
+        if place(directory)?.starts_with(own) { Ok(()) } else { Err(Errno::ACCESS) }
     }
 }
 
@@ -187,9 +202,9 @@ fn link(directory: &OwnedFd, name: &CString) -> Result<Option<Vec<u8>>, Errno> {
     }
 }
 
-/// Whether links in a directory lead where no text says.
-fn is_magic(directory: &OwnedFd) -> Result<bool, Errno> {
-    Ok(rustix::fs::fstatfs(directory)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
+/// Returns true for what lies in `/proc`, where links lead where no text says.
+pub(super) fn is_proc(object: &OwnedFd) -> Result<bool, Errno> {
+    Ok(rustix::fs::fstatfs(object)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 
 /// The path of a directory, as the jail sees it: on a mount of the jail the kernel says it from its root on.

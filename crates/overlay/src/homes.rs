@@ -1,0 +1,192 @@
+//! Home directories that last: one for each project, as a layer over an empty directory.
+//!
+//! **Invariant.** A home belongs to one directory: its path and its inode. Another directory that comes to the same path has
+//! another home.
+//!
+//! **Invariant.** What lies in a home was put there by commands that are not trusted. It is entered by handle alone, and to be
+//! removed; programs of the host have no reason to look there.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::Read as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+use rustix::io::Errno;
+
+use crate::directory::{Directory, Look};
+use crate::error::{At as _, OverlayError};
+use crate::marks;
+use crate::store::{Kept, Lock, UPPER, WORK, give, remove_at};
+
+/// Where homes are.
+#[derive(Debug, Clone)]
+pub struct Homes {
+    path: PathBuf,
+}
+
+/// The home of one project.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// Its name.
+    pub id: String,
+    /// The directory that it belongs to.
+    pub workspace: PathBuf,
+    /// The inode of that directory.
+    inode: u64,
+    path: PathBuf,
+}
+
+impl Homes {
+    /// The homes in the directory of Ringfence's state.
+    #[must_use]
+    pub fn at(state: &Path) -> Self {
+        Self { path: state.join("homes") }
+    }
+
+    /// Every home, by its project. What is damaged belongs to no project.
+    pub fn list(&self) -> Result<Vec<Home>, OverlayError> {
+        let directory = match Directory::open(&self.path) {
+            Err(Errno::NOENT) => return Ok(Vec::new()),
+            other => other.at("cannot open", &self.path)?,
+        };
+        let names = directory.names().at("cannot read", &self.path)?;
+        let names = names.iter().filter_map(|name| name.to_str()).filter(|name| !name.starts_with('.'));
+        let mut homes: Vec<_> = names.map(|name| Home::open(&self.path, name)).collect();
+        homes.sort_by(|one, other| (&one.workspace, &one.id).cmp(&(&other.workspace, &other.id)));
+        Ok(homes)
+    }
+
+    /// The home of a directory, made if there is none yet, and the proof that no other command uses it.
+    pub fn begin(&self, workspace: &Path) -> Result<(Home, Lock), OverlayError> {
+        let like = Directory::open(workspace).and_then(|own| own.own()).at("cannot open", workspace)?;
+        let known = |home: &Home| home.workspace == workspace && home.inode == like.id().1;
+        if let Some(home) = self.list()?.into_iter().find(known) {
+            let lock = Lock::take(&home.path, &home.id)?;
+            return Ok((home, lock));
+        }
+        self.make(workspace, &like)
+    }
+
+    /// Removes a home with everything in it.
+    pub fn remove(&self, home: &Home) -> Result<(), OverlayError> {
+        let lock = Lock::take(&home.path, &home.id)?;
+        remove_at(&self.path, &home.id, lock)
+    }
+
+    fn make(&self, workspace: &Path, like: &Look) -> Result<(Home, Lock), OverlayError> {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.path);
+        made.map_err(|error| raw_errno(&error)).at("cannot make", &self.path)?;
+        let store = Directory::open(&self.path).at("cannot open", &self.path)?;
+        let id = loop {
+            let id = format!("{:016x}", RandomState::new().hash_one(std::process::id()))[..8].to_owned();
+            if store.make(&id, 0o700).at("cannot make", &self.path.join(&id))? {
+                break id;
+            }
+        };
+        let path = self.path.join(&id);
+        let home = Home { id, workspace: workspace.to_owned(), inode: like.id().1, path };
+        let lock = Lock::take(&home.path, &home.id)?;
+        match home.fill(like) {
+            Ok(()) => Ok((home, lock)),
+            // It holds nothing, and no command knows of it.
+            Err(error) => remove_at(&self.path, &home.id, lock).and(Err(error)),
+        }
+    }
+}
+
+impl Home {
+    fn open(homes: &Path, id: &str) -> Self {
+        let path = homes.join(id);
+        let read = || -> Option<(u64, PathBuf)> {
+            let file = Directory::open(&path).ok()?.file(OsStr::new(PROJECT)).ok()?;
+            let mut text = Vec::new();
+            file.take(LONGEST).read_to_end(&mut text).ok()?;
+            let at = text.iter().position(|byte| *byte == b'\n')?;
+            let inode = std::str::from_utf8(&text[..at]).ok()?.parse().ok()?;
+            Some((inode, PathBuf::from(OsString::from_vec(text[at + 1..].to_vec()))))
+        };
+        let (inode, workspace) = read().unwrap_or_default();
+        Self { id: id.to_owned(), workspace, inode, path }
+    }
+
+    /// Where it appears, outside an empty directory, and where its files are.
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        Kept { path: self.path.join(SEEN), directory: self.path.join(LAYER) }
+    }
+
+    /// Returns true if the directory that it belongs to is gone, or another one has its path.
+    #[must_use]
+    pub fn is_orphan(&self) -> bool {
+        let found = Directory::open(&self.workspace).and_then(|own| own.own());
+        !found.is_ok_and(|found| found.id().1 == self.inode)
+    }
+
+    /// Makes its directories. They belong to the owner of the project, as whom commands see themselves.
+    fn fill(&self, like: &Look) -> Result<(), OverlayError> {
+        let made = || -> Result<Directory, Errno> {
+            let own = Directory::open(&self.path)?;
+            let make = |above: &Directory, name: &str| -> Result<Directory, Errno> {
+                above.make(name, 0o700)?;
+                let made = above.enter(OsStr::new(name))?;
+                give(&made, like)?;
+                rustix::fs::fchmod(&made, Mode::from_raw_mode(0o700))?;
+                Ok(made)
+            };
+            make(&own, SEEN)?;
+            let layer = make(&own, LAYER)?;
+            make(&layer, WORK)?;
+            make(&layer, UPPER)
+        };
+        let upper = made().at("cannot make", &self.path)?;
+        if !marks::can_be_kept(&upper) {
+            return Err(OverlayError::NoMarks(self.path.clone()));
+        }
+        let path = self.path.join(PROJECT);
+        let text = [format!("{}\n", self.inode).as_bytes(), self.workspace.as_os_str().as_bytes()].concat();
+        fs::write(&path, text).map_err(|error| raw_errno(&error)).at("cannot write", &path)
+    }
+}
+
+fn raw_errno(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+const PROJECT: &str = "project";
+const SEEN: &str = "home";
+const LAYER: &str = "layer";
+const LONGEST: u64 = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_directory_has_a_home_of_its_own() {
+        let stage = tempfile::tempdir().unwrap();
+        let (one, other) = (stage.path().join("one"), stage.path().join("other"));
+        fs::create_dir(&one).unwrap();
+        fs::create_dir(&other).unwrap();
+        let homes = Homes::at(&stage.path().join("state"));
+        let (first, lock) = homes.begin(&one).unwrap();
+        assert!(matches!(homes.begin(&one), Err(OverlayError::Busy(_))));
+        assert!(matches!(homes.remove(&first), Err(OverlayError::Busy(_))));
+        let (second, _) = homes.begin(&other).unwrap();
+        assert_ne!(first.id, second.id);
+        drop(lock);
+        let (again, _) = homes.begin(&one).unwrap();
+        assert_eq!(again.id, first.id);
+        // Another directory at the same path; the old one is kept, so that its inode is not given again.
+        fs::rename(&one, stage.path().join("old")).unwrap();
+        fs::create_dir(&one).unwrap();
+        let (new, _) = homes.begin(&one).unwrap();
+        assert!(new.id != first.id && first.is_orphan() && !new.is_orphan());
+        assert_eq!(homes.list().unwrap().len(), 3);
+        homes.remove(&first).unwrap();
+        assert_eq!(homes.list().unwrap().len(), 2);
+    }
+}
