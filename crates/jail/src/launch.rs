@@ -200,7 +200,9 @@ fn hold_with(
     spec: &Spec,
     command: &Command,
 ) -> Result<Held, JailError> {
-    let spec = &spec.toolchains.put_into(spec, provider);
+    let mut whole = spec.clone();
+    whole.close_parents();
+    let spec = &whole.toolchains.put_into(&whole, provider);
     let spec = match provider {
         Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
         // Landlock cannot protect a part of what may be changed.

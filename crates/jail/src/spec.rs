@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use policy::{Limits, Protected};
@@ -44,6 +45,8 @@ pub struct Spec {
     pub limits: Limits,
     /// The least enforcement that is accepted. Below it nothing starts.
     pub require: Require,
+    /// Directories of private space that only lead to views, see [`Spec::close_parents`].
+    pub(crate) parents: Vec<PathBuf>,
 }
 
 /// One path as seen from inside.
@@ -126,6 +129,7 @@ impl Spec {
             environment: Vec::new(),
             limits,
             require: Require::FULL,
+            parents: Vec::new(),
         }
     }
 
@@ -158,6 +162,37 @@ impl Spec {
         let kept = kept.into_iter().map(|path| View { path, mode: Mode::ReadOnly });
         let views = self.views.iter().cloned().chain(kept).collect();
         Cow::Owned(Self { views, ..self.clone() })
+    }
+
+    /// Closes the directories of private space that only lead to views: what is written beside a view would be gone with the jail.
+    ///
+    /// Hidden names of the home stay open, because settings and caches lie there, and so does what toolchains have views in.
+    pub(crate) fn close_parents(&mut self) {
+        let others = self.toolchains.views.iter().map(|view| &view.path);
+        let others: Vec<_> = others.chain(self.toolchains.links.iter().map(|(link, _)| link)).collect();
+        let parents = self.views.iter().filter_map(|view| {
+            let top = self.private_above(&view.path)?;
+            let first = view.path.strip_prefix(top).ok()?.iter().next()?;
+            let mut parents: Vec<_> =
+                view.path.ancestors().skip(1).take_while(|above| *above != top).collect();
+            parents.retain(|parent| others.iter().all(|other| !other.starts_with(parent)));
+            let settings = top == self.home && first.as_bytes().starts_with(b".");
+            parents.pop().filter(|_| !settings).map(Path::to_owned)
+        });
+        let mut parents: Vec<_> = parents.collect();
+        parents.sort();
+        parents.dedup();
+        self.parents = parents;
+    }
+
+    /// The private space that a path lies in, unless a view is nearer.
+    fn private_above(&self, path: &Path) -> Option<&Path> {
+        let fixed = ["/tmp", "/var/tmp", "/dev/shm"].map(Path::new).into_iter();
+        let own = fixed.chain([self.home.as_path()]).map(|path| (path, true));
+        let views = self.views.iter().map(|view| (view.path.as_path(), view.mode == Mode::Private));
+        let around = own.chain(views).filter(|(around, _)| *around != path && path.starts_with(around));
+        let nearest = around.max_by_key(|(around, _)| around.as_os_str().len());
+        nearest.filter(|(_, private)| *private).map(|(path, _)| path)
     }
 
     /// Chooses the network.

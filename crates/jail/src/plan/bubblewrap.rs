@@ -122,8 +122,8 @@ impl Words {
             self.handle("--file", Handle::Last(text.clone()));
             self.to(path);
         }
-        let empty =
-            plan.mounts.iter().filter(|mount| mount.kind == Kind::Void).map(|mount| mount.path.as_path());
+        let empty = plan.mounts.iter().filter(|mount| matches!(mount.kind, Kind::Void | Kind::Parent));
+        let empty = empty.map(|mount| mount.path.as_path());
         let whole = ["/proc", "/dev", "/"].map(Path::new);
         empty.chain(whole).for_each(|path| self.option("--remount-ro", [path]));
     }
@@ -157,6 +157,7 @@ impl Words {
             Kind::Layered { .. } | Kind::Device | Kind::Terminals => {}
             Kind::Scratch => self.space(path, mode(mount), plan.scratch),
             Kind::Void => self.space(path, 0o555, 4096),
+            Kind::Parent => self.space(path, 0o755, 4096),
             Kind::Blank => {
                 self.handle("--ro-bind-data", Handle::Text(Vec::new()));
                 self.to(path);

@@ -56,6 +56,7 @@ impl fmt::Display for Kind {
             Self::Layered { .. } => "layered",
             Self::Device => "device",
             Self::Scratch => "scratch",
+            Self::Parent => "parent",
             Self::Void => "void",
             Self::Blank => "blank",
             Self::Processes => "processes",

@@ -44,6 +44,8 @@ pub enum Kind {
     Device,
     /// Private space that can be written.
     Scratch,
+    /// A directory of the jail's own in private space that only leads to views. Nothing can be made in it.
+    Parent,
     /// An empty directory that cannot be written.
     Void,
     /// An empty file that cannot be written.
@@ -126,6 +128,9 @@ pub(super) fn mounts(spec: Option<&Spec>, host: &Host, identity: &Identity) -> V
     let views = spec.into_iter().flat_map(|spec| &spec.views);
     let views = views.filter_map(|view| Some((view.path.clone(), seen(view, host)?)));
     kinds.extend(views.map(place));
+    for path in spec.into_iter().flat_map(|spec| &spec.parents) {
+        kinds.entry(path.clone().into_os_string()).or_insert(Kind::Parent);
+    }
     let (mut done, mut made): (Vec<Mount>, HashSet<PathBuf>) = Default::default();
     for (path, kind) in kinds {
         let path = PathBuf::from(path);
@@ -210,7 +215,7 @@ fn makes(path: &Path, kind: Kind, done: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
     let around = done.iter().rev().find(|mount| beneath(path, &mount.path));
     let from = match around.map(|mount| mount.kind) {
         None => Path::new("/"),
-        Some(Kind::Scratch | Kind::Void) => around.map_or(Path::new("/"), |mount| &mount.path),
+        Some(Kind::Scratch | Kind::Void | Kind::Parent) => around.map_or(Path::new("/"), |mount| &mount.path),
         Some(_) => return Vec::new(),
     };
     let mut made: Vec<_> = parents(path, from).map(|path| (path, Skeleton::Directory(0o755))).collect();

@@ -108,7 +108,11 @@ pub(super) fn steps(
         steps.extend(mount.makes.iter().cloned().map(made));
         steps.push(mounted(mount, mounts, prepared));
     }
-    let hollow = mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, mounts));
+    let hollow = mounts.iter().filter(|mount| match mount.kind {
+        Kind::Parent => true,
+        Kind::Void => holds_others(mount, mounts),
+        _ => false,
+    });
     steps.extend(hollow.map(|mount| Step::Lock { path: inside(&mount.path) }));
     steps
 }
@@ -141,6 +145,8 @@ fn mounted(mount: &Mount, all: &[Mount], prepared: &Prepared<'_>) -> Step {
         // Where the root has the directory, it is part of the one private file system and shares its size.
         Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
         Kind::Scratch => Step::Fresh { path },
+        // It lies in private space, where everything is made.
+        Kind::Parent => Step::Scratch { path },
         Kind::Void if holds_others(mount, all) => Step::Fresh { path },
         Kind::Void => Step::Empty { path, of: VOID.to_owned() },
         Kind::Blank => Step::Empty { path, of: BLANK.to_owned() },
