@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use config::{JailSettings, Jailing, Problems, Settings};
@@ -110,6 +111,7 @@ pub(crate) fn prepare(
     let sight = Sight { workspace, home: &home, git: &git, repository, project, own: &own, environment };
     let mut spec = spec::spec(&settings, sight)?;
     spec.toolchains = toolchains;
+    spec.forbidden = Some(Arc::clone(&policy.forbidden));
     let notes = note.filter(|_| git::is_worth_saying(&found, args)).into_iter().collect();
     let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
     // No shell reads the words first; one that is among them says itself which it is.
@@ -241,7 +243,7 @@ impl Run {
     }
 
     fn tried(
-        &self,
+        &mut self,
         early: Early,
         args: &RunArgs,
         without_jail: bool,
@@ -253,6 +255,7 @@ impl Run {
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
         }
+        self.look()?;
         match (jailed::hold(self, early, args), &self.settings.jailing) {
             (Ok((held, doors)), _) => jailed::follow(self, held, doors, args, terminal),
             (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) if without_jail => {
@@ -261,6 +264,14 @@ impl Run {
             }
             (Err(NoJail::Unavailable(failure) | NoJail::Refused(failure)), _) => Err(self.refuse(failure)),
         }
+    }
+
+    /// Looks for forbidden names in what the command would see.
+    pub(crate) fn look(&mut self) -> Result<(), Failure> {
+        self.spec.look().map_err(|conflict| {
+            let failure = Failure::coded(conflict.code(), conflict.to_string()).hint(conflict.hint());
+            self.refuse(failure.exit(Exit::NoJail))
+        })
     }
 
     /// Records that nothing is started, and why.

@@ -202,9 +202,18 @@ fn hold_with(
 ) -> Result<Held, JailError> {
     let mut whole = spec.clone();
     whole.close_parents();
+    match provider {
+        Provider::Native | Provider::Bubblewrap => whole.look()?,
+        // Landlock cannot hide a part of what it shows.
+        Provider::Landlock => whole.masks.clear(),
+    }
     let spec = &whole.toolchains.put_into(&whole, provider);
     let spec = match provider {
-        Provider::Native | Provider::Bubblewrap => spec.keeping(kept(spec)),
+        Provider::Native | Provider::Bubblewrap => {
+            let mut kept = kept(spec);
+            kept.retain(|path| spec.masks.iter().all(|mask| !path.starts_with(&mask.path)));
+            spec.keeping(kept)
+        }
         // Landlock cannot protect a part of what may be changed.
         Provider::Landlock => Cow::Borrowed(spec),
     };

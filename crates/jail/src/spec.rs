@@ -5,10 +5,13 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use policy::floor::Forbidden;
 use policy::{Limits, Protected};
 
 use crate::enforcement::Require;
+use crate::plan::{Conflict, Mask};
 use crate::toolchain;
 
 /// A jail as data.
@@ -45,6 +48,11 @@ pub struct Spec {
     pub limits: Limits,
     /// The least enforcement that is accepted. Below it nothing starts.
     pub require: Require,
+    /// Names that cannot be read or changed where they exist when the command starts, in any view of this spec but those of
+    /// toolchains. `None`: there are none, or they have been looked for.
+    pub forbidden: Option<Arc<Forbidden>>,
+    /// Where such names are, see [`Spec::look`].
+    pub masks: Vec<Mask>,
     /// Directories of private space that only lead to views, see [`Spec::close_parents`].
     pub(crate) parents: Vec<PathBuf>,
 }
@@ -129,6 +137,8 @@ impl Spec {
             environment: Vec::new(),
             limits,
             require: Require::FULL,
+            forbidden: None,
+            masks: Vec::new(),
             parents: Vec::new(),
         }
     }
@@ -162,6 +172,16 @@ impl Spec {
         let kept = kept.into_iter().map(|path| View { path, mode: Mode::ReadOnly });
         let views = self.views.iter().cloned().chain(kept).collect();
         Cow::Owned(Self { views, ..self.clone() })
+    }
+
+    /// Looks for forbidden names in the views, which is done when a jail is made if it was not done before. Views that are added later are
+    /// not looked through.
+    pub fn look(&mut self) -> Result<(), Conflict> {
+        if self.forbidden.is_some() {
+            self.masks = crate::sys::masks(self)?;
+            self.forbidden = None;
+        }
+        Ok(())
     }
 
     /// Closes the directories of private space that only lead to views: what is written beside a view would be gone with the jail.

@@ -57,6 +57,8 @@ impl fmt::Display for Kind {
             Self::Device => "device",
             Self::Scratch => "scratch",
             Self::Parent => "parent",
+            Self::Mask { directory: true } => "masked directory",
+            Self::Mask { directory: false } => "masked file",
             Self::Void => "void",
             Self::Blank => "blank",
             Self::Processes => "processes",
