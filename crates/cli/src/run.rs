@@ -70,6 +70,8 @@ pub(crate) struct Run {
     pub(crate) line: String,
     pub(crate) journal: Journal,
     notes: Vec<String>,
+    /// Where looks for forbidden names are remembered.
+    looks: Option<PathBuf>,
     /// Where its changes go, if not to the real files.
     overlay: Option<Layered>,
 }
@@ -122,7 +124,8 @@ pub(crate) fn prepare(
     let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
     let overlay = overlay.transpose()?;
     overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
-    let run = Run { settings, spec, cwd, line, journal, notes, overlay };
+    let looks = state.map(|state| state.join("ringfence/looks"));
+    let run = Run { settings, spec, cwd, line, journal, notes, looks, overlay };
     Ok((run, Origin { around, policy, home, own }))
 }
 
@@ -268,7 +271,7 @@ impl Run {
 
     /// Looks for forbidden names in what the command would see.
     pub(crate) fn look(&mut self) -> Result<(), Failure> {
-        self.spec.look().map_err(|conflict| {
+        self.spec.look(self.looks.as_deref()).map_err(|conflict| {
             let failure = Failure::coded(conflict.code(), conflict.to_string()).hint(conflict.hint());
             self.refuse(failure.exit(Exit::NoJail))
         })

@@ -203,7 +203,7 @@ fn hold_with(
     let mut whole = spec.clone();
     whole.close_parents();
     match provider {
-        Provider::Native | Provider::Bubblewrap => whole.look()?,
+        Provider::Native | Provider::Bubblewrap => whole.look(None)?,
         // Landlock cannot hide a part of what it shows.
         Provider::Landlock => whole.masks.clear(),
     }

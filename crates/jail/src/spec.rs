@@ -175,10 +175,10 @@ impl Spec {
     }
 
     /// Looks for forbidden names in the views, which is done when a jail is made if it was not done before. Views that are added later are
-    /// not looked through.
-    pub fn look(&mut self) -> Result<(), Conflict> {
+    /// not looked through. What was found is remembered in `cache`, a directory that no view shows.
+    pub fn look(&mut self, cache: Option<&Path>) -> Result<(), Conflict> {
         if self.forbidden.is_some() {
-            self.masks = crate::sys::masks(self)?;
+            self.masks = crate::sys::masks(self, cache)?;
             self.forbidden = None;
         }
         Ok(())

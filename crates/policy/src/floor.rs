@@ -93,6 +93,8 @@ pub struct Forbidden {
     exempt: Vec<(PathIndex, Box<[bool]>)>,
     /// Directories outside the workspace: what they are called themselves, and what they lie in, does not count.
     tops: Vec<PathBuf>,
+    /// Everything that the answers depend on.
+    text: Vec<u8>,
     /// For the files that commands name; where it is not known, they are not looked at.
     workspace: Option<PathBuf>,
 }
@@ -111,6 +113,8 @@ impl Forbidden {
             reasons: patterns.iter().map(reason).collect(),
             exempt: Vec::new(),
             tops: Vec::new(),
+            text: format!("{:?}\n", patterns.iter().map(|(pattern, _)| pattern.text()).collect::<Vec<_>>())
+                .into_bytes(),
             workspace: None,
         })
     }
@@ -124,7 +128,9 @@ impl Forbidden {
     ) -> Result<Self, GlobError> {
         if !patterns.is_empty() {
             let wide: Vec<_> = patterns.iter().map(|pattern| (pattern, Reach::Wide)).collect();
-            let yields = (0..self.reasons.len()).map(yields).collect();
+            let yields: Box<[bool]> = (0..self.reasons.len()).map(yields).collect();
+            let texts: Vec<_> = patterns.iter().map(PathPattern::text).collect();
+            self.text.extend(format!("{texts:?} {yields:?}\n").into_bytes());
             self.exempt.push((PathIndex::new(&wide, Case::Exact)?, yields));
         }
         Ok(self)
@@ -134,7 +140,14 @@ impl Forbidden {
     #[must_use]
     pub fn beneath(mut self, tops: impl IntoIterator<Item = PathBuf>) -> Self {
         self.tops.extend(tops);
+        self.text.extend(format!("{:?}\n", self.tops).into_bytes());
         self
+    }
+
+    /// Everything that its answers depend on: two with the same text give the same answers.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.text
     }
 
     /// Looks at the files that commands name, too.

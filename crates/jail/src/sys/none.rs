@@ -129,7 +129,7 @@ pub(crate) fn sight(spec: &Spec) -> Result<Sight, Conflict> {
     Err(Conflict::Missing(spec.workspace.clone()))
 }
 
-pub(crate) fn masks(_: &Spec) -> Result<Vec<Mask>, Conflict> {
+pub(crate) fn masks(_: &Spec, _: Option<&Path>) -> Result<Vec<Mask>, Conflict> {
     Ok(Vec::new())
 }
 

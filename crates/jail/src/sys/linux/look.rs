@@ -1,24 +1,26 @@
 //! Looks for forbidden names in what a jail would show of the host.
 //!
-//! Every directory is opened from the one that it was found in, and no link is followed on the way. What cannot be looked through is
-//! treated as if its name were forbidden.
+//! Every directory is opened beneath the view that it lies in, without links on the way. What cannot be looked through is treated as if
+//! its name were forbidden. Directories that have not changed since they were listed are not listed again, see [`cache`].
 
+mod cache;
 mod links;
 mod merged;
 
+use std::collections::VecDeque;
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use policy::floor::Forbidden;
 use policy::{Location, Siblings};
-use rustix::fs::{AtFlags, CWD, FileType, Mode as Bits, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags};
 use rustix::io::Errno;
 
 use crate::plan::{Conflict, Mask};
-use crate::spec::{Mode, Spec};
+use crate::spec::{Mode, Spec, View};
+use cache::{Cache, Known, Stamp};
 use merged::Layers;
 
 /// Directories that are not looked through unless their own name is forbidden, and why. What lies in them can be read. A repository, `.git`, is
@@ -30,16 +32,17 @@ const SKIPPED: &[(&str, &str)] = &[
 
 /// More mounts than this make a jail slow to start, and nobody has meant them.
 const MOST_MASKS: usize = 2000;
-/// Below this, and in longer paths, a directory is masked instead of looked through.
-const DEEPEST: usize = 128;
+/// A directory with a longer path is masked instead of looked through: what lies in it could not be mounted on.
 const LONGEST: usize = 3800;
 
-/// The files and directories with forbidden names that the spec would show.
-pub(crate) fn masks(spec: &Spec) -> Result<Vec<Mask>, Conflict> {
+/// The files and directories with forbidden names that the spec would show. What was found is remembered in a directory that no jail
+/// shows, if there is one.
+pub(crate) fn masks(spec: &Spec, cache: Option<&Path>) -> Result<Vec<Mask>, Conflict> {
     let Some(forbidden) = &spec.forbidden else { return Ok(Vec::new()) };
-    let mut look = Look { spec, forbidden, found: Vec::new(), links: Vec::new(), space: vec![0; 32 << 10] };
+    let mut look =
+        Look { spec, forbidden, found: Vec::new(), links: Vec::new(), space: Vec::with_capacity(SPACE) };
     for view in spec.views.iter().filter(|view| view.mode.shows_host()) {
-        look.view(&view.path)?;
+        look.view(view, cache)?;
     }
     look.follow_links();
     links::add_second_names(&mut look)?;
@@ -49,15 +52,15 @@ pub(crate) fn masks(spec: &Spec) -> Result<Vec<Mask>, Conflict> {
     found.sort_by(|one, other| one.path.cmp(&other.path));
     // What lies in a masked directory is masked with it.
     found.dedup_by(|mask, before| mask.path.starts_with(&before.path));
-    if let Some(view) = spec
-        .views
-        .iter()
-        .find(|view| view.mode.shows_host() && found.iter().any(|mask| view.path.starts_with(&mask.path)))
-    {
+    let mut shown = spec.views.iter().filter(|view| view.mode.shows_host());
+    if let Some(view) = shown.find(|view| found.iter().any(|mask| view.path.starts_with(&mask.path))) {
         return Err(Conflict::Forbidden(view.path.clone()));
     }
     if found.len() > MOST_MASKS { Err(too_many(&found)) } else { Ok(found) }
 }
+
+/// Room for what the kernel lists at once.
+const SPACE: usize = 32 << 10;
 
 /// Names the directory with most of them.
 fn too_many(found: &[Mask]) -> Conflict {
@@ -80,15 +83,6 @@ struct Look<'a> {
     space: Vec<u8>,
 }
 
-/// A directory that is still to be looked through.
-struct Directory {
-    /// Where it is opened from.
-    parents: Layers<Arc<OwnedFd>>,
-    name: CString,
-    path: PathBuf,
-    depth: usize,
-}
-
 /// What a directory has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EntryKind {
@@ -98,19 +92,71 @@ enum EntryKind {
     File,
 }
 
+/// A directory that is still to be looked through.
+struct Directory {
+    /// Its path below the view; `.` is the view itself.
+    below: CString,
+    /// Its place in what is known from before.
+    known: Option<usize>,
+    /// Whether it is seen through a layer.
+    through: bool,
+}
+
+/// What was found in a directory.
+#[derive(Default)]
+struct Listed {
+    stamp: Option<Stamp>,
+    /// Forbidden names.
+    found: Vec<(CString, EntryKind)>,
+    /// Directories to go on with.
+    children: Vec<Directory>,
+    /// Whether the directory itself is masked, because it cannot be looked through.
+    closed: bool,
+}
+
 impl Look<'_> {
-    fn view(&mut self, path: &Path) -> Result<(), Conflict> {
-        let location = self.location(path)?;
-        if path != self.spec.workspace && self.forbidden.holds(&location) {
-            return Err(Conflict::Forbidden(path.to_owned()));
+    fn view(&mut self, view: &View, cache: Option<&Path>) -> Result<(), Conflict> {
+        let top = &view.path;
+        if *top != self.spec.workspace && self.forbidden.holds(&self.location(top)?) {
+            return Err(Conflict::Forbidden(top.clone()));
         }
-        let name = CString::new(path.as_os_str().as_bytes()).map_err(|_| failed(path, Errno::INVAL))?;
-        let upper = merged::upper(self.spec, path).map_err(|errno| failed(path, errno))?;
-        let parents = Layers { lower: None, upper: upper.map(Arc::new) };
-        let mut pending = vec![Directory { parents, name, path: path.to_owned(), depth: 0 }];
-        while let Some(directory) = pending.pop() {
-            self.directory(directory, &mut pending)?;
+        let layers = match Layers::of(self.spec, top) {
+            // A view of a file.
+            Err(Errno::NOTDIR) => return Ok(()),
+            layers => layers.map_err(|errno| failed(top, errno))?,
+        };
+        let cache = cache
+            .filter(|_| !layers.are_two())
+            .map(|directory| Cache::of(directory, self.spec, self.forbidden, top));
+        let known = cache.as_ref().map(Cache::read).unwrap_or_default();
+        let known = known.checked(&layers.lower);
+        if known.is_all() {
+            known.each(|below, name, kind| self.add(top, below, name, kind));
+            return Ok(());
         }
+        let mut written = cache.as_ref().map(Cache::begin);
+        let mut pending =
+            VecDeque::from([Directory { below: c".".to_owned(), known: known.top(), through: true }]);
+        while let Some(directory) = pending.pop_front() {
+            let listed = match directory.known.and_then(|known_at| known.listed(known_at)) {
+                Some(listed) => listed,
+                None => self
+                    .list(top, &layers, &known, &directory)
+                    .map_err(|errno| failed(&joined(top, &directory.below), errno))?,
+            };
+            if listed.closed {
+                self.found.push(Mask { path: joined(top, &directory.below), directory: true, id: None });
+            }
+            for (name, kind) in &listed.found {
+                self.add(top, &directory.below, name, *kind);
+            }
+            if let Some(written) = &mut written {
+                written.add(&directory.below, &listed);
+            }
+            pending.extend(listed.children);
+        }
+        // Without it the next look takes longer.
+        let _unsaved = written.zip(cache).map(|(written, cache)| cache.save(written));
         Ok(())
     }
 
@@ -118,61 +164,59 @@ impl Look<'_> {
         Location::new(&self.spec.workspace, path).map_err(|_| Conflict::NotAbsolute(path.to_owned()))
     }
 
-    fn directory(&mut self, directory: Directory, pending: &mut Vec<Directory>) -> Result<(), Conflict> {
-        let Directory { parents, name, path, depth } = directory;
-        if depth > DEEPEST || path.as_os_str().len() > LONGEST {
-            self.found.push(Mask { path, directory: true, id: None });
-            return Ok(());
+    fn add(&mut self, top: &Path, below: &std::ffi::CStr, name: &std::ffi::CStr, kind: EntryKind) {
+        // An empty name is the directory itself.
+        let directory = joined(top, below);
+        let path =
+            if name.is_empty() { directory } else { directory.join(OsStr::from_bytes(name.to_bytes())) };
+        match kind {
+            EntryKind::Link => self.links.push(path),
+            _ => self.found.push(Mask { path, directory: kind == EntryKind::Directory, id: None }),
         }
-        let opened = if depth == 0 {
-            open(None, &name).map(|lower| Layers { lower: Some(lower), upper: parents.upper.clone() })
-        } else {
-            parents.open(&name)
-        };
-        let layers = match opened {
-            Ok(layers) => layers,
-            // A view that is a file; or it has gone since it was listed.
-            Err(Errno::NOTDIR | Errno::NOENT | Errno::LOOP) => return Ok(()),
+    }
+
+    fn list(
+        &mut self,
+        top: &Path,
+        layers: &Layers,
+        known: &Known,
+        directory: &Directory,
+    ) -> Result<Listed, Errno> {
+        let path = joined(top, &directory.below);
+        let closed = |stamp| Listed { stamp, closed: true, ..Listed::default() };
+        if path.as_os_str().len() > LONGEST {
+            return Ok(closed(None));
+        }
+        let opened = match layers.open(&directory.below, directory.through) {
+            // It has gone since it was listed.
+            Err(Errno::NOTDIR | Errno::NOENT | Errno::LOOP) => return Ok(Listed::default()),
             // Whoever owns it can open it up later.
-            Err(Errno::ACCESS) => {
-                self.found.push(Mask { path, directory: true, id: None });
-                return Ok(());
-            }
-            Err(errno) => return Err(failed(&path, errno)),
+            Err(Errno::ACCESS) => return Ok(closed(Stamp::at(&layers.lower, &directory.below))),
+            opened => opened?,
         };
-        let mut siblings = Siblings::of(&self.location(&path)?);
-        let mut space = std::mem::take(&mut self.space);
-        let listed = layers.list(&mut space, |entry, kind| {
-            if entry.to_bytes() == b".git" {
+        let mut listed = Listed { stamp: opened.stamp(), ..Listed::default() };
+        let location = Location::new(&self.spec.workspace, &path).map_err(|_| Errno::INVAL)?;
+        let (mut siblings, mut space) = (Siblings::of(&location), std::mem::take(&mut self.space));
+        let done = opened.list(&mut space, |name, kind| {
+            let bytes = name.to_bytes();
+            let Ok(location) = siblings.named(&self.spec.workspace, OsStr::from_bytes(bytes)) else { return };
+            if bytes == b".git" {
                 return;
             }
-            let Ok(location) = siblings.named(&self.spec.workspace, OsStr::from_bytes(entry.to_bytes()))
-            else {
-                return;
-            };
             if self.forbidden.holds(location) {
-                let path = location.path().to_owned();
-                match kind {
-                    EntryKind::Link => self.links.push(path),
-                    EntryKind::File | EntryKind::Directory => {
-                        self.found.push(Mask { path, directory: kind == EntryKind::Directory, id: None });
-                    }
-                }
-            } else if kind == EntryKind::Directory && !is_skipped(entry.to_bytes()) {
-                let path = location.path().to_owned();
+                listed.found.push((name.to_owned(), kind));
+            } else if kind == EntryKind::Directory
+                && SKIPPED.iter().all(|(skipped, _)| skipped.as_bytes() != bytes)
                 // A view of its own is looked through on its own, or hidden.
-                if self.spec.views.iter().all(|view| view.path != path) {
-                    pending.push(Directory {
-                        parents: layers.clone(),
-                        name: entry.to_owned(),
-                        path,
-                        depth: depth + 1,
-                    });
-                }
+                && self.spec.views.iter().all(|view| view.path != location.path())
+            {
+                let below = child(&directory.below, name);
+                let known = directory.known.and_then(|parent| known.child(parent, &below));
+                listed.children.push(Directory { below, known, through: opened.goes_through() });
             }
         });
         self.space = space;
-        listed.map_err(|errno| failed(&path, errno))
+        done.map(|()| listed)
     }
 
     /// A link cannot be mounted on: what it leads to is masked, if the jail shows it and it is not what somebody asked for.
@@ -188,21 +232,29 @@ impl Look<'_> {
     }
 }
 
-fn is_skipped(name: &[u8]) -> bool {
-    SKIPPED.iter().any(|(skipped, _)| skipped.as_bytes() == name)
+fn joined(top: &Path, below: &std::ffi::CStr) -> PathBuf {
+    if below == c"." { top.to_owned() } else { top.join(OsStr::from_bytes(below.to_bytes())) }
+}
+
+fn child(directory: &std::ffi::CStr, name: &std::ffi::CStr) -> CString {
+    if directory == c"." {
+        return name.to_owned();
+    }
+    CString::new([directory.to_bytes(), b"/", name.to_bytes()].concat()).unwrap_or_default()
 }
 
 fn failed(path: &Path, errno: Errno) -> Conflict {
     Conflict::NotLookedThrough(path.to_owned(), errno.into())
 }
 
-fn open(parent: Option<&OwnedFd>, name: &std::ffi::CStr) -> Result<Arc<OwnedFd>, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = match parent {
-        Some(parent) => rustix::fs::openat(parent, name, flags, Bits::empty()),
-        None => rustix::fs::openat(CWD, name, flags, Bits::empty()),
-    };
-    opened.map(Arc::new)
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Opens a directory beneath another, without links on the way.
+fn open_beneath(top: &OwnedFd, below: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
+    use rustix::fs::ResolveFlags;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    rustix::fs::openat2(top, below, DIRECTORY, Bits::empty(), resolve)
 }
 
 /// What an entry is, asked for where the file system does not say it in its list.

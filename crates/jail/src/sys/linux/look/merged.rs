@@ -1,54 +1,66 @@
 //! A directory as a layer over another shows it: what is above hides what is below.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
-use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::Arc;
 
-use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags, RawDir};
+use rustix::fs::{AtFlags, FileType, Mode as Bits, RawDir};
 use rustix::io::Errno;
 
-use super::{EntryKind, kind, open};
+use super::cache::Stamp;
+use super::{DIRECTORY, EntryKind, kind, open_beneath};
 use crate::spec::{Kept, Spec};
 
-/// A directory of the host, and what was changed in it if that is kept in a layer.
-#[derive(Clone)]
-pub(super) struct Layers<T> {
-    pub(super) lower: Option<T>,
-    pub(super) upper: Option<T>,
+/// The top of a view, and of its changes if they are kept in a layer.
+pub(super) struct Layers {
+    pub(super) lower: OwnedFd,
+    upper: Option<OwnedFd>,
 }
 
-/// Where the changes of a view are, if they are kept.
-pub(super) fn upper(spec: &Spec, path: &Path) -> Result<Option<OwnedFd>, Errno> {
-    let Some(kept) = spec.kept.iter().find(|kept| kept.path == path) else { return Ok(None) };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::open(kept.directory.join(Kept::UPPER), flags, Bits::empty()) {
-        Err(Errno::NOENT) => Ok(None),
-        opened => opened.map(Some),
+/// A directory of one or both.
+pub(super) struct Opened {
+    lower: Option<OwnedFd>,
+    upper: Option<OwnedFd>,
+}
+
+impl Layers {
+    pub(super) fn of(spec: &Spec, path: &Path) -> Result<Self, Errno> {
+        let lower = rustix::fs::open(path, DIRECTORY, Bits::empty())?;
+        let kept = spec.kept.iter().find(|kept| kept.path == path);
+        let upper =
+            kept.map(|kept| rustix::fs::open(kept.directory.join(Kept::UPPER), DIRECTORY, Bits::empty()));
+        Ok(Self { lower, upper: upper.transpose()? })
     }
-}
 
-impl Layers<Arc<OwnedFd>> {
-    /// The directory of a name in both.
-    pub(super) fn open(&self, name: &CStr) -> Result<Self, Errno> {
-        let upper = self.upper.as_ref().map(|above| open(Some(above), name));
-        let (upper, hides) = match upper {
-            None | Some(Err(Errno::NOENT)) => (None, false),
-            Some(Err(errno)) => return Err(errno),
-            Some(Ok(upper)) => {
-                let hides = is_opaque(&upper);
-                (Some(upper), hides)
-            }
+    pub(super) fn are_two(&self) -> bool {
+        self.upper.is_some()
+    }
+
+    /// Opens a directory. `through` the layer the one below is seen, unless the one above hides it.
+    pub(super) fn open(&self, below: &CStr, through: bool) -> Result<Opened, Errno> {
+        let upper = match self.upper.as_ref().map(|upper| open_beneath(upper, below)) {
+            None | Some(Err(Errno::NOENT)) => None,
+            Some(opened) => Some(opened?),
         };
-        let lower = self.lower.as_ref().filter(|_| !hides).map(|below| open(Some(below), name));
-        let lower = match lower {
+        let hidden = !through || upper.as_ref().is_some_and(is_opaque);
+        let lower = match (!hidden).then(|| open_beneath(&self.lower, below)) {
             // Above, there is a directory of its own.
             Some(Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) if upper.is_some() => None,
             other => other.transpose()?,
         };
-        if lower.is_none() && upper.is_none() { Err(Errno::NOENT) } else { Ok(Self { lower, upper }) }
+        Ok(Opened { lower, upper })
+    }
+}
+
+impl Opened {
+    /// Whether the directories in it can be seen through the layer.
+    pub(super) fn goes_through(&self) -> bool {
+        self.lower.is_some()
+    }
+
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        self.lower.as_ref().and_then(Stamp::of)
     }
 
     /// Calls `hit` with every entry and its kind.
@@ -57,20 +69,18 @@ impl Layers<Arc<OwnedFd>> {
         space: &mut Vec<u8>,
         mut hit: impl FnMut(&CStr, EntryKind),
     ) -> Result<(), Errno> {
-        let mut above: HashMap<CString, bool> = HashMap::new();
+        let mut above: HashSet<CString> = HashSet::new();
         if let Some(upper) = &self.upper {
             each(upper, space, |name, listed| {
-                let gone = listed == FileType::CharacterDevice && is_whiteout(upper, name);
-                let kind = kind(upper, name, listed);
-                above.insert(name.to_owned(), kind == EntryKind::Directory);
-                if !gone {
-                    hit(name, kind);
+                above.insert(name.to_owned());
+                if listed != FileType::CharacterDevice || !is_whiteout(upper, name) {
+                    hit(name, kind(upper, name, listed));
                 }
             })?;
         }
         let Some(lower) = &self.lower else { return Ok(()) };
         each(lower, space, |name, listed| {
-            if above.is_empty() || !above.contains_key(name) {
+            if above.is_empty() || !above.contains(name) {
                 hit(name, kind(lower, name, listed));
             }
         })
@@ -78,9 +88,7 @@ impl Layers<Arc<OwnedFd>> {
 }
 
 fn each(directory: &OwnedFd, space: &mut Vec<u8>, mut hit: impl FnMut(&CStr, FileType)) -> Result<(), Errno> {
-    space.clear();
-    let room: &mut [MaybeUninit<u8>] = space.spare_capacity_mut();
-    let mut entries = RawDir::new(directory, room);
+    let mut entries = RawDir::new(directory, space.spare_capacity_mut());
     while let Some(entry) = entries.next() {
         let entry = entry?;
         if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
