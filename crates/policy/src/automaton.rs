@@ -178,7 +178,7 @@ impl Automaton {
         state = self.dfa.next_eoi_state(cache, state).map_err(|_| GaveUp)?;
         if state.is_match() {
             (0..self.dfa.match_len(cache, state)).for_each(|index| {
-                hit(name, self.ids[self.dfa.match_pattern(cache, state, index).as_usize()])
+                hit(name, self.ids[self.dfa.match_pattern(cache, state, index).as_usize()]);
             });
         }
         Ok(())

@@ -18,16 +18,6 @@ pub trait Floor: Send + Sync {
     fn forbid(&self, request: &Request<'_>) -> Option<Reason>;
 }
 
-impl<T: Floor + ?Sized> Floor for Arc<T> {
-    fn name(&self) -> &'static str {
-        (**self).name()
-    }
-
-    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
-        (**self).forbid(request)
-    }
-}
-
 /// A link that answers or passes. `None` means: not mine, ask the next.
 pub trait Policy: Send + Sync {
     /// What it is called in a trace.

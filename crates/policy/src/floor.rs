@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::Code;
 use crate::address::is_metadata;
@@ -189,8 +190,8 @@ impl Forbidden {
         let depth =
             if part.first() == Some(&b'/') { slashes(part).checked_sub(top) } else { Some(slashes(part)) };
         depth.is_some_and(|depth| {
-            let named = (below.map(|below| cut(below, depth)), cut(absolute, top + depth));
-            self.exempt.iter().all(|(exempt, yields)| !yields[id] || exempt.first_of(named).is_none())
+            let object = (below.map(|below| cut(below, depth)), cut(absolute, top + depth));
+            self.exempt.iter().all(|(exempt, yields)| !yields[id] || exempt.first_of(object).is_none())
         })
     }
 
@@ -212,7 +213,7 @@ impl Forbidden {
 pub const TEMPLATES: [&str; 1] = ["**/.env*.{example,sample,template,dist,defaults}"];
 
 fn slashes(name: &[u8]) -> usize {
-    name.iter().filter(|byte| **byte == b'/').count()
+    name.iter().map(|byte| usize::from(*byte == b'/')).sum()
 }
 
 /// A name up to the slash after so many.
@@ -236,6 +237,17 @@ impl Floor for Forbidden {
             (want, _) => self.first(want.location()?),
         };
         first.map(|index| self.reasons[index].clone())
+    }
+}
+
+/// One that is also used apart from the chain.
+impl Floor for Arc<Forbidden> {
+    fn name(&self) -> &'static str {
+        Forbidden::name(self)
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        Forbidden::forbid(self, request)
     }
 }
 

@@ -156,7 +156,7 @@ impl Look<'_> {
             pending.extend(listed.children);
         }
         // Without it the next look takes longer.
-        let _unsaved = written.zip(cache).map(|(written, cache)| cache.save(written));
+        let _unsaved = written.zip(cache).map(|(written, cache)| cache.save(&written));
         Ok(())
     }
 

@@ -108,7 +108,7 @@ impl Cache {
         Written { bytes: self.head.clone(), trusted: now - GRAIN, directories: 1 }
     }
 
-    pub(super) fn save(&self, written: Written) -> std::io::Result<()> {
+    pub(super) fn save(&self, written: &Written) -> std::io::Result<()> {
         let Some(directory) = self.file.parent().filter(|_| written.bytes.len() <= MOST_BYTES) else {
             return Ok(());
         };
