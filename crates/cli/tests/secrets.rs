@@ -305,16 +305,16 @@ fn the_kernel_and_the_policy_agree_over_generated_trees() {
             fs::create_dir(stage.path(top)).unwrap();
             for _ in 0..12 {
                 let depth = numbers.below(4);
-                let above: String = (0..depth).map(|_| format!("{}/", numbers.one(DIRECTORIES))).collect();
-                let path = format!("{top}/{above}{}", numbers.one(FILES));
+                let above: Vec<_> = (0..depth).map(|_| numbers.one(DIRECTORIES)).chain([""]).collect();
+                let path = format!("{top}/{}{}", above.join("/"), numbers.one(FILES));
                 write(&stage, &path, "text");
                 files.insert(stage.path(&path).to_str().unwrap().to_owned());
             }
         }
         let forbidden: BTreeMap<_, _> =
             files.iter().map(|path| (path.clone(), is_forbidden(&stage, path))).collect();
-        let list: String = files.iter().map(|path| format!("{path}\n")).collect();
-        write(&stage, "ws/list", &list);
+        let list: Vec<_> = files.iter().map(String::as_str).chain([""]).collect();
+        write(&stage, "ws/list", &list.join("\n"));
         let script = "while read -r f; do if cat \"$f\" >/dev/null 2>&1; then echo \"$f\"; fi; done <list";
         let ended = unseen(&stage, "", script);
         assert_eq!(ended.code, Some(0), "{ended:?}");

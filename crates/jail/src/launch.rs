@@ -220,7 +220,7 @@ fn hold_with(
     };
     let held = sys::hold(provider, early, &spec, command)?;
     match held.enforcement().below(&spec.require) {
-        None => Ok(Held { provider, held, masks: real_masks(&spec) }),
+        None => Ok(Held { provider, jail: held, masks: real_masks(&spec) }),
         Some(layer) => {
             let reached = held.enforcement().reached(layer);
             Err(JailError::Below {
@@ -259,7 +259,7 @@ fn moved(masks: &[Mask]) -> Option<String> {
 /// A jail that is made, with a command that has not started.
 pub struct Held {
     provider: Provider,
-    held: sys::Held,
+    jail: sys::Held,
     /// What is masked of the host.
     masks: Vec<Mask>,
 }
@@ -274,31 +274,31 @@ impl Held {
     /// What is really enforced.
     #[must_use]
     pub fn enforcement(&self) -> &Enforcement {
-        self.held.enforcement()
+        self.jail.enforcement()
     }
 
     /// The sockets that [`Spec::listen`] asks for, in its order: they are in the jail's own network, and whoever connects to
     /// them inside is accepted here. This is how something outside becomes the only way out.
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
-        self.held.listeners()
+        self.jail.listeners()
     }
 
     /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, whoever connects them.
     #[must_use]
     pub fn sockets(&mut self) -> Vec<OwnedFd> {
-        self.held.dialers()
+        self.jail.dialers()
     }
 
     /// What ends the command from another thread. Asked before the command is released, it ends it at once.
     pub fn stop(&mut self) -> Result<Stop, JailError> {
-        self.held.stop().map(Stop)
+        self.jail.stop().map(Stop)
     }
 
     /// Lets the command go.
     pub fn release(self) -> Result<Running, JailError> {
-        let Self { held, masks, .. } = self;
-        held.release().map(|running| Running(running, masks))
+        let Self { jail, masks, .. } = self;
+        jail.release().map(|running| Running(running, masks))
     }
 }
 
