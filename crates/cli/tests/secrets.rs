@@ -101,11 +101,12 @@ fn what_is_masked_is_not_changed_removed_or_replaced() {
         assert_eq!(fs::read_to_string(stage.path(path)).unwrap(), "hush", "{path}");
     }
     assert_eq!(fs::read_dir(stage.path("ws/keys")).unwrap().count(), 1);
-    // A directory around one can be moved, and that is told.
+    // A directory around one stays where it is, or it is told.
     assert!(!ended.err.contains("was moved"), "{ended:?}");
     let ended = unseen(&stage, "", "mkdir node_modules && mv deep node_modules");
     let lost = format!("note: {} is forbidden and was moved", stage.path("ws/deep/link.key").display());
-    assert!(ended.code == Some(0) && ended.err.contains(&lost), "{ended:?}");
+    let refused = ended.err.contains("Device or resource busy") && stage.path("ws/deep/link.key").exists();
+    assert!(refused || ended.err.contains(&lost), "{ended:?}");
     // The next run finds what this one made.
     assert!(unseen(&stage, "", "cat own.key").err.contains("Permission denied"));
 }

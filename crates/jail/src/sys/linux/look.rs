@@ -121,8 +121,8 @@ impl Look<'_> {
             return Err(Conflict::Forbidden(top.clone()));
         }
         let layers = match Layers::of(self.spec, top) {
-            // A view of a file.
-            Err(Errno::NOTDIR) => return Ok(()),
+            // A view of a file; what cannot be a view is refused later, with a reason.
+            Err(Errno::NOTDIR | Errno::NOENT | Errno::LOOP) => return Ok(()),
             layers => layers.map_err(|errno| failed(top, errno))?,
         };
         let cache = cache
@@ -254,7 +254,19 @@ const DIRECTORY: OFlags =
 fn open_beneath(top: &OwnedFd, below: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
     use rustix::fs::ResolveFlags;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-    rustix::fs::openat2(top, below, DIRECTORY, Bits::empty(), resolve)
+    match rustix::fs::openat2(top, below, DIRECTORY, Bits::empty(), resolve) {
+        // Filters of containers, and our own, do not have the call.
+        Err(Errno::NOSYS | Errno::PERM) => open_step_by_step(top, below),
+        opened => opened,
+    }
+}
+
+fn open_step_by_step(top: &OwnedFd, below: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
+    let mut opened = rustix::fs::openat(top, c".", DIRECTORY, Bits::empty())?;
+    for part in below.to_bytes().split(|byte| *byte == b'/') {
+        opened = rustix::fs::openat(&opened, part, DIRECTORY, Bits::empty())?;
+    }
+    Ok(opened)
 }
 
 /// What an entry is, asked for where the file system does not say it in its list.
