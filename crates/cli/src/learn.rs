@@ -130,14 +130,14 @@ fn learn(args: &LearnArgs, around: &SurroundingsArgs) -> Result<Learned, Failure
         home: &origin.home,
         workspace: &origin.around.places.workspace,
         own: &origin.own,
-        names: origin.policy.forbidden(),
+        names: &origin.policy.forbidden,
     };
     let (wide, outcome) = watched(&mut run, &run_args, &origin, &machine)?;
     let judge = Judge {
         base: &base,
         borders: &wide.borders,
         writing: &wide.borders.for_writing(executed(&origin)),
-        names: machine.names.as_ref(),
+        names: machine.names,
         home: &origin.home,
         places: &origin.around.places,
         look: &|path| Some((std::fs::canonicalize(path).ok()?, path.is_dir())),
@@ -231,6 +231,8 @@ fn held(
     origin: &Origin,
     machine: &Machine<'_>,
 ) -> Result<(Wide, (Held, Doors)), Failure> {
+    // Of what is shown besides, the look at the machine leaves forbidden names out.
+    run.look()?;
     let narrow = (run.spec.views.clone(), run.spec.toolchains.clone(), run.settings.views.clone());
     let (mut attempts, mut layered) = (0, true);
     loop {

@@ -22,6 +22,7 @@ use std::cell::Cell;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use config::{JailSettings, Jailing, Problems, Settings};
@@ -100,6 +101,8 @@ pub(crate) struct Run {
     pub(crate) line: String,
     pub(crate) journal: Journal,
     notes: Vec<String>,
+    /// Where looks for forbidden names are remembered.
+    looks: Option<PathBuf>,
     /// Where its changes go, if not to the real files.
     overlay: Option<Layered>,
     /// No other run uses the kept home as long as this one does.
@@ -157,6 +160,7 @@ pub(crate) fn prepare(
     let mut spec = spec::spec(&settings, sight)?;
     spec.toolchains = toolchains;
     spec.commit_record = state.map(|state| CommitRecord::at(&state.join("ringfence/commits")));
+    spec.forbidden = Some(Arc::clone(&policy.forbidden));
     spec.links = git.links;
     let note = note.filter(|_| git::is_worth_saying(&found, args));
     let notes = note.into_iter().chain(unsigned).collect();
@@ -172,7 +176,8 @@ pub(crate) fn prepare(
     let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
     let overlay = overlay.transpose()?;
     overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
-    let run = Run { settings, spec, cwd, line, journal, notes, overlay, _home: kept };
+    let looks = state.map(|state| state.join("ringfence/looks"));
+    let run = Run { settings, spec, cwd, line, journal, notes, looks, overlay, _home: kept };
     Ok((run, Origin { around, policy, home, own }))
 }
 
@@ -304,7 +309,7 @@ impl Run {
     }
 
     fn tried(
-        &self,
+        &mut self,
         early: Early,
         args: &RunArgs,
         without_jail: bool,
@@ -317,6 +322,7 @@ impl Run {
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
         }
+        self.look()?;
         match (jailed::hold(self, early, args), &self.settings.jailing) {
             (Ok(held), _) => jailed::follow(self, held, args, has_run, terminal),
             (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) if without_jail => {
@@ -325,6 +331,14 @@ impl Run {
             }
             (Err(NoJail::Unavailable(failure) | NoJail::Refused(failure)), _) => Err(self.refuse(failure)),
         }
+    }
+
+    /// Looks for forbidden names in what the command would see.
+    pub(crate) fn look(&mut self) -> Result<(), Failure> {
+        self.spec.look(self.looks.as_deref()).map_err(|conflict| {
+            let failure = Failure::coded(conflict.code(), conflict.to_string()).hint(conflict.hint());
+            self.refuse(failure.exit(Exit::NoJail))
+        })
     }
 
     /// Records that nothing is started, and why.

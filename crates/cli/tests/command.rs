@@ -226,7 +226,7 @@ fn a_broken_policy_is_drawn_and_stops_everything() {
      --> /stage/home/.config/ringfence/policy.toml:4:1
       |
     4 | read_only = ["a"]
-      | ^^^^^^^^^ known here: jail, absolute-paths, forbidden, read, write
+      | ^^^^^^^^^ known here: jail, absolute-paths, forbidden, exempt, read, write
 
     error: the policy has 2 problems
     hint: `ringfence explain RF-C005` says more

@@ -29,6 +29,8 @@ pub(crate) struct Compiled {
     pub(crate) from_sections: usize,
     pub(crate) tools: ToolSet,
     pub(crate) roots: Vec<Root>,
+    /// The names that nothing overrules, which are also in the chain.
+    pub(crate) forbidden: Arc<Forbidden>,
 }
 
 pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Compiled, Vec<Problem>> {
@@ -39,10 +41,14 @@ pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Comp
     let from_sections = compiler.rules.len();
     compiler.written_rules();
     let roots = compiler.roots();
-    let floor = compiler.floor(&roots);
+    let forbidden = compiler.forbidden(&roots);
+    let floor = forbidden.as_ref().map(|forbidden| compiler.floor(forbidden, &roots));
     let tools = tool_set(find(table, "tools").and_then(Node::table).unwrap_or(&Table::new()));
     let Compiler { problems, rules, .. } = compiler;
-    let (Some(floor), Some(tools), true) = (floor, tools, problems.is_empty()) else { return Err(problems) };
+    let (Some(floor), Some(forbidden), Some(tools), true) = (floor, forbidden, tools, problems.is_empty())
+    else {
+        return Err(problems);
+    };
     let too_large =
         |error| vec![Problem::new(Code::TooLarge, format!("the rules together are too large: {error}"))];
     let own_file = own_file(table);
@@ -60,12 +66,8 @@ pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Comp
     let names = ProtectedNames(protected(table));
     let chain = chain.forbidden_by(names.clone()).narrowed_by(names);
     let chain = command_links(chain, table, mode, &wide, &all);
-    Ok(Compiled { chain: links(chain, table, &all, &tools, &roots), rules: all, from_sections, tools, roots })
-}
-
-/// The names that nothing overrules, alone. The table has been compiled before, so nothing in it is wrong.
-pub(crate) fn forbidden(table: &Table, places: &Places) -> Option<Forbidden> {
-    Compiler { table, places, problems: Vec::new(), rules: Vec::new() }.forbidden()
+    let chain = links(chain, table, &all, &tools, &roots);
+    Ok(Compiled { chain, rules: all, from_sections, tools, roots, forbidden })
 }
 
 /// The project's file, if a rule comes from it.
@@ -281,11 +283,11 @@ impl Compiler<'_> {
         roots
     }
 
-    fn floor(&mut self, roots: &[Root]) -> Option<Vec<Box<dyn Floor>>> {
+    fn floor(&self, forbidden: &Arc<Forbidden>, roots: &[Root]) -> Vec<Box<dyn Floor>> {
         let jail = find(self.table, "files.jail");
         let absolute = find(self.table, "files.absolute-paths").filter(|node| node.word() == Some("false"));
         let mut floor: Vec<Box<dyn Floor>> = vec![
-            Box::new(self.forbidden()?.in_workspace(&self.places.workspace)),
+            Box::new(Arc::clone(forbidden)),
             Box::new(Destructive),
             Box::new(OwnFile(project_file(&self.places.workspace))),
             Box::new(NoMetadata),
@@ -297,18 +299,32 @@ impl Compiler<'_> {
         if !matches!(jail.and_then(Node::word), Some("false" | "ask")) {
             floor.push(Box::new(Border::new(roots.to_vec(), jail.map(Node::place))));
         }
-        Some(floor)
+        floor
     }
 
-    fn forbidden(&mut self) -> Option<Forbidden> {
-        let mut patterns = Vec::new();
+    fn forbidden(&mut self, roots: &[Root]) -> Option<Arc<Forbidden>> {
+        let (mut patterns, mut bounds) = (Vec::new(), Vec::new());
         for (text, node) in find(self.table, "files.forbidden").into_iter().flat_map(Node::texts) {
             if let Some(pattern) = self.path_pattern(text, node) {
                 patterns.push((pattern, Some(node.place())));
+                bounds.push(matches!(node.source.scope, Scope::Managed | Scope::Project));
+            }
+        }
+        // What a person exempts is not what the administrator or the project forbids.
+        let (mut all, mut own) = (Vec::new(), Vec::new());
+        for (text, node) in find(self.table, "files.exempt").into_iter().flat_map(Node::texts) {
+            let pattern = self.path_pattern(text, node);
+            match node.source.scope {
+                Scope::BuiltIn | Scope::Managed => all.extend(pattern),
+                Scope::User | Scope::Project => own.extend(pattern),
             }
         }
         let problem = |error: policy::GlobError| Problem::new(Code::BadGlob, error.to_string());
-        Forbidden::new(&patterns).map_err(|error| self.problems.push(problem(error))).ok()
+        let forbidden = Forbidden::new(&patterns)
+            .and_then(|forbidden| forbidden.except(&all, |_| true)?.except(&own, |id| !bounds[id]));
+        let forbidden = forbidden.map_err(|error| self.problems.push(problem(error))).ok()?;
+        let tops = roots.iter().map(|root| root.path.clone());
+        Some(Arc::new(forbidden.in_workspace(&self.places.workspace).beneath(tops)))
     }
 
     fn path_pattern(&mut self, text: &str, node: &Node) -> Option<PathPattern> {

@@ -12,7 +12,7 @@ use policy::{
 };
 
 use crate::check::check;
-use crate::compile::{Compiled, compile, findings, forbidden};
+use crate::compile::{Compiled, compile, findings};
 use crate::example::{self, Example};
 use crate::file::read;
 use crate::jailing::protected;
@@ -51,6 +51,8 @@ pub struct Settings {
     pub tools: ToolSet,
     /// Directories outside the workspace that are let in.
     pub roots: Vec<Root>,
+    /// The names that nothing overrules, apart from the rest of the floor.
+    pub forbidden: Arc<Forbidden>,
     /// How closely command lines are judged.
     pub mode: Mode,
     /// What findings in command lines mean.
@@ -100,7 +102,7 @@ pub fn from_sources(sources: Vec<Source>, places: &Places) -> Result<Settings, P
 }
 
 fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places, mode: Mode) -> Result<Settings, Problems> {
-    let Compiled { chain, rules, from_sections, tools, roots } =
+    let Compiled { chain, rules, from_sections, tools, roots, forbidden } =
         compile(&table, places, mode).map_err(Problems)?;
     let written = find(&table, "rules").map(Node::list).unwrap_or_default();
     let examples = example::examples(&rules, written, from_sections, places);
@@ -110,7 +112,20 @@ fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places, mode: Mode) -
     }
     let (findings, places) = (findings(&table, mode), places.clone());
     let protected = protected(&table);
-    Ok(Settings { table, sources, chain, rules, tools, roots, mode, findings, examples, protected, places })
+    Ok(Settings {
+        table,
+        sources,
+        chain,
+        rules,
+        tools,
+        roots,
+        forbidden,
+        mode,
+        findings,
+        examples,
+        protected,
+        places,
+    })
 }
 
 /// What only shows when a section is complete.
@@ -181,13 +196,6 @@ impl Settings {
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&Node> {
         find(&self.table, path)
-    }
-
-    /// The names that nothing overrules, apart from the rest of the floor. `None` means that nobody can tell, so that
-    /// everything has to count as one of them.
-    #[must_use]
-    pub fn forbidden(&self) -> Option<Forbidden> {
-        forbidden(&self.table, &self.places)
     }
 
     /// The file of the ledger; `None` when neither home nor state directory is known.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use config::{Places, Sample, Scope, Settings, Source, diff, from_sources, lint};
-use policy::{Code, Effect};
+use policy::{Code, Effect, Location};
 
 fn places() -> Places {
     let home = Some("/home/me".into());
@@ -221,4 +221,43 @@ fn the_examples_hold() {
         let decision = settings.decide(&Sample::parse(request, &places()).unwrap().request());
         assert_eq!(decision.effect().word(), expected, "{case}");
     }
+}
+
+/// What a person exempts is what the built-in list and their own forbid, and nothing that another layer does.
+#[test]
+fn a_person_exempts_what_they_forbid_themselves() {
+    let places = Places { workspace: "/ws".into(), home: None, state: None, run: None };
+    let source =
+        |scope, text: &str| Source::new(scope, Path::new("p.toml"), format!("version = 1\n{text}\n"));
+    let own = "files.exempt = [\"**/*.pem\", \"**/.env\"]";
+    let forbids = "files.forbidden = [\"**/*.pem\"]";
+    type Expected<'a> = &'a [(&'a str, bool)];
+    let rows: [(Vec<Source>, Expected<'_>); 5] = [
+        (vec![], &[(".env", true), (".env.example", false), (".env.local.sample", false), ("a.pem", true)]),
+        (vec![source(Scope::User, own)], &[(".env", false), ("a.pem", false), ("x/.env.example", true)]),
+        (vec![source(Scope::Managed, forbids), source(Scope::User, own)], &[("a.pem", true)]),
+        (
+            vec![source(Scope::User, own), source(Scope::Project, forbids)],
+            &[("a.pem", true), (".env", false)],
+        ),
+        (
+            vec![source(Scope::Managed, &format!("{forbids}\nfiles.exempt = [\"test/**\"]"))],
+            &[("a.pem", true), ("test/a.pem", false)],
+        ),
+    ];
+    for (sources, expected) in rows {
+        let settings = from_sources(sources, &places).unwrap();
+        for (name, forbidden) in expected {
+            let location = Location::new(Path::new("/ws"), &Path::new("/ws").join(name)).unwrap();
+            assert_eq!(settings.forbidden.holds(&location), *forbidden, "{name}");
+        }
+    }
+    // The project exempts nothing on its own.
+    let refused = from_sources(vec![source(Scope::Project, own)], &places);
+    assert!(refused.err().unwrap().0.iter().any(|problem| problem.code == Code::LayerWidens));
+    assert_eq!(policy::floor::TEMPLATES.len(), 1, "the built-in policy has the same list");
+    let settings = from_sources(vec![], &places).unwrap();
+    let listed: Vec<_> =
+        settings.get("files.exempt").unwrap().texts().map(|(text, _)| text.to_owned()).collect();
+    assert_eq!(listed, policy::floor::TEMPLATES);
 }

@@ -10,7 +10,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use policy::floor::{Border, Forbidden, NoAbsolute, outside};
+use policy::floor::{Border, Forbidden, NoAbsolute, TEMPLATES, outside};
 use policy::{
     Chain, Code, Effect, FilesDefault, Floor, GlobError, Kinds, Link, PathPattern, Protected, ProtectedNames,
     Reason, Request, Rule, RuleSet, Subject,
@@ -162,11 +162,15 @@ impl Config {
         })
     }
 
-    fn forbidden(&self) -> Result<Forbidden, BadPattern> {
+    /// The names that nothing overrules.
+    pub fn forbidden(&self) -> Result<Forbidden, BadPattern> {
         let field = "forbiddenGlobs";
         let pattern = |text: &String| pattern(field, text).map(|pattern| (pattern, None));
         let patterns: Vec<_> = self.forbidden_globs.iter().map(pattern).collect::<Result<_, _>>()?;
-        let forbidden = Forbidden::new(&patterns).map_err(|why| together(field, why))?;
+        let exempt: Vec<_> =
+            TEMPLATES.iter().map(|text| self::pattern(field, text)).collect::<Result<_, _>>()?;
+        let forbidden = Forbidden::new(&patterns).and_then(|forbidden| forbidden.except(&exempt, |_| true));
+        let forbidden = forbidden.map_err(|why| together(field, why))?;
         // Also where a command names them.
         Ok(forbidden.in_workspace(&self.cwd))
     }

@@ -108,15 +108,25 @@ pub fn inside(
         }
     }
     inside.extend(own(search, place));
-    if !inside.contains_key(OsStr::new("GIT_CONFIG_COUNT")) {
-        inside.extend(GIT.map(|(name, value)| (name.into(), value.into())));
-    }
-    Ok(inside.into_iter().collect())
+    let mut inside: Vec<_> = inside.into_iter().collect();
+    // Files that git checks out at protected names get them afterwards, which changes `ctime`: git would take them for changed.
+    set_git(&mut inside, "core.trustctime", "false");
+    Ok(inside)
 }
 
-/// Files that git checks out at protected names get them afterwards, which changes `ctime`. Git would take them for changed.
-const GIT: [(&str, &str); 3] =
-    [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.trustctime"), ("GIT_CONFIG_VALUE_0", "false")];
+/// Adds a setting for git to an environment, after those that are there.
+pub fn set_git(environment: &mut Vec<(OsString, OsString)>, key: &str, value: &str) {
+    const COUNT: &str = "GIT_CONFIG_COUNT";
+    let known = environment.iter().find(|(name, _)| name == COUNT).map(|(_, count)| count);
+    let count: u32 = known.and_then(|count| count.to_str()?.parse().ok()).unwrap_or(0);
+    environment.retain(|(name, _)| name != COUNT);
+    environment.extend([
+        (COUNT.into(), (count + 1).to_string().into()),
+        (format!("GIT_CONFIG_KEY_{count}").into(), key.into()),
+        (format!("GIT_CONFIG_VALUE_{count}").into(), value.into()),
+    ]);
+    environment.sort();
+}
 
 /// The caller's environment; a name that is there twice has no value.
 struct Caller<'a>(BTreeMap<&'a OsStr, Option<&'a OsStr>>);

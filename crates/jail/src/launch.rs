@@ -20,6 +20,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,10 +29,10 @@ use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
 use crate::kept::{Beside, kept};
-use crate::plan::{Conflict, Sight};
+use crate::plan::{Conflict, Mask, Sight};
 use crate::probe::Errno;
 use crate::resources::Overrun;
-use crate::spec::Spec;
+use crate::spec::{Mode, Spec};
 use crate::sys;
 use crate::uses::Uses;
 
@@ -200,16 +201,27 @@ fn hold_with(
     spec: &Spec,
     command: &Command,
 ) -> Result<Held, JailError> {
-    let spec = &spec.toolchains.put_into(spec, provider);
+    let mut whole = spec.clone();
+    whole.close_parents();
+    match provider {
+        Provider::Native | Provider::Bubblewrap => whole.look(None)?,
+        // Landlock cannot hide a part of what it shows.
+        Provider::Landlock => whole.masks.clear(),
+    }
+    let spec = &whole.toolchains.put_into(&whole, provider);
     let spec = match provider {
-        Provider::Native => spec.keeping(kept(spec, Beside::Supervisor)),
-        Provider::Bubblewrap => spec.keeping(kept(spec, Beside::Nothing)),
+        Provider::Native | Provider::Bubblewrap => {
+            let supervised = provider == Provider::Native;
+            let mut kept = kept(spec, if supervised { Beside::Supervisor } else { Beside::Nothing });
+            kept.retain(|path| spec.masks.iter().all(|mask| !path.starts_with(&mask.path)));
+            spec.keeping(kept)
+        }
         // Landlock cannot protect a part of what may be changed.
         Provider::Landlock => Cow::Borrowed(spec),
     };
     let held = sys::hold(provider, early, &spec, command)?;
     match held.enforcement().below(&spec.require) {
-        None => Ok(Held { provider, held }),
+        None => Ok(Held { provider, jail: held, masks: real_masks(&spec) }),
         Some(layer) => {
             let reached = held.enforcement().reached(layer);
             Err(JailError::Below {
@@ -222,10 +234,35 @@ fn hold_with(
     }
 }
 
+/// What is masked of the host itself. In a layer nothing of it can be moved.
+fn real_masks(spec: &Spec) -> Vec<Mask> {
+    let real = |mask: &&Mask| spec.mode_at(&mask.path) == Some(Mode::ReadWrite);
+    spec.masks.iter().filter(real).cloned().collect()
+}
+
+/// What a person has to know about masked files that are not where they were: a directory around them was renamed.
+fn moved(masks: &[Mask]) -> Option<String> {
+    let is_there = |mask: &Mask| {
+        let found = mask.path.symlink_metadata().ok().map(|found| (found.dev(), found.ino()));
+        mask.id.is_none() || found == mask.id
+    };
+    let mut moved = masks.iter().filter(|mask| !is_there(mask));
+    let first = Shown::path(&moved.next()?.path).to_string();
+    let more = match moved.count() {
+        0 => String::new(),
+        more => format!(" and {more} others"),
+    };
+    Some(format!(
+        "{first}{more} is forbidden and was moved or replaced while the command ran; where it is now, a later run may not mask it"
+    ))
+}
+
 /// A jail that is made, with a command that has not started.
 pub struct Held {
     provider: Provider,
-    held: sys::Held,
+    jail: sys::Held,
+    /// What is masked of the host.
+    masks: Vec<Mask>,
 }
 
 impl Held {
@@ -238,35 +275,36 @@ impl Held {
     /// What is really enforced.
     #[must_use]
     pub fn enforcement(&self) -> &Enforcement {
-        self.held.enforcement()
+        self.jail.enforcement()
     }
 
     /// The sockets that [`Spec::listen`] asks for, in its order: they are in the jail's own network, and whoever connects to
     /// them inside is accepted here. This is how something outside becomes the only way out.
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
-        self.held.listeners()
+        self.jail.listeners()
     }
 
     /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, whoever connects them.
     #[must_use]
     pub fn sockets(&mut self) -> Vec<OwnedFd> {
-        self.held.dialers()
+        self.jail.dialers()
     }
 
     /// What ends the command from another thread. Asked before the command is released, it ends it at once.
     pub fn stop(&mut self) -> Result<Stop, JailError> {
-        self.held.stop().map(Stop)
+        self.jail.stop().map(Stop)
     }
 
     /// Lets the command go.
     pub fn release(self) -> Result<Running, JailError> {
-        self.held.release().map(Running)
+        let Self { jail, masks, .. } = self;
+        jail.release().map(|running| Running(running, masks))
     }
 }
 
 /// A command that runs in its jail. Dropping it ends everything inside.
-pub struct Running(sys::Running);
+pub struct Running(sys::Running, Vec<Mask>);
 
 impl Running {
     /// Follows the command to its end, and ends whatever it has left behind.
@@ -280,7 +318,12 @@ impl Running {
         self,
         then: impl FnOnce(Result<&Outcome, &JailError>) -> T,
     ) -> (Result<Outcome, JailError>, T) {
-        self.0.wait_then(then)
+        let Self(running, masks) = self;
+        let (mut waited, done) = running.wait_then(then);
+        if let Ok(outcome) = &mut waited {
+            outcome.notes.extend(moved(&masks));
+        }
+        (waited, done)
     }
 }
 

@@ -19,7 +19,7 @@ pub use fence::{Door, Fence, fence, moved};
 pub use host::{Entry, Host, Owner};
 pub use identity::Identity;
 pub use sight::{Refusal, Sight};
-pub use tree::{Access, Grant, Keeps, Kind, Mount, Skeleton};
+pub use tree::{Access, Grant, Keeps, Kind, Mask, Mount, Skeleton};
 
 use std::ffi::OsString;
 use std::net::SocketAddr;

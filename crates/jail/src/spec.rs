@@ -3,12 +3,16 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use policy::floor::Forbidden;
 use policy::{Limits, Protected};
 
 use crate::commit_record::CommitRecord;
 use crate::enforcement::Require;
+use crate::plan::{Conflict, Mask};
 use crate::toolchain;
 
 /// A jail as data.
@@ -47,6 +51,13 @@ pub struct Spec {
     pub limits: Limits,
     /// The least enforcement that is accepted. Below it nothing starts.
     pub require: Require,
+    /// Names that cannot be read or changed where they exist when the command starts, in any view of this spec but those of
+    /// toolchains. `None`: there are none, or they have been looked for.
+    pub forbidden: Option<Arc<Forbidden>>,
+    /// Where such names are, see [`Spec::look`].
+    pub masks: Vec<Mask>,
+    /// Directories of private space that only lead to views, see [`Spec::close_parents`].
+    pub(crate) parents: Vec<PathBuf>,
 }
 
 /// One path as seen from inside.
@@ -130,6 +141,9 @@ impl Spec {
             environment: Vec::new(),
             limits,
             require: Require::FULL,
+            forbidden: None,
+            masks: Vec::new(),
+            parents: Vec::new(),
         }
     }
 
@@ -162,6 +176,47 @@ impl Spec {
         let kept = kept.into_iter().map(|path| View { path, mode: Mode::ReadOnly });
         let views = self.views.iter().cloned().chain(kept).collect();
         Cow::Owned(Self { views, ..self.clone() })
+    }
+
+    /// Looks for forbidden names in the views, which is done when a jail is made if it was not done before. Views that are added later are
+    /// not looked through. What was found is remembered in `cache`, a directory that no view shows.
+    pub fn look(&mut self, cache: Option<&Path>) -> Result<(), Conflict> {
+        if self.forbidden.is_some() {
+            self.masks = crate::sys::masks(self, cache)?;
+            self.forbidden = None;
+        }
+        Ok(())
+    }
+
+    /// Closes the directories of private space that only lead to views: what is written beside a view would be gone with the jail.
+    ///
+    /// Hidden names of the home stay open, because settings and caches lie there, and so does what toolchains have views in.
+    pub(crate) fn close_parents(&mut self) {
+        let others = self.toolchains.views.iter().map(|view| &view.path);
+        let others: Vec<_> = others.chain(self.toolchains.links.iter().map(|(link, _)| link)).collect();
+        let parents = self.views.iter().filter_map(|view| {
+            let top = self.private_above(&view.path)?;
+            let first = view.path.strip_prefix(top).ok()?.iter().next()?;
+            let mut parents: Vec<_> =
+                view.path.ancestors().skip(1).take_while(|above| *above != top).collect();
+            parents.retain(|parent| others.iter().all(|other| !other.starts_with(parent)));
+            let settings = top == self.home && first.as_bytes().starts_with(b".");
+            parents.pop().filter(|_| !settings).map(Path::to_owned)
+        });
+        let mut parents: Vec<_> = parents.collect();
+        parents.sort();
+        parents.dedup();
+        self.parents = parents;
+    }
+
+    /// The private space that a path lies in, unless a view is nearer.
+    fn private_above(&self, path: &Path) -> Option<&Path> {
+        let fixed = ["/tmp", "/var/tmp", "/dev/shm"].map(Path::new).into_iter();
+        let own = fixed.chain([self.home.as_path()]).map(|path| (path, true));
+        let views = self.views.iter().map(|view| (view.path.as_path(), view.mode == Mode::Private));
+        let around = own.chain(views).filter(|(around, _)| *around != path && path.starts_with(around));
+        let nearest = around.max_by_key(|(around, _)| around.as_os_str().len());
+        nearest.filter(|(_, private)| *private).map(|(path, _)| path)
     }
 
     /// Chooses the network.

@@ -30,6 +30,8 @@ pub(crate) struct Automaton {
     memories: Pool<Memory, Make>,
     ids: Box<[usize]>,
     case: Case,
+    /// Whether the directories of a name are looked at, too.
+    directories: bool,
     /// Whether a name that begins with a byte may match: rules on a few names need no look at the others.
     begins: Box<[bool; 256]>,
 }
@@ -51,6 +53,8 @@ struct Track {
     name: Vec<u8>,
     /// The state before each byte of it, and the one after the last. Empty if nothing is known.
     states: Vec<LazyStateID>,
+    /// The directories of the name that match: how long each is, and the pattern.
+    found: Vec<(usize, usize)>,
     /// How often the cache had been cleared: states do not outlive that.
     cleared: usize,
 }
@@ -88,9 +92,15 @@ impl Automaton {
         let make: Make =
             Box::new(move || Memory { cache: shared.create_cache(), tracks: <[Track; 2]>::default() });
         let begins = Box::new([true; 256]);
-        let mut automaton = Self { dfa, memories: Pool::new(make), ids: ids.into(), case, begins };
+        let mut automaton =
+            Self { dfa, memories: Pool::new(make), ids: ids.into(), case, directories: false, begins };
         automaton.begins = automaton.beginnings();
         Ok(automaton)
+    }
+
+    /// Looks at the directories of a name, too.
+    pub(crate) fn with_directories(self) -> Self {
+        Self { directories: true, ..self }
     }
 
     fn beginnings(&self) -> Box<[bool; 256]> {
@@ -103,8 +113,9 @@ impl Automaton {
         Box::new(std::array::from_fn(|byte| u8::try_from(byte).is_ok_and(&mut lives)))
     }
 
-    /// Calls `hit` with every pattern that matches one of the names. A pattern that matches two may come once or twice.
-    pub(crate) fn matches(&self, names: Pair<'_>, hit: &mut impl FnMut(usize)) {
+    /// Calls `hit` with every pattern that matches one of the names, or one of their directories if these are looked at, and with the
+    /// part that matches. A pattern that matches both names may come once or twice.
+    pub(crate) fn matches<'n>(&self, names: Pair<'n>, hit: &mut impl FnMut(&'n [u8], usize)) {
         let may_match = |name: &[u8]| name.first().is_none_or(|byte| self.begins[usize::from(*byte)]);
         let (below, absolute) = (names.0.filter(|name| may_match(name)), may_match(names.1));
         if below.is_none() && !absolute {
@@ -112,10 +123,10 @@ impl Automaton {
         }
         let mut memory = self.memories.get();
         let mut read = None;
-        let mut look = |name| {
+        let mut look = |name: &'n [u8]| {
             if self.one(&mut memory, name, &mut read, hit).is_err() {
                 // The cache gave up, which it is not configured to do. A restriction must not be lost: all match.
-                self.ids.iter().for_each(|id| hit(*id));
+                self.ids.iter().for_each(|id| hit(name, *id));
             }
         };
         if let Some(below) = below {
@@ -131,7 +142,7 @@ impl Automaton {
         memory: &mut Memory,
         name: &'n [u8],
         read: &mut Option<Read<'n>>,
-        hit: &mut impl FnMut(usize),
+        hit: &mut impl FnMut(&'n [u8], usize),
     ) -> Result<(), GaveUp> {
         let Memory { cache, tracks } = memory;
         let track = &mut tracks[usize::from(name.starts_with(b"/"))];
@@ -139,12 +150,22 @@ impl Automaton {
             Some(known) => known,
             None => (track.begin(self.start(cache)?, cache), name),
         };
+        track.found.iter().for_each(|(length, id)| hit(&name[..*length], *id));
         let reading = (state, rest, cache.clear_count());
         if state.is_dead() || read.replace(reading) == Some(reading) {
             return Ok(());
         }
         for &byte in rest {
             state = self.step(cache, state, byte)?;
+            // A state is known to match one byte later: this is about the name before the slash.
+            if self.directories && byte == b'/' && state.is_match() {
+                let length = track.states.len() - 1;
+                for index in 0..self.dfa.match_len(cache, state) {
+                    let id = self.ids[self.dfa.match_pattern(cache, state, index).as_usize()];
+                    track.found.push((length, id));
+                    hit(&name[..length], id);
+                }
+            }
             track.states.push(state);
             if state.is_dead() {
                 break;
@@ -156,8 +177,9 @@ impl Automaton {
         }
         state = self.dfa.next_eoi_state(cache, state).map_err(|_| GaveUp)?;
         if state.is_match() {
-            (0..self.dfa.match_len(cache, state))
-                .for_each(|index| hit(self.ids[self.dfa.match_pattern(cache, state, index).as_usize()]));
+            (0..self.dfa.match_len(cache, state)).for_each(|index| {
+                hit(name, self.ids[self.dfa.match_pattern(cache, state, index).as_usize()]);
+            });
         }
         Ok(())
     }
@@ -182,12 +204,14 @@ impl Track {
         let same = beginning(&self.name, name);
         self.name.truncate(same);
         self.states.truncate(same + 1);
+        self.found.retain(|(length, _)| *length < same);
         Some((*self.states.get(same)?, &name[same..]))
     }
 
     fn begin(&mut self, start: LazyStateID, cache: &Cache) -> LazyStateID {
         self.name.clear();
         self.states.clear();
+        self.found.clear();
         self.states.push(start);
         self.cleared = cache.clear_count();
         start

@@ -1,13 +1,16 @@
 //! What nothing overrules.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::Code;
 use crate::address::is_metadata;
 use crate::chain::Floor;
 use crate::decision::{Reason, RuleRef};
 use crate::glob::GlobError;
-use crate::location::Location;
+use crate::location::{Location, Pair};
 use crate::operand::{File, Strangers, files};
 use crate::path_index::{Case, PathIndex, PathPattern, Reach};
 use crate::request::{Kind, Request, Want};
@@ -82,11 +85,17 @@ impl Floor for NoAbsolute {
     }
 }
 
-/// Names that must not be reached, by whatever spelling.
+/// Names that must not be reached, by whatever spelling. What lies in a directory of such a name must not be reached either.
 #[derive(Debug)]
 pub struct Forbidden {
     index: PathIndex,
     reasons: Vec<Reason>,
+    /// Names that patterns do not mean, and for each pattern whether it is one of these.
+    exempt: Vec<(PathIndex, Box<[bool]>)>,
+    /// Directories outside the workspace: what they are called themselves, and what they lie in, does not count.
+    tops: Vec<PathBuf>,
+    /// Everything that the answers depend on.
+    text: Vec<u8>,
     /// For the files that commands name; where it is not known, they are not looked at.
     workspace: Option<PathBuf>,
 }
@@ -101,10 +110,45 @@ impl Forbidden {
             Reason::new(Code::ForbiddenName, text).by(rule.clone()).remedy(remedy)
         };
         Ok(Self {
-            index: PathIndex::new(&wide, Case::Ignored)?,
+            index: PathIndex::new(&wide, Case::Ignored)?.with_directories(),
             reasons: patterns.iter().map(reason).collect(),
+            exempt: Vec::new(),
+            tops: Vec::new(),
+            text: format!("{:?}\n", patterns.iter().map(|(pattern, _)| pattern.text()).collect::<Vec<_>>())
+                .into_bytes(),
             workspace: None,
         })
+    }
+
+    /// Names that the forbidding patterns do not mean, as far as `yields` says so of the place of one. What lies in a forbidden directory
+    /// stays forbidden.
+    pub fn except(
+        mut self,
+        patterns: &[PathPattern],
+        yields: impl Fn(usize) -> bool,
+    ) -> Result<Self, GlobError> {
+        if !patterns.is_empty() {
+            let wide: Vec<_> = patterns.iter().map(|pattern| (pattern, Reach::Wide)).collect();
+            let yields: Box<[bool]> = (0..self.reasons.len()).map(yields).collect();
+            let texts: Vec<_> = patterns.iter().map(PathPattern::text).collect();
+            self.text.extend(format!("{texts:?} {yields:?}\n").into_bytes());
+            self.exempt.push((PathIndex::new(&wide, Case::Exact)?, yields));
+        }
+        Ok(self)
+    }
+
+    /// Takes directories outside the workspace for what they are, whatever they are called.
+    #[must_use]
+    pub fn beneath(mut self, tops: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.tops.extend(tops);
+        self.text.extend(format!("{:?}\n", self.tops).into_bytes());
+        self
+    }
+
+    /// Everything that its answers depend on: two with the same text give the same answers.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
+        &self.text
     }
 
     /// Looks at the files that commands name, too.
@@ -114,13 +158,68 @@ impl Forbidden {
         self
     }
 
+    /// Whether a place is forbidden: it has such a name, or lies in a directory that has one.
+    #[must_use]
+    pub fn holds(&self, location: &Location) -> bool {
+        self.first(location).is_some()
+    }
+
     fn first(&self, location: &Location) -> Option<usize> {
-        let mut first = self.index.first_of(location.real_pair());
+        let mut first = self.first_of(location.real_pair());
         for alias in location.alias_pairs() {
-            first = self.index.first_of(alias).into_iter().chain(first).min();
+            first = self.first_of(alias).into_iter().chain(first).min();
         }
         first
     }
+
+    fn first_of(&self, names: Pair<'_>) -> Option<usize> {
+        let mut first: Option<usize> = None;
+        self.index.parts(names, |part, id| {
+            if first.is_none_or(|first| id < first) && self.counts(names, part, id) {
+                first = Some(id);
+            }
+        });
+        first
+    }
+
+    /// Whether a part of a name that matches is one of a file or directory below the workspace or a top, and not left out.
+    fn counts(&self, names: Pair<'_>, part: &[u8], id: usize) -> bool {
+        let (below, absolute) = names;
+        let top = self.top(names);
+        // By slashes: letters may be of another length without case.
+        let depth =
+            if part.first() == Some(&b'/') { slashes(part).checked_sub(top) } else { Some(slashes(part)) };
+        depth.is_some_and(|depth| {
+            let object = (below.map(|below| cut(below, depth)), cut(absolute, top + depth));
+            self.exempt.iter().all(|(exempt, yields)| !yields[id] || exempt.first_of(object).is_none())
+        })
+    }
+
+    /// How many slashes there are before the first name that counts.
+    fn top(&self, (below, absolute): Pair<'_>) -> usize {
+        match below {
+            Some(b".") => slashes(absolute) + 1,
+            Some(below) => slashes(&absolute[..absolute.len() - below.len()]),
+            None => {
+                let path = Path::new(OsStr::from_bytes(absolute));
+                let tops = self.tops.iter().filter(|top| path.starts_with(top));
+                tops.map(|top| slashes(top.as_os_str().as_bytes()) + 1).max().unwrap_or(1)
+            }
+        }
+    }
+}
+
+/// The names of files that show how a file with secrets is written and hold none.
+pub const TEMPLATES: [&str; 1] = ["**/.env*.{example,sample,template,dist,defaults}"];
+
+fn slashes(name: &[u8]) -> usize {
+    name.iter().map(|byte| usize::from(*byte == b'/')).sum()
+}
+
+/// A name up to the slash after so many.
+fn cut(name: &[u8], count: usize) -> &[u8] {
+    let end = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at).nth(count);
+    &name[..end.unwrap_or(name.len())]
 }
 
 impl Floor for Forbidden {
@@ -132,12 +231,23 @@ impl Floor for Forbidden {
         let first = match (request.want, &self.workspace) {
             (Want::Exec(invocation), Some(workspace)) => {
                 files(invocation, workspace, &[Kind::Read, Kind::Write], Strangers::Ignored, |_, file| {
-                    self.index.first_of(file.pair())
+                    self.first_of(file.pair())
                 })
             }
             (want, _) => self.first(want.location()?),
         };
         first.map(|index| self.reasons[index].clone())
+    }
+}
+
+/// One that is also used apart from the chain.
+impl Floor for Arc<Forbidden> {
+    fn name(&self) -> &'static str {
+        Forbidden::name(self)
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        Forbidden::forbid(self, request)
     }
 }
 

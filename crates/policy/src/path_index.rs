@@ -86,6 +86,7 @@ pub struct PathIndex {
     /// Expressions, and which pattern of the caller each is.
     regexes: Option<(RegexSet, Box<[usize]>)>,
     case: Case,
+    directories: bool,
 }
 
 impl PathIndex {
@@ -110,7 +111,15 @@ impl PathIndex {
         } else {
             Some((regex_set(&expressions, case)?, regex_ids.into()))
         };
-        Ok(Self { globs, regexes, case })
+        Ok(Self { globs, regexes, case, directories: false })
+    }
+
+    /// Looks at the directories of a name, too.
+    #[must_use]
+    pub(crate) fn with_directories(mut self) -> Self {
+        self.globs = self.globs.map(Automaton::with_directories);
+        self.directories = true;
+        self
     }
 
     /// Calls `hit` with the place of every pattern that matches the name, in no particular order.
@@ -120,19 +129,30 @@ impl PathIndex {
 
     /// Calls `hit` with the place of every pattern that matches one of the names, in no particular order, maybe twice.
     pub(crate) fn matches_either(&self, names: Pair<'_>, mut hit: impl FnMut(usize)) {
+        self.parts(names, |_, id| hit(id));
+    }
+
+    /// As [`PathIndex::matches_either`], with the part of the name that matches: all of it, or a directory of it if these are looked
+    /// at. Where case is ignored it may come without.
+    pub(crate) fn parts(&self, names: Pair<'_>, mut hit: impl FnMut(&[u8], usize)) {
         if let Some(globs) = &self.globs {
             match self.case {
                 // The patterns are folded, and the automaton folds what is ASCII by itself.
                 Case::Ignored if !names.1.is_ascii() => {
                     let (below, absolute) = (names.0.map(folded), folded(names.1));
-                    globs.matches((below.as_deref(), &absolute), &mut hit);
+                    globs.matches((below.as_deref(), &absolute), &mut |part, id| hit(part, id));
                 }
-                Case::Ignored | Case::Exact => globs.matches(names, &mut hit),
+                Case::Ignored | Case::Exact => globs.matches(names, &mut |part, id| hit(part, id)),
             }
         }
         if let Some((regexes, ids)) = &self.regexes {
-            let names = names.0.into_iter().chain([names.1]);
-            names.flat_map(|name| regexes.matches(name)).for_each(|index| hit(ids[index]));
+            for name in names.0.into_iter().chain([names.1]) {
+                let slashes = name.iter().enumerate().filter(|(at, byte)| *at > 0 && **byte == b'/');
+                let ends = slashes.map(|(at, _)| at).filter(|_| self.directories).chain([name.len()]);
+                for part in ends.map(|end| &name[..end]) {
+                    regexes.matches(part).into_iter().for_each(|index| hit(part, ids[index]));
+                }
+            }
         }
     }
 

@@ -53,6 +53,50 @@ fn forbidden(glob: &str) -> Box<Forbidden> {
     Box::new(Forbidden::new(&[(PathPattern::parse(glob).unwrap(), None)]).unwrap())
 }
 
+#[test]
+fn a_forbidden_directory_is_forbidden_with_everything_in_it_and_an_exempt_name_is_not_meant() {
+    let patterns = ["**/.env*", "**/keys/**", "a/b", "re:.*/vault", "**/\u{e9}t\u{e9}"];
+    let patterns = patterns.map(|text| (PathPattern::parse(text).unwrap(), None));
+    let exempt = ["**/.env*.{example,sample}", "plain/.env", "/opt/view/.env"];
+    let exempt = exempt.map(|text| PathPattern::parse(text).unwrap());
+    let forbidden = Forbidden::new(&patterns).unwrap().beneath(["/opt/.envs".into()]);
+    let forbidden = forbidden.except(&exempt, |id| id != 1).unwrap();
+    let rows = [
+        ("/ws/.env", true),
+        ("/ws/.ENV", true),
+        ("/ws/x/.env.local", true),
+        ("/ws/.env.example", false),
+        ("/ws/x/.env.local.sample", false),
+        ("/ws/.envs/a/b", true),
+        ("/ws/.envs/.env.example", true),
+        ("/ws/plain/.env", false),
+        ("/ws/plain/.env/x", false),
+        ("/ws/plain/x/.env/y", true),
+        ("/ws/a/b", true),
+        ("/ws/a/b/c", true),
+        ("/ws/a/bc", false),
+        ("/ws/keys", true),
+        ("/ws/keys/x", true),
+        ("/ws/x/vault/y", true),
+        ("/ws/x/vaulted/y", false),
+        ("/ws/\u{c9}T\u{c9}/x", true),
+        // Above and beside the workspace.
+        ("/opt/.envs/x", false),
+        ("/opt/.envs", false),
+        ("/opt/.envs/x/.env/y", true),
+        ("/opt/other/.env/y", true),
+        ("/opt/view/.env", false),
+    ];
+    for (path, expected) in rows {
+        assert_eq!(forbidden.holds(&location(path)), expected, "{path}");
+    }
+    let workspace = Path::new("/home/me/.envs/ws");
+    for (name, expected) in [("a", false), (".env", true), ("x/keys/a", true)] {
+        let place = Location::new(workspace, &workspace.join(name)).unwrap();
+        assert_eq!(forbidden.holds(&place), expected, "{name}");
+    }
+}
+
 /// Every phase beats the ones after it: each row adds one link and moves the decision up.
 #[test]
 fn the_phases_in_order() {

@@ -68,11 +68,15 @@ impl Parts {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&spill);
         let state = made.and_then(|()| std::fs::canonicalize(state)).map_err(unusable(state))?;
         let tools = ToolSet::new(ToolProfile::parse("coding")?, Vec::new(), Vec::new());
-        let chain = chain(&workspace, &tools)?;
+        let config = Config::default_in(&workspace);
+        let chain = chain(&config, &tools)?;
+        let forbidden = Arc::new(config.forbidden()?);
         let (ledger, _) = Ledger::open(&state.join("ledger.jsonl"), Options::new(Durability::Process))?;
         let environment: Vec<_> = environment.into_iter().collect();
+        let mut spec = spec(&workspace, &state, environment);
+        spec.forbidden = Some(forbidden);
         Ok(Self {
-            spec: spec(&workspace, &state, environment),
+            spec,
             workspace,
             chain,
             provider: Choice::Auto,
@@ -85,8 +89,8 @@ impl Parts {
     }
 }
 
-fn chain(workspace: &Path, tools: &ToolSet) -> Result<Chain, PresetError> {
-    let chain = Config::default_in(workspace).chain()?;
+fn chain(config: &Config, tools: &ToolSet) -> Result<Chain, PresetError> {
+    let chain = config.chain()?;
     Ok(chain
         .forbidden_by(Destructive)
         .forbidden_by(NoMetadata)

@@ -97,6 +97,27 @@ fn the_callers_toolchains_are_there() {
 }
 
 #[test]
+fn forbidden_names_are_masked_and_git_still_works() {
+    let place = Place::new();
+    for (name, text) in [
+        ("deep/.env", "hush"),
+        ("read.sh", "cat deep/.e*v; cat deep/.e*e; git status >/dev/null && echo git"),
+    ] {
+        fs::create_dir_all(place.ws().join(name).parent().unwrap()).unwrap();
+        fs::write(place.ws().join(name), text).unwrap();
+    }
+    fs::write(place.ws().join("deep/.env.example"), "template\n").unwrap();
+    let made = std::process::Command::new("git").args(["init", "-q"]).current_dir(place.ws()).status();
+    let git = made.is_ok_and(|status| status.success());
+    let Some(ran) = in_sandbox(place.parts(), "tester", |session| run(session, "sh read.sh")).unwrap() else {
+        return;
+    };
+    let ran = ran.unwrap();
+    assert_eq!(ran.output, if git { "template\ngit\n" } else { "template\n" }, "{ran:?}");
+    assert!(ran.error.contains("Permission denied"), "{ran:?}");
+}
+
+#[test]
 fn a_command_runs_in_the_workspace_and_nowhere_else() {
     let place = Place::new();
     let outside = place.dir.path().join("outside.txt");

@@ -53,7 +53,7 @@ pub(crate) struct Judge<'a> {
     /// What may be an entry that is written.
     pub(crate) writing: &'a Borders,
     /// Names that nothing overrules; without them, nothing is proposed.
-    pub(crate) names: Option<&'a Forbidden>,
+    pub(crate) names: &'a Forbidden,
     /// The real home directory.
     pub(crate) home: &'a Path,
     /// What a policy speaks of.
@@ -181,8 +181,7 @@ impl Judge<'_> {
         if self.borders.stores.iter().any(|store| real.starts_with(store)) {
             return None;
         }
-        let forbidden =
-            |path| self.names.is_none_or(|names| is_forbidden(names, &self.places.workspace, path));
+        let forbidden = |path| is_forbidden(self.names, &self.places.workspace, path);
         (forbidden(real) || forbidden(path)).then(|| "the name is forbidden by `files.forbidden`".to_owned())
     }
 

@@ -33,8 +33,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) workspace: &'a Path,
     /// Ringfence's own files.
     pub(crate) own: &'a [PathBuf],
-    /// Names that nothing overrules; without them, nothing is shown.
-    pub(crate) names: Option<Forbidden>,
+    /// Names that nothing overrules.
+    pub(crate) names: &'a Forbidden,
 }
 
 /// What can be shown, and what an entry may be.
@@ -118,8 +118,7 @@ impl Machine<'_> {
     }
 
     fn is_forbidden(&self, path: &Path) -> bool {
-        let Some(names) = &self.names else { return true };
-        is_forbidden(names, self.workspace, path)
+        is_forbidden(self.names, self.workspace, path)
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use config::{JailSettings, Settings};
-use jail::environment::SYSTEM;
+use jail::environment::{SYSTEM, set_git};
 use jail::toolchain::{Disk, Files as _};
 use jail::{Mode, Repository, View};
 use policy::Shown;
@@ -87,17 +87,12 @@ impl GitSettings {
     /// Turns signing off where it is wanted by settings: the keys are not inside, so every commit would fail. Returns a
     /// sentence about it.
     pub(crate) fn without_signatures(&self, environment: &mut Vec<(OsString, OsString)>) -> Option<String> {
-        let chosen = environment.iter().any(|(name, _)| name == "GIT_CONFIG_COUNT");
-        if !self.signs || chosen {
+        if !self.signs {
             return None;
         }
-        let mut set = |name: &str, value: &str| environment.push((name.into(), value.into()));
-        set("GIT_CONFIG_COUNT", &UNSIGNED.len().to_string());
-        for (at, key) in UNSIGNED.iter().enumerate() {
-            set(&format!("GIT_CONFIG_KEY_{at}"), key);
-            set(&format!("GIT_CONFIG_VALUE_{at}"), "false");
+        for key in UNSIGNED {
+            set_git(environment, key, "false");
         }
-        environment.sort();
         Some("git signs nothing in this run: your keys are not inside (commit.gpgSign is off)".to_owned())
     }
 }
@@ -195,8 +190,9 @@ mod tests {
         let mut environment = Vec::new();
         assert!(found.without_signatures(&mut environment).is_some());
         assert_eq!(environment.len(), 1 + 2 * UNSIGNED.len());
-        let mut own = vec![("GIT_CONFIG_COUNT".into(), "0".into())];
-        assert!(found.without_signatures(&mut own).is_none() && own.len() == 1);
+        // After what is there: the last one counts.
+        assert!(found.without_signatures(&mut environment).is_some());
+        assert_eq!(environment.len(), 1 + 4 * UNSIGNED.len());
         assert!(GitSettings::default().without_signatures(&mut Vec::new()).is_none());
     }
 }

@@ -122,8 +122,11 @@ impl Words {
             self.handle("--file", Handle::Last(text.clone()));
             self.to(path);
         }
-        let empty =
-            plan.mounts.iter().filter(|mount| mount.kind == Kind::Void).map(|mount| mount.path.as_path());
+        let empty = plan
+            .mounts
+            .iter()
+            .filter(|mount| matches!(mount.kind, Kind::Void | Kind::Parent | Kind::Mask { directory: true }));
+        let empty = empty.map(|mount| mount.path.as_path());
         let whole = ["/proc", "/dev", "/"].map(Path::new);
         empty.chain(whole).for_each(|path| self.option("--remount-ro", [path]));
     }
@@ -157,6 +160,10 @@ impl Words {
             Kind::Layered { .. } | Kind::Device | Kind::Terminals => {}
             Kind::Scratch => self.space(path, mode(mount), plan.scratch),
             Kind::Void => self.space(path, 0o555, 4096),
+            Kind::Parent => self.space(path, 0o755, 4096),
+            Kind::Mask { directory: true } => self.space(path, 0, 4096),
+            // Devices cannot be opened through a mount that bubblewrap makes so.
+            Kind::Mask { directory: false } => self.option("--ro-bind", [Path::new("/dev/null"), path]),
             Kind::Blank => {
                 self.handle("--ro-bind-data", Handle::Text(Vec::new()));
                 self.to(path);

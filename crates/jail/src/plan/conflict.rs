@@ -7,6 +7,7 @@ use policy::{Code, Shown};
 use super::host::{Entry, Host};
 use super::system::{self, RESERVED};
 use super::tree::beneath;
+use crate::probe::Errno;
 use crate::spec::{Kept, Mode, Network, Spec, View};
 
 /// Why a spec means nothing on this machine.
@@ -59,6 +60,27 @@ pub enum Conflict {
         /// Why they cannot.
         why: &'static str,
     },
+    /// A view of something that the policy forbids.
+    #[error("{} is to be shown, and the policy forbids its name or that of a directory above it", Shown::path(.0))]
+    Forbidden(PathBuf),
+    /// More forbidden names than can be masked.
+    #[error(
+        "{count} files with forbidden names are in sight, {here} of them in {}, and at most {most} can be masked",
+        Shown::path(.directory)
+    )]
+    TooManyForbidden {
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+        /// The directory that has most of them.
+        directory: PathBuf,
+        /// How many it has.
+        here: usize,
+    },
+    /// A directory in which forbidden names cannot be looked for.
+    #[error("{} cannot be looked through for forbidden names: {}", Shown::path(.0), .1)]
+    NotLookedThrough(PathBuf, Errno),
     /// What the provider cannot express.
     #[error("{} cannot be enforced: {}", Shown::path(.0), .1)]
     NotEnforceable(PathBuf, &'static str),
@@ -88,6 +110,12 @@ impl Conflict {
                 "give the jail a network of its own, and at most 16 ports to listen on".to_owned()
             }
             Self::Kept { .. } => "name a directory of its own that no view shows".to_owned(),
+            Self::Forbidden(_) => "to allow it, name it in `files.exempt` of your own policy".to_owned(),
+            Self::TooManyForbidden { directory, .. } => format!(
+                "hide the directory with --hide {0}, or name what is no secret in `files.exempt` of your own policy",
+                Shown::path(directory)
+            ),
+            Self::NotLookedThrough(..) => "hide it with --hide, or take it out".to_owned(),
             Self::NotEnforceable(..) => "use another provider, or take it out".to_owned(),
         }
     }

@@ -43,8 +43,9 @@ impl Sight {
         match around.map(|(_, kind)| *kind) {
             None if self.is_made(path) => writes.then_some(Refusal::ReadOnly),
             None => Some(Refusal::Unseen),
-            Some(Kind::Void | Kind::Blank) => Some(Refusal::Hidden),
+            Some(Kind::Void | Kind::Blank | Kind::Mask { .. }) => Some(Refusal::Hidden),
             Some(Kind::Bind { write: false, .. } | Kind::Processes) if writes => Some(Refusal::ReadOnly),
+            Some(Kind::Parent) => Some(if writes { Refusal::ReadOnly } else { Refusal::Unseen }),
             // Private space shows nothing of what the host has at the same path, and takes whatever is written.
             Some(Kind::Scratch) => (!writes).then_some(Refusal::Unseen),
             Some(_) => None,

@@ -44,10 +44,17 @@ pub enum Kind {
     Device,
     /// Private space that can be written.
     Scratch,
+    /// A directory of the jail's own in private space that only leads to views. Nothing can be made in it.
+    Parent,
     /// An empty directory that cannot be written.
     Void,
     /// An empty file that cannot be written.
     Blank,
+    /// A file or directory that cannot be opened, in place of one with a forbidden name.
+    Mask {
+        /// Whether it is a directory.
+        directory: bool,
+    },
     /// The processes of the jail.
     Processes,
     /// The terminals of the jail.
@@ -63,6 +70,17 @@ pub struct Keeps {
     pub directory: PathBuf,
     /// Which object that was when it was judged: device and inode.
     pub id: (u64, u64),
+}
+
+/// A file or directory with a forbidden name that is masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mask {
+    /// Its real path.
+    pub path: PathBuf,
+    /// Whether it is a directory.
+    pub directory: bool,
+    /// Which object it was when it was found: device and inode.
+    pub id: Option<(u64, u64)>,
 }
 
 /// Something made in the jail's own file systems.
@@ -123,12 +141,26 @@ pub(super) fn mounts(spec: Option<&Spec>, host: &Host, identity: &Identity) -> V
     kinds.extend(system(host).map(place));
     kinds.extend(masks(host, identity.outside.uid == 0).map(place));
     // Last, so that a view replaces what the jail would have had at its path.
-    let views = spec.into_iter().flat_map(|spec| &spec.views);
+    let masks = spec.map_or(&[][..], |spec| &spec.masks);
+    let masked = |path: &Path| masks.iter().any(|mask| mask.directory && beneath(path, &mask.path));
+    let views = spec.into_iter().flat_map(|spec| &spec.views).filter(|view| !masked(&view.path));
     let views = views.filter_map(|view| Some((view.path.clone(), seen(view, host)?)));
     kinds.extend(views.map(place));
+    for path in spec.into_iter().flat_map(|spec| &spec.parents) {
+        kinds.entry(path.clone().into_os_string()).or_insert(Kind::Parent);
+    }
+    for mask in masks {
+        let kind = Kind::Mask { directory: mask.directory };
+        kinds.insert(mask.path.clone().into_os_string(), kind);
+    }
     let (mut done, mut made): (Vec<Mount>, HashSet<PathBuf>) = Default::default();
     for (path, kind) in kinds {
         let path = PathBuf::from(path);
+        if let Kind::Mask { .. } = kind {
+            // It covers something of the host, so nothing has to be made.
+            done.push(Mount { path, kind, makes: Vec::new() });
+            continue;
+        }
         let mut makes = makes(&path, kind, &done);
         makes.retain(|(path, _)| made.insert(path.clone()));
         done.push(Mount { path, kind, makes });
@@ -207,10 +239,11 @@ fn empty(entry: &Entry) -> Kind {
 
 /// The directories and the mount point itself, unless they lie in something that has them already.
 fn makes(path: &Path, kind: Kind, done: &[Mount]) -> Vec<(PathBuf, Skeleton)> {
-    let around = done.iter().rev().find(|mount| beneath(path, &mount.path));
+    let may_hold = |mount: &&Mount| !matches!(mount.kind, Kind::Mask { .. } | Kind::Blank);
+    let around = done.iter().rev().filter(may_hold).find(|mount| beneath(path, &mount.path));
     let from = match around.map(|mount| mount.kind) {
         None => Path::new("/"),
-        Some(Kind::Scratch | Kind::Void) => around.map_or(Path::new("/"), |mount| &mount.path),
+        Some(Kind::Scratch | Kind::Void | Kind::Parent) => around.map_or(Path::new("/"), |mount| &mount.path),
         Some(_) => return Vec::new(),
     };
     let mut made: Vec<_> = parents(path, from).map(|path| (path, Skeleton::Directory(0o755))).collect();

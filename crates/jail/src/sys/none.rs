@@ -68,7 +68,7 @@ const NOT_THERE: Errno = Errno::UNKNOWN;
 
 use crate::enforcement::Enforcement;
 use crate::launch::{Command, JailError, Outcome, Provider};
-use crate::plan::{Conflict, Sight};
+use crate::plan::{Conflict, Mask, Sight};
 use crate::spec::Spec;
 
 /// There is no jail here, so there is no value of this type.
@@ -127,6 +127,10 @@ pub(crate) fn early() -> Option<Early> {
 
 pub(crate) fn sight(spec: &Spec) -> Result<Sight, Conflict> {
     Err(Conflict::Missing(spec.workspace.clone()))
+}
+
+pub(crate) fn masks(_: &Spec, _: Option<&Path>) -> Result<Vec<Mask>, Conflict> {
+    Ok(Vec::new())
 }
 
 pub(crate) fn hold(provider: Provider, _: Option<Early>, _: &Spec, _: &Command) -> Result<Held, JailError> {

@@ -114,6 +114,8 @@ pub(crate) fn says_what_is_enforced() {
     for layer in [Layer::Files, Layer::Processes, Layer::Resources] {
         assert!(held.enforcement().reached(layer).gap.is_some(), "{layer}");
     }
+    let files = held.enforcement().reached(Layer::Files).gap.clone().unwrap();
+    assert!(files.contains("forbidden names"), "{files}");
     // A spec that wants everything is not served by less.
     let mut strict = spec(&place.work());
     strict.require = jail::Require::FULL;

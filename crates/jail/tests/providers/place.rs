@@ -25,7 +25,10 @@ impl Place {
         let whole = tempfile::tempdir().unwrap();
         fs::set_permissions(whole.path(), Permissions::from_mode(0o755)).unwrap();
         fs::create_dir(whole.path().join("work")).unwrap();
-        fs::write(whole.path().join("secret"), "hush").unwrap();
+        fs::create_dir(whole.path().join("work/.envs")).unwrap();
+        for name in ["secret", "work/.env", "work/.envs/one"] {
+            fs::write(whole.path().join(name), "hush").unwrap();
+        }
         Self { whole, port: TcpListener::bind("127.0.0.1:0").unwrap() }
     }
 
@@ -38,7 +41,7 @@ impl Place {
     }
 
     pub(crate) fn owned_by(self, user: u32) -> Self {
-        for name in ["", "work", "secret"] {
+        for name in ["", "work", "secret", "work/.env", "work/.envs", "work/.envs/one"] {
             chown(self.whole.path().join(name), Some(user), Some(user)).unwrap();
         }
         self

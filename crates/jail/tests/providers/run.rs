@@ -1,11 +1,13 @@
 //! One command in one jail.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use jail::{
     Capture, Choice, Command, End, JailError, Layer, Level, Outcome, Provider, Require, Spec, Streams, hold,
 };
-use policy::Limits;
+use policy::floor::Forbidden;
+use policy::{Limits, PathPattern};
 
 /// What every provider here reaches.
 pub(crate) const REQUIRE: Require =
@@ -14,6 +16,8 @@ pub(crate) const REQUIRE: Require =
 pub(crate) fn spec(workspace: &Path) -> Spec {
     let mut spec = Spec::for_workspace(workspace, Path::new("/home/agent"), Limits::none());
     spec.require = REQUIRE;
+    let pattern = PathPattern::parse("**/.env*").unwrap();
+    spec.forbidden = Some(Arc::new(Forbidden::new(&[(pattern, None)]).unwrap()));
     spec.environment = vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), "/home/agent".into())];
     spec
 }

@@ -44,6 +44,15 @@ const CONFINED: &str = r#"
 refused() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name"; else echo ok; fi; }
 works() { name=$1; shift; if "$@" >/dev/null; then echo ok; else echo "$name"; fi; }
 refused "sees the secret" test -e ../secret
+refused "writes beside its workspace" touch ../made
+refused "reads a forbidden name" cat .env
+refused "changes a forbidden name" sh -c 'echo x >.env'
+refused "removes a forbidden name" rm -f .env
+refused "opens up a forbidden name" chmod 777 .env .envs
+refused "reads in a forbidden directory" cat .envs/one
+refused "lists a forbidden directory" ls .envs
+refused "writes in a forbidden directory" touch .envs/two
+refused "moves a forbidden directory" mv .envs away
 refused "writes the root" sh -c 'echo >/new'
 refused "writes the system" touch /usr/bin/new
 refused "writes devices" sh -c 'echo >/dev/new'
@@ -69,7 +78,7 @@ pub(crate) fn confines() {
     let Some(place) = place() else { return };
     let said = said(&place, CONFINED);
     let lines: Vec<_> = said.lines().skip(1).collect();
-    assert!(said.starts_with("bubblewrap 0\n") && lines.len() == 20, "{said}");
+    assert!(said.starts_with("bubblewrap 0\n") && lines.len() == 29, "{said}");
     assert!(lines.iter().all(|line| *line == "ok"), "{said}");
 }
 

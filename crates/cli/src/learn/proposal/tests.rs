@@ -92,7 +92,7 @@ fn proposed(rows: &[UsedPath]) -> Vec<String> {
         base,
         borders,
         writing,
-        names: Some(&Forbidden::new(&[]).unwrap()),
+        names: &Forbidden::new(&[]).unwrap(),
         home,
         places: &places,
         look: &look,

@@ -181,7 +181,7 @@ fn enforcement(spec: &Spec, abi: u32, resources: Reached) -> Enforcement {
     let files = partial(
         &format!("Landlock {abi}"),
         "names, sizes and times of other files are seen, modes, times and attributes of the caller's can be changed, and \
-         protected names are not protected",
+         protected and forbidden names are not protected",
     );
     let network = match spec.network {
         Network::Open => full("the host's, as asked; no local sockets by seccomp"),

@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::report::Part;
 use super::script::{Register, Script, arguments};
-use super::steps::{BLANK, Options, Step, VOID};
+use super::steps::{BLANK, MASK_DIRECTORY, MASK_FILE, Options, Step, VOID};
 
 /// The root of the jail, once it is made.
 pub(super) const ROOT: Register = Register(3);
@@ -98,7 +98,7 @@ impl Rootfs<'_> {
                 let (to, path) = (script.text(to), script.text(path));
                 script.call(libc::SYS_symlinkat, arguments![to, ROOT, path]);
             }
-            Step::File { path, text } => file(script, path, text),
+            Step::File { path, text, mode } => file(script, path, text, *mode),
             Step::Bind { from, path, attributes, id } => {
                 tree(script, HERE.into(), from, TREE);
                 same(script, TREE, *id);
@@ -195,10 +195,10 @@ fn directory(script: &mut Script, at: Register, path: &CStr, mode: u32) {
     script.call(libc::SYS_mkdirat, arguments![at, path, mode]).accept(&[Errno::EXIST]);
 }
 
-fn file(script: &mut Script, path: &CStr, text: &[u8]) {
+fn file(script: &mut Script, path: &CStr, text: &[u8], mode: u32) {
     let path = script.text(path);
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NOFOLLOW;
-    script.call(libc::SYS_openat, arguments![ROOT, path, flags, 0o644]).into(TREE);
+    script.call(libc::SYS_openat, arguments![ROOT, path, flags, mode]).into(TREE);
     if !text.is_empty() {
         let address = script.bytes(text);
         // Into memory of the kernel, all at once.
@@ -243,6 +243,9 @@ pub(super) fn enter(script: &mut Script) {
     let (blank, void) = (script.text(BLANK), script.text(VOID));
     script.call(libc::SYS_unlinkat, arguments![ROOT, blank, 0]);
     script.call(libc::SYS_unlinkat, arguments![ROOT, void, libc::AT_REMOVEDIR]);
+    let (file, directory) = (script.text(MASK_FILE), script.text(MASK_DIRECTORY));
+    script.call(libc::SYS_unlinkat, arguments![ROOT, file, 0]).accept(&[Errno::NOENT]);
+    script.call(libc::SYS_unlinkat, arguments![ROOT, directory, libc::AT_REMOVEDIR]).accept(&[Errno::NOENT]);
     lock(script, ROOT);
     script.part(Part::Pivot);
     let (here, top) = (script.text(c"."), script.text(c"/"));

@@ -23,7 +23,7 @@ pub(super) struct Options {
 pub(super) enum Step {
     Directory { path: CString, mode: u32 },
     Link { path: CString, to: CString },
-    File { path: CString, text: Vec<u8> },
+    File { path: CString, text: Vec<u8>, mode: u32 },
     Bind { from: CString, path: CString, attributes: u64, id: (u64, u64) },
     Ready { mount: Slot, path: CString },
     Layer { lower: Source, changes: Changes, path: CString },
@@ -84,6 +84,9 @@ impl Hash for Step {
 /// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
 pub(super) const BLANK: &CStr = c".blank";
 pub(super) const VOID: &CStr = c".void";
+/// The same, and nobody can open them.
+pub(super) const MASK_FILE: &CStr = c".mask-file";
+pub(super) const MASK_DIRECTORY: &CStr = c".mask-directory";
 
 /// What was prepared outside for the steps of a tree.
 #[derive(Default)]
@@ -104,11 +107,19 @@ pub(super) fn steps(
     let scaffold =
         [(top(BLANK), Skeleton::File(Vec::new())), (top(VOID), Skeleton::Directory(0o555))].into_iter();
     let mut steps: Vec<_> = scaffold.chain(skeleton.iter().cloned()).map(made).collect();
+    if mounts.iter().any(|mount| matches!(mount.kind, Kind::Mask { .. })) {
+        steps.push(Step::File { path: MASK_FILE.to_owned(), text: Vec::new(), mode: 0 });
+        steps.push(Step::Directory { path: MASK_DIRECTORY.to_owned(), mode: 0 });
+    }
     for mount in mounts {
         steps.extend(mount.makes.iter().cloned().map(made));
         steps.push(mounted(mount, mounts, prepared));
     }
-    let hollow = mounts.iter().filter(|mount| mount.kind == Kind::Void && holds_others(mount, mounts));
+    let hollow = mounts.iter().filter(|mount| match mount.kind {
+        Kind::Parent => true,
+        Kind::Void => holds_others(mount, mounts),
+        _ => false,
+    });
     steps.extend(hollow.map(|mount| Step::Lock { path: inside(&mount.path) }));
     steps
 }
@@ -125,7 +136,7 @@ pub(super) fn made((path, thing): (PathBuf, Skeleton)) -> Step {
     match thing {
         Skeleton::Directory(mode) => Step::Directory { path, mode },
         Skeleton::Link(to) => Step::Link { path, to: text(to.as_os_str()) },
-        Skeleton::File(text) => Step::File { path, text },
+        Skeleton::File(text) => Step::File { path, text, mode: 0o644 },
     }
 }
 
@@ -141,9 +152,15 @@ fn mounted(mount: &Mount, all: &[Mount], prepared: &Prepared<'_>) -> Step {
         // Where the root has the directory, it is part of the one private file system and shares its size.
         Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
         Kind::Scratch => Step::Fresh { path },
+        // It lies in private space, where everything is made.
+        Kind::Parent => Step::Scratch { path },
         Kind::Void if holds_others(mount, all) => Step::Fresh { path },
         Kind::Void => Step::Empty { path, of: VOID.to_owned() },
         Kind::Blank => Step::Empty { path, of: BLANK.to_owned() },
+        Kind::Mask { directory } => {
+            let of = if directory { MASK_DIRECTORY } else { MASK_FILE };
+            Step::Empty { path, of: of.to_owned() }
+        }
         Kind::Processes => Step::Processes { path },
         Kind::Terminals => Step::Terminals { path },
     }

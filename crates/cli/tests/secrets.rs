@@ -1,0 +1,336 @@
+//! What `files.forbidden` names is masked in a jail, by the kernel, as far as it exists when the command starts.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
+
+mod stage;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
+
+use stage::{Ended, Stage, ended, has};
+
+fn write(stage: &Stage, path: &str, text: &str) {
+    let path = stage.path(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn policy(stage: &Stage, text: &str) {
+    write(stage, "home/.config/ringfence/policy.toml", &format!("version = 1\n{text}\n"));
+    let file = stage.path("home/.config/ringfence/policy.toml");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// A script whose words the policy does not see.
+fn unseen(stage: &Stage, options: &str, script: &str) -> Ended {
+    ended(&mut stage.unseen(options, script))
+}
+
+#[test]
+fn a_script_cannot_read_what_the_words_may_not_name() {
+    let Some(stage) = Stage::new() else { return };
+    write(&stage, "ws/.env", "TOKEN=hush");
+    write(&stage, "ws/deep/er/.env.production", "TOKEN=hush");
+    write(&stage, "ws/.env.example", "TOKEN=");
+    let named = stage.run("", "cat .env");
+    assert!(named.code == Some(126) && named.err.contains("RF-F003"), "{named:?}");
+    for (path, readable) in [(".env", false), ("deep/er/.env.production", false), (".env.example", true)] {
+        let ended = unseen(&stage, "", &format!("cat {path}"));
+        assert_eq!(
+            (ended.code == Some(0), ended.out.contains("hush")),
+            (readable, false),
+            "{path}: {ended:?}"
+        );
+        assert_eq!(ended.err.contains("Permission denied"), !readable, "{path}: {ended:?}");
+    }
+    if has("python3", "a script in another language") {
+        let script = "python3 -c \"print(open('.e' + 'nv').read())\"";
+        let ended = unseen(&stage, "", script);
+        assert!(!ended.out.contains("hush") && ended.err.contains("PermissionError"), "{ended:?}");
+    }
+    // By the supervisor's rights, too, and for a profile that writes nothing.
+    for options in ["", "-p readonly"] {
+        let ended = unseen(
+            &stage,
+            options,
+            "cat .env; cat <>.env; dd if=.env of=/tmp/x; ! test -s /tmp/x && echo held",
+        );
+        assert!(ended.out.trim() == "held", "{options}: {ended:?}");
+    }
+}
+
+/// Each line says what could be done all the same.
+const CHANGES: &str = r#"
+refused() { if "$@" 2>/dev/null; then echo "works: $*"; fi; }
+echo new >new
+for f in .env keys deep/link.key; do
+  refused rm -rf $f
+  refused mv $f away
+  refused mv -fT new $f
+  refused cp -f new $f
+  refused ln -fT new $f
+  refused ln $f away
+  refused chmod 777 $f
+  refused chown 1:1 $f
+  refused truncate -s 0 $f
+  refused sh -c "echo x >$f"
+  refused sh -c "echo x >>$f"
+  refused mkdir $f/x
+  refused umount $f
+done
+refused cat keys/one
+refused ls keys
+mv deep deeper && refused cat deeper/link.key
+mv deeper deep
+echo made >own.key && cat own.key
+"#;
+
+#[test]
+fn what_is_masked_is_not_changed_removed_or_replaced() {
+    let Some(stage) = Stage::new() else { return };
+    policy(&stage, "files.forbidden = [\"**/.env*\", \"**/*.key\", \"keys/**\"]");
+    for path in ["ws/.env", "ws/keys/one", "ws/deep/link.key"] {
+        write(&stage, path, "hush");
+    }
+    let ended = unseen(&stage, "", CHANGES);
+    // What a command makes itself it can read.
+    assert_eq!((ended.out.as_str(), ended.code), ("made\n", Some(0)), "{ended:?}");
+    for path in ["ws/.env", "ws/keys/one", "ws/deep/link.key"] {
+        assert_eq!(fs::read_to_string(stage.path(path)).unwrap(), "hush", "{path}");
+    }
+    assert_eq!(fs::read_dir(stage.path("ws/keys")).unwrap().count(), 1);
+    // A directory around one stays where it is, or it is told.
+    assert!(!ended.err.contains("was moved"), "{ended:?}");
+    let ended = unseen(&stage, "", "mkdir node_modules && mv deep node_modules");
+    let lost = format!("note: {} is forbidden and was moved", stage.path("ws/deep/link.key").display());
+    let refused = ended.err.contains("Device or resource busy") && stage.path("ws/deep/link.key").exists();
+    assert!(refused || ended.err.contains(&lost), "{ended:?}");
+    // The next run finds what this one made.
+    assert!(unseen(&stage, "", "cat own.key").err.contains("Permission denied"));
+}
+
+#[test]
+fn other_names_of_the_same_file_are_masked() {
+    let Some(stage) = Stage::new() else { return };
+    write(&stage, "ws/.env", "hush");
+    write(&stage, "ws/config/real", "hush");
+    write(&stage, "ws/vault/one", "hush");
+    write(&stage, "beside/outside", "fine");
+    write(&stage, "ws/node_modules/package/x", "fine");
+    fs::hard_link(stage.path("ws/.env"), stage.path("ws/config/hard")).unwrap();
+    fs::hard_link(stage.path("ws/.env"), stage.path("ws/node_modules/package/hard")).unwrap();
+    symlink(".env", stage.path("ws/soft")).unwrap();
+    symlink("config/real", stage.path("ws/.env.real")).unwrap();
+    symlink("../vault", stage.path("ws/config/.ssh")).unwrap();
+    symlink(stage.path("beside/outside"), stage.path("ws/.env.out")).unwrap();
+    symlink("/usr/bin/env", stage.path("ws/.env.system")).unwrap();
+    symlink("../ws", stage.path("ws/.env.all")).unwrap();
+    symlink("nowhere", stage.path("ws/.env.none")).unwrap();
+    let script = "for f in config/hard node_modules/package/hard soft .env.real config/real config/.ssh/one vault/one \
+        .env.out ../beside/outside; do cat $f; done 2>/dev/null; cat node_modules/package/x && test -x /usr/bin/env && echo -- end";
+    let ended = unseen(&stage, "", script);
+    assert_eq!((ended.out.as_str(), ended.code), ("fine-- end\n", Some(0)), "{ended:?}");
+    // A link out of the workspace masks nothing there.
+    let read = format!("--read {}", stage.path("beside").display());
+    assert_eq!(unseen(&stage, &read, "cat ../beside/outside").code, Some(1), "it lies in a view");
+}
+
+#[test]
+fn views_and_masks_agree_or_are_refused() {
+    let Some(stage) = Stage::new() else { return };
+    for path in ["ws/.env", "ws/.envs/a/file", "beside/x/.env", "beside/x/y"] {
+        write(&stage, path, "hush");
+    }
+    let beside = stage.path("beside");
+    let rows = [
+        // Any view is looked through; what is hidden is not.
+        (format!("--read {}", beside.display()), "cat ../beside/x/.env", Some(1)),
+        (format!("--write {}", beside.display()), "cat ../beside/x/.env", Some(1)),
+        (format!("--read {}", beside.display()), "cat ../beside/x/y", Some(0)),
+        ("--hide .env".to_owned(), "test ! -s .env && cat .env", Some(0)),
+        // A person who asks for what the policy forbids is told so.
+        ("--read .env".to_owned(), "true", Some(125)),
+        ("--read .envs/a".to_owned(), "true", Some(125)),
+    ];
+    for (options, script, code) in rows {
+        let ended = unseen(&stage, &options, script);
+        assert_eq!(ended.code, code, "{options} {script}: {ended:?}");
+        assert_eq!(ended.err.contains("files.exempt"), code == Some(125), "{options}: {ended:?}");
+    }
+    policy(&stage, "files.exempt = [\".env\", \"**/.envs\"]");
+    assert_eq!(unseen(&stage, "", "cat .env .envs/a/file").out, "hushhush");
+    assert_eq!(stage.run("", "cat .env").out, "hush", "the words agree");
+}
+
+#[test]
+fn too_many_are_refused_and_many_are_not() {
+    let Some(stage) = Stage::new() else { return };
+    for number in 0..1500 {
+        write(&stage, &format!("ws/certs/{number}.pem"), "hush");
+    }
+    let ended = unseen(&stage, "", "cat certs/*.pem; echo seen $(ls certs | wc -l)");
+    assert_eq!(ended.out, "seen 1500\n", "{}", ended.err.lines().next().unwrap_or_default());
+    for number in 1500..2100 {
+        write(&stage, &format!("ws/certs/{number}.pem"), "hush");
+    }
+    let ended = unseen(&stage, "", "true");
+    assert_eq!(ended.code, Some(125), "{ended:?}");
+    let certs = stage.path("ws/certs");
+    assert!(ended.err.contains(&format!("--hide {}", certs.display())), "{ended:?}");
+    assert_eq!(unseen(&stage, &format!("--hide {}", certs.display()), "true").code, Some(0));
+}
+
+#[test]
+fn what_cannot_be_looked_through_is_masked() {
+    let Some(stage) = Stage::new() else { return };
+    write(&stage, "ws/closed/.env", "hush");
+    write(&stage, &format!("ws/{}/.env", "d/".repeat(200)), "hush");
+    let closed = stage.path("ws/closed");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    let ended =
+        unseen(&stage, "", "chmod 700 closed; cat closed/.env; find d -name .env -exec cat {} +; echo end");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(ended.out, "end\n", "{ended:?}");
+}
+
+#[test]
+fn an_overlay_masks_what_it_shows() {
+    let Some(stage) = Stage::new() else { return };
+    for path in ["ws/.env", "ws/gone/.env", "ws/kept/.env", "ws/swapped/.env"] {
+        write(&stage, path, "hush");
+    }
+    write(&stage, "ws/plain", "fine");
+    let ended =
+        unseen(&stage, "--overlay", "cat .env */.env plain; rm -r gone; echo own >own.key; cat own.key");
+    if ended.err.contains("put a layer over") {
+        return stage::skipped("masks in an overlay", &ended.err);
+    }
+    assert_eq!(ended.out, "fineown\n", "{ended:?}");
+    // What the layer has, and what it has not, is masked as the next run sees it.
+    let ended = unseen(&stage, "--overlay", "cat .env */.env plain own.key; echo x >swapped/x; ls");
+    assert!(
+        ended.out.starts_with("fine") && !ended.out.contains("hush") && !ended.out.contains("own\n"),
+        "{ended:?}"
+    );
+    assert_eq!(fs::read_to_string(stage.path("ws/gone/.env")).unwrap(), "hush");
+}
+
+/// Tracked files that are masked: git says so, and loses nothing.
+#[test]
+fn git_goes_on_beside_a_masked_file() {
+    let Some(stage) = Stage::new() else { return };
+    if !has("git", "git beside a masked file") {
+        return;
+    }
+    write(&stage, "home/.gitconfig", "[user]\n\tname = A\n\temail = a@example.org\n");
+    let outside = |script: &str| {
+        let mut command = Command::new("/bin/sh");
+        let ended = ended(stage.surround(&mut command).args(["-ec", script]));
+        assert_eq!(ended.code, Some(0), "{script}: {ended:?}");
+        ended.out
+    };
+    for (path, tracked) in [("ws/.env", true), ("ws/.env", false)] {
+        outside(
+            "rm -rf .git .gitignore; git init -q; echo a >a; echo 1 >.env; echo .env >.gitignore; git add a .gitignore",
+        );
+        if tracked {
+            outside("git add -f .env");
+        }
+        outside("git commit -qm one");
+        let inside = stage.run("", "git status --short && echo b >a && git add a && git commit -qm two && git switch -qc side && echo fine");
+        assert!(inside.code == Some(0) && inside.out.ends_with("fine\n"), "{tracked}: {inside:?}");
+        assert_eq!(inside.out.contains(" M .env"), tracked, "{inside:?}");
+        // All at once fails loudly if the file is tracked: nothing is committed in its place.
+        let all = stage.run("", "echo c >a && git commit -qam three");
+        assert_eq!(all.code == Some(0), !tracked, "{all:?}");
+        assert_eq!(
+            outside("git status --short -- .env; git log --format=%s -- .env; cat .env"),
+            if tracked { "one\n1\n" } else { "1\n" },
+            "{path}"
+        );
+    }
+}
+
+/// A stream of numbers that is the same for the same seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from((self.0 >> 33) % bound).unwrap()
+    }
+
+    fn one<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len() as u64)]
+    }
+}
+
+const DIRECTORIES: &[&str] = &["a", "b", ".envs", "keys", "x y", "id_rsa.d", "Secrets", "\u{e9}t\u{e9}"];
+const FILES: &[&str] = &[
+    ".env",
+    ".env.local",
+    ".env.example",
+    ".ENV",
+    "a.pem",
+    "A.KEY",
+    "key",
+    "id_rsa",
+    "id_rsa.pub",
+    "main.rs",
+    ".npmrc",
+    ".env.sample",
+    "env",
+    "plain.key.txt",
+    "\u{c9}T\u{c9}",
+];
+const POLICIES: &[&str] = &[
+    "",
+    "files.forbidden = [\"**/keys/**\", \"a/*\", \"re:.*rsa\"]",
+    "files.forbidden = [\"**/\u{e9}t\u{e9}\", \"**/secrets\", \"**/.env*\"]\nfiles.exempt = [\"**/.env.local\", \"b/**\"]",
+    "files.exempt = [\"**/*.pem\", \"**/.envs\"]\nfiles.read.allow = [\"**/.env\"]",
+];
+
+/// For every file that exists when the run begins: what the policy calls forbidden cannot be read inside, everything else can.
+#[test]
+fn the_kernel_and_the_policy_agree_over_generated_trees() {
+    let Some(stage) = Stage::new() else { return };
+    for (seed, text) in (1..).zip(POLICIES.iter().cycle().take(8)) {
+        let mut numbers = Numbers(seed);
+        let beside = format!("jail.read-only = [\"{}\"]", stage.path("beside").display());
+        policy(&stage, &format!("{beside}\n{text}"));
+        let mut files = BTreeSet::new();
+        for top in ["ws", "beside"] {
+            fs::remove_dir_all(stage.path(top)).unwrap();
+            fs::create_dir(stage.path(top)).unwrap();
+            for _ in 0..12 {
+                let depth = numbers.below(4);
+                let above: Vec<_> = (0..depth).map(|_| numbers.one(DIRECTORIES)).chain([""]).collect();
+                let path = format!("{top}/{}{}", above.join("/"), numbers.one(FILES));
+                write(&stage, &path, "text");
+                files.insert(stage.path(&path).to_str().unwrap().to_owned());
+            }
+        }
+        let forbidden: BTreeMap<_, _> =
+            files.iter().map(|path| (path.clone(), is_forbidden(&stage, path))).collect();
+        let list: Vec<_> = files.iter().map(String::as_str).chain([""]).collect();
+        write(&stage, "ws/list", &list.join("\n"));
+        let script = "while read -r f; do if cat \"$f\" >/dev/null 2>&1; then echo \"$f\"; fi; done <list";
+        let ended = unseen(&stage, "", script);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let readable: BTreeSet<_> = ended.out.lines().map(str::to_owned).collect();
+        for (path, forbidden) in &forbidden {
+            assert_eq!(readable.contains(path), !forbidden, "seed {seed}: {path}\n{text}");
+        }
+        assert!(forbidden.values().any(|is| *is) && forbidden.values().any(|is| !is), "seed {seed}");
+    }
+}
+
+fn is_forbidden(stage: &Stage, path: &str) -> bool {
+    let ended = ended(stage.command().args(["--format", "json", "check", "path", path]));
+    let answer: serde_json::Value = serde_json::from_str(&ended.out).unwrap_or_else(|_| panic!("{ended:?}"));
+    let text = answer.to_string();
+    assert_eq!(text.contains("RF-F003"), ended.code == Some(4), "{path}: {text}");
+    text.contains("RF-F003")
+}

@@ -1,0 +1,284 @@
+//! Looks for forbidden names in what a jail would show of the host.
+//!
+//! Every directory is opened beneath the view that it lies in, without links on the way. What cannot be looked through is treated as if
+//! its name were forbidden. Directories that have not changed since they were listed are not listed again, see [`cache`].
+
+mod cache;
+mod links;
+mod merged;
+
+use std::collections::VecDeque;
+use std::ffi::{CString, OsStr};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use policy::floor::Forbidden;
+use policy::{Location, Siblings};
+use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags};
+use rustix::io::Errno;
+
+use crate::plan::{Conflict, Mask};
+use crate::spec::{Mode, Spec, View};
+use cache::{Cache, Known, Stamp};
+use merged::Layers;
+
+/// Directories that are not looked through unless their own name is forbidden, and why. What lies in them can be read. A repository, `.git`, is
+/// never masked: git has to read its files, and names of branches are names of files.
+const SKIPPED: &[(&str, &str)] = &[
+    ("node_modules", "installed packages: large, public, and with certificates that programs need"),
+    ("site-packages", "installed packages: large, public, and with certificates that programs need"),
+];
+
+/// More mounts than this make a jail slow to start, and nobody has meant them.
+const MOST_MASKS: usize = 2000;
+/// A directory with a longer path is masked instead of looked through: what lies in it could not be mounted on.
+const LONGEST: usize = 3800;
+
+/// The files and directories with forbidden names that the spec would show. What was found is remembered in a directory that no jail
+/// shows, if there is one.
+pub(crate) fn masks(spec: &Spec, cache: Option<&Path>) -> Result<Vec<Mask>, Conflict> {
+    let Some(forbidden) = &spec.forbidden else { return Ok(Vec::new()) };
+    let mut look =
+        Look { spec, forbidden, found: Vec::new(), links: Vec::new(), space: Vec::with_capacity(SPACE) };
+    for view in spec.views.iter().filter(|view| view.mode.shows_host()) {
+        look.view(view, cache)?;
+    }
+    look.follow_links();
+    links::add_second_names(&mut look)?;
+    let Look { mut found, .. } = look;
+    // What somebody hides is hidden as they say.
+    found.retain(|mask| !spec.views.iter().any(|view| view.path == mask.path && !view.mode.shows_host()));
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    // What lies in a masked directory is masked with it.
+    found.dedup_by(|mask, before| mask.path.starts_with(&before.path));
+    let mut shown = spec.views.iter().filter(|view| view.mode.shows_host());
+    if let Some(view) = shown.find(|view| found.iter().any(|mask| view.path.starts_with(&mask.path))) {
+        return Err(Conflict::Forbidden(view.path.clone()));
+    }
+    if found.len() > MOST_MASKS { Err(too_many(&found)) } else { Ok(found) }
+}
+
+/// Room for what the kernel lists at once.
+const SPACE: usize = 32 << 10;
+
+/// Names the directory with most of them.
+fn too_many(found: &[Mask]) -> Conflict {
+    let mut directories = std::collections::HashMap::<_, usize>::new();
+    for parent in found.iter().filter_map(|mask| mask.path.parent()) {
+        *directories.entry(parent).or_default() += 1;
+    }
+    let most = directories.into_iter().max_by_key(|(path, count)| (*count, std::cmp::Reverse(*path)));
+    let (directory, here) = most.map_or((PathBuf::new(), 0), |(path, count)| (path.to_owned(), count));
+    Conflict::TooManyForbidden { count: found.len(), most: MOST_MASKS, directory, here }
+}
+
+struct Look<'a> {
+    spec: &'a Spec,
+    forbidden: &'a Forbidden,
+    found: Vec<Mask>,
+    /// Links with forbidden names.
+    links: Vec<PathBuf>,
+    /// Where the kernel lists names.
+    space: Vec<u8>,
+}
+
+/// What a directory has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EntryKind {
+    Directory,
+    Link,
+    /// A file, a socket, a device.
+    File,
+}
+
+/// A directory that is still to be looked through.
+struct Directory {
+    /// Its path below the view; `.` is the view itself.
+    below: CString,
+    /// Its place in what is known from before.
+    known: Option<usize>,
+    /// Whether it is seen through a layer.
+    through: bool,
+}
+
+/// What was found in a directory.
+#[derive(Default)]
+struct Listed {
+    stamp: Option<Stamp>,
+    /// Forbidden names.
+    found: Vec<(CString, EntryKind)>,
+    /// Directories to go on with.
+    children: Vec<Directory>,
+    /// Whether the directory itself is masked, because it cannot be looked through.
+    closed: bool,
+}
+
+impl Look<'_> {
+    fn view(&mut self, view: &View, cache: Option<&Path>) -> Result<(), Conflict> {
+        let top = &view.path;
+        if *top != self.spec.workspace && self.forbidden.holds(&self.location(top)?) {
+            return Err(Conflict::Forbidden(top.clone()));
+        }
+        let layers = match Layers::of(self.spec, top) {
+            // A view of a file; what cannot be a view is refused later, with a reason.
+            Err(Errno::NOTDIR | Errno::NOENT | Errno::LOOP) => return Ok(()),
+            layers => layers.map_err(|errno| failed(top, errno))?,
+        };
+        let cache = cache
+            .filter(|_| !layers.are_two())
+            .map(|directory| Cache::of(directory, self.spec, self.forbidden, top));
+        let known = cache.as_ref().map(Cache::read).unwrap_or_default();
+        let known = known.checked(&layers.lower);
+        if known.is_all() {
+            known.each(|below, name, kind| self.add(top, below, name, kind));
+            return Ok(());
+        }
+        let mut written = cache.as_ref().map(Cache::begin);
+        let mut pending =
+            VecDeque::from([Directory { below: c".".to_owned(), known: known.top(), through: true }]);
+        while let Some(directory) = pending.pop_front() {
+            let listed = match directory.known.and_then(|known_at| known.listed(known_at)) {
+                Some(listed) => listed,
+                None => self
+                    .list(top, &layers, &known, &directory)
+                    .map_err(|errno| failed(&joined(top, &directory.below), errno))?,
+            };
+            if listed.closed {
+                self.found.push(Mask { path: joined(top, &directory.below), directory: true, id: None });
+            }
+            for (name, kind) in &listed.found {
+                self.add(top, &directory.below, name, *kind);
+            }
+            if let Some(written) = &mut written {
+                written.add(&directory.below, &listed);
+            }
+            pending.extend(listed.children);
+        }
+        // Without it the next look takes longer.
+        let _unsaved = written.zip(cache).map(|(written, cache)| cache.save(&written));
+        Ok(())
+    }
+
+    fn location(&self, path: &Path) -> Result<Location, Conflict> {
+        Location::new(&self.spec.workspace, path).map_err(|_| Conflict::NotAbsolute(path.to_owned()))
+    }
+
+    fn add(&mut self, top: &Path, below: &std::ffi::CStr, name: &std::ffi::CStr, kind: EntryKind) {
+        // An empty name is the directory itself.
+        let directory = joined(top, below);
+        let path =
+            if name.is_empty() { directory } else { directory.join(OsStr::from_bytes(name.to_bytes())) };
+        match kind {
+            EntryKind::Link => self.links.push(path),
+            _ => self.found.push(Mask { path, directory: kind == EntryKind::Directory, id: None }),
+        }
+    }
+
+    fn list(
+        &mut self,
+        top: &Path,
+        layers: &Layers,
+        known: &Known,
+        directory: &Directory,
+    ) -> Result<Listed, Errno> {
+        let path = joined(top, &directory.below);
+        let closed = |stamp| Listed { stamp, closed: true, ..Listed::default() };
+        if path.as_os_str().len() > LONGEST {
+            return Ok(closed(None));
+        }
+        let opened = match layers.open(&directory.below, directory.through) {
+            // It has gone since it was listed.
+            Err(Errno::NOTDIR | Errno::NOENT | Errno::LOOP) => return Ok(Listed::default()),
+            // Whoever owns it can open it up later.
+            Err(Errno::ACCESS) => return Ok(closed(Stamp::at(&layers.lower, &directory.below))),
+            opened => opened?,
+        };
+        let mut listed = Listed { stamp: opened.stamp(), ..Listed::default() };
+        let location = Location::new(&self.spec.workspace, &path).map_err(|_| Errno::INVAL)?;
+        let (mut siblings, mut space) = (Siblings::of(&location), std::mem::take(&mut self.space));
+        let done = opened.list(&mut space, |name, kind| {
+            let bytes = name.to_bytes();
+            let Ok(location) = siblings.named(&self.spec.workspace, OsStr::from_bytes(bytes)) else { return };
+            if bytes == b".git" {
+                return;
+            }
+            if self.forbidden.holds(location) {
+                listed.found.push((name.to_owned(), kind));
+            } else if kind == EntryKind::Directory
+                && SKIPPED.iter().all(|(skipped, _)| skipped.as_bytes() != bytes)
+                // A view of its own is looked through on its own, or hidden.
+                && self.spec.views.iter().all(|view| view.path != location.path())
+            {
+                let below = child(&directory.below, name);
+                let known = directory.known.and_then(|parent| known.child(parent, &below));
+                listed.children.push(Directory { below, known, through: opened.goes_through() });
+            }
+        });
+        self.space = space;
+        done.map(|()| listed)
+    }
+
+    /// A link cannot be mounted on: what it leads to is masked, if the jail shows it and it is not what somebody asked for.
+    fn follow_links(&mut self) {
+        for link in std::mem::take(&mut self.links) {
+            let Ok(real) = std::fs::canonicalize(&link) else { continue };
+            let asked = self.spec.views.iter().any(|view| view.path.starts_with(&real));
+            if !asked && self.spec.mode_at(&real).is_some_and(Mode::shows_host) {
+                let directory = real.is_dir();
+                self.found.push(Mask { path: real, directory, id: None });
+            }
+        }
+    }
+}
+
+fn joined(top: &Path, below: &std::ffi::CStr) -> PathBuf {
+    if below == c"." { top.to_owned() } else { top.join(OsStr::from_bytes(below.to_bytes())) }
+}
+
+fn child(directory: &std::ffi::CStr, name: &std::ffi::CStr) -> CString {
+    if directory == c"." {
+        return name.to_owned();
+    }
+    CString::new([directory.to_bytes(), b"/", name.to_bytes()].concat()).unwrap_or_default()
+}
+
+fn failed(path: &Path, errno: Errno) -> Conflict {
+    Conflict::NotLookedThrough(path.to_owned(), errno.into())
+}
+
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Opens a directory beneath another, without links on the way.
+fn open_beneath(top: &OwnedFd, below: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
+    use rustix::fs::ResolveFlags;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match rustix::fs::openat2(top, below, DIRECTORY, Bits::empty(), resolve) {
+        // Filters of containers, and our own, do not have the call.
+        Err(Errno::NOSYS | Errno::PERM) => open_step_by_step(top, below),
+        opened => opened,
+    }
+}
+
+fn open_step_by_step(top: &OwnedFd, below: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
+    let mut opened = rustix::fs::openat(top, c".", DIRECTORY, Bits::empty())?;
+    for part in below.to_bytes().split(|byte| *byte == b'/') {
+        opened = rustix::fs::openat(&opened, part, DIRECTORY, Bits::empty())?;
+    }
+    Ok(opened)
+}
+
+/// What an entry is, asked for where the file system does not say it in its list.
+fn kind(directory: &OwnedFd, name: &std::ffi::CStr, listed: FileType) -> EntryKind {
+    let known = match listed {
+        FileType::Unknown => rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_or(FileType::RegularFile, |found| FileType::from_raw_mode(found.st_mode)),
+        known => known,
+    };
+    match known {
+        FileType::Directory => EntryKind::Directory,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::File,
+    }
+}
