@@ -231,26 +231,44 @@ fn git_goes_on_beside_a_masked_file() {
         assert_eq!(ended.code, Some(0), "{script}: {ended:?}");
         ended.out
     };
-    for (path, tracked) in [("ws/.env", true), ("ws/.env", false)] {
+    // What is committed as it is can be read from history by anybody inside. What was changed since cannot.
+    let rows = [
+        ("committed", "git add -f .env", "", false),
+        ("changed since", "git add -f .env", "echo 2 >.env", true),
+        ("ignored", "", "", true),
+    ];
+    for (what, before, after, masked) in rows {
         outside(
             "rm -rf .git .gitignore; git init -q; echo a >a; echo 1 >.env; echo .env >.gitignore; git add a .gitignore",
         );
-        if tracked {
-            outside("git add -f .env");
-        }
-        outside("git commit -qm one");
+        outside(&format!("{before}\ngit commit -qm one\n{after}"));
+        let read = ended(&mut stage.unseen("", "cat .env"));
+        assert_eq!(read.code == Some(0), !masked, "{what}: {read:?}");
         let inside = stage.run("", "git status --short && echo b >a && git add a && git commit -qm two && git switch -qc side && echo fine");
-        assert!(inside.code == Some(0) && inside.out.ends_with("fine\n"), "{tracked}: {inside:?}");
-        assert_eq!(inside.out.contains(" M .env"), tracked, "{inside:?}");
-        // All at once fails loudly if the file is tracked: nothing is committed in its place.
+        assert!(inside.code == Some(0) && inside.out.ends_with("fine\n"), "{what}: {inside:?}");
+        // All at once fails loudly where a tracked file is masked: nothing is committed in its place.
         let all = stage.run("", "echo c >a && git commit -qam three");
-        assert_eq!(all.code == Some(0), !tracked, "{all:?}");
-        assert_eq!(
-            outside("git status --short -- .env; git log --format=%s -- .env; cat .env"),
-            if tracked { "one\n1\n" } else { "1\n" },
-            "{path}"
-        );
+        assert_eq!(all.code == Some(0), what != "changed since", "{what}: {all:?}");
+        let said = outside("git log --format=%s -- .env; cat .env");
+        let expected = if masked && !before.is_empty() { "one\n2\n" } else { "one\n1\n" };
+        assert_eq!(said, if before.is_empty() { "1\n" } else { expected }, "{what}");
     }
+}
+
+/// The content of a file is what counts, not that git has its name.
+#[test]
+fn an_entry_of_the_index_shows_nothing() {
+    let Some(stage) = Stage::new() else { return };
+    if !has("git", "git beside a masked file") {
+        return;
+    }
+    write(&stage, "home/.gitconfig", "[user]\n\tname = A\n\temail = a@example.org\n");
+    write(&stage, "ws/.env", "TOKEN=hush\n");
+    let script = "git init -q; b=$(echo guess | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$b,.env; git commit -qm one";
+    assert_eq!(ended(&mut stage.unseen("", script)).code, Some(0));
+    let read = ended(&mut stage.unseen("", "cat .env; git restore .env; cat .env"));
+    assert!(!read.out.contains("hush"), "{read:?}");
+    assert_eq!(fs::read_to_string(stage.path("ws/.env")).unwrap(), "TOKEN=hush\n");
 }
 
 /// A stream of numbers that is the same for the same seed.

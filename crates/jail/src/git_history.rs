@@ -37,7 +37,7 @@ pub(crate) use self::new_commits::{NewCommit, NewCommits};
 use self::object::{Commit, ObjectKind, id_of};
 pub use self::parsers::read_as_git_objects;
 use self::path_history::PathHistory;
-pub(crate) use self::refs::tips;
+pub(crate) use self::refs::{heads, tips};
 use self::store::ObjectStore;
 use self::walk::{Step, Walk};
 
@@ -107,6 +107,18 @@ impl History {
         }
         self.paths.insert(path.to_vec(), history);
         answer
+    }
+
+    /// Tells whether one of the roots itself has a plain file with this content at a path.
+    pub(crate) fn has_now(&mut self, path: &[u8], content: &[u8]) -> bool {
+        let Some(mut history) = PathHistory::new(path) else { return false };
+        let blobs = self.blobs(content);
+        self.roots.iter().filter_map(|root| self.store.peeled(root)).collect::<Vec<_>>().iter().any(
+            |(_, commit)| {
+                history.look(&mut self.store, commit.tree);
+                history.file(&blobs).is_some()
+            },
+        )
     }
 
     /// The names that a content may have in the object store.

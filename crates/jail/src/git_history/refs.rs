@@ -25,6 +25,34 @@ pub(crate) fn tips(git_dir: &OwnedFd) -> BTreeSet<ObjectId> {
     tips.found
 }
 
+/// Lists the commits that are checked out in the working trees of a repository.
+pub(crate) fn heads(git_dir: &OwnedFd) -> BTreeSet<ObjectId> {
+    let trees = file::directory(git_dir, b"worktrees");
+    let trees = trees.map_or_else(|_| Vec::new(), |all| file::names(&all, MOST_TREES));
+    let linked = trees.iter().filter_map(|name| file::directory_below(git_dir, &[b"worktrees", name]).ok());
+    let own = file::directory(git_dir, b".").into_iter();
+    own.chain(linked).filter_map(|tree| resolved(git_dir, &tree)).collect()
+}
+
+/// What the `HEAD` of a working tree leads to.
+fn resolved(git_dir: &OwnedFd, tree: &OwnedFd) -> Option<ObjectId> {
+    let text = file::text(tree, b"HEAD", LONGEST_REFERENCE).ok()?;
+    let text = text.trim_ascii_end();
+    let Some(name) = text.strip_prefix(b"ref: ") else { return ObjectId::from_hex(text) };
+    let (above, last) = name.split_at(name.iter().rposition(|byte| *byte == b'/')?);
+    let above: Vec<_> = above.split(|byte| *byte == b'/').collect();
+    let loose = file::directory_below(git_dir, &above)
+        .and_then(|directory| file::text(&directory, &last[1..], LONGEST_REFERENCE));
+    if let Ok(loose) = loose {
+        return ObjectId::from_hex(loose.trim_ascii_end());
+    }
+    let packed = file::text(git_dir, b"packed-refs", LONGEST_PACKED).ok()?;
+    lines(&packed).find_map(|line| {
+        let (id, of) = line.split_at(line.iter().position(|byte| *byte == b' ')?);
+        (&of[1..] == name).then(|| ObjectId::from_hex(id)).flatten()
+    })
+}
+
 struct Tips {
     found: BTreeSet<ObjectId>,
     /// How many files may still be read.

@@ -4,6 +4,7 @@
 //! its name were forbidden. Directories that have not changed since they were listed are not listed again, see [`cache`].
 
 mod cache;
+mod committed;
 mod links;
 mod merged;
 
@@ -45,6 +46,7 @@ pub(crate) fn masks(spec: &Spec, cache: Option<&Path>) -> Result<Vec<Mask>, Conf
         look.view(view, cache)?;
     }
     look.follow_links();
+    committed::leave_out(&mut look.found);
     links::add_second_names(&mut look)?;
     let Look { mut found, .. } = look;
     // What somebody hides is hidden as they say.

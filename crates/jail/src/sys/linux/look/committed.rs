@@ -1,0 +1,62 @@
+//! Files whose content is committed. Whoever can use the repository reads it there, so a mask would hide nothing, and git could not
+//! work with the file.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode as Bits, OFlags};
+
+use crate::git_history::{History, heads};
+use crate::plan::Mask;
+
+/// Files that are read for this. In a repository with more of them, the rest is masked.
+const MOST: usize = 256;
+/// A longer file is masked.
+const LONGEST: u64 = 1 << 20;
+
+/// Leaves files out that are as a commit has them that is checked out.
+pub(super) fn leave_out(found: &mut Vec<Mask>) {
+    let mut trees = HashMap::new();
+    let mut left = MOST;
+    found.retain(|mask| {
+        if mask.directory || left == 0 {
+            return true;
+        }
+        left -= 1;
+        !is_committed(&mask.path, &mut trees).unwrap_or(false)
+    });
+}
+
+/// Whether a file is as it was committed. `None` if it lies in no working tree, or something cannot be read.
+fn is_committed(path: &Path, trees: &mut HashMap<PathBuf, Option<History>>) -> Option<bool> {
+    let tree = path.ancestors().skip(1).find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let history = trees.entry(tree.to_owned()).or_insert_with(|| checked_out(tree)).as_mut()?;
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
+    let about = file.metadata().ok()?;
+    let mut content = Vec::new();
+    if !about.is_file() || file.take(LONGEST + 1).read_to_end(&mut content).ok()? as u64 > LONGEST {
+        return None;
+    }
+    Some(history.has_now(path.strip_prefix(tree).ok()?.as_os_str().as_bytes(), &content))
+}
+
+/// The commit that is checked out in a working tree.
+fn checked_out(tree: &Path) -> Option<History> {
+    let own = match crate::repository(tree) {
+        crate::Repository::Inside(path) | crate::Repository::Outside(path) => path,
+        _ => return None,
+    };
+    let own = directory(&own)?;
+    History::new(&own, heads(&own), BTreeSet::new()).ok()
+}
+
+fn directory(path: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Bits::empty()).ok()
+}
