@@ -141,13 +141,14 @@ fn the_repository_of_another_is_not_given_to_who_names_it() {
 #[test]
 fn what_a_person_leaves_out_may_be_changed() {
     let Some(stage) = staged() else { return };
-    fs::write(stage.path("ws/.envrc"), "old\n").unwrap();
-    let script = "echo new > .envrc; mkdir -p .vscode && echo x > .vscode/x; cat .envrc .vscode/x";
+    fs::write(stage.path("ws/.tool-versions"), "old\n").unwrap();
+    let script =
+        "echo new > .tool-versions; mkdir -p .vscode && echo x > .vscode/x; cat .tool-versions .vscode/x";
     let held = inside(&stage, "ws", "--explain-denials", script);
     assert_eq!(held.out, "old\n", "{held:?}");
-    assert!(held.err.contains("`.envrc` is protected"), "{held:?}");
+    assert!(held.err.contains("`.tool-versions` is protected"), "{held:?}");
     assert!(held.err.contains("--unprotect .vscode"), "{held:?}");
-    let free = inside(&stage, "ws", "--unprotect .envrc --unprotect .vscode", script);
+    let free = inside(&stage, "ws", "--unprotect .tool-versions --unprotect .vscode", script);
     assert_eq!(free.out, "new\nx\n", "{free:?}");
     let unknown = inside(&stage, "ws", "--unprotect CLAUD.md", "true");
     assert!(unknown.err.contains("do you mean `CLAUDE.md`?"), "{unknown:?}");

@@ -124,11 +124,11 @@ impl Before {
             let full = top.join(&path);
             let found = full.symlink_metadata().unwrap();
             let act = if found.is_dir() { Act::Directory } else { Act::File };
-            let ruling = Protected::all().rule(Ground::Tree, &path, act, &Disk(top));
+            let ruling = Protected::all().acting().rule(Ground::Tree, &path, act, &Disk(top));
             let was = self.files.get(&identity(&found));
             let is_old = was.is_some() || self.directories.contains(&identity(&found));
             let is_free = match ruling {
-                Ruling::Free => true,
+                Ruling::Free | Ruling::Told(_) => true,
                 // The disk has cases: `Refs` is no part of a repository there.
                 Ruling::Refused(row) if row.name == ".git" => {
                     !Disk(top).is_repository(path.parent().unwrap())
@@ -138,6 +138,8 @@ impl Before {
                     is_of_git(&path) && all(top, &path).iter().all(|path| top.join(path).is_dir())
                 }
                 Ruling::Common(_) => fs::read(&full).is_ok_and(|text| text == b"../..\n"),
+                // Settings of a new repository are begun empty.
+                Ruling::Settings(_) => fs::read(&full).is_ok_and(|text| text.is_empty()),
                 _ => false,
             };
             assert!(is_free || is_old, "seed {seed}: {} {ruling:?}", path.display());

@@ -249,7 +249,7 @@ fn what_was_shown_is_told_and_recorded() {
     for line in [
         &format!("view       layered    {home}/.cargo/registry\n"),
         &format!("toolchain  rust       {home}/.cargo\n"),
-        "toolchain  node\n",
+        "toolchain  node",
         &format!("without {home}/.yarnrc.yml: it looks as if it held a secret\n"),
     ] {
         assert!(told.contains(line), "{line}\n{told}");

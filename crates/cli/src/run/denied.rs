@@ -26,7 +26,15 @@ impl Denied {
             Denial::ReadOnly(path) => protected(path, spec),
             _ => None,
         };
-        Self::new(protected.as_ref().unwrap_or(denial), profile)
+        let mut denied = Self::new(protected.as_ref().unwrap_or(denial), profile);
+        let is_masked = |path: &Path| spec.masks.iter().any(|mask| path.starts_with(&mask.path));
+        if let Denial::Hidden(path) = denial
+            && is_masked(path)
+        {
+            denied.by = "`files.forbidden` of the policy names it".to_owned();
+            denied.allow = "name it in files.exempt".to_owned();
+        }
+        denied
     }
 
     fn new(denial: &Denial, profile: &str) -> Self {

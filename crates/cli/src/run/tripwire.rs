@@ -368,7 +368,7 @@ mod tests {
         use WriteResult::{Allowed, Known, Withheld};
         let after = [(".claude/commands/x.md", "a"), (".envrc", "a"), ("b/.envrc", "a")];
         let rows: &[(&[(&str, WriteResult)], &str)] = &[
-            (&[], ".claude .envrc b/.envrc"),
+            (&[], ".claude/commands/x.md .envrc b/.envrc"),
             (&[(".claude/commands/x.md", Allowed), (".envrc", Known)], "b/.envrc"),
             (
                 &[(".claude/commands/y.md", Allowed), (".envrc", Withheld)],
