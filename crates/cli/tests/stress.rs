@@ -30,7 +30,7 @@ const OLD: &[&str] = &[
     "deep/repo/.git/config",
     "deep/repo/.git/hooks/pre-commit",
     "hooks/bare/config",
-    "CLAUDE.md",
+    ".mcp.json",
 ];
 const REPOSITORIES: &[&str] = &[".git", "bare", "deep/repo/.git", "hooks/bare"];
 
