@@ -142,7 +142,7 @@ impl Before {
                 Ruling::Settings(_) => fs::read(&full).is_ok_and(|text| text.is_empty()),
                 _ => false,
             };
-            assert!(is_free || is_old, "seed {seed}: {} {ruling:?}", path.display());
+            assert!(is_free || is_old, "seed {seed}: {} {ruling:?} {found:?}", path.display());
             let is_new_repository = found.is_dir() && !is_old && Disk(top).is_repository(&path);
             assert!(
                 !is_new_repository || may_be_repository(&path),

@@ -169,12 +169,7 @@ impl Protected {
     /// Judges a path below the top of its ground. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn judge(&self, ground: Ground, path: &Path, act: Act) -> Verdict {
-        self.held(judge(ground, path, act))
-    }
-
-    /// A verdict as far as its row is protected.
-    fn held(&self, verdict: Verdict) -> Verdict {
-        if verdict.row().is_some_and(|row| self.holds(row)) { verdict } else { Verdict::Free }
+        judge(ground, path, act, |row| self.holds(row))
     }
 
     /// Whether only the names of git count at a path and below it: in a repository, and where package managers unpack. What was
@@ -210,13 +205,14 @@ impl Protected {
     }
 }
 
-/// Judges a path, whatever is left out.
-fn judge(ground: Ground, path: &Path, act: Act) -> Verdict {
+/// Judges a path by the rows that count. A name below another one is judged by itself, too, where that one does not count.
+fn judge(ground: Ground, path: &Path, act: Act, counts: impl Fn(&ProtectedName) -> bool) -> Verdict {
     let parts = parts(path);
-    match ground {
+    let verdict = match ground {
         Ground::Repository => in_repository(&parts, act),
-        Ground::Tree => in_tree(&parts, act),
-    }
+        Ground::Tree => in_tree(&parts, act, &counts),
+    };
+    if verdict.row().is_some_and(counts) { verdict } else { Verdict::Free }
 }
 
 impl Verdict {
@@ -239,7 +235,7 @@ fn parts(path: &Path) -> Vec<&[u8]> {
     path.components().filter_map(normal).collect()
 }
 
-fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
+fn in_tree(parts: &[&[u8]], act: Act, counts: &impl Fn(&ProtectedName) -> bool) -> Verdict {
     if let Some(at) = parts.iter().position(|part| same(part, b".git")) {
         let below = &parts[at + 1..];
         let seen = at <= UNFINISHED_DEPTH && !parts[..at].iter().any(|part| is(part, STORES));
@@ -257,7 +253,8 @@ fn in_tree(parts: &[&[u8]], act: Act) -> Verdict {
     let store = parts.iter().position(|part| is(part, STORES));
     let outside = &parts[..store.unwrap_or(parts.len())];
     // Programs act on files. An empty directory is none, and git makes it before it checks out what lies in it.
-    let named = (act != Act::Directory).then(|| (0..outside.len()).find_map(|at| from(&outside[at..], act)));
+    let named =
+        (act != Act::Directory).then(|| (0..outside.len()).find_map(|at| from(&outside[at..], act, counts)));
     let named = named.flatten();
     named.map_or_else(|| bare(parts, act), Verdict::Kept)
 }
@@ -267,11 +264,15 @@ fn is_of_git(row: &ProtectedName) -> bool {
 }
 
 /// The row whose name a path begins with; or, if something made elsewhere is put there, a row whose name begins with the path.
-fn from(parts: &[&[u8]], act: Act) -> Option<&'static ProtectedName> {
+fn from(
+    parts: &[&[u8]],
+    act: Act,
+    counts: &impl Fn(&ProtectedName) -> bool,
+) -> Option<&'static ProtectedName> {
     let first = *parts.first()?;
     let fitting = |row: &&ProtectedName| {
         let whole = parts.len() >= row.parts.len();
-        (whole || act == Act::Placed) && fits(row.parts, parts)
+        (whole || act == Act::Placed) && fits(row.parts, parts) && counts(row)
     };
     let ends = ENDS.iter().filter(|(end, _)| {
         first.len() >= end.len() && same(&first[first.len() - end.len()..], end.as_bytes())

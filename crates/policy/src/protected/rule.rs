@@ -54,9 +54,7 @@ impl Protected {
     /// Judges a path below the top of its ground to the end. The path is plain: no `.` or `..`, not absolute.
     #[must_use]
     pub fn rule(&self, ground: Ground, path: &Path, act: Act, disk: &impl Surroundings) -> Ruling {
-        let whole = judge(ground, path, act);
-        let told = whole.row().filter(|row| self.only_tells(row));
-        let mut verdict = self.held(whole);
+        let mut verdict = self.judge(ground, path, act);
         if let (Verdict::Kept(row), Act::Placed) = (verdict, act)
             && !row.in_stores
             && !matches!(self.judge(ground, path, Act::File), Verdict::Kept(_))
@@ -80,7 +78,8 @@ impl Protected {
                 }
                 let itself = || (act == Act::Placed).then(|| self.moving(&parts, path, disk)).flatten();
                 let name = inside.next().map(|(_, name)| name).or_else(completing).or_else(itself);
-                name.map_or_else(|| told.map_or(Ruling::Free, Ruling::Told), Ruling::Refused)
+                let told = || judge(ground, path, act, |row| self.only_tells(row)).row();
+                name.map_or_else(|| told().map_or(Ruling::Free, Ruling::Told), Ruling::Refused)
             }
         }
     }
@@ -223,6 +222,14 @@ mod tests {
         assert_eq!(row(".github/workflows/a.yml", &acting), "told .github/workflows");
         assert_eq!(row(".vscode/tasks.json", &acting), "refused .vscode");
         assert_eq!(row("b/config", &acting), "refused .git/config");
+        // A name below one that only instructs, or that is left out.
+        for protected in [&acting, &without] {
+            for path in
+                ["CLAUDE.md/.envrc", ".github/workflows/.vscode/tasks.json", "a/CLAUDE.md/b/.claude/x"]
+            {
+                assert!(row(path, protected).starts_with("refused"), "{path}");
+            }
+        }
     }
 
     #[test]

@@ -215,7 +215,7 @@ mod law {
         fn every_row_counts(path in proptest::collection::vec(part(), 1..5), placed: bool) {
             let act = if placed { Act::Placed } else { Act::File };
             let parts: Vec<&[u8]> = path.iter().map(String::as_bytes).collect();
-            let found = (0..parts.len()).any(|at| from(&parts[at..], act).is_some());
+            let found = (0..parts.len()).any(|at| from(&parts[at..], act, &|_| true).is_some());
             prop_assert_eq!(found, plainly(&parts, act), "{:?}", path);
         }
 
