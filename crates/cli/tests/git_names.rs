@@ -39,6 +39,9 @@ fn inside(stage: &Stage, options: &str, script: &str) -> Ended {
     ended(stage.unseen(options, script).current_dir(stage.path("ws/r")))
 }
 
+/// Makes a commit of a blob at the protected name, without a reference.
+const COMMIT: &str = "git update-index --add --cacheinfo 100644,$b,.vscode/tasks.json; t=$(git write-tree); git read-tree HEAD; c=$(git commit-tree -p HEAD -m evil $t)";
+
 fn tasks(stage: &Stage) -> Option<String> {
     fs::read_to_string(stage.path("ws/r/.vscode/tasks.json")).ok()
 }
@@ -50,7 +53,28 @@ fn new_contents_stay_out() {
     let (one, none) = (Some("one\n"), None);
     let blob = "b=$(echo evil | git hash-object -w --stdin)";
     let rows = [
+        // What was there stays where git has removed it.
         ("written", "echo evil > .vscode/tasks.json", one),
+        ("below a name that instructs", "mkdir CLAUDE.md && echo evil > CLAUDE.md/.tool-versions", one),
+        (
+            "a repository that cannot be listed",
+            &format!(
+                "{blob}; {COMMIT}; chmod 311 .git; echo $c > .git/refs/heads/evil; chmod 755 .git; git checkout -q -f evil -- .vscode; true"
+            ),
+            one,
+        ),
+        (
+            "a reference by a second name",
+            &format!(
+                "{blob}; {COMMIT}; echo x > junk; ln junk .git/EVIL_HEAD; echo $c > junk; rm junk; git checkout -q -f $c -- .vscode; true"
+            ),
+            one,
+        ),
+        (
+            "mapped",
+            "cat > map.py <<'END'\nimport mmap, os\nopen('/proc/self/comm', 'w').write('git')\nos.unlink('.vscode/tasks.json')\nfd = os.open('.vscode/tasks.json', os.O_RDWR | os.O_CREAT)\nEND\npython3 map.py; true",
+            none,
+        ),
         ("appended", "echo evil >> .vscode/tasks.json", one),
         ("moved there", "echo evil > x; mv x .vscode/tasks.json; true", one),
         ("linked there", "echo evil > x; rm .vscode/tasks.json; ln x .vscode/tasks.json; true", none),
@@ -65,30 +89,30 @@ fn new_contents_stay_out() {
             &format!(
                 "{blob}; git update-index --cacheinfo 100644,$b,.vscode/tasks.json; git checkout -f -- ."
             ),
-            none,
+            one,
         ),
         (
             "a commit",
             &format!(
                 "{blob}; git update-index --cacheinfo 100644,$b,.vscode/tasks.json; git commit -qm evil; git reset -q --hard"
             ),
-            none,
+            one,
         ),
         ("known elsewhere", "rm .vscode/tasks.json; cp src/a .vscode/tasks.json; true", none),
         (
             "known elsewhere, checked out",
             "git update-index --cacheinfo 100644,$(git rev-parse HEAD:src/a),.vscode/tasks.json; git checkout -f -- .",
-            none,
+            one,
         ),
         (
             "applied",
             "printf 'diff --git a/.vscode/tasks.json b/.vscode/tasks.json\\n--- a/.vscode/tasks.json\\n+++ b/.vscode/tasks.json\\n@@ -1 +1 @@\\n-one\\n+evil\\n' | git apply",
-            none,
+            one,
         ),
         (
             "somebody who is called git",
             "cp /bin/sh git; rm .vscode/tasks.json; ./git -c 'echo evil > .vscode/tasks.json'; true",
-            none,
+            one,
         ),
         (
             "a descriptor that stays open",
@@ -131,7 +155,7 @@ fn what_was_withheld_is_told_and_can_be_taken() {
 #[test]
 fn contents_of_earlier_runs_stay_out() {
     let Some(stage) = staged() else { return };
-    let evil = "b=$(echo evil | git hash-object -w --stdin); git update-index --add --cacheinfo 100644,$b,.vscode/tasks.json; t=$(git write-tree); git read-tree HEAD; c=$(git commit-tree -p HEAD -m evil $t)";
+    let evil = format!("b=$(echo evil | git hash-object -w --stdin); {COMMIT}");
     let rows = [
         ("a branch", format!("{evil}; git branch evil $c"), "git switch -q -f evil"),
         ("a tag", format!("{evil}; git tag -a -m evil evil $c"), "git checkout -q -f evil"),
@@ -140,6 +164,28 @@ fn contents_of_earlier_runs_stay_out() {
         ("packed", format!("{evil}; git branch evil $c; git gc -q"), "git switch -q -f evil"),
         ("a detached head", format!("{evil}; git update-ref --no-deref HEAD $c"), "git checkout -q -f ."),
         ("the log of stashes", format!("{evil}; git stash store $c"), "git checkout -q -f stash"),
+        (
+            "a reference that cannot be read",
+            format!("{evil}; git branch evil $c; chmod 0 .git/refs/heads/evil"),
+            "chmod 644 .git/refs/heads/evil; git switch -q -f evil",
+        ),
+        (
+            "a directory of references that cannot be listed",
+            format!("{evil}; git branch h/evil $c; chmod 0 .git/refs/heads/h"),
+            "chmod 755 .git/refs/heads/h; git switch -q -f h/evil",
+        ),
+        (
+            "too many names",
+            format!(
+                "{evil}; for i in $(seq 12000); do echo .git/A$i; done | xargs touch; echo $c > .git/W_HEAD"
+            ),
+            "rm -f .git/A*; git checkout -q -f $(cat .git/W_HEAD)",
+        ),
+        (
+            "a reference by a second name",
+            format!("{evil}; echo x > junk; ln junk .git/EVIL_HEAD; echo $c > c"),
+            "cat c > junk; rm junk; git checkout -q -f $(cat c)",
+        ),
         (
             "behind one's own",
             format!("{evil}; git branch evil $(git commit-tree -p $c -m more HEAD^{{tree}})"),

@@ -5,7 +5,12 @@
 //!
 //! The record is a directory that nothing inside a jail sees. Before a run first changes references, it writes down what they
 //! are (`run-…`); when it has ended, it adds the commits that have come (`made-…`) and removes the first file. A run that is
-//! killed leaves its file, and what the references were before it stays all that counts.
+//! killed leaves its file, and what the references were before it stays all that counts. A repository that a run makes has a
+//! file of its own (`new-…`) until its commits are added; one that is no longer where it was made stands in a list (`unknown`),
+//! and nothing in it counts.
+//!
+//! **Invariant.** Files of runs are removed after commits were added, and read before them: a reader between the two sees
+//! both.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -52,34 +57,84 @@ impl CommitRecord {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{}-{count}-{repository}", process(std::process::id()).unwrap_or_default());
         let (staged, path) =
-            (self.directory.join(format!("new-{name}")), self.directory.join(format!("run-{name}")));
+            (self.directory.join(format!("part-{name}")), self.directory.join(format!("run-{name}")));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&staged)?;
-        file.write_all(lines(tips).as_bytes())?;
+        file.write_all([&lines(tips), END, "\n"].concat().as_bytes())?;
         fs::rename(&staged, &path)?;
         Ok(BegunRun { path })
     }
 
+    /// Writes down that a run has made a repository.
+    pub(crate) fn begin_new(&self, repository: &str) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        let path = self.directory.join(format!("new-{repository}"));
+        OpenOptions::new().append(true).create(true).mode(0o600).open(path).map(drop)
+    }
+
+    /// Adds the commits of a repository that a run has made; `None` if it is not where it was made.
+    pub(crate) fn end_new(&self, repository: &str, made: Option<&BTreeSet<ObjectId>>) -> io::Result<()> {
+        match made {
+            Some(made) => self.append(&format!("made-{repository}"), &lines(made))?,
+            None => self.append("unknown", repository)?,
+        }
+        fs::remove_file(self.directory.join(format!("new-{repository}")))
+    }
+
+    /// Adds lines to a file. One that was cut off before ends here.
+    fn append(&self, name: &str, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let path = self.directory.join(name);
+        let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        file.write_all(format!("\n{text}\n").as_bytes())
+    }
+
     /// Reads what is recorded of a repository.
     pub(crate) fn read(&self, repository: &str) -> io::Result<Recorded> {
-        let made = match text(&self.directory.join(format!("made-{repository}"))) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
-            text => ids(&text?)?,
-        };
-        let oldest = self.unfinished(repository)?.into_iter().next();
-        let oldest = oldest.map(|path| text(&path).and_then(|text| ids(&text))).transpose()?;
-        Ok(Recorded { made, oldest })
+        let oldest = self.oldest(repository)?;
+        let is_new = self.directory.join(format!("new-{repository}")).try_exists()?;
+        let unknown = self.text("unknown")?;
+        let nothing = is_new || unknown.lines().any(|line| line == repository);
+        // One that was cut off was not added: the file of its run is still there.
+        let made = self.text(&format!("made-{repository}"))?;
+        let made = made.lines().filter_map(|line| line.parse().ok()).collect();
+        Ok(Recorded { made, oldest: if nothing { Some(BTreeSet::new()) } else { oldest } })
+    }
+
+    /// References from before the oldest run that has not ended.
+    fn oldest(&self, repository: &str) -> io::Result<Option<BTreeSet<ObjectId>>> {
+        for path in self.unfinished(repository)? {
+            let text = match text(&path) {
+                // It has ended meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                text => text?,
+            };
+            // One without an end was not written before the power failed, and its run has done nothing.
+            let Some(ids) = text.strip_suffix("\n").and_then(|text| text.strip_suffix(END)) else { continue };
+            return ids
+                .lines()
+                .map(|line| line.parse().map_err(io::Error::other))
+                .collect::<io::Result<_>>()
+                .map(Some);
+        }
+        Ok(None)
+    }
+
+    /// The text of a file; empty if there is none.
+    fn text(&self, name: &str) -> io::Result<String> {
+        match text(&self.directory.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+            text => text,
+        }
     }
 
     /// Adds commits of a run that has ended, and removes its file and those of runs that were killed.
     pub(crate) fn end(&self, run: &BegunRun, repository: &str, made: &BTreeSet<ObjectId>) -> io::Result<()> {
-        if !made.is_empty() {
-            let path = self.directory.join(format!("made-{repository}"));
-            let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-            file.write_all(lines(made).as_bytes())?;
-        }
+        self.append(&format!("made-{repository}"), &lines(made))?;
         for path in self.unfinished(repository)? {
             if path == run.path || !is_running(&path) {
-                fs::remove_file(path)?;
+                remove(&path)?;
             }
         }
         Ok(())
@@ -88,7 +143,7 @@ impl CommitRecord {
     /// Keeps the oldest file only, when it is not known which commits have come: what was before it counts.
     pub(crate) fn leave(&self, run: &BegunRun, repository: &str) -> io::Result<()> {
         let oldest = self.unfinished(repository)?.into_iter().next();
-        if oldest.is_some_and(|oldest| oldest != run.path) { fs::remove_file(&run.path) } else { Ok(()) }
+        if oldest.is_some_and(|oldest| oldest != run.path) { remove(&run.path) } else { Ok(()) }
     }
 
     /// The files of runs that have not ended, the oldest first.
@@ -114,6 +169,17 @@ impl CommitRecord {
         }
         found.sort();
         Ok(found.into_iter().map(|(_, path)| path).collect())
+    }
+}
+
+/// The last line of a whole file of a run.
+const END: &str = "end";
+
+/// Removes a file, unless another run was quicker.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
@@ -144,12 +210,6 @@ fn text(path: &Path) -> io::Result<String> {
 
 fn lines(ids: &BTreeSet<ObjectId>) -> String {
     ids.iter().map(ToString::to_string).flat_map(|id| [id, "\n".to_owned()]).collect()
-}
-
-/// Names of objects, one a line. One that is none is an error: something may be missing.
-fn ids(text: &str) -> io::Result<BTreeSet<ObjectId>> {
-    let id = |line: &str| line.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
-    text.lines().map(id).collect()
 }
 
 #[cfg(test)]
@@ -186,7 +246,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let record = CommitRecord::at(place.path());
         // No process has this number.
-        fs::write(place.path().join("run-4194305-1-0-r"), format!("{}\n", "1".repeat(40))).unwrap();
+        fs::write(place.path().join("run-4194305-1-0-r"), format!("{}\nend\n", "1".repeat(40))).unwrap();
         std::thread::sleep(std::time::Duration::from_millis(20));
         let run = record.begin("r", &of(&['1', '2'])).unwrap();
         assert_eq!(record.read("r").unwrap().oldest, Some(of(&['1'])));
@@ -199,14 +259,33 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error() {
+    fn what_was_cut_off_does_not_count() {
         let place = tempfile::tempdir().unwrap();
         let record = CommitRecord::at(place.path());
-        for name in ["made-r", "run-1-1-0-r"] {
-            fs::write(place.path().join(name), "12345\n").unwrap();
-            assert!(record.read("r").is_err(), "{name}");
-            fs::remove_file(place.path().join(name)).unwrap();
+        // A line without an end, and one that follows it.
+        fs::write(place.path().join("made-r"), "\n123").unwrap();
+        let run = record.begin("r", &of(&['1'])).unwrap();
+        record.end(&run, "r", &of(&['2'])).unwrap();
+        assert_eq!(record.read("r").unwrap().made, of(&['2']));
+        for text in ["", "1111"] {
+            fs::write(place.path().join("run-4194305-1-0-r"), text).unwrap();
+            assert_eq!(record.read("r").unwrap().oldest, None, "{text}");
         }
-        assert!(record.read("r").is_ok());
+        fs::write(place.path().join("run-4194305-1-0-r"), "1111\nend\n").unwrap();
+        assert!(record.read("r").is_err());
+    }
+
+    #[test]
+    fn nothing_counts_in_a_repository_that_a_run_has_made_until_its_commits_are_known() {
+        let place = tempfile::tempdir().unwrap();
+        let record = CommitRecord::at(place.path());
+        record.begin_new("r").unwrap();
+        record.begin_new("s").unwrap();
+        assert_eq!(record.read("r").unwrap().oldest, Some(of(&[])));
+        record.end_new("r", Some(&of(&['1']))).unwrap();
+        record.end_new("s", None).unwrap();
+        let now = record.read("r").unwrap();
+        assert_eq!((now.made, now.oldest), (of(&['1']), None));
+        assert_eq!(record.read("s").unwrap().oldest, Some(of(&[])));
     }
 }

@@ -258,7 +258,9 @@ impl Row {
         match self {
             Self::Unrecorded(failure) => failure.message.clone(),
             Self::Limit(overrun) => overrun.message(),
-            Self::Withheld(_, row) => format!("new content was kept out: {}", row.because),
+            Self::Withheld(_, row) => {
+                format!("new content was kept out, and what was there stays: {}", row.because)
+            }
             Self::Tripped(_, why) | Self::LostOutput(why) | Self::Note(why) => why.clone(),
             Self::Denied(denied) => denied.by.clone(),
             Self::LostFiles(1) => "1 file in the private home is gone".to_owned(),
@@ -290,9 +292,11 @@ impl Row {
     fn setting(&self, cwd: &Path) -> Option<String> {
         match self {
             Self::Limit(overrun) => Some(overrun.hint()),
-            Self::Withheld(path, _) => {
-                let path = word(path, cwd);
-                Some(format!("see it with `git diff`, take it with `git restore {path}` outside"))
+            Self::Withheld(path, row) => {
+                let (path, name) = (word(path, cwd), row.name);
+                Some(format!(
+                    "take it outside, with `git restore {path}` if it was committed; or --unprotect {name}"
+                ))
             }
             Self::Denied(denied) => Some(format!("to allow it: {}", denied.allow)),
             Self::LostFiles(_) => Some("to keep such files: --write DIRECTORY".to_owned()),

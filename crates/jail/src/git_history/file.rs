@@ -48,12 +48,17 @@ pub(super) fn text(above: impl AsFd, name: &[u8], longest: u64) -> Result<Vec<u8
 }
 
 /// Lists at most `most` names in a directory, in the order of their bytes.
-pub(super) fn names(directory: &OwnedFd, most: usize) -> Vec<Vec<u8>> {
-    let Ok(entries) = Dir::read_from(directory) else { return Vec::new() };
-    let names = entries.map_while(Result::ok).map(|entry| entry.file_name().to_bytes().to_vec());
-    let mut names: Vec<_> = names.filter(|name| !matches!(&name[..], b"." | b"..")).take(most).collect();
+pub(super) fn names(directory: &OwnedFd, most: usize) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") && names.len() < most {
+            names.push(name.to_vec());
+        }
+    }
     names.sort_unstable();
-    names
+    Ok(names)
 }
 
 /// Only one step is made at a time, and never upwards.

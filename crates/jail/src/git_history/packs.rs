@@ -104,7 +104,7 @@ impl PackList {
             let found = self.objects.as_ref().map(|objects| file::directory(objects, b"pack"));
             self.directory = found.and_then(Result::ok);
         }
-        let names = self.directory.as_ref().map(|directory| file::names(directory, MOST_PACKS * 8));
+        let names = self.directory.as_ref().and_then(|directory| file::names(directory, MOST_PACKS * 8).ok());
         let names = names.unwrap_or_default();
         self.packs.retain(|pack| matches!(pack.opened, Opened::Open(_)) || has(&names, &pack.stem));
         let stems = names.iter().filter_map(|name| name.strip_suffix(b".idx"));

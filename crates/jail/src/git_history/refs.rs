@@ -3,32 +3,43 @@
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 
+use rustix::io::Errno;
+
 use super::file;
 use super::id::ObjectId;
 
 /// Lists what the references of a repository lead to. `git_dir` is the directory that its working trees share.
 ///
 /// These are `HEAD` and the others of its sort, everything below `refs`, packed references, the same of linked working trees,
-/// and the entries of the stash. A symbolic reference adds nothing: its target is listed by itself. What cannot be read adds nothing.
-pub(crate) fn tips(git_dir: &OwnedFd) -> BTreeSet<ObjectId> {
-    let mut tips = Tips { found: BTreeSet::new(), files: MOST_FILES };
+/// and the entries of the stash. A symbolic reference adds nothing: its target is listed by itself. What cannot be read adds nothing,
+/// and the result says so. A reference with a second name by a hard link counts as one that cannot be read: git makes none, and
+/// somebody could write to it by the other.
+pub(crate) fn tips(git_dir: &OwnedFd) -> References {
+    let mut tips = Tips { found: BTreeSet::new(), files: MOST_FILES, is_whole: true };
     tips.packed(git_dir);
     tips.stash(git_dir);
     tips.working_tree(git_dir);
-    for name in file::directory(git_dir, b"worktrees")
-        .map_or_else(|_| Vec::new(), |all| file::names(&all, MOST_TREES))
-    {
-        if let Ok(tree) = file::directory_below(git_dir, &[b"worktrees", &name]) {
+    let trees = tips.seen(file::directory(git_dir, b"worktrees"));
+    for name in trees.map_or_else(Vec::new, |all| tips.names(&all, MOST_TREES)) {
+        if let Some(tree) = tips.seen(file::directory_below(git_dir, &[b"worktrees", &name])) {
             tips.working_tree(&tree);
         }
     }
-    tips.found
+    References { ids: tips.found, is_whole: tips.is_whole }
+}
+
+/// What the references of a repository lead to.
+pub(crate) struct References {
+    /// The names.
+    pub(crate) ids: BTreeSet<ObjectId>,
+    /// Whether everything could be read.
+    pub(crate) is_whole: bool,
 }
 
 /// Lists the commits that are checked out in the working trees of a repository.
 pub(crate) fn heads(git_dir: &OwnedFd) -> BTreeSet<ObjectId> {
     let trees = file::directory(git_dir, b"worktrees");
-    let trees = trees.map_or_else(|_| Vec::new(), |all| file::names(&all, MOST_TREES));
+    let trees = trees.and_then(|all| file::names(&all, MOST_TREES)).unwrap_or_default();
     let linked = trees.iter().filter_map(|name| file::directory_below(git_dir, &[b"worktrees", name]).ok());
     let own = file::directory(git_dir, b".").into_iter();
     own.chain(linked).filter_map(|tree| resolved(git_dir, &tree)).collect()
@@ -57,6 +68,7 @@ struct Tips {
     found: BTreeSet<ObjectId>,
     /// How many files may still be read.
     files: usize,
+    is_whole: bool,
 }
 
 const MOST_IDS: usize = 200_000;
@@ -71,22 +83,54 @@ const LONGEST_HEAD: u64 = 16 << 20;
 const LONGEST_REFERENCE: u64 = 4096;
 
 impl Tips {
+    /// Notes whether something is there and cannot be read.
+    fn seen<T>(&mut self, read: Result<T, Errno>) -> Option<T> {
+        match read {
+            Ok(read) => Some(read),
+            Err(Errno::NOENT) => None,
+            Err(_) => {
+                self.is_whole = false;
+                None
+            }
+        }
+    }
+
+    /// The names in a directory, and whether there are more.
+    fn names(&mut self, directory: &OwnedFd, most: usize) -> Vec<Vec<u8>> {
+        let names = self.seen(file::names(directory, most + 1)).unwrap_or_default();
+        self.is_whole &= names.len() <= most;
+        names
+    }
+
+    /// The text of a file that has one name.
+    fn text(&mut self, above: &OwnedFd, name: &[u8], longest: u64) -> Option<Vec<u8>> {
+        let text = file::plain_file(above, name).and_then(|(file, _)| {
+            let found = rustix::fs::fstat(&file)?;
+            if found.st_nlink == 1 { file::text(above, name, longest) } else { Err(Errno::MLINK) }
+        });
+        self.seen(text)
+    }
+
     /// Adds the first word of a line, if it is a name.
     fn add(&mut self, line: &[u8]) {
         let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-        let id = ObjectId::from_hex(word).filter(|id| !id.is_null());
-        self.found.extend(id.filter(|_| self.found.len() < MOST_IDS));
+        let Some(id) = ObjectId::from_hex(word).filter(|id| !id.is_null()) else { return };
+        if self.found.len() < MOST_IDS {
+            self.found.insert(id);
+        } else {
+            self.is_whole = false;
+        }
     }
 
     fn packed(&mut self, git_dir: &OwnedFd) {
-        for line in lines(&file::text(git_dir, b"packed-refs", LONGEST_PACKED).unwrap_or_default()) {
+        for line in lines(&self.text(git_dir, b"packed-refs", LONGEST_PACKED).unwrap_or_default()) {
             self.add(line.strip_prefix(b"^").unwrap_or(line));
         }
     }
 
     fn stash(&mut self, git_dir: &OwnedFd) {
-        let log = file::directory_below(git_dir, &[b"logs", b"refs"])
-            .and_then(|directory| file::text(directory, b"stash", LONGEST_STASH));
+        let Some(directory) = self.seen(file::directory_below(git_dir, &[b"logs", b"refs"])) else { return };
+        let log = self.text(&directory, b"stash", LONGEST_STASH);
         for line in lines(&log.unwrap_or_default()) {
             self.add(line);
             let second = line.iter().position(|byte| *byte == b' ').map_or(line.len(), |space| space + 1);
@@ -96,8 +140,8 @@ impl Tips {
 
     /// Adds what belongs to one working tree.
     fn working_tree(&mut self, directory: &OwnedFd) {
-        for name in file::names(directory, MOST_TOP_NAMES).iter().filter(|name| is_head(name)) {
-            for line in lines(&file::text(directory, name, LONGEST_HEAD).unwrap_or_default()) {
+        for name in self.names(directory, MOST_TOP_NAMES).iter().filter(|name| is_head(name)) {
+            for line in lines(&self.text(directory, name, LONGEST_HEAD).unwrap_or_default()) {
                 self.add(line);
             }
         }
@@ -109,13 +153,17 @@ impl Tips {
         let mut paths = vec![vec![b"refs".to_vec()]];
         while let Some(path) = paths.pop() {
             let names: Vec<_> = path.iter().map(Vec::as_slice).collect();
-            let Ok(handle) = file::directory_below(directory, &names) else { continue };
-            for name in file::names(&handle, self.files) {
+            let Some(handle) = self.seen(file::directory_below(directory, &names)) else { continue };
+            for name in self.names(&handle, self.files) {
                 self.files = self.files.saturating_sub(1);
-                match file::text(&handle, &name, LONGEST_REFERENCE) {
-                    Ok(text) => self.add(&text),
-                    Err(_) if path.len() < DEEPEST => paths.push([&path[..], &[name]].concat()),
-                    Err(_) => {}
+                let is_directory = file::directory(&handle, &name).is_ok();
+                match (is_directory, path.len() < DEEPEST) {
+                    (true, true) => paths.push([&path[..], &[name]].concat()),
+                    (true, false) => self.is_whole = false,
+                    (false, _) => {
+                        let text = self.text(&handle, &name, LONGEST_REFERENCE).unwrap_or_default();
+                        self.add(&text);
+                    }
                 }
             }
         }

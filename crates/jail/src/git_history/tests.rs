@@ -97,7 +97,7 @@ impl Sandbox {
     }
 
     pub(super) fn tips(&self) -> BTreeSet<ObjectId> {
-        tips(&open(&self.git_dir()))
+        tips(&open(&self.git_dir())).ids
     }
 
     pub(super) fn history(&self) -> History {

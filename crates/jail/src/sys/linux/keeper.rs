@@ -22,7 +22,7 @@ mod settings;
 mod socket;
 mod staging;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::convert::Infallible;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use policy::Protected;
-use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, Timespec};
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
@@ -133,13 +133,11 @@ struct Shared {
     repositories: Repositories,
     references: References,
     checkouts: Checkouts,
-    /// Before the command started.
-    start: Timespec,
     sockets: SocketNames,
     /// Failures of the supervisor itself.
     failures: Mutex<Vec<String>>,
     told: Mutex<Told>,
-    writes: Mutex<Vec<ProtectedWrite>>,
+    writes: Mutex<Writes>,
     seen: Mutex<Uses>,
     /// The directory in which a name was made last.
     place: Mutex<Option<Place>>,
@@ -161,6 +159,17 @@ struct Told {
     order: Vec<Denial>,
     known: HashSet<Denial>,
 }
+
+/// Protected names that were written, by their paths.
+#[derive(Default)]
+struct Writes {
+    written: BTreeMap<PathBuf, (&'static policy::ProtectedName, WriteResult)>,
+    /// Writes beyond those that are listed.
+    unlisted: usize,
+}
+
+/// Written names that are listed.
+const MOST_WRITES: usize = 5000;
 
 /// A program that is refused something new every time is told about this often.
 const MOST: usize = 200;
@@ -184,7 +193,6 @@ impl Keeper {
             repositories: Repositories::default(),
             references,
             checkouts: Checkouts::default(),
-            start: rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse),
             sockets: SocketNames::default(),
             failures: Mutex::default(),
             told: Mutex::default(),
@@ -213,7 +221,13 @@ impl Keeper {
             (report.commits, report.notes) = self.shared.references.end(&everything);
         }
         if let Some(mut writes) = available(&self.shared.writes) {
-            report.protected_writes = std::mem::take(&mut writes);
+            let written = std::mem::take(&mut writes.written).into_iter();
+            report.protected_writes =
+                written.map(|(path, (name, result))| ProtectedWrite { path, name, result }).collect();
+            let unlisted = writes.unlisted;
+            report.notes.extend(
+                (unlisted > 0).then(|| format!("{unlisted} more writes to protected names are not listed")),
+            );
         }
         if let Some(mut told) = available(&self.shared.told) {
             report.denials = std::mem::take(&mut told.order);
@@ -267,9 +281,7 @@ impl Shared {
     /// Others then do the next calls while one waits for its caller to take the answer.
     fn listen_together(self: &Arc<Self>, alive: &Sender<Infallible>, looking: Sender<Infallible>) {
         if self.about.keeps() {
-            self.about.grounds.tops().filter_map(|top| self.listed_directory(top).ok()).for_each(|top| {
-                self.repositories.look_through(&top);
-            });
+            self.look_around();
         }
         drop(looking);
         let Some(notice) = call::next(&self.listener) else { return };
@@ -288,6 +300,21 @@ impl Shared {
             }
         }
         self.listen(Some(notice));
+    }
+
+    /// Looks for repositories before the command starts.
+    fn look_around(&self) {
+        for top in self.about.grounds.tops() {
+            let Ok(handle) = self.listed_directory(top) else { continue };
+            // The repository of the top comes first: not all can be held.
+            let own = repository::common_directory(self, top);
+            let modules = own.iter().flat_map(|own| repository::modules(self, own)).collect::<Vec<_>>();
+            let below = self.repositories.look_through(&handle).into_iter().map(|below| top.join(below));
+            for path in own.into_iter().chain(modules).chain(below) {
+                self.references.add(self, &path);
+            }
+            self.checkouts.remember(self, top);
+        }
     }
 
     fn listen(self: &Arc<Self>, first: Option<Notice>) {
@@ -369,11 +396,10 @@ impl Shared {
     /// Records that a protected name was written. The last result counts.
     fn wrote(&self, path: PathBuf, name: &'static policy::ProtectedName, result: WriteResult) {
         let mut writes = self.writes.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = writes.iter().position(|write| write.path == path);
-        match known {
-            Some(at) => writes[at].result = result,
-            None if writes.len() < MOST => writes.push(ProtectedWrite { path, name, result }),
-            None => {}
+        if writes.written.len() < MOST_WRITES || writes.written.contains_key(&path) {
+            writes.written.insert(path, (name, result));
+        } else {
+            writes.unlisted += 1;
         }
     }
 

@@ -239,7 +239,7 @@ impl<'a> CallerCall<'a> {
     /// Gives a program that checks files out a file to write whose content is looked at before it gets its name.
     fn check_out(&mut self, spot: &Spot, how: Opening, row: &'static ProtectedName) -> Result<Done, Errno> {
         let flags = how.flags;
-        let writes = flags.intersects(OFlags::WRONLY | OFlags::RDWR) && flags.contains(OFlags::CREATE);
+        let writes = flags.contains(OFlags::WRONLY | OFlags::CREATE);
         let new = writes && kind(&spot.directory, &spot.name).is_none();
         if !new || !self.finder.caller.program().is_ok_and(|program| checkout::checks_out(&program)) {
             return Err(refused(self.shared, spot.full(), row));
@@ -323,9 +323,13 @@ impl<'a> CallerCall<'a> {
         self.free(&spot, Act::Directory)?;
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
         self.shared.forget_places();
-        let in_git = |part: std::path::Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-        if spot.name.to_bytes().eq_ignore_ascii_case(b".git") || spot.path.components().any(in_git) {
-            self.shared.repositories.remember_made(Identity::named(&spot.directory, &spot.name)?);
+        let is = |name: &str, own: &std::ffi::OsStr| own.eq_ignore_ascii_case(name);
+        let in_modules =
+            spot.path.iter().any(|part| is(".git", part)) && spot.path.iter().any(|part| is("modules", part));
+        if spot.name.to_bytes().eq_ignore_ascii_case(b".git") || in_modules {
+            let identity = Identity::named(&spot.directory, &spot.name)?;
+            self.shared.repositories.remember_made(identity);
+            self.shared.references.add_made(spot.full(), identity)?;
         }
         Ok(())
     }

@@ -7,11 +7,11 @@ use std::collections::{HashSet, VecDeque};
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use policy::{Ground, Protected};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags, Timespec};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, StatxFlags};
 use rustix::io::Errno;
 
 use super::path::STRAIGHT;
@@ -35,11 +35,6 @@ impl Identity {
     /// Of a name in a directory, itself and not what it leads to.
     pub(super) fn named(directory: &OwnedFd, name: &CString) -> Result<Self, Errno> {
         Self::at(directory, name, AtFlags::SYMLINK_NOFOLLOW)
-    }
-
-    /// Returns true if it was certainly made after a moment.
-    pub(super) fn is_younger_than(&self, moment: Timespec) -> bool {
-        self.born >= (moment.tv_sec, u32::try_from(moment.tv_nsec).unwrap_or(u32::MAX))
     }
 
     fn at(directory: &OwnedFd, name: &std::ffi::CStr, flags: AtFlags) -> Result<Self, Errno> {
@@ -86,7 +81,10 @@ impl Repositories {
 
     /// Looks for repositories below a directory of the host before the command starts: the target of its `.git`, and bare
     /// ones near the top. A directory that cannot be read is left out.
-    pub(super) fn look_through(&self, top: &OwnedFd) {
+    ///
+    /// Returns the paths of all repositories that were seen, relative to the directory.
+    pub(super) fn look_through(&self, top: &OwnedFd) -> Vec<PathBuf> {
+        let mut seen = Vec::new();
         if let Some(target) = pointed(top) {
             self.remember(target);
         }
@@ -99,24 +97,30 @@ impl Repositories {
             let mut listing = Listing::default();
             // One that cannot be listed to its end is judged by the names that were read.
             let _incomplete = listing.read(&directory, &mut buffer, depth < DEEPEST);
+            let at = Path::new(OsStr::from_bytes(path.to_bytes()));
             if policy::is_repository(|name| listing.parts.contains(&name)) {
                 self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(Identity::of(&directory));
+                seen.push(at.to_owned());
             }
+            seen.extend(listing.has_repository.then(|| at.join(".git")));
             listing.directories.sort_by_key(|name| !is_likely(name.to_bytes()));
             for name in listing.directories.iter().take(left) {
                 left -= 1;
                 if depth + 1 == DEEPEST {
                     // Nothing below it is looked at: one lookup of `HEAD` is cheaper than a listing.
-                    self.look_at(&directory, name);
+                    let below = at.join(OsStr::from_bytes(name.to_bytes()));
+                    seen.extend(self.look_at(&directory, name).map(|own| below.join(own)));
                     continue;
                 }
                 let below = [path.to_bytes(), b"/", name.to_bytes()].concat();
                 queue.extend(CString::new(below).ok().map(|below| (below, depth + 1)));
             }
         }
+        seen
     }
 
-    fn look_at(&self, directory: &OwnedFd, name: &CString) {
+    /// Returns where a directory has a repository: itself, or by the usual name.
+    fn look_at(&self, directory: &OwnedFd, name: &CString) -> Option<&'static str> {
         let has = |part: &str| {
             let path = [name.to_bytes(), b"/", part.as_bytes()].concat();
             rustix::fs::statat(directory, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
@@ -124,7 +128,9 @@ impl Repositories {
         if policy::is_repository(has) {
             let identity = Identity::named(directory, name);
             self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(identity);
+            return Some("");
         }
+        has(".git").then_some(".git")
     }
 }
 
@@ -140,6 +146,8 @@ const MOST_ENTRIES: usize = 2000;
 struct Listing {
     /// The names of repositories among its own.
     parts: Vec<&'static str>,
+    /// A directory `.git`.
+    has_repository: bool,
     directories: Vec<CString>,
 }
 
@@ -153,6 +161,7 @@ impl Listing {
             let name = entry.file_name();
             let part = ["HEAD", "objects", "refs", "commondir"].into_iter();
             self.parts.extend(part.filter(|part| part.as_bytes() == name.to_bytes()));
+            self.has_repository |= name.to_bytes() == b".git" && entry.file_type() == FileType::Directory;
             if deeper && entry.file_type() == FileType::Directory && is_searched(name.to_bytes()) {
                 self.directories.push(name.to_owned());
             }

@@ -1,64 +1,96 @@
 //! What the references of repositories led to before the command changed them.
 //!
-//! Everything that writes a reference passes the supervisor, so the references are read right before the first such write, and
-//! only in runs that write one or ask what a repository had. What a repository had is proved from there, commit by commit.
+//! Repositories are opened before the command starts. Everything that writes a reference passes the supervisor, so the references
+//! are read right before the first such write, and only in runs that write one or ask what a repository had. What a repository
+//! had is proved from there, commit by commit.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use policy::{Act, Ground, Protected, ProtectedName, Verdict};
-use rustix::fs::AtFlags;
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::known::Identity;
+use super::path::STRAIGHT;
 use super::{Shared, spawn};
 use crate::commit_record::{BegunRun, CommitRecord, Recorded};
-use crate::git_history::{Answer, History, tips};
+use crate::git_history::{Answer, History, ObjectId, tips};
 use crate::launch::ProtectedCommit;
 
-/// The repositories whose references the command has written, or which were asked.
+/// The repositories that were there when the command started, and those that it made.
 pub(super) struct References {
     /// `None`: nothing counts as known.
     record: Option<CommitRecord>,
     /// Where the record is used from: other threads of the supervisor may not use the launcher's files.
     recorder: OnceLock<Sender<Job>>,
-    repositories: Mutex<HashMap<PathBuf, Repository>>,
+    repositories: Mutex<Vec<Repository>>,
+    /// Set once the references of all are read.
+    are_read: AtomicBool,
+    made: Mutex<Vec<(PathBuf, Identity)>>,
+    /// The time that questions may still take.
+    left: Mutex<Duration>,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// A repository that was there. It is reached by its handle: the command can close directories on the way to it.
 struct Repository {
+    path: PathBuf,
     directory: OwnedFd,
-    /// A word that stands for it in the record.
-    word: String,
-    run: BegunRun,
-    recorded: Recorded,
-    /// What was before this run and every other one that has not ended; read when it is needed.
-    history: Option<History>,
-    /// The time that questions may still take.
-    left: Duration,
+    identity: Identity,
+    read: Option<ReadReferences>,
 }
 
-/// Time for all questions about one repository.
+/// References, and what is known from them.
+struct ReadReferences {
+    run: BegunRun,
+    recorded: Recorded,
+    /// What was before this run and every other one that has not ended; opened when it is needed.
+    history: Option<History>,
+}
+
+/// Time for all questions.
 const LONGEST_QUESTIONS: Duration = Duration::from_secs(10);
-/// Time for the look at what has come to a repository.
-const LONGEST_LOOK: Duration = Duration::from_secs(1);
-/// Repositories of one run.
-const MOST_REPOSITORIES: usize = 1000;
+/// Time for the look at what has come to all repositories.
+const LONGEST_LOOK: Duration = Duration::from_secs(3);
+/// Repositories that are held by a handle; in others nothing is known.
+const MOST_REPOSITORIES: usize = 64;
 /// Commits that are told.
 const MOST_TOLD: usize = 1000;
 
 impl References {
     pub(super) fn new(record: Option<CommitRecord>) -> Self {
-        Self { record, recorder: OnceLock::new(), repositories: Mutex::default() }
+        Self {
+            record,
+            recorder: OnceLock::new(),
+            repositories: Mutex::default(),
+            are_read: AtomicBool::new(false),
+            made: Mutex::default(),
+            left: Mutex::new(LONGEST_QUESTIONS),
+        }
+    }
+
+    /// Opens a repository before the command starts. A second path of the same one changes nothing.
+    pub(super) fn add(&self, shared: &Shared, path: &Path) {
+        let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.record.is_none() || repositories.len() >= MOST_REPOSITORIES {
+            return;
+        }
+        let Ok(directory) = shared.listed_directory(path) else { return };
+        let Ok(identity) = Identity::of(&directory) else { return };
+        if repositories.iter().all(|known| known.identity != identity) {
+            repositories.push(Repository { path: path.to_owned(), directory, identity, read: None });
+        }
     }
 
     /// Starts the thread that uses the record, from one that may use the launcher's files.
@@ -72,63 +104,64 @@ impl References {
         Ok(())
     }
 
-    /// Reads the references of a repository before the first of them is written. Fails if that cannot be recorded.
-    pub(super) fn before_write(&self, shared: &Shared, top: &Path, path: &Path) -> Result<(), Errno> {
-        if self.record.is_none() {
+    /// Reads and records all references before the first of them is written. Fails if that is not possible.
+    pub(super) fn before_write(&self, shared: &Shared, path: &Path) -> Result<(), Errno> {
+        let leads = || path.components().any(|part| leads_to_references(part.as_os_str()));
+        if self.record.is_none() || self.are_read.load(Ordering::Acquire) || !leads() {
             return Ok(());
         }
-        for directory in written_in(top, path) {
-            let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
-            if repositories.contains_key(directory) || !is_repository(shared, directory) {
-                continue;
-            }
-            if repositories.len() >= MOST_REPOSITORIES {
-                return Err(Errno::DQUOT);
-            }
-            let Ok(handle) = shared.listed_directory(directory) else { continue };
-            let read = self.read(shared, handle).map_err(|error| {
-                shared.fail(format!("the record of commits cannot be written: {error}"));
+        let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
+        for repository in repositories.iter_mut() {
+            self.read(repository).map_err(|error| {
+                shared.fail(format!("the record of commits cannot be used: {error}"));
                 Errno::from_io_error(&error).unwrap_or(Errno::IO)
             })?;
-            repositories.insert(directory.to_owned(), read);
         }
+        self.are_read.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Remembers and records a directory that may become a repository. Fails if that is not possible.
+    pub(super) fn add_made(&self, path: PathBuf, identity: Identity) -> Result<(), Errno> {
+        let Some(record) = self.record.clone() else { return Ok(()) };
+        let recorded = self.record(CommitRecord::begin_new, record, identity.word());
+        recorded.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).push((path, identity));
         Ok(())
     }
 
     /// Whether a repository had a content at a path before the run.
     pub(super) fn had(&self, shared: &Shared, repository: &Path, path: &[u8], content: &[u8]) -> bool {
+        let identity = shared.directory(repository).and_then(|directory| Identity::of(&directory));
+        let Ok(identity) = identity else { return false };
         let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
-        if !repositories.contains_key(repository) {
-            if repositories.len() >= MOST_REPOSITORIES {
-                return false;
-            }
-            let Ok(handle) = shared.listed_directory(repository) else { return false };
-            let Ok(read) = self.read(shared, handle) else { return false };
-            repositories.insert(repository.to_owned(), read);
-        }
-        let Some(repository) = repositories.get_mut(repository) else { return false };
-        let (start, left) = (Instant::now(), repository.left);
-        let answer = repository.history().map(|history| history.had(path, content, start + left));
-        repository.left = left.saturating_sub(start.elapsed());
+        let Some(repository) = repositories.iter_mut().find(|known| known.identity == identity) else {
+            return false;
+        };
+        let Ok(read) = self.read(repository) else { return false };
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = Instant::now();
+        let answer = read.history().map(|history| history.had(path, content, start + *left));
+        *left = left.saturating_sub(start.elapsed());
         matches!(answer, Some(Answer::Yes { .. }))
     }
 
-    fn read(&self, shared: &Shared, directory: OwnedFd) -> io::Result<Repository> {
+    /// Reads and records the references of a repository, once.
+    fn read<'a>(&self, repository: &'a mut Repository) -> io::Result<Opened<'a>> {
         let record = self.record.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        let identity = Identity::of(&directory)?;
-        // What the command has made itself had nothing before.
-        let is_made = shared.repositories.is_made(identity) || identity.is_younger_than(shared.start);
-        let now = if is_made { BTreeSet::new() } else { tips(&directory) };
-        let word = identity.word();
-        let (run, recorded) = self.record(
-            move |record, word| {
+        let Repository { directory, identity, read, .. } = repository;
+        if read.is_none() {
+            // What cannot be read counts as if it were not there.
+            let now = tips(directory).ids;
+            let begin = move |record: &CommitRecord, word: &str| {
                 let run = record.begin(word, &now)?;
                 Ok((run, record.read(word)?))
-            },
-            record.clone(),
-            word.clone(),
-        )?;
-        Ok(Repository { directory, word, run, recorded, history: None, left: LONGEST_QUESTIONS })
+            };
+            let (run, recorded) = self.record(begin, record.clone(), identity.word())?;
+            *read = Some(ReadReferences { run, recorded, history: None });
+        }
+        let read = read.as_mut().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Opened { directory, read })
     }
 
     /// Uses the record in the thread that may.
@@ -150,64 +183,106 @@ impl References {
 
     /// Looks at what has come to the repositories, and records it. The jail has ended.
     pub(super) fn end(&self, protected: &Protected) -> (Vec<ProtectedCommit>, Vec<String>) {
-        let (mut commits, mut notes) = (Vec::new(), Vec::new());
-        let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
-        for (path, mut repository) in repositories.drain() {
-            match self.end_one(&path, &mut repository, protected, &mut commits) {
+        let Some(record) = &self.record else { return (Vec::new(), Vec::new()) };
+        let mut end = End { record, protected, until: Instant::now() + LONGEST_LOOK, commits: Vec::new() };
+        let mut notes = Vec::new();
+        let repositories =
+            std::mem::take(&mut *self.repositories.lock().unwrap_or_else(PoisonError::into_inner));
+        for mut repository in repositories {
+            let path = policy::Shown::path(&repository.path).to_string();
+            match end.repository(&mut repository) {
                 Ok(true) => {}
-                Ok(false) => notes.push(format!(
-                    "too much has changed in {} to look at every commit",
-                    policy::Shown::path(&path)
-                )),
+                Ok(false) => notes.push(format!("not every commit that came to {path} could be looked at")),
                 Err(error) => notes.push(format!("the record of commits cannot be written: {error}")),
             }
         }
-        (commits, notes)
-    }
-
-    /// Returns false if it is not known what has come.
-    fn end_one(
-        &self,
-        path: &Path,
-        repository: &mut Repository,
-        protected: &Protected,
-        commits: &mut Vec<ProtectedCommit>,
-    ) -> io::Result<bool> {
-        let Some(record) = &self.record else { return Ok(true) };
-        let wanted = |path: &Path| row(protected, path).is_some();
-        let (now, until) = (tips(&repository.directory), Instant::now() + LONGEST_LOOK);
-        let new = repository.history().map(|history| history.new_commits(&now, MOST_TOLD, wanted, until));
-        let Repository { word, run, .. } = repository;
-        let Some(new) = new else { return record.leave(run, word).map(|()| now.is_empty()) };
-        commits.extend(new.commits.into_iter().map(|commit| {
-            ProtectedCommit {
-                repository: path.to_owned(),
-                id: commit.id.to_string(),
-                subject: commit.subject,
-                paths: commit
-                    .paths
-                    .into_iter()
-                    .filter_map(|path| Some((row(protected, &path)?, path)))
-                    .map(|(row, path)| (path, row))
-                    .collect(),
+        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        for (path, identity) in made {
+            if let Err(error) = end.made(&path, identity) {
+                notes.push(format!("the record of commits cannot be written: {error}"));
             }
-        }));
-        if !new.is_whole {
-            return record.leave(run, word).map(|()| false);
         }
-        record.end(run, word, &new.ids).map(|()| !new.cut)
+        (end.commits, notes)
     }
 }
 
-impl Repository {
-    /// What it had before. `None` if it has no objects.
-    fn history(&mut self) -> Option<&mut History> {
-        if self.history.is_none() {
-            // This run is among those that have not ended.
-            let roots = self.recorded.oldest.clone().unwrap_or_default();
-            self.history = History::new(&self.directory, roots, self.recorded.made.clone()).ok();
+/// The end of a run.
+struct End<'a> {
+    record: &'a CommitRecord,
+    protected: &'a Protected,
+    until: Instant,
+    commits: Vec<ProtectedCommit>,
+}
+
+impl End<'_> {
+    /// Returns false if it is not known what has come.
+    fn repository(&mut self, repository: &mut Repository) -> io::Result<bool> {
+        let Repository { path, directory, identity, read } = repository;
+        let Some(read) = read else { return Ok(true) };
+        let word = identity.word();
+        let now = tips(directory);
+        let new =
+            Opened { directory, read: &mut *read }.history().map(|history| self.new(path, history, &now.ids));
+        match new {
+            Some((ids, true, told)) if now.is_whole => self.record.end(&read.run, &word, &ids).map(|()| told),
+            _ => self.record.leave(&read.run, &word).map(|()| now.is_whole && now.ids.is_empty()),
         }
-        self.history.as_mut()
+    }
+
+    /// A repository that the command has made. One that is not where it was made may be anywhere.
+    fn made(&mut self, path: &Path, identity: Identity) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let found = rustix::fs::openat2(CWD, path, flags, Mode::empty(), STRAIGHT);
+        let found = found.ok().filter(|found| Identity::of(found).is_ok_and(|own| own == identity));
+        let ids = found.and_then(|directory| {
+            let now = tips(&directory);
+            let mut history = History::new(&directory, [], BTreeSet::new()).ok();
+            let new = match &mut history {
+                Some(history) => self.new(path, history, &now.ids),
+                None => (BTreeSet::new(), now.ids.is_empty(), true),
+            };
+            (now.is_whole && new.1).then_some(new.0)
+        });
+        self.record.end_new(&identity.word(), ids.as_ref())
+    }
+
+    /// The commits that have come; whether these are all; and whether all were looked at.
+    fn new(
+        &mut self,
+        path: &Path,
+        history: &mut History,
+        now: &BTreeSet<ObjectId>,
+    ) -> (BTreeSet<ObjectId>, bool, bool) {
+        let protected = self.protected;
+        let wanted = |path: &Path| row(protected, path).is_some();
+        let new = history.new_commits(now, MOST_TOLD, wanted, self.until);
+        let with_row = |path: PathBuf| row(protected, &path).map(|row| (path, row));
+        self.commits.extend(new.commits.into_iter().map(|commit| ProtectedCommit {
+            repository: path.to_owned(),
+            id: commit.id.to_string(),
+            subject: commit.subject,
+            paths: commit.paths.into_iter().filter_map(with_row).collect(),
+        }));
+        (new.ids, new.is_whole, !new.cut)
+    }
+}
+
+/// A repository whose references are read.
+struct Opened<'a> {
+    directory: &'a OwnedFd,
+    read: &'a mut ReadReferences,
+}
+
+impl<'a> Opened<'a> {
+    /// What it had before. `None` if it has no objects.
+    fn history(self) -> Option<&'a mut History> {
+        let ReadReferences { recorded, history, .. } = self.read;
+        if history.is_none() {
+            // This run is among those that have not ended.
+            let roots = recorded.oldest.clone().unwrap_or_default();
+            *history = History::new(self.directory, roots, recorded.made.clone()).ok();
+        }
+        history.as_mut()
     }
 }
 
@@ -219,12 +294,7 @@ fn row(protected: &Protected, path: &Path) -> Option<&'static ProtectedName> {
     }
 }
 
-/// Every directory of a path that would be one of a repository whose references are written.
-fn written_in<'a>(top: &'a Path, path: &'a Path) -> impl Iterator<Item = &'a Path> {
-    let above = path.ancestors().take_while(move |above| above.starts_with(top));
-    above.filter(|above| above.file_name().is_some_and(leads_to_references)).filter_map(Path::parent)
-}
-
+/// Whether a reference may be written where a name occurs in the path.
 fn leads_to_references(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let begins = |start: &[u8]| name.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start));
@@ -235,17 +305,6 @@ fn leads_to_references(name: &OsStr) -> bool {
         || begins(b"packed-refs")
         || ends(b"HEAD")
         || ends(b"HEAD.lock")
-}
-
-/// Whether a directory is one of a repository, or has the name of one.
-fn is_repository(shared: &Shared, directory: &Path) -> bool {
-    if directory.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git")) {
-        return true;
-    }
-    let Ok(handle) = shared.directory(directory) else { return false };
-    let has = |name: &str| rustix::fs::statat(&handle, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
-    // The part of a linked working tree has its references elsewhere.
-    has("HEAD") && has("objects") && has("refs")
 }
 
 impl Identity {

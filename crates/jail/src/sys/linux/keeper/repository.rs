@@ -45,6 +45,35 @@ pub(super) fn common_directory(shared: &Shared, tree: &Path) -> Option<PathBuf> 
     }
 }
 
+/// The repositories of submodules below the directory of a repository.
+pub(super) fn modules(shared: &Shared, repository: &Path) -> Vec<PathBuf> {
+    let (mut found, mut pending) = (Vec::new(), vec![(repository.join("modules"), 0)]);
+    while let Some((path, depth)) = pending.pop() {
+        let Ok(listed) = shared.listed_directory(&path) else { continue };
+        let Ok(entries) = Dir::new(listed) else { continue };
+        for entry in entries.flatten().take(MOST_MODULES) {
+            let name = entry.file_name().to_bytes();
+            if name.starts_with(b".") || found.len() >= MOST_MODULES {
+                continue;
+            }
+            let below = path.join(OsStr::from_bytes(name));
+            let Ok(directory) = shared.directory(&below) else { continue };
+            if kind(&directory, &c"HEAD".to_owned()).is_some() {
+                pending.push((below.join("modules"), depth + 1));
+                found.push(below);
+            } else if depth < DEEPEST_MODULE {
+                pending.push((below, depth + 1));
+            }
+        }
+    }
+    found
+}
+
+/// Repositories of submodules that are looked for.
+const MOST_MODULES: usize = 64;
+/// Names of submodules have as many parts.
+const DEEPEST_MODULE: usize = 4;
+
 /// A path from a directory, without `.` and `..`.
 fn plain(from: &Path, path: &[u8]) -> Option<PathBuf> {
     let mut plain = PathBuf::new();

@@ -36,6 +36,16 @@ pub(super) fn create(directory: &OwnedFd, name: &CString, text: &[u8]) -> Result
     Staged::write(directory, text, None)?.link(name)
 }
 
+/// Makes a file with a text under a name that nothing has, with the mode and group of another.
+pub(super) fn create_like(
+    directory: &OwnedFd,
+    name: &CString,
+    text: &[u8],
+    like: &Stat,
+) -> Result<(), Errno> {
+    Staged::write(directory, text, Some(like))?.link(name)
+}
+
 /// Puts a file with a text at a name, with the mode and group of another, whatever is there.
 pub(super) fn replace_like(
     directory: &OwnedFd,
