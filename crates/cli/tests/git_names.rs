@@ -72,7 +72,7 @@ fn new_contents_stay_out() {
         ),
         (
             "mapped",
-            "cat > map.py <<'END'\nimport mmap, os\nopen('/proc/self/comm', 'w').write('git')\nos.unlink('.vscode/tasks.json')\nfd = os.open('.vscode/tasks.json', os.O_RDWR | os.O_CREAT)\nEND\npython3 map.py; true",
+            "cat > map.py <<'END'\nimport ctypes, os\nctypes.CDLL(None).prctl(15, b'git')\nos.unlink('.vscode/tasks.json')\nfd = os.open('.vscode/tasks.json', os.O_RDWR | os.O_CREAT)\nEND\npython3 map.py; true",
             none,
         ),
         ("appended", "echo evil >> .vscode/tasks.json", one),
@@ -218,12 +218,12 @@ fn contents_of_a_run_that_was_killed_stay_out() {
     // Another run at the same time does not get it either.
     let take = "rm -f .vscode/tasks.json; git checkout -q -f main -- .; git log -1 --format=%s main";
     let came = inside(&stage, "", take);
-    assert!(came.out.contains("evil") && tasks(&stage).is_none(), "{came:?}");
+    assert!(came.out.contains("evil") && tasks(&stage).as_deref() != Some("evil\n"), "{came:?}");
     child.kill().unwrap();
     end_of(&mut child);
     for _ in 0..2 {
         let came = inside(&stage, "", take);
-        assert!(came.out.contains("evil") && tasks(&stage).is_none(), "{came:?}");
+        assert!(came.out.contains("evil") && tasks(&stage).as_deref() != Some("evil\n"), "{came:?}");
     }
     let came = inside(&stage, "", "git checkout -q -f side -- .vscode");
     assert_eq!(tasks(&stage).as_deref(), Some("two\n"), "{came:?}");

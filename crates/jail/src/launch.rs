@@ -449,9 +449,10 @@ pub enum WriteResult {
     Allowed,
     /// It is there: the repository had this content at this path before the run.
     Known,
-    /// It is not there: git believes that it has checked it out, and the content is new. The repository has it as an object, so
-    /// that a person takes it with `git restore`.
+    /// It is not there: git believes that it has checked it out, and the content is new.
     Withheld,
+    /// The same, and what was there when the command started is there again.
+    Restored,
 }
 
 /// A commit that was made during a run and changes protected names.

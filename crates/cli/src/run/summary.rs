@@ -119,7 +119,7 @@ impl Summary {
         change: impl Fn(&Path) -> Change,
     ) {
         self.keep(writes.iter().map(|ProtectedWrite { path, name, result }| match result {
-            WriteResult::Withheld => Row::Withheld(path.clone(), name),
+            WriteResult::Withheld | WriteResult::Restored => Row::Withheld(path.clone(), name),
             WriteResult::Allowed => Row::Changed(path.clone(), name, change(path)),
             WriteResult::Known => Row::Known(path.clone(), name),
         }));
@@ -259,7 +259,7 @@ impl Row {
             Self::Unrecorded(failure) => failure.message.clone(),
             Self::Limit(overrun) => overrun.message(),
             Self::Withheld(_, row) => {
-                format!("new content was kept out, and what was there stays: {}", row.because)
+                format!("new content was kept out: {}", row.because)
             }
             Self::Tripped(_, why) | Self::LostOutput(why) | Self::Note(why) => why.clone(),
             Self::Denied(denied) => denied.by.clone(),

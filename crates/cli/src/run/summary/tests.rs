@@ -101,8 +101,8 @@ fn what_a_person_reads() {
     let stage = Stage::new();
     let summary = stage.summary(&stage.everything(), Some(200 << 20));
     insta::assert_snapshot!(summary.text(Audience::Person, "warning[RF-J013]"), @r#"
-    withheld[RF-J011]: a;curl x|sh/.envrc: new content was kept out: direnv runs it on entering the directory; see it with `git diff`, take it with `git restore 'a;curl x|sh/.envrc'` outside
-    withheld[RF-J011]: .envrc: new content was kept out: direnv runs it on entering the directory; see it with `git diff`, take it with `git restore .envrc` outside
+    withheld[RF-J011]: a;curl x|sh/.envrc: new content was kept out: direnv runs it on entering the directory; take it outside, with `git restore 'a;curl x|sh/.envrc'` if it was committed; or --unprotect .envrc
+    withheld[RF-J011]: .envrc: new content was kept out: direnv runs it on entering the directory; take it outside, with `git restore .envrc` if it was committed; or --unprotect .envrc
     denied[RF-J011]: read /etc/shadow: no view of profile `mine` shows it; to allow it: --read /etc/shadow, or jail.read-only
     denied[RF-J011]: write /ws/a b/.envrc: `.envrc` is protected: direnv runs it on entering the directory; to allow it: --unprotect .envrc, or jail.unprotected
     changed: CLAUDE.md: changed, 2 lines before and 3 now: instructions that an agent follows; to prevent it: protect = "all" in a profile
@@ -176,7 +176,7 @@ fn what_a_program_reads() {
         "note",
     ];
     assert_eq!(kinds, expected);
-    insta::assert_snapshot!(rows[1], @r#"{"code":"RF-J011","kind":"withheld","object":".envrc","reason":"new content was kept out: direnv runs it on entering the directory","setting":"see it with `git diff`, take it with `git restore .envrc` outside"}"#);
+    insta::assert_snapshot!(rows[1], @r#"{"code":"RF-J011","kind":"withheld","object":".envrc","reason":"new content was kept out: direnv runs it on entering the directory","setting":"take it outside, with `git restore .envrc` if it was committed; or --unprotect .envrc"}"#);
     insta::assert_snapshot!(rows[3], @r#"{"act":"write","code":"RF-J011","kind":"denied","object":"/ws/a b/.envrc","reason":"`.envrc` is protected: direnv runs it on entering the directory","setting":"to allow it: --unprotect .envrc, or jail.unprotected"}"#);
     insta::assert_snapshot!(rows[5], @r#"{"code":null,"kind":"commit","object":"1a2b3c4d5e6f7a8b","reason":"changes .envrc, CLAUDE.md","setting":"look at it before you use it: git show 1a2b3c4d5e","subject":"say \\u{1b}[31mmore"}"#);
 }

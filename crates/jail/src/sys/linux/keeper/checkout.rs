@@ -288,8 +288,9 @@ impl Checkout {
         match (self.purpose, self.put(shared)) {
             (Purpose::Content, Some(())) => shared.wrote(self.spot.full(), self.row, WriteResult::Known),
             (Purpose::Content, None) => {
-                self.put_back(shared);
-                shared.wrote(self.spot.full(), self.row, WriteResult::Withheld);
+                let result =
+                    if self.put_back(shared) { WriteResult::Restored } else { WriteResult::Withheld };
+                shared.wrote(self.spot.full(), self.row, result);
             }
             (Purpose::Settings, Some(())) => {}
             (Purpose::Settings, None) => drop(refused(shared, self.spot.full(), self.row)),
@@ -297,15 +298,14 @@ impl Checkout {
     }
 
     /// Puts back what was there when the command started: git has removed it, and a commit would record that.
-    fn put_back(&self, shared: &Shared) {
+    fn put_back(&self, shared: &Shared) -> bool {
         let before = shared.checkouts.before.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((text, like)) = before.get(&self.spot.full()) else { return };
+        let Some((text, like)) = before.get(&self.spot.full()) else { return false };
         let mut guard = shared.names_lock.of_call();
         guard.share();
-        if place(&self.spot.directory).is_ok_and(|path| path == self.spot.path) {
-            // Something that is there by now stays.
-            let _there = staging::create_like(&self.spot.directory, &self.spot.name, text, like);
-        }
+        let is_same = place(&self.spot.directory).is_ok_and(|path| path == self.spot.path);
+        // Something that is there by now stays.
+        is_same && staging::create_like(&self.spot.directory, &self.spot.name, text, like).is_ok()
     }
 
     /// Gives the content its name, if it may have it.
