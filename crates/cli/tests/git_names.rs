@@ -229,6 +229,23 @@ fn contents_of_a_run_that_was_killed_stay_out() {
     assert_eq!(tasks(&stage).as_deref(), Some("two\n"), "{came:?}");
 }
 
+/// The locks of the supervisor are always taken in one order.
+#[test]
+fn nothing_waits_for_ever() {
+    let Some(stage) = staged() else { return };
+    if !has("python3", "calls at once") {
+        return;
+    }
+    fs::write(stage.path("ws/r/pending.py"), include_str!("names/pending.py")).unwrap();
+    let mut command = stage.command();
+    let command =
+        command.current_dir(stage.path("ws/r")).args(["run", "--", "/usr/bin/python3", "pending.py"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    assert!(end_of(&mut child).success());
+    let said = std::io::read_to_string(child.stdout.take().unwrap()).unwrap();
+    assert_eq!(said, "end\n");
+}
+
 /// What a person commits outside counts in the next run.
 #[test]
 fn contents_of_a_person_come() {
