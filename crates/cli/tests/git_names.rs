@@ -246,6 +246,29 @@ fn nothing_waits_for_ever() {
     assert_eq!(said, "end\n");
 }
 
+/// What a person has changed and not committed is not lost, and nothing is committed as removed.
+#[test]
+fn changes_of_a_person_stay() {
+    let Some(stage) = staged() else { return };
+    fs::write(stage.path("ws/r/.vscode/tasks.json"), "mine\n").unwrap();
+    let came = inside(
+        &stage,
+        "",
+        "git stash -q && cat .vscode/tasks.json && git stash pop -q && git status --short",
+    );
+    assert_eq!((came.code, came.out.as_str()), (Some(0), "one\n M .vscode/tasks.json\n"), "{came:?}");
+    assert_eq!(tasks(&stage).as_deref(), Some("mine\n"));
+    outside(&stage, "cd r && git checkout -q .");
+    let patch = "printf 'diff --git a/.vscode/tasks.json b/.vscode/tasks.json\\n--- a/.vscode/tasks.json\\n+++ b/.vscode/tasks.json\\n@@ -1 +1 @@\\n-one\\n+evil\\n' | git apply";
+    let came = inside(
+        &stage,
+        "",
+        &format!("{patch}; echo b > src/a; git commit -qam both && git show --stat --format= HEAD"),
+    );
+    assert!(came.code == Some(0) && !came.out.contains("tasks.json"), "{came:?}");
+    assert_eq!(tasks(&stage).as_deref(), Some("one\n"));
+}
+
 /// What a person commits outside counts in the next run.
 #[test]
 fn contents_of_a_person_come() {
