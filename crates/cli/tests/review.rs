@@ -351,3 +351,92 @@ fn a_rebase_that_is_finished_inside_is_finished() {
         stage.git("fsck --strict");
     }
 }
+
+/// Commits pass because references outside lead to them, and contents because such a commit has them at the same path. That an object
+/// is there says nothing: an overlay that brings objects alone has nothing to be asked about.
+#[test]
+fn objects_become_trusted_by_references_alone() {
+    if !works("references of a repository") {
+        return;
+    }
+    let made = "old=$(git rev-parse HEAD); echo fresh >.envrc; git add -f .envrc; git commit -qm evil; evil=$(git rev-parse HEAD); git reset -q --hard $old; rm -rf .git/ORIG_HEAD .git/logs;";
+    // What is done inside, one overlay after the other, and what the last one is asked about.
+    let rows: &[(&[&str], Option<&str>)] = &[
+        (
+            &["echo $evil >id.txt", "git update-ref refs/heads/side $(cat id.txt)"],
+            Some("(evil) brings .envrc"),
+        ),
+        (
+            &["echo $evil >id.txt", "git read-tree $(cat id.txt); rm -f .git/ORIG_HEAD"],
+            Some("what is staged brings .envrc"),
+        ),
+        (&["echo $evil >id.txt", "git tag -am note side $(cat id.txt)"], Some("(evil) brings .envrc")),
+        // The content is known, at another path.
+        (
+            &[
+                "git update-index --add --cacheinfo 100644,$(git rev-parse HEAD:changed),.envrc; git commit -qm known",
+            ],
+            Some("(known) brings .envrc"),
+        ),
+        (
+            &[
+                "git update-index --add --cacheinfo 120000,$(git rev-parse stash:.envrc),.envrc; git commit -qm link",
+            ],
+            Some("(link) brings .envrc"),
+        ),
+        // Names of any bytes, loose and packed.
+        (&["echo $evil >$(printf '.git/refs/heads/e\\377')"], Some("(evil) brings .envrc")),
+        (
+            &["printf '%s refs/heads/e\\377\\n%s refs/heads/e\\376\\n' $evil $old >>.git/packed-refs"],
+            Some("(evil) brings .envrc"),
+        ),
+        // A reference by the way of another name.
+        (
+            &["echo $evil >.git/info/x; echo 'ref: info/x' >.git/refs/heads/side"],
+            Some("something else than a reference"),
+        ),
+        (&["printf '%s\\n%s\\n' $old $evil >.git/MERGE_HEAD"], Some("(evil) brings .envrc")),
+        // Older stashes are known by their log alone.
+        (
+            &["echo fresh >.envrc; git add -f .envrc; git stash -q; echo x >>changed; git stash -q"],
+            Some("brings .envrc"),
+        ),
+        // A stash that is older than the overlay, a branch at an old commit, content of an index outside.
+        (&["echo x >>changed; git stash -q"], None),
+        (&["git branch old HEAD~1; git update-ref refs/heads/older old~0"], None),
+        (&["echo x >more; git add more; git commit -qm staged"], None),
+    ];
+    let mut wrong = Vec::new();
+    for (steps, told) in rows {
+        let stage = Stage::new();
+        project(&stage);
+        fs::write(stage.ws("changed"), "stashed\n").unwrap();
+        fs::write(stage.ws(".envrc"), "mine\n").unwrap();
+        stage.git("add -f .envrc");
+        stage.git("stash -q");
+        stage.git("commit -q --allow-empty -m second");
+        let head = stage.git("rev-parse HEAD");
+        let (last, before) = steps.split_last().unwrap();
+        if last.ends_with("staged") {
+            fs::create_dir(stage.ws(".vscode")).unwrap();
+            fs::write(stage.ws(".vscode/tasks.json"), "{}\n").unwrap();
+            stage.git("add .vscode");
+        }
+        let made = if told.is_some() { made } else { "" };
+        for step in before {
+            stage.changed(&format!("{AUTHOR} {made} {}", step));
+            let applied = stage.ringfence("apply");
+            assert_eq!((applied.code, stage.ids()), (0, vec![]), "{steps:?}: {applied:?}");
+        }
+        let made = if before.is_empty() { made } else { "" };
+        stage.changed(&format!("{AUTHOR} {made} {}", last));
+        let applied = stage.ringfence("apply");
+        let is_held = applied.code == 1 && applied.err.contains("commits made inside");
+        let is_right = match told {
+            Some(told) => is_held && applied.err.contains(told) && stage.git("rev-parse HEAD") == head,
+            None => applied.code == 0 && stage.ids().is_empty(),
+        };
+        wrong.extend((!is_right).then(|| format!("{steps:?}: {applied:?}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -7,8 +7,9 @@ mod index;
 mod objects;
 mod pack;
 mod refs;
+mod trusted;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use policy::{Act, Ground, Protected, ProtectedName, Surroundings};
@@ -20,6 +21,7 @@ use crate::side::Side;
 use crate::store::Overlay;
 use history::History;
 use objects::{ObjectId, ObjectKind, Objects, Unreadable};
+use trusted::{File, Trusted};
 
 /// What a command did to one repository.
 #[derive(Debug)]
@@ -168,25 +170,42 @@ impl Sides<'_> {
         if inner.iter().any(|path| path.starts_with("reftable")) {
             return Err(Unreadable::Format("its references are kept in a form that is not known here"));
         }
-        told.refs = refs::changed(self, &told.path, &inner)?;
+        let leads = refs::changed(self, &told.path, &inner)?;
         let (before, after) =
             (Objects::open(self.before, &told.path)?, Objects::open(self.after, &told.path)?);
         self.is_unaltered(&told.path, own, &before, &after)?;
         let judge = |path: &Path| judged(path);
-        let history = History { before: &before, after: &after, judge: &judge };
-        history.fill(told)?;
-        for path in inner.iter().filter(|path| is_index(path)) {
-            let index = self.after.read(&told.path.join(path), index::LONGEST)?;
-            let entries = index.map_or(Ok(Vec::new()), |index| index::parse(&index))?;
-            for entry in entries {
+        let indexes: Vec<_> =
+            inner.iter().filter(|path| is_index(path)).map(|it| told.path.join(it)).collect();
+        let roots = refs::roots(self.before, &told.path)?;
+        let trusted = Trusted::new(&before, roots, self.staged_before(&told.path, &indexes)?);
+        let mut history = History { trusted, after: &after, judge: &judge };
+        history.fill(told, leads)?;
+        for index in indexes {
+            for entry in staged(self.after, &index)? {
                 if let Some(name) = judged(&entry.path)
-                    && !before.has(entry.id)?
+                    && !history.trusted.had(&entry.path, entry.file)?
                 {
                     told.staged.push(Touched { path: entry.path, name });
                 }
             }
         }
         Ok(())
+    }
+
+    /// The files at protected names in the index outside, and in those that differ.
+    fn staged_before(
+        &self,
+        repository: &Path,
+        indexes: &[PathBuf],
+    ) -> Result<HashSet<(PathBuf, File)>, Unreadable> {
+        let main = repository.join("index");
+        let mut found = HashSet::new();
+        for index in indexes.iter().chain((!indexes.contains(&main)).then_some(&main)) {
+            let entries = staged(self.before, index)?.into_iter();
+            found.extend(entries.filter(|it| judged(&it.path).is_some()).map(|it| (it.path, it.file)));
+        }
+        Ok(found)
     }
 
     /// Objects by themselves, and those in new packs.
@@ -275,6 +294,10 @@ impl Stored {
     }
 }
 
+fn staged(side: Side<'_>, index: &Path) -> Result<Vec<index::Staged>, Unreadable> {
+    side.read(index, index::LONGEST)?.map_or(Ok(Vec::new()), |index| index::parse(&index))
+}
+
 /// Whether a path in a repository is the index of its working tree, or of a further one.
 fn is_index(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().collect();
@@ -301,7 +324,7 @@ pub(crate) fn is_clean_index(lower: &Directory, path: &Path) -> bool {
             return Ok(None);
         };
         let head = directory.strip_prefix(repository).unwrap_or(directory).join("HEAD");
-        let Some(head) = refs::resolve(side, repository, &head.to_string_lossy())? else { return Ok(None) };
+        let Some(head) = refs::resolve(side, repository, head)? else { return Ok(None) };
         Ok(Some(history::tree_of(&Objects::open(side, repository)?, head)? == staged))
     };
     clean().is_ok_and(|clean| clean == Some(true))

@@ -12,7 +12,7 @@ use super::pack::Pack;
 use crate::side::Side;
 
 /// The name of an object.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ObjectId(pub(crate) [u8; 20]);
 
 impl ObjectId {
