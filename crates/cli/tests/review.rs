@@ -440,3 +440,87 @@ fn objects_become_trusted_by_references_alone() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// Whatever an overlay holds, looking at it takes a bounded amount of memory, handles and work.
+#[test]
+fn hostile_contents_do_not_exhaust_a_review() {
+    if !works("limits of a review") {
+        return;
+    }
+    let chain = r"
+import os, struct, subprocess, zlib
+def number(value):
+    out = b''
+    while value > 127: out += bytes([value & 127 | 128]); value >>= 7
+    return out + bytes([value])
+size, entries = 16 << 20, []
+data = b'PACK' + struct.pack('>II', 2, 400)
+def put(kind, extra, content):
+    global data
+    entries.append(len(data))
+    data += bytes([kind << 4]) + extra + zlib.compress(content)
+put(1, b'', bytes(size))
+copy = number(size) * 2 + bytes([0xf0, 0xff, 0xff, 0xff, 0x97, 0xff, 0xff, 0xff, 1])
+for _ in range(399):
+    back = len(data) - entries[-1]
+    extra = bytes([back]) if back < 128 else None
+    if extra is None:
+        out = [back & 127]; back >>= 7
+        while back: back -= 1; out.insert(0, back & 127 | 128); back >>= 7
+        extra = bytes(out)
+    put(6, extra, copy)
+ids = [struct.pack('>I', at) + bytes(16) for at in range(400)]
+index = b'\xfftOc' + struct.pack('>I', 2) + struct.pack('>I', 400) * 256
+index += b''.join(ids) + bytes(1600) + b''.join(struct.pack('>I', at) for at in entries)
+os.makedirs('.git/objects/pack', exist_ok=True)
+name = '.git/objects/pack/pack-' + '1' * 40
+open(name + '.pack', 'wb').write(data + bytes(20)); open(name + '.idx', 'wb').write(index + bytes(40))
+open('.git/refs/heads/side', 'w').write(ids[-1].hex() + '\n')
+";
+    let chain = format!("python3 -c \"{chain}\"");
+    // The limits of the shell that looks, what is done inside, what is told, and whether everything is applied.
+    let rows: &[(&str, &str, &str, bool)] = &[
+        // Megabytes of empty lines, each of which has to be remembered to compare two files.
+        (
+            "-v 800000",
+            "rm old; head -c 1048576 /dev/zero | tr '\\0' '\\n' >new-1; i=2; while [ $i -lt 90 ]; do cp new-1 new-$i; i=$((i+1)); done",
+            "removed old: ",
+            true,
+        ),
+        // A small pack that stands for gigabytes.
+        ("-v 800000", &chain, "its commits cannot be read: the new commits are too large", false),
+        // A repository with many packs.
+        ("-n 200", "echo x >>changed; git commit -qam plain", "main ", true),
+    ];
+    let mut wrong = Vec::new();
+    for (limit, inside, told, is_applied) in rows {
+        let stage = Stage::new();
+        fs::write(stage.ws("old"), "line\n".repeat(120 << 10)).unwrap();
+        stage.commit_all();
+        if limit.starts_with("-n") {
+            stage.git("repack -adq");
+            for entry in fs::read_dir(stage.ws(".git/objects/pack")).unwrap() {
+                let path = entry.unwrap().path();
+                for count in 0..200 {
+                    let name = format!("pack-{count:040}.{}", path.extension().unwrap().to_str().unwrap());
+                    fs::copy(&path, path.with_file_name(name)).unwrap();
+                }
+            }
+        }
+        stage.changed(&format!("{AUTHOR} {inside}"));
+        let limited = |line: &str| {
+            let mut command = std::process::Command::new("/bin/sh");
+            let script = format!("ulimit {limit}; {} {line}; exit $?", env!("CARGO_BIN_EXE_ringfence"));
+            command.env_clear().env("HOME", stage.path("home")).env("PATH", "/usr/bin:/bin");
+            stage.ended(command.args(["-c", &script]).current_dir(stage.path("ws")))
+        };
+        let review = limited("review --stat");
+        let applied = limited("apply");
+        let is_right = review.code == 0
+            && review.out.contains(told)
+            && (applied.code == 0) == *is_applied
+            && review.out.contains("cannot be read") != *is_applied;
+        wrong.extend((!is_right).then(|| format!("{limit}: {review:?} {applied:?}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -214,16 +214,20 @@ impl Sides<'_> {
         for change in own.iter().filter(|change| change.before.is_none()) {
             count += match Stored::at(repository, &change.path) {
                 Some(Stored::Loose(_)) => 1,
-                Some(Stored::Index) => self.pack(&change.path)?.map_or(0, |pack| pack.count()),
+                Some(Stored::Index) => self.pack(&change.path)?.map_or(0, |(pack, _)| pack.count()),
                 Some(Stored::Pack | Stored::Cache) | None => 0,
             };
         }
         Ok(count)
     }
 
-    fn pack(&self, index: &Path) -> Result<Option<pack::Pack>, Unreadable> {
+    fn pack(&self, index: &Path) -> Result<Option<(pack::Pack, std::fs::File)>, Unreadable> {
         let files = (self.after.file(index)?, self.after.file(&index.with_extension("pack"))?);
-        if let (Some(index), Some(pack)) = files { pack::Pack::open(index, pack).map(Some) } else { Ok(None) }
+        if let (Some(index), Some(data)) = files {
+            Ok(Some((pack::Pack::open(index)?, data)))
+        } else {
+            Ok(None)
+        }
     }
 
     /// Checks that every object which was there before is the same. Git believes the names of objects, and what it wrote down about
@@ -248,11 +252,11 @@ impl Sides<'_> {
                 }
                 Some(Stored::Loose(id)) if before.has(id)? => same(id, after.read_loose(id)?)?,
                 Some(Stored::Index) => {
-                    let Some(pack) = self.pack(&change.path)? else { continue };
+                    let Some((pack, data)) = self.pack(&change.path)? else { continue };
                     for at in 0..pack.count() {
                         let (id, offset) = pack.object(at)?;
                         if before.has(id)? {
-                            same(id, after.read_from(&pack, offset)?)?;
+                            same(id, after.read_from(&pack, &data, offset)?)?;
                         }
                     }
                 }
