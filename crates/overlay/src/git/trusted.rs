@@ -133,13 +133,12 @@ impl<'a> Trusted<'a> {
 
     /// The walk, begun at all references.
     fn walk(&mut self) -> Result<&mut Walk, Unreadable> {
-        let walk = match self.walk.take() {
-            Some(walk) => walk,
-            None => {
-                let mut walk = Walk::default();
-                self.roots.iter().try_for_each(|root| walk.push(self.objects, *root))?;
-                walk
-            }
+        let walk = if let Some(walk) = self.walk.take() {
+            walk
+        } else {
+            let mut walk = Walk::default();
+            self.roots.iter().try_for_each(|root| walk.push(self.objects, *root))?;
+            walk
         };
         Ok(self.walk.insert(walk))
     }
