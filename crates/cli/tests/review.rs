@@ -396,6 +396,9 @@ fn objects_become_trusted_by_references_alone() {
             Some("something else than a reference"),
         ),
         (&["printf '%s\\n%s\\n' $old $evil >.git/MERGE_HEAD"], Some("(evil) brings .envrc")),
+        // Commits of which git is told other ancestors than they name.
+        (&["mkdir -p .git/info; echo $old $evil >.git/info/grafts"], Some("info/grafts")),
+        (&["echo $old >.git/shallow"], Some("shallow")),
         // Older stashes are known by their log alone.
         (
             &["echo fresh >.envrc; git add -f .envrc; git stash -q; echo x >>changed; git stash -q"],

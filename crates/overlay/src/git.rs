@@ -170,6 +170,9 @@ impl Sides<'_> {
         if inner.iter().any(|path| path.starts_with("reftable")) {
             return Err(Unreadable::Format("its references are kept in a form that is not known here"));
         }
+        if ["shallow", "info/grafts"].iter().any(|name| inner.contains(Path::new(name))) {
+            return Err(Unreadable::Format(ANCESTORS));
+        }
         let leads = refs::changed(self, &told.path, &inner)?;
         let (before, after) =
             (Objects::open(self.before, &told.path)?, Objects::open(self.after, &told.path)?);
@@ -270,6 +273,9 @@ impl Sides<'_> {
 const ALTERED: Unreadable = Unreadable::Format("objects that were there before are not the same any more");
 const CACHE: &str =
     "git would believe what is written about commits in commit-graph or multi-pack-index, and not look";
+
+const ANCESTORS: &str =
+    "git would believe what is written about ancestors of commits in shallow or info/grafts";
 
 /// What a file among the objects of a repository is.
 enum Stored {
