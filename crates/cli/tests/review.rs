@@ -427,12 +427,12 @@ fn objects_become_trusted_by_references_alone() {
         }
         let made = if told.is_some() { made } else { "" };
         for step in before {
-            stage.changed(&format!("{AUTHOR} {made} {}", step));
+            stage.changed(&format!("{AUTHOR} {made} {step}"));
             let applied = stage.ringfence("apply");
             assert_eq!((applied.code, stage.ids()), (0, vec![]), "{steps:?}: {applied:?}");
         }
         let made = if before.is_empty() { made } else { "" };
-        stage.changed(&format!("{AUTHOR} {made} {}", last));
+        stage.changed(&format!("{AUTHOR} {made} {last}"));
         let applied = stage.ringfence("apply");
         let is_held = applied.code == 1 && applied.err.contains("commits made inside");
         let is_right = match told {
