@@ -351,3 +351,179 @@ fn a_rebase_that_is_finished_inside_is_finished() {
         stage.git("fsck --strict");
     }
 }
+
+/// Commits pass because references outside lead to them, and contents because such a commit has them at the same path. That an object
+/// is there says nothing: an overlay that brings objects alone has nothing to be asked about.
+#[test]
+fn objects_become_trusted_by_references_alone() {
+    if !works("references of a repository") {
+        return;
+    }
+    let made = "old=$(git rev-parse HEAD); echo fresh >.envrc; git add -f .envrc; git commit -qm evil; evil=$(git rev-parse HEAD); git reset -q --hard $old; rm -rf .git/ORIG_HEAD .git/logs;";
+    // What is done inside, one overlay after the other, and what the last one is asked about.
+    let rows: &[(&[&str], Option<&str>)] = &[
+        (
+            &["echo $evil >id.txt", "git update-ref refs/heads/side $(cat id.txt)"],
+            Some("(evil) brings .envrc"),
+        ),
+        (
+            &["echo $evil >id.txt", "git read-tree $(cat id.txt); rm -f .git/ORIG_HEAD"],
+            Some("what is staged brings .envrc"),
+        ),
+        (&["echo $evil >id.txt", "git tag -am note side $(cat id.txt)"], Some("(evil) brings .envrc")),
+        // The content is known, at another path.
+        (
+            &[
+                "git update-index --add --cacheinfo 100644,$(git rev-parse HEAD:changed),.envrc; git commit -qm known",
+            ],
+            Some("(known) brings .envrc"),
+        ),
+        (
+            &[
+                "git update-index --add --cacheinfo 120000,$(git rev-parse stash:.envrc),.envrc; git commit -qm link",
+            ],
+            Some("(link) brings .envrc"),
+        ),
+        // Names of any bytes, loose and packed.
+        (&["echo $evil >$(printf '.git/refs/heads/e\\377')"], Some("(evil) brings .envrc")),
+        (
+            &["printf '%s refs/heads/e\\377\\n%s refs/heads/e\\376\\n' $evil $old >>.git/packed-refs"],
+            Some("(evil) brings .envrc"),
+        ),
+        // A reference by the way of another name.
+        (
+            &["echo $evil >.git/info/x; echo 'ref: info/x' >.git/refs/heads/side"],
+            Some("something else than a reference"),
+        ),
+        (&["printf '%s\\n%s\\n' $old $evil >.git/MERGE_HEAD"], Some("(evil) brings .envrc")),
+        // Commits of which git is told other ancestors than they name.
+        (&["mkdir -p .git/info; echo $old $evil >.git/info/grafts"], Some("info/grafts")),
+        (&["echo $old >.git/shallow"], Some("shallow")),
+        // Older stashes are known by their log alone.
+        (
+            &["echo fresh >.envrc; git add -f .envrc; git stash -q; echo x >>changed; git stash -q"],
+            Some("brings .envrc"),
+        ),
+        // A stash that is older than the overlay, a branch at an old commit, content of an index outside.
+        (&["echo x >>changed; git stash -q"], None),
+        (&["git branch old HEAD~1; git update-ref refs/heads/older old~0"], None),
+        (&["echo x >more; git add more; git commit -qm staged"], None),
+    ];
+    let mut wrong = Vec::new();
+    for (steps, told) in rows {
+        let stage = Stage::new();
+        project(&stage);
+        fs::write(stage.ws("changed"), "stashed\n").unwrap();
+        fs::write(stage.ws(".envrc"), "mine\n").unwrap();
+        stage.git("add -f .envrc");
+        stage.git("stash -q");
+        stage.git("commit -q --allow-empty -m second");
+        let head = stage.git("rev-parse HEAD");
+        let (last, before) = steps.split_last().unwrap();
+        if last.ends_with("staged") {
+            fs::create_dir(stage.ws(".vscode")).unwrap();
+            fs::write(stage.ws(".vscode/tasks.json"), "{}\n").unwrap();
+            stage.git("add .vscode");
+        }
+        let made = if told.is_some() { made } else { "" };
+        for step in before {
+            stage.changed(&format!("{AUTHOR} {made} {step}"));
+            let applied = stage.ringfence("apply");
+            assert_eq!((applied.code, stage.ids()), (0, vec![]), "{steps:?}: {applied:?}");
+        }
+        let made = if before.is_empty() { made } else { "" };
+        stage.changed(&format!("{AUTHOR} {made} {last}"));
+        let applied = stage.ringfence("apply");
+        let is_held = applied.code == 1 && applied.err.contains("commits made inside");
+        let is_right = match told {
+            Some(told) => is_held && applied.err.contains(told) && stage.git("rev-parse HEAD") == head,
+            None => applied.code == 0 && stage.ids().is_empty(),
+        };
+        wrong.extend((!is_right).then(|| format!("{steps:?}: {applied:?}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Whatever an overlay holds, looking at it takes a bounded amount of memory, handles and work.
+#[test]
+fn hostile_contents_do_not_exhaust_a_review() {
+    if !works("limits of a review") {
+        return;
+    }
+    let chain = r"
+import os, struct, subprocess, zlib
+def number(value):
+    out = b''
+    while value > 127: out += bytes([value & 127 | 128]); value >>= 7
+    return out + bytes([value])
+size, entries = 16 << 20, []
+data = b'PACK' + struct.pack('>II', 2, 400)
+def put(kind, extra, content):
+    global data
+    entries.append(len(data))
+    data += bytes([kind << 4]) + extra + zlib.compress(content)
+put(1, b'', bytes(size))
+copy = number(size) * 2 + bytes([0xf0, 0xff, 0xff, 0xff, 0x97, 0xff, 0xff, 0xff, 1])
+for _ in range(399):
+    back = len(data) - entries[-1]
+    extra = bytes([back]) if back < 128 else None
+    if extra is None:
+        out = [back & 127]; back >>= 7
+        while back: back -= 1; out.insert(0, back & 127 | 128); back >>= 7
+        extra = bytes(out)
+    put(6, extra, copy)
+ids = [struct.pack('>I', at) + bytes(16) for at in range(400)]
+index = b'\xfftOc' + struct.pack('>I', 2) + struct.pack('>I', 400) * 256
+index += b''.join(ids) + bytes(1600) + b''.join(struct.pack('>I', at) for at in entries)
+os.makedirs('.git/objects/pack', exist_ok=True)
+name = '.git/objects/pack/pack-' + '1' * 40
+open(name + '.pack', 'wb').write(data + bytes(20)); open(name + '.idx', 'wb').write(index + bytes(40))
+open('.git/refs/heads/side', 'w').write(ids[-1].hex() + '\n')
+";
+    let chain = format!("python3 -c \"{chain}\"");
+    // The limits of the shell that looks, what is done inside, what is told, and whether everything is applied.
+    let rows: &[(&str, &str, &str, bool)] = &[
+        // Megabytes of empty lines, each of which has to be remembered to compare two files.
+        (
+            "-v 800000",
+            "rm old; head -c 1048576 /dev/zero | tr '\\0' '\\n' >new-1; i=2; while [ $i -lt 90 ]; do cp new-1 new-$i; i=$((i+1)); done",
+            "removed old: ",
+            true,
+        ),
+        // A small pack that stands for gigabytes.
+        ("-v 800000", &chain, "its commits cannot be read: the new commits are too large", false),
+        // A repository with many packs.
+        ("-n 200", "echo x >>changed; git commit -qam plain", "main ", true),
+    ];
+    let mut wrong = Vec::new();
+    for (limit, inside, told, is_applied) in rows {
+        let stage = Stage::new();
+        fs::write(stage.ws("old"), "line\n".repeat(120 << 10)).unwrap();
+        stage.commit_all();
+        if limit.starts_with("-n") {
+            stage.git("repack -adq");
+            for entry in fs::read_dir(stage.ws(".git/objects/pack")).unwrap() {
+                let path = entry.unwrap().path();
+                for count in 0..200 {
+                    let name = format!("pack-{count:040}.{}", path.extension().unwrap().to_str().unwrap());
+                    fs::copy(&path, path.with_file_name(name)).unwrap();
+                }
+            }
+        }
+        stage.changed(&format!("{AUTHOR} {inside}"));
+        let limited = |line: &str| {
+            let mut command = std::process::Command::new("/bin/sh");
+            let script = format!("ulimit {limit}; {} {line}; exit $?", env!("CARGO_BIN_EXE_ringfence"));
+            command.env_clear().env("HOME", stage.path("home")).env("PATH", "/usr/bin:/bin");
+            stage.ended(command.args(["-c", &script]).current_dir(stage.path("ws")))
+        };
+        let review = limited("review --stat");
+        let applied = limited("apply");
+        let is_right = review.code == 0
+            && review.out.contains(told)
+            && (applied.code == 0) == *is_applied
+            && review.out.contains("cannot be read") != *is_applied;
+        wrong.extend((!is_right).then(|| format!("{limit}: {review:?} {applied:?}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

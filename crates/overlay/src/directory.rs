@@ -27,6 +27,14 @@ impl Directory {
         rustix::fs::openat(CWD, path, FLAGS, Mode::empty()).map(Self)
     }
 
+    /// When it was made, in nanoseconds; zero where the file system does not know.
+    pub(crate) fn born(&self) -> Result<u128, Errno> {
+        let own = File::from(rustix::io::fcntl_dupfd_cloexec(&self.0, 0)?);
+        let look = own.metadata().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        let born = look.created().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        Ok(born.map_or(0, |born| born.as_nanos()))
+    }
+
     /// Goes into one of its directories.
     pub(crate) fn enter(&self, name: &OsStr) -> Result<Self, Errno> {
         rustix::fs::openat(&self.0, name, FLAGS, Mode::empty()).map(Self)

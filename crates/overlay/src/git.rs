@@ -7,8 +7,9 @@ mod index;
 mod objects;
 mod pack;
 mod refs;
+mod trusted;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use policy::{Act, Ground, Protected, ProtectedName, Surroundings};
@@ -20,6 +21,7 @@ use crate::side::Side;
 use crate::store::Overlay;
 use history::History;
 use objects::{ObjectId, ObjectKind, Objects, Unreadable};
+use trusted::{File, Trusted};
 
 /// What a command did to one repository.
 #[derive(Debug)]
@@ -168,19 +170,24 @@ impl Sides<'_> {
         if inner.iter().any(|path| path.starts_with("reftable")) {
             return Err(Unreadable::Format("its references are kept in a form that is not known here"));
         }
-        told.refs = refs::changed(self, &told.path, &inner)?;
+        if ["shallow", "info/grafts"].iter().any(|name| inner.contains(Path::new(name))) {
+            return Err(Unreadable::Format(ANCESTORS));
+        }
+        let leads = refs::changed(self, &told.path, &inner)?;
         let (before, after) =
             (Objects::open(self.before, &told.path)?, Objects::open(self.after, &told.path)?);
         self.is_unaltered(&told.path, own, &before, &after)?;
         let judge = |path: &Path| judged(path);
-        let history = History { before: &before, after: &after, judge: &judge };
-        history.fill(told)?;
-        for path in inner.iter().filter(|path| is_index(path)) {
-            let index = self.after.read(&told.path.join(path), index::LONGEST)?;
-            let entries = index.map_or(Ok(Vec::new()), |index| index::parse(&index))?;
-            for entry in entries {
+        let indexes: Vec<_> =
+            inner.iter().filter(|path| is_index(path)).map(|it| told.path.join(it)).collect();
+        let roots = refs::roots(self.before, &told.path)?;
+        let trusted = Trusted::new(&before, roots, self.staged_before(&told.path, &indexes)?);
+        let mut history = History { trusted, after: &after, judge: &judge };
+        history.fill(told, leads)?;
+        for index in indexes {
+            for entry in staged(self.after, &index)? {
                 if let Some(name) = judged(&entry.path)
-                    && !before.has(entry.id)?
+                    && !history.trusted.had(&entry.path, entry.file)?
                 {
                     told.staged.push(Touched { path: entry.path, name });
                 }
@@ -189,22 +196,41 @@ impl Sides<'_> {
         Ok(())
     }
 
+    /// The files at protected names in the index outside, and in those that differ.
+    fn staged_before(
+        &self,
+        repository: &Path,
+        indexes: &[PathBuf],
+    ) -> Result<HashSet<(PathBuf, File)>, Unreadable> {
+        let main = repository.join("index");
+        let mut found = HashSet::new();
+        for index in indexes.iter().chain((!indexes.contains(&main)).then_some(&main)) {
+            let entries = staged(self.before, index)?.into_iter();
+            found.extend(entries.filter(|it| judged(&it.path).is_some()).map(|it| (it.path, it.file)));
+        }
+        Ok(found)
+    }
+
     /// Objects by themselves, and those in new packs.
     fn new_objects(&self, repository: &Path, own: &[&Change]) -> Result<u64, Unreadable> {
         let mut count = 0;
         for change in own.iter().filter(|change| change.before.is_none()) {
             count += match Stored::at(repository, &change.path) {
                 Some(Stored::Loose(_)) => 1,
-                Some(Stored::Index) => self.pack(&change.path)?.map_or(0, |pack| pack.count()),
+                Some(Stored::Index) => self.pack(&change.path)?.map_or(0, |(pack, _)| pack.count()),
                 Some(Stored::Pack | Stored::Cache) | None => 0,
             };
         }
         Ok(count)
     }
 
-    fn pack(&self, index: &Path) -> Result<Option<pack::Pack>, Unreadable> {
+    fn pack(&self, index: &Path) -> Result<Option<(pack::Pack, std::fs::File)>, Unreadable> {
         let files = (self.after.file(index)?, self.after.file(&index.with_extension("pack"))?);
-        if let (Some(index), Some(pack)) = files { pack::Pack::open(index, pack).map(Some) } else { Ok(None) }
+        if let (Some(index), Some(data)) = files {
+            Ok(Some((pack::Pack::open(index)?, data)))
+        } else {
+            Ok(None)
+        }
     }
 
     /// Checks that every object which was there before is the same. Git believes the names of objects, and what it wrote down about
@@ -229,11 +255,11 @@ impl Sides<'_> {
                 }
                 Some(Stored::Loose(id)) if before.has(id)? => same(id, after.read_loose(id)?)?,
                 Some(Stored::Index) => {
-                    let Some(pack) = self.pack(&change.path)? else { continue };
+                    let Some((pack, data)) = self.pack(&change.path)? else { continue };
                     for at in 0..pack.count() {
                         let (id, offset) = pack.object(at)?;
                         if before.has(id)? {
-                            same(id, after.read_from(&pack, offset)?)?;
+                            same(id, after.read_from(&pack, &data, offset)?)?;
                         }
                     }
                 }
@@ -247,6 +273,9 @@ impl Sides<'_> {
 const ALTERED: Unreadable = Unreadable::Format("objects that were there before are not the same any more");
 const CACHE: &str =
     "git would believe what is written about commits in commit-graph or multi-pack-index, and not look";
+
+const ANCESTORS: &str =
+    "git would believe what is written about ancestors of commits in shallow or info/grafts";
 
 /// What a file among the objects of a repository is.
 enum Stored {
@@ -275,6 +304,10 @@ impl Stored {
     }
 }
 
+fn staged(side: Side<'_>, index: &Path) -> Result<Vec<index::Staged>, Unreadable> {
+    side.read(index, index::LONGEST)?.map_or(Ok(Vec::new()), |index| index::parse(&index))
+}
+
 /// Whether a path in a repository is the index of its working tree, or of a further one.
 fn is_index(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().collect();
@@ -301,7 +334,7 @@ pub(crate) fn is_clean_index(lower: &Directory, path: &Path) -> bool {
             return Ok(None);
         };
         let head = directory.strip_prefix(repository).unwrap_or(directory).join("HEAD");
-        let Some(head) = refs::resolve(side, repository, &head.to_string_lossy())? else { return Ok(None) };
+        let Some(head) = refs::resolve(side, repository, head)? else { return Ok(None) };
         Ok(Some(history::tree_of(&Objects::open(side, repository)?, head)? == staged))
     };
     clean().is_ok_and(|clean| clean == Some(true))

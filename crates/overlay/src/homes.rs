@@ -1,7 +1,8 @@
 //! Home directories that last: one for each project, as a layer over an empty directory.
 //!
-//! **Invariant.** A home belongs to one directory: its path and its inode. Another directory that comes to the same path has
-//! another home.
+//! **Invariant.** A home belongs to one directory: its path, its inode and when it was made. Another directory that comes to the
+//! same path has another home: inodes are given again, and the top of every disk has the same one. The number of the device would not
+//! do, since it changes when a disk is mounted again.
 //!
 //! **Invariant.** What lies in a home was put there by commands that are not trusted. It is entered by handle alone, and to be
 //! removed; programs of the host have no reason to look there.
@@ -14,7 +15,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Mode;
+use rustix::fs::{FlockOperation, Mode};
 use rustix::io::Errno;
 
 use crate::directory::{Directory, Look};
@@ -35,9 +36,28 @@ pub struct Home {
     pub id: String,
     /// The directory that it belongs to.
     pub workspace: PathBuf,
-    /// The inode of that directory.
-    inode: u64,
+    own: Identity,
     path: PathBuf,
+}
+
+/// What tells the directory of a project from another at its path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Identity {
+    inode: u64,
+    /// When it was made.
+    born: u128,
+}
+
+impl Identity {
+    fn of(directory: &Directory) -> Result<Self, Errno> {
+        Ok(Self { inode: directory.own()?.id().1, born: directory.born()? })
+    }
+
+    /// `inode born`.
+    fn parse(text: &str) -> Option<Self> {
+        let (inode, born) = text.split_once(' ')?;
+        Some(Self { inode: inode.parse().ok()?, born: born.parse().ok()? })
+    }
 }
 
 impl Homes {
@@ -62,13 +82,20 @@ impl Homes {
 
     /// The home of a directory, made if there is none yet, and the proof that no other command uses it.
     pub fn begin(&self, workspace: &Path) -> Result<(Home, Lock), OverlayError> {
-        let like = Directory::open(workspace).and_then(|own| own.own()).at("cannot open", workspace)?;
-        let known = |home: &Home| home.workspace == workspace && home.inode == like.id().1;
+        let directory = Directory::open(workspace).at("cannot open", workspace)?;
+        let like = directory.own().at("cannot read", workspace)?;
+        let own = Identity::of(&directory).at("cannot read", workspace)?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.path);
+        made.map_err(|error| raw_errno(&error)).at("cannot make", &self.path)?;
+        let store = Directory::open(&self.path).at("cannot open", &self.path)?;
+        // Held until the home is there: of two first runs at once the second finds that of the first.
+        rustix::fs::flock(&store, FlockOperation::LockExclusive).at("cannot lock", &self.path)?;
+        let known = |home: &Home| home.workspace == workspace && home.own == own;
         if let Some(home) = self.list()?.into_iter().find(known) {
             let lock = Lock::take(&home.path, &home.id)?;
             return Ok((home, lock));
         }
-        self.make(workspace, &like)
+        self.make(&store, workspace, own, &like)
     }
 
     /// Removes a home with everything in it.
@@ -77,10 +104,13 @@ impl Homes {
         remove_at(&self.path, &home.id, lock)
     }
 
-    fn make(&self, workspace: &Path, like: &Look) -> Result<(Home, Lock), OverlayError> {
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.path);
-        made.map_err(|error| raw_errno(&error)).at("cannot make", &self.path)?;
-        let store = Directory::open(&self.path).at("cannot open", &self.path)?;
+    fn make(
+        &self,
+        store: &Directory,
+        workspace: &Path,
+        own: Identity,
+        like: &Look,
+    ) -> Result<(Home, Lock), OverlayError> {
         let id = loop {
             let id = format!("{:016x}", RandomState::new().hash_one(std::process::id()))[..8].to_owned();
             if store.make(&id, 0o700).at("cannot make", &self.path.join(&id))? {
@@ -88,7 +118,7 @@ impl Homes {
             }
         };
         let path = self.path.join(&id);
-        let home = Home { id, workspace: workspace.to_owned(), inode: like.id().1, path };
+        let home = Home { id, workspace: workspace.to_owned(), own, path };
         let lock = Lock::take(&home.path, &home.id)?;
         match home.fill(like) {
             Ok(()) => Ok((home, lock)),
@@ -101,16 +131,16 @@ impl Homes {
 impl Home {
     fn open(homes: &Path, id: &str) -> Self {
         let path = homes.join(id);
-        let read = || -> Option<(u64, PathBuf)> {
+        let read = || -> Option<(Identity, PathBuf)> {
             let file = Directory::open(&path).ok()?.file(OsStr::new(PROJECT)).ok()?;
             let mut text = Vec::new();
             file.take(LONGEST).read_to_end(&mut text).ok()?;
             let at = text.iter().position(|byte| *byte == b'\n')?;
-            let inode = std::str::from_utf8(&text[..at]).ok()?.parse().ok()?;
-            Some((inode, PathBuf::from(OsString::from_vec(text[at + 1..].to_vec()))))
+            let own = Identity::parse(std::str::from_utf8(&text[..at]).ok()?)?;
+            Some((own, PathBuf::from(OsString::from_vec(text[at + 1..].to_vec()))))
         };
-        let (inode, workspace) = read().unwrap_or_default();
-        Self { id: id.to_owned(), workspace, inode, path }
+        let (own, workspace) = read().unwrap_or_default();
+        Self { id: id.to_owned(), workspace, own, path }
     }
 
     /// Where it appears, outside an empty directory, and where its files are.
@@ -122,8 +152,8 @@ impl Home {
     /// Returns true if the directory that it belongs to is gone, or another one has its path.
     #[must_use]
     pub fn is_orphan(&self) -> bool {
-        let found = Directory::open(&self.workspace).and_then(|own| own.own());
-        !found.is_ok_and(|found| found.id().1 == self.inode)
+        let found = Directory::open(&self.workspace).and_then(|own| Identity::of(&own));
+        !found.is_ok_and(|found| found == self.own)
     }
 
     /// Makes its directories. They belong to the owner of the project, as whom commands see themselves.
@@ -147,7 +177,8 @@ impl Home {
             return Err(OverlayError::NoMarks(self.path.clone()));
         }
         let path = self.path.join(PROJECT);
-        let text = [format!("{}\n", self.inode).as_bytes(), self.workspace.as_os_str().as_bytes()].concat();
+        let Identity { inode, born } = self.own;
+        let text = [format!("{inode} {born}\n").as_bytes(), self.workspace.as_os_str().as_bytes()].concat();
         fs::write(&path, text).map_err(|error| raw_errno(&error)).at("cannot write", &path)
     }
 }
@@ -188,5 +219,48 @@ mod tests {
         assert_eq!(homes.list().unwrap().len(), 3);
         homes.remove(&first).unwrap();
         assert_eq!(homes.list().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn first_runs_at_once_have_one_home() {
+        for _ in 0..20 {
+            let stage = tempfile::tempdir().unwrap();
+            let homes = Homes::at(&stage.path().join("state"));
+            let start = std::sync::Barrier::new(8);
+            let begun = std::thread::scope(|scope| {
+                let begin = || {
+                    start.wait();
+                    homes.begin(stage.path())
+                };
+                let all: Vec<_> = (0..8).map(|_| scope.spawn(begin)).collect();
+                all.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
+            });
+            assert_eq!(homes.list().unwrap().len(), 1);
+            assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 1, "{begun:?}");
+            assert!(
+                begun.iter().all(|begun| matches!(begun, Ok(_) | Err(OverlayError::Busy(_)))),
+                "{begun:?}"
+            );
+        }
+    }
+
+    /// File systems give the inode of a directory that was removed to the next one.
+    #[test]
+    fn a_directory_made_anew_has_another_home() {
+        let stage = tempfile::tempdir().unwrap();
+        let homes = Homes::at(&stage.path().join("state"));
+        let workspace = stage.path().join("project");
+        fs::create_dir(&workspace).unwrap();
+        let (first, lock) = homes.begin(&workspace).unwrap();
+        drop(lock);
+        // The clock of file systems stands still for some milliseconds at a time.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        for _ in 0..50 {
+            fs::remove_dir(&workspace).unwrap();
+            fs::create_dir(&workspace).unwrap();
+            assert!(first.is_orphan());
+            let (next, _) = homes.begin(&workspace).unwrap();
+            assert_ne!(next.id, first.id);
+        }
     }
 }

@@ -27,6 +27,10 @@ pub struct Rename {
 /// Files that are compared line by line: not longer, and not more of them, each with each.
 const LONGEST: u64 = 1 << 20;
 const MOST_PAIRS: usize = 200_000;
+/// Bytes and lines of all these files together, and lines of all pairs. Past them no two files are called alike.
+const MOST_BYTES: u64 = 64 << 20;
+const MOST_LINES: usize = 2_000_000;
+const MOST_COMPARED: usize = 500_000_000;
 /// Below this two files have little to do with each other.
 const LEAST_ALIKE: u64 = 50;
 
@@ -118,10 +122,16 @@ impl Search<'_> {
         if gone.len().saturating_mul(come.len()) > MOST_PAIRS {
             return Vec::new();
         }
-        let read = |all: &[usize]| -> BTreeMap<usize, Lines> {
-            all.iter().filter_map(|at| Some((*at, self.lines(*at)?))).collect()
-        };
-        let (sources, targets) = (read(&gone), read(&come));
+        if gone.iter().chain(&come).map(|at| self.size(*at)).sum::<u64>() > MOST_BYTES {
+            return Vec::new();
+        }
+        let mut left = MOST_LINES;
+        let [sources, targets] = [gone, come].map(|all| self.read(&all, &mut left));
+        let (Some(sources), Some(targets)) = (sources, targets) else { return Vec::new() };
+        let count = |files: &BTreeMap<usize, Lines>| files.values().map(Vec::len).sum::<usize>();
+        if count(&sources) * targets.len() + count(&targets) * sources.len() > MOST_COMPARED {
+            return Vec::new();
+        }
         let mut pairs = Vec::new();
         for (from, old) in &sources {
             for (to, new) in &targets {
@@ -182,6 +192,17 @@ impl Search<'_> {
                 count => hasher.write(&piece[..count]),
             }
         }
+    }
+
+    /// The lines of files, as far as they are text. `None`: they have more than are left.
+    fn read(&self, all: &[usize], left: &mut usize) -> Option<BTreeMap<usize, Lines>> {
+        let mut found = BTreeMap::new();
+        for at in all {
+            let Some(lines) = self.lines(*at) else { continue };
+            *left = left.checked_sub(lines.len())?;
+            found.insert(*at, lines);
+        }
+        Some(found)
     }
 
     /// The lines of a file that is not too long.

@@ -81,6 +81,11 @@ impl<'a> Side<'a> {
         layers.map_or(Ok(false), |layers| Ok(layers.find(name)?.is_some()))
     }
 
+    /// Whether there is a directory at a path.
+    pub(crate) fn is_directory(&self, path: &Path) -> Result<bool, Errno> {
+        Ok(self.directory(path)?.is_some())
+    }
+
     fn directory(&self, path: &Path) -> Result<Option<Layers>, Errno> {
         let here = Path::new("");
         let upper = self.upper.map(|upper| upper.along(here)).transpose()?;

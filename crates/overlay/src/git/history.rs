@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use policy::ProtectedName;
 
 use super::objects::{ObjectId, ObjectKind, Objects, Unreadable};
-use super::{Commit, GitChanges, Head, Touched};
+use super::trusted::{File, Trusted};
+use super::{Commit, GitChanges, Touched, refs};
 
 /// More commits than a person looks through.
 const MOST_COMMITS: usize = 20_000;
@@ -18,29 +19,29 @@ const DEEPEST: usize = 200;
 
 /// The commits that one side has and the other has not.
 pub(super) struct History<'a> {
-    pub(super) before: &'a Objects<'a>,
+    pub(super) trusted: Trusted<'a>,
     pub(super) after: &'a Objects<'a>,
     pub(super) judge: &'a dyn Fn(&Path) -> Option<&'static ProtectedName>,
 }
 
 /// A commit as it is written.
-struct Parsed {
-    tree: ObjectId,
-    parents: Vec<ObjectId>,
+pub(super) struct Parsed {
+    pub(super) tree: ObjectId,
+    pub(super) parents: Vec<ObjectId>,
     subject: String,
     /// When it was made, as it says itself.
-    time: i64,
+    pub(super) time: i64,
 }
 
 impl History<'_> {
     /// Counts the new commits of each reference, and tells each once.
-    pub(super) fn fill(&self, told: &mut GitChanges) -> Result<(), Unreadable> {
+    pub(super) fn fill(&mut self, told: &mut GitChanges, leads: refs::Leads) -> Result<(), Unreadable> {
         let mut known: BTreeMap<ObjectId, Parsed> = BTreeMap::new();
-        for reference in &mut told.refs {
-            let Some(Head::Object(id)) = &reference.after else { continue };
-            let Some(tip) = ObjectId::parse(id.as_bytes()) else { continue };
-            reference.commits = self.follow(tip, &mut known)?;
+        for mut lead in leads.refs {
+            lead.told.commits = self.follow(lead.tips, &mut known)?;
+            told.refs.push(lead.told);
         }
+        self.follow(leads.others, &mut known)?;
         let mut budget = MOST_ENTRIES;
         let mut commits = Vec::new();
         for (id, commit) in &known {
@@ -53,12 +54,16 @@ impl History<'_> {
         Ok(())
     }
 
-    /// Reads the new commits that an object leads to, and says how many there are.
-    fn follow(&self, tip: ObjectId, known: &mut BTreeMap<ObjectId, Parsed>) -> Result<usize, Unreadable> {
-        let (mut todo, mut seen, mut commits) = (vec![tip], HashSet::new(), 0);
+    /// Reads the new commits that objects lead to, and says how many there are.
+    fn follow(
+        &mut self,
+        mut todo: Vec<ObjectId>,
+        known: &mut BTreeMap<ObjectId, Parsed>,
+    ) -> Result<usize, Unreadable> {
+        let (mut seen, mut commits) = (HashSet::new(), 0);
         while let Some(id) = todo.pop() {
-            // What was there before was not made by the command, nor was anything that it builds upon.
-            if !seen.insert(id) || self.before.has(id)? {
+            // What references outside lead to was not made by the command, nor was anything that it builds upon.
+            if !seen.insert(id) || (!known.contains_key(&id) && self.trusted.reaches(id)?) {
                 continue;
             }
             if let std::collections::btree_map::Entry::Vacant(place) = known.entry(id) {
@@ -66,7 +71,7 @@ impl History<'_> {
                 match kind {
                     ObjectKind::Commit => drop(place.insert(parse(&content)?)),
                     ObjectKind::Tag => {
-                        todo.push(field(&content, b"object ").ok_or(DAMAGED)?);
+                        todo.push(tagged(&content)?);
                         continue;
                     }
                     // A reference may lead to anything; without a commit there is no history.
@@ -84,8 +89,8 @@ impl History<'_> {
         Ok(commits)
     }
 
-    /// Protected names to which a commit brings content that the repository did not have. A merge is held against every parent.
-    fn touched(&self, commit: &Parsed, budget: &mut usize) -> Result<Vec<Touched>, Unreadable> {
+    /// Protected names to which a commit brings content that the repository did not have there. A merge is held against every parent.
+    fn touched(&mut self, commit: &Parsed, budget: &mut usize) -> Result<Vec<Touched>, Unreadable> {
         let mut common: Option<BTreeMap<PathBuf, &'static ProtectedName>> = None;
         let parents: Vec<_> = match commit.parents[..] {
             [] => vec![None],
@@ -107,7 +112,7 @@ impl History<'_> {
     }
 
     fn compare(
-        &self,
+        &mut self,
         before: Option<ObjectId>,
         after: Option<ObjectId>,
         path: &mut PathBuf,
@@ -120,7 +125,7 @@ impl History<'_> {
         if path.components().count() > DEEPEST {
             return Err(Unreadable::Format("a commit has directories that are nested too deep"));
         }
-        let [old, new] = [before, after].map(|tree| tree.map(|tree| self.entries(tree)).transpose());
+        let [old, new] = [before, after].map(|tree| tree.map(|tree| entries(self.after, tree)).transpose());
         let (old, new) = (old?.unwrap_or_default(), new?.unwrap_or_default());
         let names: std::collections::BTreeSet<_> = old.keys().chain(new.keys()).collect();
         for name in names {
@@ -130,7 +135,8 @@ impl History<'_> {
             }
             *budget = budget.checked_sub(1).ok_or(Unreadable::Format("the new commits change too much"))?;
             path.push(OsStr::from_bytes(name));
-            let tree = |entry: Option<&TreeEntry>| entry.filter(|entry| entry.is_tree).map(|entry| entry.id);
+            let tree =
+                |entry: Option<&TreeEntry>| entry.filter(|entry| entry.is_tree).map(|entry| entry.file.id);
             self.file(was, is, path, found)?;
             self.compare(tree(was), tree(is), path, found, budget)?;
             path.pop();
@@ -140,42 +146,48 @@ impl History<'_> {
 
     /// A file, a link or a submodule that comes, goes or changes.
     fn file(
-        &self,
+        &mut self,
         was: Option<&TreeEntry>,
         is: Option<&TreeEntry>,
         path: &Path,
         found: &mut BTreeMap<PathBuf, &'static ProtectedName>,
     ) -> Result<(), Unreadable> {
-        let plain = |entry: Option<&TreeEntry>| entry.filter(|entry| !entry.is_tree).map(|entry| entry.id);
+        let plain = |entry: Option<&TreeEntry>| entry.filter(|entry| !entry.is_tree).map(|entry| entry.file);
         let (was, is) = (plain(was), plain(is));
         if was.is_none() && is.is_none() {
             return Ok(());
         }
-        let known = is.map(|is| self.before.has(is)).transpose()?.unwrap_or(false);
-        if let Some(name) = (self.judge)(path).filter(|_| !known) {
+        let Some(name) = (self.judge)(path) else { return Ok(()) };
+        if !is.map(|is| self.trusted.had(path, is)).transpose()?.unwrap_or(false) {
             found.insert(path.to_owned(), name);
         }
         Ok(())
     }
-
-    fn entries(&self, tree: ObjectId) -> Result<BTreeMap<Vec<u8>, TreeEntry>, Unreadable> {
-        let content = self.after.read_as(tree, ObjectKind::Tree)?;
-        let mut rest = content.as_slice();
-        let mut entries = BTreeMap::new();
-        while !rest.is_empty() {
-            let (name, entry, after) = tree_entry(rest).ok_or(DAMAGED)?;
-            entries.insert(name, entry);
-            rest = after;
-        }
-        Ok(entries)
-    }
 }
 
+/// The entries of a directory.
+pub(super) fn entries(
+    objects: &Objects<'_>,
+    tree: ObjectId,
+) -> Result<BTreeMap<Vec<u8>, TreeEntry>, Unreadable> {
+    let content = objects.read_as(tree, ObjectKind::Tree)?;
+    let mut rest = content.as_slice();
+    let mut entries = BTreeMap::new();
+    while !rest.is_empty() {
+        let (name, entry, after) = tree_entry(rest).ok_or(DAMAGED)?;
+        if entries.insert(name, entry).is_some() {
+            return Err(DAMAGED);
+        }
+        rest = after;
+    }
+    Ok(entries)
+}
+
+/// An entry of a directory.
 #[derive(PartialEq, Eq)]
-struct TreeEntry {
-    mode: Vec<u8>,
-    is_tree: bool,
-    id: ObjectId,
+pub(super) struct TreeEntry {
+    pub(super) is_tree: bool,
+    pub(super) file: File,
 }
 
 const DAMAGED: Unreadable = Unreadable::Format("a commit or a directory in it is damaged");
@@ -187,8 +199,9 @@ fn tree_entry(from: &[u8]) -> Option<(Vec<u8>, TreeEntry, &[u8])> {
     let (mode, name) = (from.get(..space)?, from.get(space + 1..end)?);
     let sound = !name.is_empty() && !name.contains(&b'/') && name != b"." && name != b"..";
     let id = ObjectId::from_bytes(from.get(end + 1..end + 21)?)?;
-    let is_tree = mode == b"40000" || mode == b"040000";
-    sound.then(|| (name.to_vec(), TreeEntry { mode: mode.to_vec(), is_tree, id }, &from[end + 21..]))
+    let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+    let is_tree = mode & 0o170_000 == 0o040_000;
+    sound.then(|| (name.to_vec(), TreeEntry { is_tree, file: File::new(id, mode) }, &from[end + 21..]))
 }
 
 /// The directory of a commit.
@@ -196,12 +209,17 @@ pub(super) fn tree_of(objects: &Objects<'_>, commit: ObjectId) -> Result<ObjectI
     parse(&objects.read_as(commit, ObjectKind::Commit)?).map(|commit| commit.tree)
 }
 
+/// What a tag names.
+pub(super) fn tagged(content: &[u8]) -> Result<ObjectId, Unreadable> {
+    field(content, b"object ").ok_or(DAMAGED)
+}
+
 fn field(content: &[u8], name: &[u8]) -> Option<ObjectId> {
     let line = content.split(|byte| *byte == b'\n').next()?;
     ObjectId::parse(line.strip_prefix(name)?)
 }
 
-fn parse(content: &[u8]) -> Result<Parsed, Unreadable> {
+pub(super) fn parse(content: &[u8]) -> Result<Parsed, Unreadable> {
     let tree = field(content, b"tree ").ok_or(DAMAGED)?;
     let (mut parents, mut time) = (Vec::new(), 0);
     let mut lines = content.split(|byte| *byte == b'\n').skip(1);

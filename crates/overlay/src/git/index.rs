@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::objects::{ObjectId, Unreadable};
 use super::pack::number;
+use super::trusted::File;
 
 /// Longer than the index of a repository with a million files.
 pub(super) const LONGEST: u64 = 256 << 20;
@@ -12,7 +13,7 @@ pub(super) const LONGEST: u64 = 256 << 20;
 /// A file in the index.
 pub(super) struct Staged {
     pub(super) path: PathBuf,
-    pub(super) id: ObjectId,
+    pub(super) file: File,
 }
 
 const DAMAGED: Unreadable = Unreadable::Format("the index is damaged or of an unknown version");
@@ -54,7 +55,8 @@ fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
     let mut found = Vec::new();
     let mut name = Vec::new();
     for _ in 0..count {
-        let id = ObjectId::from_bytes(rest.get(40..60)?)?;
+        let mode = u32::try_from(number(rest.get(24..28)?)).ok()?;
+        let file = File::new(ObjectId::from_bytes(rest.get(40..60)?)?, mode);
         let flags = number(rest.get(60..62)?);
         let fixed = if version >= 3 && flags & 0x4000 != 0 { 64 } else { 62 };
         let mut after = rest.get(fixed..)?;
@@ -68,7 +70,7 @@ fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
         // The older forms fill up to eight bytes, with at least one that is zero.
         let length = fixed + end;
         rest = if version == 4 { &after[end + 1..] } else { rest.get((length + 8) / 8 * 8..)? };
-        found.push(Staged { path: PathBuf::from(std::ffi::OsString::from_vec(name.clone())), id });
+        found.push(Staged { path: PathBuf::from(std::ffi::OsString::from_vec(name.clone())), file });
     }
     Some((found, rest))
 }
@@ -111,7 +113,7 @@ mod tests {
         let names = ["a", "deep/er/file", "12345678", "x"];
         let found = parse(&index(&names)).unwrap();
         assert_eq!(found.iter().map(|it| it.path.to_str().unwrap()).collect::<Vec<_>>(), names);
-        assert!(found.iter().all(|it| it.id == ObjectId([7; 20])));
+        assert!(found.iter().all(|it| it.file.id == ObjectId([7; 20])));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! The objects of a repository, read without git: what lies there was written by a command that is not trusted.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use flate2::read::ZlibDecoder;
 use rustix::io::Errno;
@@ -12,7 +14,7 @@ use super::pack::Pack;
 use crate::side::Side;
 
 /// The name of an object.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ObjectId(pub(crate) [u8; 20]);
 
 impl ObjectId {
@@ -70,16 +72,54 @@ pub(crate) const LONGEST: u64 = 16 << 20;
 /// More than the commits and directories of a session have.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// More packs than a repository has that is taken care of.
+/// Work to put objects together from differences, most of which git keeps as chains of some dozens.
+const MOST_WORK: u64 = 4 << 30;
+
+/// More packs than a repository has that is taken care of, and how often one of them is asked for an object.
 const MOST_PACKS: usize = 10_000;
+const MOST_QUESTIONS: u64 = 100_000_000;
+/// An index up to this length is kept in memory, as long as all together are not longer than that.
+const SHORT_INDEX: u64 = 4 << 20;
+const MOST_INDEXES: u64 = 128 << 20;
+/// The others stay open: a process has no more than some hundred handles, and there are two sides.
+const MOST_OPEN: usize = 64;
+
+const TOO_MANY: Unreadable = Unreadable::Format("it has too many packs");
+
+/// How much may still be done.
+pub(crate) struct Budget {
+    left: Cell<u64>,
+    over: &'static str,
+}
+
+impl Budget {
+    fn new(left: u64, over: &'static str) -> Self {
+        Self { left: Cell::new(left), over }
+    }
+
+    /// Takes something off.
+    pub(crate) fn charge(&self, amount: u64) -> Result<(), Unreadable> {
+        let left = self.left.get().checked_sub(amount);
+        self.left.set(left.ok_or(Unreadable::Format(self.over))?);
+        Ok(())
+    }
+}
+
+/// The pack that was read from last, by its place.
+type LastPack = Option<(usize, Rc<File>)>;
 
 /// The objects of one side of a repository.
 pub(crate) struct Objects<'a> {
     side: Side<'a>,
     directory: PathBuf,
-    packs: Vec<Pack>,
-    /// How many bytes may still be read.
-    budget: Cell<u64>,
+    /// Packs, and where each is.
+    packs: Vec<(PathBuf, Pack)>,
+    last: RefCell<LastPack>,
+    /// Bytes of what is read.
+    bytes: Budget,
+    /// Bytes of what is made to read it.
+    work: Budget,
+    questions: Budget,
 }
 
 impl<'a> Objects<'a> {
@@ -87,46 +127,86 @@ impl<'a> Objects<'a> {
     pub(crate) fn open(side: Side<'a>, repository: &Path) -> Result<Self, Unreadable> {
         let directory = repository.join("objects");
         let place = directory.join("pack");
-        let mut packs = Vec::new();
+        let (mut packs, mut in_memory, mut open) = (Vec::new(), 0, 0);
         for name in side.names(&place)? {
             let path = place.join(&name);
             if path.extension().is_none_or(|end| end != "idx") {
                 continue;
             }
             if packs.len() >= MOST_PACKS {
-                return Err(Unreadable::Format("it has too many packs"));
+                return Err(TOO_MANY);
             }
-            if let (Some(index), Some(pack)) = (side.file(&path)?, side.file(&path.with_extension("pack"))?) {
-                packs.push(Pack::open(index, pack)?);
+            let data = path.with_extension("pack");
+            let Some(index) = side.file(&path)? else { continue };
+            if !side.has(&data)? {
+                continue;
+            }
+            let length = index.metadata()?.len();
+            let is_short = length <= SHORT_INDEX && in_memory + length <= MOST_INDEXES;
+            packs.push((data, if is_short { Pack::load(index)? } else { Pack::open(index)? }));
+            if is_short {
+                in_memory += length;
+            } else {
+                open += 1;
+            }
+            if open > MOST_OPEN {
+                return Err(TOO_MANY);
             }
         }
-        Ok(Self { side, directory, packs, budget: Cell::new(MOST_BYTES) })
+        Ok(Self {
+            side,
+            directory,
+            packs,
+            last: RefCell::new(None),
+            bytes: Budget::new(MOST_BYTES, "the new commits are too large"),
+            work: Budget::new(MOST_WORK, "the new commits are too large"),
+            questions: Budget::new(MOST_QUESTIONS, "it has too many packs for its new commits"),
+        })
+    }
+
+    /// The place of the pack that has an object, and the offset there.
+    fn find(&self, id: ObjectId) -> Result<Option<(usize, u64)>, Unreadable> {
+        self.questions.charge(self.packs.len() as u64)?;
+        for (at, (_, pack)) in self.packs.iter().enumerate() {
+            if let Some(offset) = pack.find(id)? {
+                return Ok(Some((at, offset)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens a pack, or takes the one that is open.
+    fn data(&self, at: usize) -> Result<Rc<File>, Unreadable> {
+        let mut last = self.last.borrow_mut();
+        if let Some((_, file)) = last.as_ref().filter(|(place, _)| *place == at) {
+            return Ok(Rc::clone(file));
+        }
+        let file = self.side.file(&self.packs[at].0)?.ok_or(Unreadable::Format("a pack is missing"))?;
+        Ok(Rc::clone(&last.insert((at, Rc::new(file))).1))
     }
 
     /// Whether the object is there.
     pub(crate) fn has(&self, id: ObjectId) -> Result<bool, Unreadable> {
-        for pack in &self.packs {
-            if pack.find(id)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(self.side.has(&self.loose(id))?)
+        Ok(self.find(id)?.is_some() || self.side.has(&self.loose(id))?)
     }
 
     /// Reads an object, which must be there.
     pub(crate) fn read(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
         // Git looks into packs first.
-        for pack in &self.packs {
-            if let Some(offset) = pack.find(id)? {
-                return self.counted(pack.read(offset)?);
-            }
+        match self.find(id)? {
+            Some((at, offset)) => self.read_from(&self.packs[at].1, &*self.data(at)?, offset),
+            None => self.read_loose(id),
         }
-        self.read_loose(id)
     }
 
-    /// Reads an object from a pack that does not belong to these.
-    pub(crate) fn read_from(&self, pack: &Pack, offset: u64) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
-        self.counted(pack.read(offset)?)
+    /// Reads an object from a pack, which may be one that does not belong to these.
+    pub(crate) fn read_from(
+        &self,
+        pack: &Pack,
+        data: &File,
+        offset: u64,
+    ) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
+        self.counted(pack.read(data, offset, &self.work)?)
     }
 
     /// Reads an object that lies by itself.
@@ -138,8 +218,7 @@ impl<'a> Objects<'a> {
 
     /// A small file can stand for very much; what is read of a repository in all is bounded.
     fn counted(&self, object: (ObjectKind, Vec<u8>)) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
-        let left = self.budget.get().checked_sub(object.1.len() as u64);
-        self.budget.set(left.ok_or(Unreadable::Format("the new commits are too large"))?);
+        self.bytes.charge(object.1.len() as u64)?;
         Ok(object)
     }
 

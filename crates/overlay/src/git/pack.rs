@@ -4,17 +4,37 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 
-use super::objects::{LONGEST, ObjectId, ObjectKind, Unreadable, inflate};
+use super::objects::{Budget, LONGEST, ObjectId, ObjectKind, Unreadable, inflate};
 
 /// Objects that are differences of differences; git itself makes chains of 50, and none longer than this.
 const LONGEST_CHAIN: usize = 4096;
 
-/// A pack with its index.
+/// The index of a pack. The pack itself is opened when something is read from it.
 pub(crate) struct Pack {
-    index: File,
-    data: File,
+    index: Index,
     /// How many objects begin with a byte up to each.
     fanout: Vec<u64>,
+}
+
+/// Where an index is read from.
+enum Index {
+    Memory(Vec<u8>),
+    File(File),
+}
+
+impl Index {
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        match self {
+            Self::Memory(content) => {
+                let start = usize::try_from(offset).ok();
+                let range = start.and_then(|start| Some(start..start.checked_add(buffer.len())?));
+                let piece = range.and_then(|range| content.get(range));
+                buffer.copy_from_slice(piece.ok_or(io::ErrorKind::UnexpectedEof)?);
+                Ok(())
+            }
+            Self::File(file) => file.read_exact_at(buffer, offset),
+        }
+    }
 }
 
 /// Where the tables of an index begin.
@@ -31,7 +51,18 @@ enum Packed {
 
 impl Pack {
     /// Opens a pack by its index, of which there is one version in use.
-    pub(crate) fn open(index: File, pack: File) -> Result<Self, Unreadable> {
+    pub(crate) fn open(index: File) -> Result<Self, Unreadable> {
+        Self::new(Index::File(index))
+    }
+
+    /// Opens a pack by its index, which is read whole.
+    pub(crate) fn load(mut index: File) -> Result<Self, Unreadable> {
+        let mut content = Vec::new();
+        (&mut index).take(LONGEST).read_to_end(&mut content)?;
+        Self::new(Index::Memory(content))
+    }
+
+    fn new(index: Index) -> Result<Self, Unreadable> {
         let mut head = [0; 8 + 256 * 4];
         index.read_exact_at(&mut head, 0)?;
         if head[..8] != [0xff, b't', b'O', b'c', 0, 0, 0, 2] {
@@ -39,7 +70,7 @@ impl Pack {
         }
         let fanout: Vec<_> = head[8..].chunks_exact(4).map(number).collect();
         if fanout.is_sorted() {
-            Ok(Self { index, data: pack, fanout })
+            Ok(Self { index, fanout })
         } else {
             Err(Unreadable::Format("the index of a pack is damaged"))
         }
@@ -88,16 +119,23 @@ impl Pack {
         Ok(number(&long))
     }
 
-    /// Reads the object at an offset. What it is a difference from is in the same pack: git leaves none on disk that is not whole.
-    pub(crate) fn read(&self, mut offset: u64) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
+    /// Reads the object at an offset of the pack. What it is a difference from is in the same pack: git leaves none on disk that is
+    /// not whole. Everything that is made on the way is charged: a few bytes can stand for a long object.
+    pub(crate) fn read(
+        &self,
+        pack: &File,
+        mut offset: u64,
+        work: &Budget,
+    ) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
         let (mut differences, mut length) = (Vec::new(), 0);
         let (kind, mut content) = loop {
-            let (base, difference) = match self.entry(offset)? {
+            let (base, difference) = match entry(pack, offset)? {
                 Packed::Whole(kind, content) => break (kind, content),
                 Packed::From(base, difference) => (Some(base), difference),
                 Packed::FromObject(base, difference) => (self.find(base)?, difference),
             };
             length += difference.len() as u64;
+            work.charge(difference.len() as u64)?;
             if differences.len() >= LONGEST_CHAIN || length > LONGEST {
                 return Err(Unreadable::Format("a pack has a chain that is too long"));
             }
@@ -106,34 +144,36 @@ impl Pack {
         };
         for difference in differences.iter().rev() {
             content = patched(&content, difference)?;
+            work.charge(content.len() as u64)?;
         }
         Ok((kind, content))
     }
+}
 
-    fn entry(&self, offset: u64) -> Result<Packed, Unreadable> {
-        let mut from = BufReader::new(At { file: &self.data, offset });
-        let mut byte = next(&mut from)?;
-        let kind = byte >> 4 & 7;
-        while byte & 0x80 != 0 {
-            byte = next(&mut from)?;
+/// Reads the entry at an offset of a pack.
+fn entry(pack: &File, offset: u64) -> Result<Packed, Unreadable> {
+    let mut from = BufReader::new(At { file: pack, offset });
+    let mut byte = next(&mut from)?;
+    let kind = byte >> 4 & 7;
+    while byte & 0x80 != 0 {
+        byte = next(&mut from)?;
+    }
+    match kind {
+        1 => Ok(Packed::Whole(ObjectKind::Commit, inflate(from)?)),
+        2 => Ok(Packed::Whole(ObjectKind::Tree, inflate(from)?)),
+        3 => Ok(Packed::Whole(ObjectKind::Blob, inflate(from)?)),
+        4 => Ok(Packed::Whole(ObjectKind::Tag, inflate(from)?)),
+        6 => {
+            let base = offset.checked_sub(distance(&mut from)?).filter(|base| *base < offset);
+            let base = base.ok_or(Unreadable::Format("a pack is damaged"))?;
+            Ok(Packed::From(base, inflate(from)?))
         }
-        match kind {
-            1 => Ok(Packed::Whole(ObjectKind::Commit, inflate(from)?)),
-            2 => Ok(Packed::Whole(ObjectKind::Tree, inflate(from)?)),
-            3 => Ok(Packed::Whole(ObjectKind::Blob, inflate(from)?)),
-            4 => Ok(Packed::Whole(ObjectKind::Tag, inflate(from)?)),
-            6 => {
-                let base = offset.checked_sub(distance(&mut from)?).filter(|base| *base < offset);
-                let base = base.ok_or(Unreadable::Format("a pack is damaged"))?;
-                Ok(Packed::From(base, inflate(from)?))
-            }
-            7 => {
-                let mut id = [0; 20];
-                from.read_exact(&mut id)?;
-                Ok(Packed::FromObject(ObjectId(id), inflate(from)?))
-            }
-            _ => Err(Unreadable::Format("a pack is damaged")),
+        7 => {
+            let mut id = [0; 20];
+            from.read_exact(&mut id)?;
+            Ok(Packed::FromObject(ObjectId(id), inflate(from)?))
         }
+        _ => Err(Unreadable::Format("a pack is damaged")),
     }
 }
 
@@ -193,7 +233,7 @@ fn patched(base: &[u8], difference: &[u8]) -> Result<Vec<u8>, Unreadable> {
     if before != base.len() as u64 || after > LONGEST {
         return Err(damaged());
     }
-    let mut content = Vec::new();
+    let mut content = Vec::with_capacity(usize::try_from(after).map_err(|_| damaged())?);
     while let [op, rest @ ..] = from {
         from = rest;
         if op & 0x80 == 0 {

@@ -1,7 +1,9 @@
-//! Branches, tags and heads.
+//! Branches, tags and heads. Their names are bytes: git takes any, and so does a command that wants one not to be seen.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
 
 use super::objects::{ObjectId, Unreadable};
 use super::{Head, RefChange, Sides};
@@ -9,90 +11,222 @@ use crate::side::Side;
 
 const LONGEST: u64 = 4096;
 const LONGEST_LIST: u64 = 64 << 20;
+/// More references than a repository has that is in use.
+const MOST_REFS: usize = 1_000_000;
+const DEEPEST: usize = 100;
+/// Git follows five.
+const MOST_STEPS: usize = 5;
+
+/// What differs in where a repository leads.
+pub(super) struct Leads {
+    pub(super) refs: Vec<Lead>,
+    /// Objects that are named elsewhere: older stashes, what was fetched last.
+    pub(super) others: Vec<ObjectId>,
+}
+
+/// A reference that differs, and the objects that it leads to now.
+pub(super) struct Lead {
+    pub(super) told: RefChange,
+    pub(super) tips: Vec<ObjectId>,
+}
+
+/// What a reference says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Target {
+    /// Objects: one, or those of a merge of several.
+    Objects(ObjectId, Vec<ObjectId>),
+    /// Another reference.
+    Reference(PathBuf),
+}
+
+impl Target {
+    fn told(&self) -> Head {
+        match self {
+            Self::Objects(id, _) => Head::Object(id.to_string()),
+            Self::Reference(name) => Head::Reference(name.to_string_lossy().into_owned()),
+        }
+    }
+}
+
+type Packed = BTreeMap<PathBuf, ObjectId>;
 
 /// The references that differ, by what has changed in a repository.
 pub(super) fn changed(
     sides: &Sides<'_>,
     repository: &Path,
     inner: &BTreeSet<&Path>,
-) -> Result<Vec<RefChange>, Unreadable> {
-    let mut names: BTreeSet<String> =
-        inner.iter().filter(|path| is_ref(path)).filter_map(|path| text(path)).collect();
+) -> Result<Leads, Unreadable> {
+    let mut names: BTreeSet<PathBuf> =
+        inner.iter().filter(|path| is_ref(path)).map(|path| path.to_path_buf()).collect();
     let (before, after) = (packed(sides.before, repository)?, packed(sides.after, repository)?);
     if inner.contains(Path::new("packed-refs")) {
-        let differs = |name: &&String| before.get(*name) != after.get(*name);
+        let differs = |name: &&PathBuf| before.get(*name) != after.get(*name);
         names.extend(before.keys().chain(after.keys()).filter(differs).cloned());
     }
-    let mut found = Vec::new();
+    let mut refs = Vec::new();
     for name in names {
-        let was = loose(sides.before, repository, &name)?.or_else(|| before.get(&name).cloned());
-        let is = loose(sides.after, repository, &name)?.or_else(|| after.get(&name).cloned());
+        let was = target(sides.before, repository, &name, &before)?;
+        let is = target(sides.after, repository, &name, &after)?;
         if was != is {
-            found.push(RefChange { name, before: was, after: is, commits: 0 });
+            let tips = is.as_ref().map_or(Ok(Vec::new()), |is| tips(sides.after, repository, is, &after))?;
+            let [before, after] = [was, is].map(|target| target.map(|target| target.told()));
+            let name = name.to_string_lossy().into_owned();
+            refs.push(Lead { told: RefChange { name, before, after, commits: 0 }, tips });
         }
     }
-    Ok(found)
+    let mut others = Vec::new();
+    for path in inner.iter().map(|path| repository.join(path)) {
+        if path.ends_with("logs/refs/stash") {
+            let known: BTreeSet<_> = stashes(sides.before, &path)?.into_iter().collect();
+            others.extend(stashes(sides.after, &path)?.into_iter().filter(|id| !known.contains(id)));
+        } else if path.ends_with("FETCH_HEAD") {
+            let list = list(sides.after, &path)?;
+            others.extend(list.split(|byte| *byte == b'\n').filter_map(first_id));
+        }
+    }
+    Ok(Leads { refs, others })
+}
+
+/// Every object that a reference of a repository names, and every stash. What cannot be read names none.
+pub(super) fn roots(side: Side<'_>, repository: &Path) -> Result<BTreeSet<ObjectId>, Unreadable> {
+    let mut roots: BTreeSet<_> = packed(side, repository)?.into_values().collect();
+    roots.extend(stashes(side, &repository.join("logs/refs/stash"))?);
+    let mut todo = vec![PathBuf::from("refs"), PathBuf::from("worktrees")];
+    todo.extend(side.names(repository)?.into_iter().map(PathBuf::from).filter(|name| is_ref(name)));
+    let mut count = 0;
+    while let Some(name) = todo.pop() {
+        count += 1;
+        if count > MOST_REFS || name.components().count() > DEEPEST {
+            return Err(Unreadable::Format("it has too many references"));
+        }
+        let place = repository.join(&name);
+        if side.is_directory(&place)? {
+            let inner = side.names(&place)?.into_iter().map(|inner| name.join(inner));
+            todo.extend(inner.filter(|inner| is_ref(inner) || is_above_refs(inner)));
+        } else if let Ok(Some(Target::Objects(id, more))) = loose(side, repository, &name) {
+            roots.extend(more.into_iter().chain([id]));
+        }
+    }
+    Ok(roots)
 }
 
 /// The object that a reference leads to in the end.
-pub(super) fn resolve(side: Side<'_>, repository: &Path, name: &str) -> Result<Option<ObjectId>, Unreadable> {
+pub(super) fn resolve(
+    side: Side<'_>,
+    repository: &Path,
+    name: PathBuf,
+) -> Result<Option<ObjectId>, Unreadable> {
     let packed = packed(side, repository)?;
-    let mut name = name.to_owned();
-    // Git follows five.
-    for _ in 0..5 {
-        match loose(side, repository, &name)?.or_else(|| packed.get(&name).cloned()) {
-            Some(Head::Object(id)) => return Ok(ObjectId::parse(id.as_bytes())),
-            Some(Head::Reference(next)) => name = next,
-            None => return Ok(None),
-        }
+    Ok(tips(side, repository, &Target::Reference(name), &packed)?.first().copied())
+}
+
+fn tips(
+    side: Side<'_>,
+    repository: &Path,
+    target: &Target,
+    packed: &Packed,
+) -> Result<Vec<ObjectId>, Unreadable> {
+    let mut now = target.clone();
+    for _ in 0..=MOST_STEPS {
+        let next = match now {
+            Target::Objects(id, more) => return Ok([vec![id], more].concat()),
+            Target::Reference(name) => self::target(side, repository, &name, packed)?,
+        };
+        let Some(next) = next else { return Ok(Vec::new()) };
+        now = next;
     }
-    Ok(None)
+    Err(Unreadable::Format("a reference leads over too many others"))
+}
+
+fn target(
+    side: Side<'_>,
+    repository: &Path,
+    name: &Path,
+    packed: &Packed,
+) -> Result<Option<Target>, Unreadable> {
+    let packed = || packed.get(name).map(|id| Target::Objects(*id, Vec::new()));
+    Ok(loose(side, repository, name)?.or_else(packed))
 }
 
 /// `refs/…`, and the heads of the repository and of its working trees: `HEAD`, `MERGE_HEAD`, `ORIG_HEAD`.
 fn is_ref(path: &Path) -> bool {
-    let is_head = |name: &std::ffi::OsStr| name.as_encoded_bytes().ends_with(b"HEAD") && name != "FETCH_HEAD";
+    let is_head = |name: &OsStr| name.as_encoded_bytes().ends_with(b"HEAD") && name != "FETCH_HEAD";
     let parts: Vec<_> = path.iter().collect();
     let is_lock = path.extension().is_some_and(|end| end == "lock");
     match parts[..] {
         _ if is_lock => false,
         [head] => is_head(head),
-        [top, _, head] if top == "worktrees" => is_head(head),
+        [top, _, head] if top == "worktrees" => is_head(head) || head == "refs",
         [top, ..] if top == "refs" => true,
         [top, _, second, ..] if top == "worktrees" => second == "refs",
         _ => false,
     }
 }
 
-fn text(path: &Path) -> Option<String> {
-    path.to_str().map(str::to_owned)
+/// `worktrees/name`.
+fn is_above_refs(path: &Path) -> bool {
+    path.starts_with("worktrees") && path.components().count() == 2
 }
 
-fn loose(side: Side<'_>, repository: &Path, name: &str) -> Result<Option<Head>, Unreadable> {
+fn loose(side: Side<'_>, repository: &Path, name: &Path) -> Result<Option<Target>, Unreadable> {
     let place = repository.join(name);
-    if Path::new(name).components().any(|part| !matches!(part, std::path::Component::Normal(_))) {
+    if name.components().any(|part| !matches!(part, Component::Normal(_))) {
         return Err(Unreadable::Format("a reference leads out of the repository"));
     }
-    let Some(content) = side.read(&place, LONGEST)? else { return Ok(None) };
-    head(&content).map(Some)
-}
-
-fn head(content: &[u8]) -> Result<Head, Unreadable> {
-    // Only the first of several lines counts, as in MERGE_HEAD of a merge of many.
-    let line = content.split(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii();
-    if let Some(other) = line.strip_prefix(b"ref:") {
-        return Ok(Head::Reference(String::from_utf8_lossy(other.trim_ascii()).into_owned()));
+    match side.read(&place, LONGEST)? {
+        Some(content) => parse(&content).map(Some),
+        None if !side.has(&place)? || side.is_directory(&place)? => Ok(None),
+        // Git would follow a link.
+        None => Err(Unreadable::Format("a reference is not a file")),
     }
-    let id = ObjectId::parse(line).ok_or(Unreadable::Format("a reference is not the name of an object"))?;
-    Ok(Head::Object(id.to_string()))
 }
 
-fn packed(side: Side<'_>, repository: &Path) -> Result<BTreeMap<String, Head>, Unreadable> {
-    let list = side.read(&repository.join("packed-refs"), LONGEST_LIST)?.unwrap_or_default();
+fn parse(content: &[u8]) -> Result<Target, Unreadable> {
+    let mut lines = content.split(|byte| *byte == b'\n');
+    let line = lines.next().unwrap_or_default().trim_ascii();
+    if let Some(other) = line.strip_prefix(b"ref:") {
+        let other = Path::new(OsStr::from_bytes(other.trim_ascii()));
+        // Git writes no others, and reads the others in places of which each working tree has its own.
+        let sound = other.starts_with("refs").then(|| Target::Reference(other.to_owned()));
+        return sound.ok_or(Unreadable::Format("a reference leads to something else than a reference"));
+    }
+    let id = first_id(line).ok_or(Unreadable::Format("a reference is not the name of an object"))?;
+    Ok(Target::Objects(id, lines.filter_map(first_id).collect()))
+}
+
+/// The name that a line begins with. Git does not look at what follows it.
+fn first_id(line: &[u8]) -> Option<ObjectId> {
+    line.split(u8::is_ascii_whitespace).next().and_then(ObjectId::parse)
+}
+
+fn packed(side: Side<'_>, repository: &Path) -> Result<Packed, Unreadable> {
+    let list = list(side, &repository.join("packed-refs"))?;
     let lines = list.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let entry = |line: &[u8]| -> Result<(String, Head), Unreadable> {
-        let (id, name) = line.split_at_checked(40).ok_or(Unreadable::Format("packed-refs is damaged"))?;
-        Ok((String::from_utf8_lossy(name.trim_ascii()).into_owned(), head(id)?))
+    let entry = |line: &[u8]| -> Result<(PathBuf, ObjectId), Unreadable> {
+        let damaged = || Unreadable::Format("packed-refs is damaged");
+        let (id, name) = line.split_at_checked(40).ok_or_else(damaged)?;
+        let name = PathBuf::from(OsStr::from_bytes(name.trim_ascii()));
+        Ok((name, ObjectId::parse(id).ok_or_else(damaged)?))
     };
     lines.filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^")).map(entry).collect()
+}
+
+/// The objects that a log of stashes names: what was there before and after each step.
+fn stashes(side: Side<'_>, log: &Path) -> Result<Vec<ObjectId>, Unreadable> {
+    let damaged = || Unreadable::Format("the log of stashes is damaged");
+    let mut found = Vec::new();
+    for line in list(side, log)?.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let words: Vec<_> = line.splitn(3, |byte| *byte == b' ').take(2).map(ObjectId::parse).collect();
+        let [Some(old), Some(new)] = words[..] else { return Err(damaged()) };
+        found.extend([old, new].into_iter().filter(|id| *id != ObjectId([0; 20])));
+    }
+    Ok(found)
+}
+
+fn list(side: Side<'_>, path: &Path) -> Result<Vec<u8>, Unreadable> {
+    match side.read(path, LONGEST_LIST)? {
+        Some(content) => Ok(content),
+        None if side.has(path)? => Err(Unreadable::Format("a list of references is not a file")),
+        None => Ok(Vec::new()),
+    }
 }
