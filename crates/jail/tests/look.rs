@@ -55,7 +55,8 @@ impl Place {
     }
 
     fn memory(&self) -> PathBuf {
-        fs::read_dir(self.path("cache")).unwrap().next().unwrap().unwrap().path()
+        let mut paths = fs::read_dir(self.path("cache")).unwrap().map(|entry| entry.unwrap().path());
+        paths.find(|path| path.is_file()).unwrap()
     }
 }
 

@@ -20,7 +20,7 @@ const MOST: usize = 256;
 const LONGEST: u64 = 1 << 20;
 
 /// Leaves files out that are as a commit has them that is checked out.
-pub(super) fn leave_out(found: &mut Vec<Mask>) {
+pub(super) fn leave_out(found: &mut Vec<Mask>, _spec: &crate::spec::Spec) {
     let mut trees = HashMap::new();
     let mut left = MOST;
     found.retain(|mask| {
