@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode as Bits, OFlags};
 
-use crate::git_history::{History, heads};
+use crate::git_history::{History, head};
 use crate::plan::Mask;
+use crate::repository::git_dir;
 use crate::spec::{Mode, Spec};
 
 /// Files that are read for this. In a repository with more of them, the rest is masked.
@@ -56,8 +57,13 @@ fn checked_out(tree: &Path, spec: &Spec) -> Option<History> {
     if !spec.mode_at(&shared).is_some_and(Mode::shows_host) {
         return None;
     }
-    let shared = directory(&shared)?;
-    History::new(&shared, heads(&shared), BTreeSet::new()).ok()
+    // A command inside can write any number of other heads, and a guess of the content into each.
+    let own = std::fs::canonicalize(git_dir(tree)?).ok()?;
+    if own != std::fs::canonicalize(&shared).ok()? && own.parent()? != shared.join("worktrees") {
+        return None;
+    }
+    let (shared, own) = (directory(&shared)?, directory(&own)?);
+    History::new(&shared, head(&shared, &own), BTreeSet::new()).ok()
 }
 
 fn directory(path: &Path) -> Option<OwnedFd> {
