@@ -13,7 +13,7 @@ use rustix::fs::{Mode as Bits, OFlags};
 
 use crate::git_history::{History, head};
 use crate::plan::Mask;
-use crate::repository::git_dir;
+use crate::repository::{Repository, git_dir, repository};
 use crate::spec::{Mode, Spec};
 
 /// Files that are read for this. In a repository with more of them, the rest is masked.
@@ -50,10 +50,7 @@ fn is_committed(path: &Path, spec: &Spec, trees: &mut HashMap<PathBuf, Option<Hi
 
 /// The commit that is checked out in a working tree, if the jail shows its repository.
 fn checked_out(tree: &Path, spec: &Spec) -> Option<History> {
-    let shared = match crate::repository(tree) {
-        crate::Repository::Inside(path) | crate::Repository::Outside(path) => path,
-        _ => return None,
-    };
+    let (Repository::Inside(shared) | Repository::Outside(shared)) = repository(tree) else { return None };
     if !spec.mode_at(&shared).is_some_and(Mode::shows_host) {
         return None;
     }
