@@ -18,7 +18,9 @@ struct Place {
 impl Place {
     fn new(files: &[&str]) -> Self {
         let place = Self { whole: tempfile::tempdir().unwrap() };
-        files.iter().for_each(|file| place.write(file));
+        for file in files {
+            place.write(file);
+        }
         place
     }
 
