@@ -195,6 +195,7 @@ fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide, layered: b
     let place = Inside { home: &origin.home, cwd: &run.cwd, toolchains: &run.spec.toolchains };
     let outside: Vec<_> = std::env::vars_os().collect();
     run.spec.environment = variables(args, &run.settings, &origin.around, &place, &outside)?;
+    jail::environment::set_for_jail(&mut run.spec.environment);
     if layered {
         let mut installed = run.spec.toolchains.views.iter_mut().filter(|view| view.mode == Mode::ReadOnly);
         installed.by_ref().filter(|view| in_home(view)).for_each(|view| view.mode = Mode::Layered);

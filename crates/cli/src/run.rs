@@ -106,7 +106,9 @@ pub(crate) struct Run {
     /// Where its changes go, if not to the real files.
     overlay: Option<Layered>,
     /// No other run uses the kept home as long as this one does.
-    _home: Option<KeptHome>,
+    kept: Option<KeptHome>,
+    /// The environment without what is set for a jail.
+    unjailed: Vec<(OsString, OsString)>,
 }
 
 /// What a run was prepared from.
@@ -145,7 +147,9 @@ pub(crate) fn prepare(
     let homes = toolchains::Homes { outside: &home, inside: seen };
     let (toolchains, outside) = toolchains::toolchains(&settings, &homes, &around, &own, outside);
     let place = Inside { home: seen, cwd: &cwd, toolchains: &toolchains };
-    let mut environment = variables(args, &settings, &around, &place, &outside)?;
+    let unjailed = variables(args, &settings, &around, &place, &outside)?;
+    let mut environment = unjailed.clone();
+    environment::set_for_jail(&mut environment);
     let git = GitSettings::find(&home, &around.places.workspace, foreign(&settings, &around));
     if kept.is_some() {
         git.lead(&mut environment);
@@ -177,7 +181,7 @@ pub(crate) fn prepare(
     let overlay = overlay.transpose()?;
     overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
     let looks = state.map(|state| state.join("ringfence/looks"));
-    let run = Run { settings, spec, cwd, line, journal, notes, looks, overlay, _home: kept };
+    let run = Run { settings, spec, cwd, line, journal, notes, looks, overlay, kept, unjailed };
     Ok((run, Origin { around, policy, home, own }))
 }
 
@@ -232,6 +236,7 @@ pub(crate) struct Inside<'a> {
     pub(crate) toolchains: &'a toolchain::Shown,
 }
 
+/// What the command gets of the caller's variables; what is set for a jail is not among it.
 pub(crate) fn variables(
     args: &RunArgs,
     settings: &JailSettings,
@@ -253,7 +258,7 @@ pub(crate) fn variables(
         tmp: Path::new("/tmp"),
         visible: &visible,
     };
-    environment::inside(outside, &wanted, &place).map_err(|refused| {
+    environment::filtered(outside, &wanted, &place).map_err(|refused| {
         Failure::coded(Code::JailEnvironment, "a variable cannot be let in")
             .because(&refused)
             .hint(refused.hint())
@@ -300,7 +305,8 @@ impl Run {
     ) -> Result<Exit, Failure> {
         self.notes.iter().try_for_each(|text| note(terminal, None, text))?;
         let overlay = self.overlay.take();
-        let without_jail = overlay.is_none();
+        // What is kept apart by a jail is not given to a command without one.
+        let without_jail = overlay.is_none() && self.kept.is_none();
         let came = self.tried(early, args, without_jail, has_run, terminal);
         match overlay {
             Some(overlay) => overlay.ended(came, terminal),
@@ -317,7 +323,8 @@ impl Run {
         terminal: &mut Terminal<'_>,
     ) -> Result<Exit, Failure> {
         if !without_jail && let Jailing::Never(rule) = &self.settings.jailing {
-            return Err(self.refuse(layered::needs_a_jail(rule)));
+            let needs = if self.kept.is_some() { kept_home::needs_a_jail } else { layered::needs_a_jail };
+            return Err(self.refuse(needs(rule)));
         }
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);
@@ -356,7 +363,7 @@ impl Run {
         let text = format!("running without a jail, because {rule} says so: {}", self.line);
         note(terminal, Some(Code::JailUnjailed), &text)?;
         let start = Instant::now();
-        let came = unjailed::run(&args.command, &self.spec.environment, &self.cwd)?;
+        let came = unjailed::run(&args.command, &self.unjailed, &self.cwd)?;
         self.journal.ended(came, start.elapsed())?;
         Ok(exit(came))
     }

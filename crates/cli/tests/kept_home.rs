@@ -139,3 +139,24 @@ fn who_may_keep_a_home() {
     assert_eq!(learned.code, Some(0), "{learned:?}");
     assert_eq!(stage.run("", "cat ~/x").out, "mine\n");
 }
+
+/// Without a jail nothing keeps the home apart, and git signs as it is set.
+#[test]
+fn without_a_jail_there_is_no_kept_home() {
+    let stage = Stage::bare();
+    let policy = stage.path("home/.config/ringfence/policy.toml");
+    fs::create_dir_all(policy.parent().unwrap()).unwrap();
+    fs::write(&policy, "version = 1\njail.enabled = \"never\"\n").unwrap();
+    fs::set_permissions(&policy, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(stage.path("home/.gitconfig"), "[commit]\n\tgpgSign = true\n").unwrap();
+    let kept = stage.run("--keep-home", "echo evil > ~/x; echo ran");
+    assert_eq!((kept.code, kept.out.as_str()), (Some(125), ""), "{kept:?}");
+    assert!(kept.err.contains("a kept home needs a jail"), "{kept:?}");
+    assert!(homes(&stage).iter().all(|home| !home.join("home/x").exists()));
+    let plain = stage.run("", "echo $HOME; env | grep ^GIT_CONFIG");
+    assert_eq!(plain.out, format!("{}\n", stage.path("home").display()), "{plain:?}");
+    // Settings that were asked for stay.
+    let options = "--env GIT_CONFIG_COUNT=1 --env GIT_CONFIG_KEY_0=a.b --env GIT_CONFIG_VALUE_0=c";
+    let plain = stage.run(options, "env | grep ^GIT_CONFIG | sort");
+    assert_eq!(plain.out, "GIT_CONFIG_COUNT=1\nGIT_CONFIG_KEY_0=a.b\nGIT_CONFIG_VALUE_0=c\n", "{plain:?}");
+}

@@ -255,6 +255,23 @@ fn git_goes_on_beside_a_masked_file() {
     }
 }
 
+/// A repository outside of its working tree is no place to look for secrets: git runs its hooks inside.
+#[test]
+fn hooks_of_a_linked_working_tree_run() {
+    let Some(stage) = Stage::new() else { return };
+    if !has("git", "hooks of a linked working tree") {
+        return;
+    }
+    write(&stage, "home/.gitconfig", "[user]\n\tname = A\n\temail = a@example.org\n");
+    let script = "git init -q main && cd main && git commit -q --allow-empty -m one && git worktree add -q ../linked \
+        && printf '#!/bin/sh\\nexit 1\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit";
+    let mut command = Command::new("/bin/sh");
+    assert_eq!(ended(stage.surround(&mut command).args(["-ec", script])).code, Some(0));
+    let inside =
+        ended(stage.unseen("", "git commit --allow-empty -m two").current_dir(stage.path("ws/linked")));
+    assert_eq!((inside.code, inside.err.as_str()), (Some(1), ""), "{inside:?}");
+}
+
 /// The content of a file is what counts, not that git has its name.
 #[test]
 fn an_entry_of_the_index_shows_nothing() {
@@ -269,6 +286,115 @@ fn an_entry_of_the_index_shows_nothing() {
     let read = ended(&mut stage.unseen("", "cat .env; git restore .env; cat .env"));
     assert!(!read.out.contains("hush"), "{read:?}");
     assert_eq!(fs::read_to_string(stage.path("ws/.env")).unwrap(), "TOKEN=hush\n");
+}
+
+/// Bubblewrap lets a directory around a masked file be renamed: it is told, in the summary that is also recorded.
+#[test]
+fn a_masked_file_that_was_moved_is_told() {
+    let Some(stage) = Stage::new() else { return };
+    if !has("bwrap", "masks of bubblewrap") {
+        return;
+    }
+    write(&stage, "ws/deep/.env", "hush");
+    policy(
+        &stage,
+        "[profiles.less]\nextends = \"workspace-write-no-network\"\n\
+        require = { files = \"partial\", processes = \"partial\", network = \"partial\", resources = \"none\" }",
+    );
+    let ended = unseen(&stage, "-p less --provider bubblewrap", "mkdir node_modules && mv deep node_modules");
+    if ended.code == Some(125) || stage.path("ws/deep").exists() {
+        return stage::skipped("masks of bubblewrap", &ended.err);
+    }
+    let told = format!("{} is forbidden and was moved", stage.path("ws/deep/.env").display());
+    assert!(ended.err.contains(&told), "{ended:?}");
+    let recorded = fs::read_dir(stage.path("home/.local/state/ringfence")).unwrap();
+    let recorded = recorded.filter_map(|file| fs::read_to_string(file.unwrap().path()).ok());
+    assert!(recorded.collect::<String>().contains(&told), "{ended:?}");
+}
+
+/// What a link with a forbidden name leads to stays masked when the link is gone: in the same run, and in later ones.
+#[test]
+fn a_target_stays_masked_without_its_link() {
+    let Some(stage) = Stage::new() else { return };
+    let rows = [
+        (".env", "conf/prod", "", "rm .env"),
+        (".env", "conf/prod", "", "mv .env old"),
+        ("pkg/.env", "../conf/prod", "", "mkdir q; mv pkg q/pkg"),
+        (".env", "conf/prod", "", "ln -sfn src .env"),
+        (".ssh", "conf", "", "rm .ssh"),
+        (".env", "conf/prod", "--overlay", "rm .env"),
+    ];
+    for (link, target, options, script) in rows {
+        let what = format!("{options} {link} -> {target}: {script}");
+        fs::remove_dir_all(stage.path("ws")).unwrap();
+        write(&stage, "ws/conf/prod", "hush");
+        write(&stage, "ws/src/main", "fine");
+        write(&stage, "ws/pkg/x", "fine");
+        symlink(target, stage.path("ws").join(link)).unwrap();
+        let ended = unseen(&stage, options, &format!("{script}; cat conf/prod"));
+        if ended.err.contains("put a layer over") {
+            stage::skipped("links in an overlay", &ended.err);
+            continue;
+        }
+        let told =
+            format!("{} is forbidden, and the link was removed", stage.path("ws").join(link).display());
+        assert!(!ended.out.contains("hush"), "{what}: {ended:?}");
+        assert_eq!(ended.err.contains(&told), options.is_empty(), "{what}: {ended:?}");
+        for _ in 0..2 {
+            let ended = unseen(&stage, options, "cat conf/prod; cat src/main");
+            assert!(ended.err.contains("Permission denied"), "{what}: {ended:?}");
+        }
+        // What the link is called is forbidden no more, or the person asks for the file.
+        let asked = format!("--read {}", stage.path("ws/conf/prod").display());
+        assert_eq!(unseen(&stage, &format!("{options} {asked}"), "cat conf/prod").out, "hush", "{what}");
+        policy(&stage, "files.exempt = [\"**/.env\", \"**/.ssh\"]");
+        assert_eq!(unseen(&stage, options, "cat conf/prod").out, "hush", "{what}");
+        policy(&stage, "");
+    }
+    // Another file in its place is another file.
+    fs::remove_dir_all(stage.path("ws")).unwrap();
+    write(&stage, "ws/conf/prod", "hush");
+    symlink("conf/prod", stage.path("ws/.env")).unwrap();
+    assert_eq!(unseen(&stage, "", "rm .env").code, Some(0));
+    write(&stage, "ws/conf/new", "fine");
+    fs::rename(stage.path("ws/conf/new"), stage.path("ws/conf/prod")).unwrap();
+    assert_eq!(unseen(&stage, "", "cat conf/prod").out, "fine");
+}
+
+/// What is committed is shown because the repository shows it: where it does not, there is a mask.
+#[test]
+fn only_the_shown_repository_of_a_working_tree_counts() {
+    let Some(stage) = Stage::new() else { return };
+    if !has("git", "git beside a masked file") {
+        return;
+    }
+    write(&stage, "home/.gitconfig", "[user]\n\tname = A\n\temail = a@example.org\n");
+    let outside = |script: &str| {
+        let mut command = Command::new("/bin/sh");
+        let ended = ended(stage.surround(&mut command).args(["-ec", script]));
+        assert_eq!(ended.code, Some(0), "{script}: {ended:?}");
+    };
+    outside(
+        "git init -qb main; mkdir pkg; echo hush >.env; echo hush >pkg/.env; git add -f .; git commit -qm one",
+    );
+    let below = |options: &str| {
+        let mut command = stage.unseen(&format!("--workspace {options}"), "cat .env");
+        ended(command.current_dir(stage.path("ws/pkg"))).out
+    };
+    let (whole, part) = (stage.path("ws"), stage.path("ws/pkg"));
+    assert_eq!(below(&part.display().to_string()), "", "the repository is not shown");
+    assert_eq!(below(&format!("{} --read {}", part.display(), whole.join(".git").display())), "hush\n");
+    assert_eq!(below(&whole.display().to_string()), "hush\n");
+    assert_eq!(below(&format!("{} --hide {}", whole.display(), whole.join(".git").display())), "");
+    // Commits that other working trees have checked out, or that are said to be, are none of this one.
+    outside("echo 7 >.env; git worktree add -q --detach ../beside/linked; echo 8 >../beside/linked/.env");
+    outside("cd ../beside/linked; git commit -qam two; cp .env ../../ws/.env; cp .env ../plain");
+    assert_eq!(unseen(&stage, "", "cat .env").out, "", "it is committed elsewhere");
+    let mut linked = stage.unseen("", "cat .env");
+    assert_eq!(ended(linked.current_dir(stage.path("beside/linked"))).out, "8\n", "its own commit");
+    fs::write(stage.path("beside/linked/.env"), "hush\n").unwrap();
+    let mut linked = stage.unseen("", "cat .env");
+    assert_eq!(ended(linked.current_dir(stage.path("beside/linked"))).out, "", "the commit of another");
 }
 
 /// A stream of numbers that is the same for the same seed.

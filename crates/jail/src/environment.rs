@@ -97,6 +97,23 @@ pub fn inside(
     wanted: &[Wanted],
     place: &Place<'_>,
 ) -> Result<Vec<(OsString, OsString)>, Refused> {
+    let mut inside = filtered(outside, wanted, place)?;
+    set_for_jail(&mut inside);
+    Ok(inside)
+}
+
+/// Adds what programs have to know in a jail and nowhere else.
+pub fn set_for_jail(environment: &mut Vec<(OsString, OsString)>) {
+    // Files that git checks out at protected names get them afterwards, which changes `ctime`: git would take them for changed.
+    set_git(environment, "core.trustctime", "false");
+}
+
+/// The same as [`inside`] without what is set for a jail alone.
+pub fn filtered(
+    outside: &[(OsString, OsString)],
+    wanted: &[Wanted],
+    place: &Place<'_>,
+) -> Result<Vec<(OsString, OsString)>, Refused> {
     let caller = Caller::new(outside);
     let mut inside = caller.passing();
     let mut search = path::cleaned(caller.value(OsStr::new("PATH")), place);
@@ -108,24 +125,31 @@ pub fn inside(
         }
     }
     inside.extend(own(search, place));
-    let mut inside: Vec<_> = inside.into_iter().collect();
-    // Files that git checks out at protected names get them afterwards, which changes `ctime`: git would take them for changed.
-    set_git(&mut inside, "core.trustctime", "false");
-    Ok(inside)
+    Ok(inside.into_iter().collect())
 }
 
-/// Adds a setting for git to an environment, after those that are there.
-pub fn set_git(environment: &mut Vec<(OsString, OsString)>, key: &str, value: &str) {
+/// Adds a setting for git to an environment, after those that are there. Says whether it could: git does not read a count that is no number,
+/// and one that nobody has meant is left to git.
+pub fn set_git(environment: &mut Vec<(OsString, OsString)>, key: &str, value: &str) -> bool {
     const COUNT: &str = "GIT_CONFIG_COUNT";
     let known = environment.iter().find(|(name, _)| name == COUNT).map(|(_, count)| count);
-    let count: u32 = known.and_then(|count| count.to_str()?.parse().ok()).unwrap_or(0);
-    environment.retain(|(name, _)| name != COUNT);
-    environment.extend([
+    let Some(count) = known.map_or(Some(0), |count| settings(count)) else { return false };
+    let new = [
         (COUNT.into(), (count + 1).to_string().into()),
         (format!("GIT_CONFIG_KEY_{count}").into(), key.into()),
         (format!("GIT_CONFIG_VALUE_{count}").into(), value.into()),
-    ]);
+    ];
+    environment.retain(|(name, _)| new.iter().all(|(other, _)| name != other));
+    environment.extend(new);
     environment.sort();
+    true
+}
+
+/// Reads a number of settings to which one can be added.
+fn settings(count: &OsStr) -> Option<u16> {
+    const MOST: u16 = 999;
+    let count = count.to_str().filter(|count| count.bytes().all(|byte| byte.is_ascii_digit()))?;
+    count.parse().ok().filter(|count| *count < MOST)
 }
 
 /// The caller's environment; a name that is there twice has no value.

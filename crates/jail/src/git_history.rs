@@ -37,7 +37,7 @@ pub(crate) use self::new_commits::{NewCommit, NewCommits};
 use self::object::{Commit, ObjectKind, id_of};
 pub use self::parsers::read_as_git_objects;
 use self::path_history::PathHistory;
-pub(crate) use self::refs::{heads, tips};
+pub(crate) use self::refs::{head, tips};
 use self::store::ObjectStore;
 use self::walk::{Step, Walk};
 

@@ -20,7 +20,6 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,10 +28,11 @@ use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
 use crate::kept::{Beside, kept};
-use crate::plan::{Conflict, Mask, Sight};
+use crate::masked::Masked;
+use crate::plan::{Conflict, Sight};
 use crate::probe::Errno;
 use crate::resources::Overrun;
-use crate::spec::{Mode, Spec};
+use crate::spec::Spec;
 use crate::sys;
 use crate::uses::Uses;
 
@@ -221,7 +221,7 @@ fn hold_with(
     };
     let held = sys::hold(provider, early, &spec, command)?;
     match held.enforcement().below(&spec.require) {
-        None => Ok(Held { provider, jail: held, masks: real_masks(&spec) }),
+        None => Ok(Held { provider, jail: held, masked: Masked::of(&spec) }),
         Some(layer) => {
             let reached = held.enforcement().reached(layer);
             Err(JailError::Below {
@@ -234,35 +234,11 @@ fn hold_with(
     }
 }
 
-/// What is masked of the host itself. In a layer nothing of it can be moved.
-fn real_masks(spec: &Spec) -> Vec<Mask> {
-    let real = |mask: &&Mask| spec.mode_at(&mask.path) == Some(Mode::ReadWrite);
-    spec.masks.iter().filter(real).cloned().collect()
-}
-
-/// What a person has to know about masked files that are not where they were: a directory around them was renamed.
-fn moved(masks: &[Mask]) -> Option<String> {
-    let is_there = |mask: &Mask| {
-        let found = mask.path.symlink_metadata().ok().map(|found| (found.dev(), found.ino()));
-        mask.id.is_none() || found == mask.id
-    };
-    let mut moved = masks.iter().filter(|mask| !is_there(mask));
-    let first = Shown::path(&moved.next()?.path).to_string();
-    let more = match moved.count() {
-        0 => String::new(),
-        more => format!(" and {more} others"),
-    };
-    Some(format!(
-        "{first}{more} is forbidden and was moved or replaced while the command ran; where it is now, a later run may not mask it"
-    ))
-}
-
 /// A jail that is made, with a command that has not started.
 pub struct Held {
     provider: Provider,
     jail: sys::Held,
-    /// What is masked of the host.
-    masks: Vec<Mask>,
+    masked: Masked,
 }
 
 impl Held {
@@ -298,13 +274,13 @@ impl Held {
 
     /// Lets the command go.
     pub fn release(self) -> Result<Running, JailError> {
-        let Self { jail, masks, .. } = self;
-        jail.release().map(|running| Running(running, masks))
+        let Self { jail, masked, .. } = self;
+        jail.release().map(|running| Running(running, masked))
     }
 }
 
 /// A command that runs in its jail. Dropping it ends everything inside.
-pub struct Running(sys::Running, Vec<Mask>);
+pub struct Running(sys::Running, Masked);
 
 impl Running {
     /// Follows the command to its end, and ends whatever it has left behind.
@@ -318,12 +294,14 @@ impl Running {
         self,
         then: impl FnOnce(Result<&Outcome, &JailError>) -> T,
     ) -> (Result<Outcome, JailError>, T) {
-        let Self(running, masks) = self;
-        let (mut waited, done) = running.wait_then(then);
-        if let Ok(outcome) = &mut waited {
-            outcome.notes.extend(moved(&masks));
-        }
-        (waited, done)
+        let Self(running, masked) = self;
+        running.wait_then(|waited| {
+            // Before anybody is told how it came out.
+            if let Ok(outcome) = waited {
+                outcome.notes.extend(masked.notes());
+            }
+            then(waited.as_ref())
+        })
     }
 }
 

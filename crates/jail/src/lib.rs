@@ -21,6 +21,7 @@ mod git_history;
 mod git_state;
 mod kept;
 mod launch;
+mod masked;
 pub mod plan;
 pub mod probe;
 mod relay;

@@ -47,17 +47,22 @@ pub enum Unclaimed {
 #[must_use]
 pub fn repository(top: &Path) -> Repository {
     let Some(tree) = Directory::open(top) else { return Repository::None };
-    let target = match tree.kind(".git") {
+    match tree.kind(".git") {
         None => return above(top),
         Some(FileType::Directory) => return Repository::Inside(top.join(".git")),
-        Some(FileType::Symlink) => top.join(".git"),
-        Some(FileType::RegularFile) => match tree.text(".git").as_deref().and_then(pointed) {
-            Some(path) => top.join(path),
-            None => return Repository::None,
-        },
-        Some(_) => return Repository::None,
-    };
-    named(&tree, &target)
+        Some(_) => {}
+    }
+    git_dir(top).map_or(Repository::None, |target| named(&tree, &target))
+}
+
+/// What a working tree names as its own directory of a repository. Nothing says that this is true.
+pub(crate) fn git_dir(top: &Path) -> Option<PathBuf> {
+    let tree = Directory::open(top)?;
+    match tree.kind(".git")? {
+        FileType::Directory | FileType::Symlink => Some(top.join(".git")),
+        FileType::RegularFile => Some(top.join(pointed(&tree.text(".git")?)?)),
+        _ => None,
+    }
 }
 
 impl Repository {

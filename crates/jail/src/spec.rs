@@ -56,6 +56,8 @@ pub struct Spec {
     pub forbidden: Option<Arc<Forbidden>>,
     /// Where such names are, see [`Spec::look`].
     pub masks: Vec<Mask>,
+    /// Links with forbidden names that lead to some of them.
+    pub(crate) forbidden_links: Vec<Mask>,
     /// Directories of private space that only lead to views, see [`Spec::close_parents`].
     pub(crate) parents: Vec<PathBuf>,
 }
@@ -121,6 +123,14 @@ pub enum Network {
     Open,
 }
 
+/// What a look for forbidden names found.
+#[derive(Default)]
+pub(crate) struct Looked {
+    pub(crate) masks: Vec<Mask>,
+    /// Links to what is masked.
+    pub(crate) links: Vec<Mask>,
+}
+
 impl Spec {
     /// A workspace that may be changed, no network, an empty environment, full enforcement.
     #[must_use]
@@ -143,6 +153,7 @@ impl Spec {
             require: Require::FULL,
             forbidden: None,
             masks: Vec::new(),
+            forbidden_links: Vec::new(),
             parents: Vec::new(),
         }
     }
@@ -182,7 +193,7 @@ impl Spec {
     /// not looked through. What was found is remembered in `cache`, a directory that no view shows.
     pub fn look(&mut self, cache: Option<&Path>) -> Result<(), Conflict> {
         if self.forbidden.is_some() {
-            self.masks = crate::sys::masks(self, cache)?;
+            Looked { masks: self.masks, links: self.forbidden_links } = crate::sys::look(self, cache)?;
             self.forbidden = None;
         }
         Ok(())

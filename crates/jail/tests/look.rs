@@ -18,7 +18,9 @@ struct Place {
 impl Place {
     fn new(files: &[&str]) -> Self {
         let place = Self { whole: tempfile::tempdir().unwrap() };
-        files.iter().for_each(|file| place.write(file));
+        for file in files {
+            place.write(file);
+        }
         place
     }
 
@@ -55,7 +57,8 @@ impl Place {
     }
 
     fn memory(&self) -> PathBuf {
-        fs::read_dir(self.path("cache")).unwrap().next().unwrap().unwrap().path()
+        let mut paths = fs::read_dir(self.path("cache")).unwrap().map(|entry| entry.unwrap().path());
+        paths.find(|path| path.is_file()).unwrap()
     }
 }
 

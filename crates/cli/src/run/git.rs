@@ -90,10 +90,10 @@ impl GitSettings {
         if !self.signs {
             return None;
         }
-        for key in UNSIGNED {
-            set_git(environment, key, "false");
-        }
-        Some("git signs nothing in this run: your keys are not inside (commit.gpgSign is off)".to_owned())
+        let set = UNSIGNED.iter().all(|key| set_git(environment, key, "false"));
+        set.then(|| {
+            "git signs nothing in this run: your keys are not inside (commit.gpgSign is off)".to_owned()
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use jail::Spec;
 use jail::toolchain::TOOLCHAINS;
 use overlay::{Home, Homes, Lock, OverlayError};
-use policy::{Code, Shown};
+use policy::{Code, RuleRef, Shown};
 
 use crate::failure::Failure;
 use crate::overlay::failure;
@@ -40,6 +40,12 @@ impl KeptHome {
         spec.home.clone_from(&self.path);
         Ok(spec.keep(&self.path, &directory))
     }
+}
+
+/// Without a jail a command would write there as it likes, for the next jail to find.
+pub(crate) fn needs_a_jail(rule: &RuleRef) -> Failure {
+    let message = format!("a kept home needs a jail, and {rule} says that there is none");
+    Failure::coded(Code::JailUnavailable, message).hint("run without --keep-home")
 }
 
 fn in_use(error: &OverlayError) -> Option<Failure> {

@@ -156,3 +156,39 @@ fn code(names: &str) -> String {
 fn code_of_text(text: &str) -> String {
     format!("`{text}`")
 }
+
+/// A count that cannot be gone on from is left to git, which refuses it.
+#[test]
+fn settings_for_git_go_after_those_that_are_there() {
+    let rows = [
+        (None, Some("1")),
+        (Some("0"), Some("1")),
+        (Some("7"), Some("8")),
+        (Some("998"), Some("999")),
+        (Some("999"), None),
+        (Some("4294967295"), None),
+        (Some("18446744073709551616"), None),
+        (Some("-1"), None),
+        (Some("+1"), None),
+        (Some(" 1"), None),
+        (Some("x"), None),
+        (Some(""), None),
+    ];
+    for (count, expected) in rows {
+        let pair = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let mut environment = vec![pair("A", "a"), pair("GIT_CONFIG_KEY_0", "old")];
+        environment.extend(count.map(|count| pair("GIT_CONFIG_COUNT", count)));
+        environment.sort();
+        let before = environment.clone();
+        let set = set_git(&mut environment, "a.b", "c");
+        assert_eq!(set, expected.is_some(), "{count:?}");
+        let Some(expected) = expected else {
+            assert_eq!(environment, before, "{count:?}");
+            continue;
+        };
+        assert!(environment.contains(&pair("GIT_CONFIG_COUNT", expected)), "{count:?}");
+        let key = format!("GIT_CONFIG_KEY_{}", count.unwrap_or("0"));
+        assert!(environment.contains(&pair(&key, "a.b")), "{count:?}");
+        assert!(environment.windows(2).all(|two| two[0].0 < two[1].0), "{environment:?}");
+    }
+}

@@ -36,17 +36,8 @@ pub(crate) struct References {
     pub(crate) is_whole: bool,
 }
 
-/// Lists the commits that are checked out in the working trees of a repository.
-pub(crate) fn heads(git_dir: &OwnedFd) -> BTreeSet<ObjectId> {
-    let trees = file::directory(git_dir, b"worktrees");
-    let trees = trees.and_then(|all| file::names(&all, MOST_TREES)).unwrap_or_default();
-    let linked = trees.iter().filter_map(|name| file::directory_below(git_dir, &[b"worktrees", name]).ok());
-    let own = file::directory(git_dir, b".").into_iter();
-    own.chain(linked).filter_map(|tree| resolved(git_dir, &tree)).collect()
-}
-
-/// What the `HEAD` of a working tree leads to.
-fn resolved(git_dir: &OwnedFd, tree: &OwnedFd) -> Option<ObjectId> {
+/// The commit that one working tree of a repository has checked out. `tree` is the directory of the repository that belongs to it.
+pub(crate) fn head(git_dir: &OwnedFd, tree: &OwnedFd) -> Option<ObjectId> {
     let text = file::text(tree, b"HEAD", LONGEST_REFERENCE).ok()?;
     let text = text.trim_ascii_end();
     let Some(name) = text.strip_prefix(b"ref: ") else { return ObjectId::from_hex(text) };

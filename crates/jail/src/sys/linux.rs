@@ -52,7 +52,7 @@ pub(crate) use bwrap::bubblewrap;
 pub(crate) use cgroup::cgroup;
 pub(crate) use hold::{Early, Held, early, hold};
 pub(crate) use host::sight;
-pub(crate) use look::masks;
+pub(crate) use look::look;
 pub(crate) use namespaces::namespaces_here;
 pub(crate) use object::object;
 pub(crate) use signs::signs;

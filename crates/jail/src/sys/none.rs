@@ -68,8 +68,8 @@ const NOT_THERE: Errno = Errno::UNKNOWN;
 
 use crate::enforcement::Enforcement;
 use crate::launch::{Command, JailError, Outcome, Provider};
-use crate::plan::{Conflict, Mask, Sight};
-use crate::spec::Spec;
+use crate::plan::{Conflict, Sight};
+use crate::spec::{Looked, Spec};
 
 /// There is no jail here, so there is no value of this type.
 pub(crate) enum Held {}
@@ -112,7 +112,7 @@ impl Running {
 
     pub(crate) fn wait_then<T>(
         self,
-        _: impl FnOnce(Result<&Outcome, &JailError>) -> T,
+        _: impl FnOnce(&mut Result<Outcome, JailError>) -> T,
     ) -> (Result<Outcome, JailError>, T) {
         match self {}
     }
@@ -129,8 +129,8 @@ pub(crate) fn sight(spec: &Spec) -> Result<Sight, Conflict> {
     Err(Conflict::Missing(spec.workspace.clone()))
 }
 
-pub(crate) fn masks(_: &Spec, _: Option<&Path>) -> Result<Vec<Mask>, Conflict> {
-    Ok(Vec::new())
+pub(crate) fn look(_: &Spec, _: Option<&Path>) -> Result<Looked, Conflict> {
+    Ok(Looked::default())
 }
 
 pub(crate) fn hold(provider: Provider, _: Option<Early>, _: &Spec, _: &Command) -> Result<Held, JailError> {

@@ -7,11 +7,13 @@ mod cache;
 mod committed;
 mod links;
 mod merged;
+mod remembered;
 
 use std::collections::VecDeque;
 use std::ffi::{CString, OsStr};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use policy::floor::Forbidden;
@@ -20,9 +22,10 @@ use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags};
 use rustix::io::Errno;
 
 use crate::plan::{Conflict, Mask};
-use crate::spec::{Mode, Spec, View};
+use crate::spec::{Looked, Mode, Spec, View};
 use cache::{Cache, Known, Stamp};
 use merged::Layers;
+use remembered::{Remembered, Target};
 
 /// Directories that are not looked through unless their own name is forbidden, and why. What lies in them can be read. A repository, `.git`, is
 /// never masked: git has to read its files, and names of branches are names of files.
@@ -38,15 +41,23 @@ const LONGEST: usize = 3800;
 
 /// The files and directories with forbidden names that the spec would show. What was found is remembered in a directory that no jail
 /// shows, if there is one.
-pub(crate) fn masks(spec: &Spec, cache: Option<&Path>) -> Result<Vec<Mask>, Conflict> {
-    let Some(forbidden) = &spec.forbidden else { return Ok(Vec::new()) };
+pub(crate) fn look(spec: &Spec, cache: Option<&Path>) -> Result<Looked, Conflict> {
+    let Some(forbidden) = &spec.forbidden else { return Ok(Looked::default()) };
     let mut look =
         Look { spec, forbidden, found: Vec::new(), links: Vec::new(), space: Vec::with_capacity(SPACE) };
-    for view in spec.views.iter().filter(|view| view.mode.shows_host()) {
+    let is_repository = |view: &&View| spec.repositories.contains(&view.path);
+    for view in spec.views.iter().filter(|view| view.mode.shows_host() && !is_repository(view)) {
         look.view(view, cache)?;
     }
-    look.follow_links();
-    committed::leave_out(&mut look.found);
+    let remembered = cache.map(|cache| {
+        let unread =
+            |error: std::io::Error| Conflict::NotLookedThrough(cache.to_owned(), error_number(&error).into());
+        Remembered::read(cache, &spec.workspace).map(|known| (known, unread)).map_err(unread)
+    });
+    let remembered = remembered.transpose()?;
+    let mut targets = look.follow_links(remembered.as_ref().map_or(&[], |(known, _)| &known.targets));
+    committed::leave_out(&mut look.found, spec);
+    targets.retain(|target| look.found.iter().any(|mask| mask.path == target.path));
     links::add_second_names(&mut look)?;
     let Look { mut found, .. } = look;
     // What somebody hides is hidden as they say.
@@ -58,7 +69,20 @@ pub(crate) fn masks(spec: &Spec, cache: Option<&Path>) -> Result<Vec<Mask>, Conf
     if let Some(view) = shown.find(|view| found.iter().any(|mask| view.path.starts_with(&mask.path))) {
         return Err(Conflict::Forbidden(view.path.clone()));
     }
-    if found.len() > MOST_MASKS { Err(too_many(&found)) } else { Ok(found) }
+    if found.len() > MOST_MASKS {
+        return Err(too_many(&found));
+    }
+    if let Some((remembered, unread)) = remembered {
+        // A run that cannot remember them would leave the next one without them.
+        remembered.save(&targets).map_err(unread)?;
+    }
+    Ok(Looked { masks: found, links: targets.into_iter().filter_map(|target| link(target.link)).collect() })
+}
+
+/// A link as it is now, if there is one.
+fn link(path: PathBuf) -> Option<Mask> {
+    let found = path.symlink_metadata().ok().filter(std::fs::Metadata::is_symlink)?;
+    Some(Mask { path, directory: false, id: Some((found.dev(), found.ino())) })
 }
 
 /// Room for what the kernel lists at once.
@@ -221,16 +245,26 @@ impl Look<'_> {
         done.map(|()| listed)
     }
 
-    /// A link cannot be mounted on: what it leads to is masked, if the jail shows it and it is not what somebody asked for.
-    fn follow_links(&mut self) {
-        for link in std::mem::take(&mut self.links) {
-            let Ok(real) = std::fs::canonicalize(&link) else { continue };
-            let asked = self.spec.views.iter().any(|view| view.path.starts_with(&real));
-            if !asked && self.spec.mode_at(&real).is_some_and(Mode::shows_host) {
-                let directory = real.is_dir();
-                self.found.push(Mask { path: real, directory, id: None });
-            }
-        }
+    /// A link cannot be mounted on: what it leads to is masked, if the jail shows it and it is not what somebody asked for. So is what
+    /// links have led to that would be forbidden if they were still there.
+    fn follow_links(&mut self, remembered: &[Target]) -> Vec<Target> {
+        let mut targets: Vec<_> =
+            std::mem::take(&mut self.links).into_iter().filter_map(Target::of).collect();
+        let forbidden = |target: &&Target| {
+            self.location(&target.link).is_ok_and(|location| self.forbidden.holds(&location))
+        };
+        let others: Vec<_> = remembered.iter().filter(forbidden).cloned().collect();
+        targets.extend(others);
+        targets.retain(|Target { path, .. }| {
+            let asked = self.spec.views.iter().any(|view| view.path.starts_with(path));
+            !asked && self.spec.mode_at(path).is_some_and(Mode::shows_host)
+        });
+        self.found.extend(targets.iter().map(|Target { path, .. }| Mask {
+            path: path.clone(),
+            directory: path.is_dir(),
+            id: None,
+        }));
+        targets
     }
 }
 
@@ -243,6 +277,10 @@ fn child(directory: &std::ffi::CStr, name: &std::ffi::CStr) -> CString {
         return name.to_owned();
     }
     CString::new([directory.to_bytes(), b"/", name.to_bytes()].concat()).unwrap_or_default()
+}
+
+fn error_number(error: &std::io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 fn failed(path: &Path, errno: Errno) -> Conflict {

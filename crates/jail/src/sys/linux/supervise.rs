@@ -124,20 +124,22 @@ impl Running {
     /// Follows the command to its end.
     pub(crate) fn wait_then<T>(
         mut self,
-        then: impl FnOnce(Result<&Outcome, &JailError>) -> T,
+        then: impl FnOnce(&mut Result<Outcome, JailError>) -> T,
     ) -> (Result<Outcome, JailError>, T) {
         match self.follow() {
             Ok(()) => {
                 let (outcome, signals) = self.finish();
-                let done = then(Ok(&outcome));
+                let mut waited = Ok(outcome);
+                let done = then(&mut waited);
                 drop(signals);
-                (Ok(outcome), done)
+                (waited, done)
             }
             Err(error) => {
                 // Ends everything.
                 drop(self);
-                let done = then(Err(&error));
-                (Err(error), done)
+                let mut waited = Err(error);
+                let done = then(&mut waited);
+                (waited, done)
             }
         }
     }

@@ -113,7 +113,8 @@ impl Cache {
             return Ok(());
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-        let files: Vec<_> = fs::read_dir(directory)?.filter_map(Result::ok).collect();
+        let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
+        let files: Vec<_> = fs::read_dir(directory)?.filter_map(Result::ok).filter(is_file).collect();
         if files.len() > MOST_FILES {
             files.iter().try_for_each(|file| fs::remove_file(file.path()))?;
         }
@@ -132,7 +133,7 @@ impl Cache {
 }
 
 /// A name for a path that is the same in every version.
-fn hash(bytes: &[u8]) -> u64 {
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode as Bits, OFlags};
 
-use crate::git_history::{History, heads};
+use crate::git_history::{History, head};
 use crate::plan::Mask;
+use crate::repository::{Repository, git_dir, repository};
+use crate::spec::{Mode, Spec};
 
 /// Files that are read for this. In a repository with more of them, the rest is masked.
 const MOST: usize = 256;
@@ -20,7 +22,7 @@ const MOST: usize = 256;
 const LONGEST: u64 = 1 << 20;
 
 /// Leaves files out that are as a commit has them that is checked out.
-pub(super) fn leave_out(found: &mut Vec<Mask>) {
+pub(super) fn leave_out(found: &mut Vec<Mask>, spec: &Spec) {
     let mut trees = HashMap::new();
     let mut left = MOST;
     found.retain(|mask| {
@@ -28,14 +30,14 @@ pub(super) fn leave_out(found: &mut Vec<Mask>) {
             return true;
         }
         left -= 1;
-        !is_committed(&mask.path, &mut trees).unwrap_or(false)
+        !is_committed(&mask.path, spec, &mut trees).unwrap_or(false)
     });
 }
 
 /// Whether a file is as it was committed. `None` if it lies in no working tree, or something cannot be read.
-fn is_committed(path: &Path, trees: &mut HashMap<PathBuf, Option<History>>) -> Option<bool> {
+fn is_committed(path: &Path, spec: &Spec, trees: &mut HashMap<PathBuf, Option<History>>) -> Option<bool> {
     let tree = path.ancestors().skip(1).find(|above| above.join(".git").symlink_metadata().is_ok())?;
-    let history = trees.entry(tree.to_owned()).or_insert_with(|| checked_out(tree)).as_mut()?;
+    let history = trees.entry(tree.to_owned()).or_insert_with(|| checked_out(tree, spec)).as_mut()?;
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path).ok()?;
     let about = file.metadata().ok()?;
@@ -46,14 +48,19 @@ fn is_committed(path: &Path, trees: &mut HashMap<PathBuf, Option<History>>) -> O
     Some(history.has_now(path.strip_prefix(tree).ok()?.as_os_str().as_bytes(), &content))
 }
 
-/// The commit that is checked out in a working tree.
-fn checked_out(tree: &Path) -> Option<History> {
-    let own = match crate::repository(tree) {
-        crate::Repository::Inside(path) | crate::Repository::Outside(path) => path,
-        _ => return None,
-    };
-    let own = directory(&own)?;
-    History::new(&own, heads(&own), BTreeSet::new()).ok()
+/// The commit that is checked out in a working tree, if the jail shows its repository.
+fn checked_out(tree: &Path, spec: &Spec) -> Option<History> {
+    let (Repository::Inside(shared) | Repository::Outside(shared)) = repository(tree) else { return None };
+    if !spec.mode_at(&shared).is_some_and(Mode::shows_host) {
+        return None;
+    }
+    // A command inside can write any number of other heads, and a guess of the content into each.
+    let own = std::fs::canonicalize(git_dir(tree)?).ok()?;
+    if own != std::fs::canonicalize(&shared).ok()? && own.parent()? != shared.join("worktrees") {
+        return None;
+    }
+    let (shared, own) = (directory(&shared)?, directory(&own)?);
+    History::new(&shared, head(&shared, &own), BTreeSet::new()).ok()
 }
 
 fn directory(path: &Path) -> Option<OwnedFd> {

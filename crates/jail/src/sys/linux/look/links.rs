@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
-use super::{Look, failed};
+use super::{Look, error_number, failed};
 use crate::plan::{Conflict, Mask};
 use crate::spec::Mode;
 
@@ -29,10 +29,7 @@ pub(super) fn add_second_names(look: &mut Look<'_>) -> Result<(), Conflict> {
             Ok(entries) => entries,
             Err(error) if is_passed_over(&error) => continue,
             Err(error) => {
-                return Err(failed(
-                    &directory,
-                    rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO),
-                ));
+                return Err(failed(&directory, error_number(&error)));
             }
         };
         for entry in entries.filter_map(Result::ok) {
