@@ -194,7 +194,7 @@ fn settings_on_their_way_are_nobodys() {
     fs::create_dir_all(git.join("objects")).unwrap();
     fs::create_dir_all(git.join("refs")).unwrap();
     fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-    let settings = "[core]\n\trepositoryformatversion = 0\n";
+    let settings = "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = ../origin\n";
     fs::write(git.join("config"), settings).unwrap();
     // What an older version, or one that was killed, has left.
     for left in ["config.ringfence", ".ringfence-staged-left"] {
