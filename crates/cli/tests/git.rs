@@ -419,6 +419,47 @@ fn git_outside_goes_where_it_went_before() {
     }
 }
 
+/// What settings name is closed to the jail, so the jail does not start if they cannot be read.
+#[test]
+fn settings_that_cannot_be_read_refuse_the_start() {
+    let Some(stage) = staged() else { return };
+    let script = "git config core.hooksPath dev && mkdir dev && echo true > dev/pre-commit";
+    outside(&stage, "", &format!("git init -q repo && cd repo && {COMMIT} && {script}"));
+    let (config, hook) = (stage.path("repo/.git/config"), stage.path("repo/dev/pre-commit"));
+    let text = fs::read_to_string(&config).unwrap();
+    let rows = [("chmod 0 .git/config", "chmod u+r"), ("echo [core >> .git/config", "git config --file")];
+    for (spoil, hint) in rows {
+        outside(&stage, "repo", spoil);
+        if hint.starts_with("chmod") && rustix::process::geteuid().is_root() {
+            skipped("settings without permission to read them", "root can read them");
+        } else {
+            let ran = inside(&stage, "repo", "", "echo evil > dev/pre-commit; echo ran");
+            assert_eq!((ran.code, ran.out.as_str()), (Some(125), ""), "{spoil}: {ran:?}");
+            assert!(ran.err.contains("RF-J001") && ran.err.contains(hint), "{spoil}: {ran:?}");
+            assert_eq!(fs::read_to_string(&hook).unwrap(), "true\n", "{spoil}");
+        }
+        fs::set_permissions(&config, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(&config, &text).unwrap();
+    }
+    let ran = inside(&stage, "repo", "", "echo evil > dev/pre-commit; echo ran");
+    assert_eq!(ran.out, "ran\n", "{ran:?}");
+    assert_eq!(fs::read_to_string(&hook).unwrap(), "true\n");
+}
+
+#[test]
+fn settings_that_a_command_removed_are_told() {
+    let Some(stage) = staged() else { return };
+    outside(
+        &stage,
+        "",
+        &format!("git init -q repo && cd repo && {COMMIT} && git config commit.gpgSign true"),
+    );
+    let ran = inside(&stage, "repo", "", "rm .git/config; echo over");
+    assert_eq!(ran.out, "over\n", "{ran:?}");
+    assert!(ran.err.contains("RF-J013") && ran.err.contains(".git/config has changed"), "{ran:?}");
+    assert!(ran.err.contains("it was removed"), "{ran:?}");
+}
+
 /// The other half: without a jail the canary sings, so that its silence means something.
 #[test]
 fn without_a_jail_the_canary_sings() {
