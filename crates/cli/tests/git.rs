@@ -365,6 +365,101 @@ fn git_outside_runs_nothing_that_was_planted_inside() {
     }
 }
 
+/// Ways to make git outside fetch from or push to another repository, each a script inside.
+const REDIRECTS: &[(&str, &str)] = &[
+    (
+        "an old file of a remote",
+        "mkdir -p .git/remotes; printf 'URL: %s\\nPush: refs/heads/main\\n' $EVIL > .git/remotes/origin; rm -f .git/config",
+    ),
+    (
+        "another old file of a remote",
+        "mkdir -p .git/branches; echo $EVIL > .git/branches/origin; rm -f .git/config",
+    ),
+    (
+        "a directory of old files, moved there",
+        "mkdir d; printf 'URL: %s\\nPush: refs/heads/main\\n' $EVIL > d/origin; rmdir .git/remotes; mv d .git/remotes; rm -f .git/config",
+    ),
+    ("a remote that is a path", "git clone -q . lib; git config branch.main.remote lib"),
+    ("a remote to push to that is a path", "git clone -q . lib; git config branch.main.pushRemote lib"),
+    (
+        "an old file of a new remote",
+        "mkdir -p .git/remotes; printf 'URL: %s\\nPush: refs/heads/main\\n' $EVIL > .git/remotes/up; git config branch.main.remote up",
+    ),
+];
+
+#[test]
+fn git_outside_goes_where_it_went_before() {
+    let Some(stage) = staged() else { return };
+    for (number, (what, trick)) in REDIRECTS.iter().enumerate() {
+        let (directory, evil, own) =
+            (format!("repo{number}"), format!("evil{number}.git"), format!("own{number}.git"));
+        outside(
+            &stage,
+            "",
+            &format!(
+                "git init -q --bare {own} && git init -q --bare {evil} && git init -q -b main {directory} && cd {directory} && {COMMIT} && \
+                 git remote add origin ../{own} && git push -q -u origin main"
+            ),
+        );
+        let evil = stage.path(&evil);
+        let script = format!("EVIL={}; {{ {trick}; }} 2>/dev/null; echo over", evil.display());
+        let ran = inside(&stage, &directory, "", &script);
+        assert!(ran.out.ends_with("over\n"), "{what}: {ran:?}");
+        let script = "set +e; git commit -q --allow-empty -m new; git push -q origin main; git push -q; true";
+        outside(&stage, &directory, &format!("{{ {script}; }} 2>/dev/null"));
+        let refs = outside(&stage, "", &format!("git --git-dir={} for-each-ref", evil.display()));
+        assert_eq!(refs, "", "{what}: git outside pushed elsewhere");
+        for old in ["remotes", "branches"] {
+            let left = fs::read_dir(stage.path(&directory).join(".git").join(old));
+            assert_eq!(left.into_iter().flatten().count(), 0, "{what}: .git/{old}");
+        }
+        let settings = fs::read_to_string(stage.path(&directory).join(".git/config")).unwrap_or_default();
+        let others = ["remote = lib", "pushRemote", "remote = up"];
+        assert!(!others.iter().any(|other| settings.contains(other)), "{what}: {settings}");
+    }
+}
+
+/// What settings name is closed to the jail, so the jail does not start if they cannot be read.
+#[test]
+fn settings_that_cannot_be_read_refuse_the_start() {
+    let Some(stage) = staged() else { return };
+    let script = "git config core.hooksPath dev && mkdir dev && echo true > dev/pre-commit";
+    outside(&stage, "", &format!("git init -q repo && cd repo && {COMMIT} && {script}"));
+    let (config, hook) = (stage.path("repo/.git/config"), stage.path("repo/dev/pre-commit"));
+    let text = fs::read_to_string(&config).unwrap();
+    let rows = [("chmod 0 .git/config", "chmod u+r"), ("echo [core >> .git/config", "git config --file")];
+    for (spoil, hint) in rows {
+        outside(&stage, "repo", spoil);
+        if hint.starts_with("chmod") && rustix::process::geteuid().is_root() {
+            skipped("settings without permission to read them", "root can read them");
+        } else {
+            let ran = inside(&stage, "repo", "", "echo evil > dev/pre-commit; echo ran");
+            assert_eq!((ran.code, ran.out.as_str()), (Some(125), ""), "{spoil}: {ran:?}");
+            assert!(ran.err.contains("RF-J001") && ran.err.contains(hint), "{spoil}: {ran:?}");
+            assert_eq!(fs::read_to_string(&hook).unwrap(), "true\n", "{spoil}");
+        }
+        fs::set_permissions(&config, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(&config, &text).unwrap();
+    }
+    let ran = inside(&stage, "repo", "", "echo evil > dev/pre-commit; echo ran");
+    assert_eq!(ran.out, "ran\n", "{ran:?}");
+    assert_eq!(fs::read_to_string(&hook).unwrap(), "true\n");
+}
+
+#[test]
+fn settings_that_a_command_removed_are_told() {
+    let Some(stage) = staged() else { return };
+    outside(
+        &stage,
+        "",
+        &format!("git init -q repo && cd repo && {COMMIT} && git config commit.gpgSign true"),
+    );
+    let ran = inside(&stage, "repo", "", "rm .git/config; echo over");
+    assert_eq!(ran.out, "over\n", "{ran:?}");
+    assert!(ran.err.contains("RF-J013") && ran.err.contains(".git/config has changed"), "{ran:?}");
+    assert!(ran.err.contains("it was removed"), "{ran:?}");
+}
+
 /// The other half: without a jail the canary sings, so that its silence means something.
 #[test]
 fn without_a_jail_the_canary_sings() {

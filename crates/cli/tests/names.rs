@@ -121,7 +121,7 @@ fn no_trick_leads_around_a_protected_name() {
     ];
     for path in old {
         fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
-        fs::write(top.join(path), "as it was\n").unwrap();
+        fs::write(top.join(path), "# as it was\n").unwrap();
     }
     for repository in [".git", "deep/repo/.git", "bare"] {
         fs::create_dir_all(top.join(repository).join("objects")).unwrap();
@@ -132,7 +132,7 @@ fn no_trick_leads_around_a_protected_name() {
     let said = format!("{}\n{}", text(&ended.stdout), text(&ended.stderr));
     assert!(said.contains("flip bare/hooks/update"), "{said}");
     for path in old {
-        assert_eq!(fs::read_to_string(top.join(path)).unwrap(), "as it was\n", "{path}\n{said}");
+        assert_eq!(fs::read_to_string(top.join(path)).unwrap(), "# as it was\n", "{path}\n{said}");
     }
     for path in
         ["new/.envrc", "new/.vscode", ".git/hooks/post-checkout", "new/.git/hooks/x", ".git/commondir"]
@@ -194,7 +194,7 @@ fn settings_on_their_way_are_nobodys() {
     fs::create_dir_all(git.join("objects")).unwrap();
     fs::create_dir_all(git.join("refs")).unwrap();
     fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-    let settings = "[core]\n\trepositoryformatversion = 0\n";
+    let settings = "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = ../origin\n";
     fs::write(git.join("config"), settings).unwrap();
     // What an older version, or one that was killed, has left.
     for left in ["config.ringfence", ".ringfence-staged-left"] {

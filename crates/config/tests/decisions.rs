@@ -226,12 +226,12 @@ fn the_examples_hold() {
 /// What a person exempts is what the built-in list and their own forbid, and nothing that another layer does.
 #[test]
 fn a_person_exempts_what_they_forbid_themselves() {
+    type Expected<'a> = &'a [(&'a str, bool)];
     let places = Places { workspace: "/ws".into(), home: None, state: None, run: None };
     let source =
         |scope, text: &str| Source::new(scope, Path::new("p.toml"), format!("version = 1\n{text}\n"));
     let own = "files.exempt = [\"**/*.pem\", \"**/.env\"]";
     let forbids = "files.forbidden = [\"**/*.pem\"]";
-    type Expected<'a> = &'a [(&'a str, bool)];
     let rows: [(Vec<Source>, Expected<'_>); 5] = [
         (vec![], &[(".env", true), (".env.example", false), (".env.local.sample", false), ("a.pem", true)]),
         (vec![source(Scope::User, own)], &[(".env", false), ("a.pem", false), ("x/.env.example", true)]),

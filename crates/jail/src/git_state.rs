@@ -103,11 +103,12 @@ impl GitStateSnapshot {
         let gaps = self.walk(budget, &mut |top, repository, path, budget| {
             self.inspect(top, repository, path, budget, &mut found);
         });
-        if gaps.iter().any(|gaps| gaps.cut.is_some()) {
+        if gaps.iter().any(|gaps| gaps.cut.is_some() || !gaps.unread.is_empty()) {
             self.inspect_known(&mut known);
         }
         let mut rows = known.into_rows();
-        rows.extend(found.into_rows());
+        let found = found.into_rows();
+        rows.extend(found.into_iter().filter(|row| !rows.contains(row)).collect::<Vec<_>>());
         rows.extend(self.rows_of(&gaps));
         rows
     }
@@ -205,7 +206,7 @@ impl GitStateSnapshot {
     }
 }
 
-const LOOK: &str = "a rebase in it may run a program, so look before you continue one";
+const LOOK: &str = "a rebase in it may run a program, and an index in it may name files elsewhere, so look before you use git there";
 
 fn unopened(errno: Errno) -> Finding {
     Finding { remains: true, reason: format!("it cannot be opened ({errno}) and was not inspected: {LOOK}") }

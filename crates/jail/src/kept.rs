@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use policy::{Act, GitSetting, Ground, Protected, Verdict, git_settings};
 use rustix::fs::{FileType, Mode as Bits, OFlags};
+use rustix::io::Errno;
 
-use crate::repository::{small, stat};
+use crate::plan::{Conflict, Unreadable};
+use crate::repository::{stat, whole};
 use crate::spec::{Mode, Spec};
 
 /// The protected names that exist at the top of every view that can be changed, and in the repositories there. What has a view of its own is left out: somebody said how it is seen.
@@ -154,17 +156,33 @@ fn below(entry: &OsStr, protected: &Protected) -> impl Iterator<Item = PathBuf> 
     })
 }
 
+/// Refuses settings of the repositories there that cannot be read: what they name would not be closed. A command could have taken
+/// the permission away, to find that open in a later run.
+pub(crate) fn check_settings(spec: &Spec) -> Result<(), Conflict> {
+    let writable = spec.views.iter().filter(|view| view.mode == Mode::ReadWrite);
+    for view in writable {
+        let own = spec.repositories.contains(&view.path);
+        let git = if own { view.path.clone() } else { view.path.join(".git") };
+        for (file, settings) in read_settings(&git) {
+            // What the jail cannot change, it has not changed either.
+            if let Err(why) = settings
+                && spec.mode_at(&file) == Some(Mode::ReadWrite)
+            {
+                return Err(Conflict::Settings(file, why));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The paths that the settings of a repository name, as far as git would run or read what lies there.
 fn named(git: &Path, tree: &Path) -> Vec<PathBuf> {
-    let (mut paths, mut files) =
-        (Vec::new(), vec![(git.join("config"), 0), (git.join("config.worktree"), 0)]);
-    while let Some((file, depth)) = files.pop() {
-        for setting in settings(&file) {
+    let mut paths = Vec::new();
+    for (file, settings) in read_settings(git) {
+        for setting in settings.unwrap_or_default() {
             let Some(value) = setting.value.as_deref() else { continue };
-            if setting.is("include.path") || setting.is("includeif.*.path") {
-                let path = file.with_file_name(OsStr::from_bytes(value));
-                paths.push(path.clone());
-                files.extend((depth == 0 && files.len() < MOST_INCLUDED).then_some((path, 1)));
+            if let Some(path) = included(&file, &setting) {
+                paths.push(path);
             } else if setting.is("core.hookspath") || setting.is("core.attributesfile") {
                 paths.push(tree.join(OsStr::from_bytes(value)));
             } else if setting.is_command() {
@@ -176,14 +194,43 @@ fn named(git: &Path, tree: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn settings(file: &Path) -> Vec<GitSetting> {
-    let read = || {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(file.parent()?, flags, Bits::empty()).ok()?;
-        git_settings(&small(&directory, Path::new(file.file_name()?))?).ok()
+/// The files with settings of a repository, and those that they include.
+fn read_settings(git: &Path) -> Vec<(PathBuf, Result<Vec<GitSetting>, Unreadable>)> {
+    let (mut read, mut files) = (Vec::new(), vec![(git.join("config"), 0), (git.join("config.worktree"), 0)]);
+    while let Some((file, depth)) = files.pop() {
+        let found = settings(&file);
+        for path in found.iter().flatten().filter_map(|setting| included(&file, setting)) {
+            files.extend((depth == 0 && files.len() < MOST_INCLUDED).then_some((path, 1)));
+        }
+        read.push((file, found));
+    }
+    read
+}
+
+/// The file that a setting includes.
+fn included(file: &Path, setting: &GitSetting) -> Option<PathBuf> {
+    let includes = setting.is("include.path") || setting.is("includeif.*.path");
+    let value = setting.value.as_deref().filter(|_| includes)?;
+    Some(file.with_file_name(OsStr::from_bytes(value)))
+}
+
+/// The settings of a file; none if there is no file.
+fn settings(file: &Path) -> Result<Vec<GitSetting>, Unreadable> {
+    let errno = |error: &std::io::Error| Errno::from_io_error(error).unwrap_or(Errno::IO);
+    // Git follows links there.
+    let real = match std::fs::canonicalize(file).map_err(|error| errno(&error)) {
+        Ok(real) => real,
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Vec::new()),
+        Err(errno) => return Err(Unreadable::Closed(errno.into())),
     };
-    // Git does nothing either with what cannot be read.
-    read().unwrap_or_default()
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = match rustix::fs::open(&real, flags, Bits::empty()) {
+        Ok(opened) => opened,
+        Err(Errno::NOENT) => return Ok(Vec::new()),
+        Err(errno) => return Err(Unreadable::Closed(errno.into())),
+    };
+    let text = whole(opened).ok_or(Unreadable::NotSmall)?;
+    git_settings(&text).map_err(Unreadable::NotSettings)
 }
 
 /// The words of a command, without regard to what quotes mean: each could be a path.
@@ -330,5 +377,58 @@ mod tests {
         // Nothing takes the whole workspace away.
         let files = [("ws/.git/config", "[core]\nhooksPath = .\nattributesFile = ../ws\n"), ("ws/a", "")];
         assert_eq!(named_of(&files), "");
+    }
+
+    /// A command could take the permission away, so that what the settings name is open in a later run.
+    #[test]
+    fn settings_that_cannot_be_read_are_refused() {
+        type Change<'a> = &'a dyn Fn(&Path);
+        use std::os::unix::fs::PermissionsExt as _;
+        let hooks = "[core]\nhooksPath = tools\n";
+        let include = "[include]\npath = ../more\npath = ../missing\n";
+        let chmod = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let rows: &[(&str, Change<'_>, Option<&str>)] = &[
+            ("as they are", &|_| {}, None),
+            ("none", &|ws| fs::remove_file(ws.join(".git/config")).unwrap(), None),
+            ("no repository", &|ws| fs::remove_dir_all(ws.join(".git")).unwrap(), None),
+            ("not listed", &|ws| chmod(&ws.join(".git"), 0o311), None),
+            ("closed", &|ws| chmod(&ws.join(".git/config"), 0), Some("chmod u+r")),
+            ("in a closed directory", &|ws| chmod(&ws.join(".git"), 0), Some("chmod u+r")),
+            ("included and closed", &|ws| chmod(&ws.join("more"), 0), Some("chmod u+r")),
+            ("no settings", &|ws| fs::write(ws.join(".git/config"), "[core").unwrap(), Some("git config")),
+            (
+                "too long",
+                &|ws| fs::write(ws.join(".git/config"), "#".repeat(2 << 20)).unwrap(),
+                Some("git config"),
+            ),
+            (
+                "a directory",
+                &|ws| fs::create_dir(ws.join(".git/config.worktree")).unwrap(),
+                Some("git config"),
+            ),
+        ];
+        for (what, change, expected) in rows {
+            let stage = tempfile::tempdir().unwrap();
+            let top = fs::canonicalize(stage.path()).unwrap();
+            fs::create_dir_all(top.join("ws/.git")).unwrap();
+            fs::write(top.join("ws/.git/config"), format!("{hooks}{include}")).unwrap();
+            fs::write(top.join("ws/more"), hooks).unwrap();
+            change(&top.join("ws"));
+            let spec = Spec::for_workspace(&top.join("ws"), Path::new("/home/me"), Limits::none());
+            let checked = check_settings(&spec);
+            if top.join("ws/.git").exists() {
+                chmod(&top.join("ws/.git"), 0o755);
+            }
+            // Root can read whatever is closed.
+            let root = rustix::process::geteuid().is_root();
+            let expected = expected.filter(|hint| !root || !hint.starts_with("chmod"));
+            let hint = checked.err().map(|conflict| conflict.hint());
+            let as_expected = match (&hint, expected) {
+                (None, None) => true,
+                (Some(hint), Some(expected)) => hint.contains(expected),
+                _ => false,
+            };
+            assert!(as_expected, "{what}: {hint:?}");
+        }
     }
 }

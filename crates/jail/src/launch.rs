@@ -27,7 +27,7 @@ use std::time::Duration;
 use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
-use crate::kept::{Beside, kept};
+use crate::kept::{Beside, check_settings, kept};
 use crate::masked::Masked;
 use crate::plan::{Conflict, Sight};
 use crate::probe::Errno;
@@ -211,6 +211,7 @@ fn hold_with(
     let spec = &whole.toolchains.put_into(&whole, provider);
     let spec = match provider {
         Provider::Native | Provider::Bubblewrap => {
+            check_settings(spec).map_err(JailError::Conflict)?;
             let supervised = provider == Provider::Native;
             let mut kept = kept(spec, if supervised { Beside::Supervisor } else { Beside::Nothing });
             kept.retain(|path| spec.masks.iter().all(|mask| !path.starts_with(&mask.path)));

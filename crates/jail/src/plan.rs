@@ -14,7 +14,7 @@ mod system;
 mod tree;
 
 pub use bubblewrap::{Handle, Word, arguments, wrappable};
-pub use conflict::Conflict;
+pub use conflict::{Conflict, Unreadable};
 pub use fence::{Door, Fence, fence, moved};
 pub use host::{Entry, Host, Owner};
 pub use identity::Identity;

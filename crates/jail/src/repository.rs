@@ -225,7 +225,11 @@ impl Directory {
 /// The whole text of a small plain file. Links are not followed, and nothing is waited for.
 pub(crate) fn small(directory: &OwnedFd, name: &Path) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?;
+    whole(rustix::fs::openat(directory, name, flags, Mode::empty()).ok()?)
+}
+
+/// The whole text of an open file, if it is small and plain.
+pub(crate) fn whole(file: OwnedFd) -> Option<Vec<u8>> {
     let found = rustix::fs::fstat(&file).ok()?;
     let plain = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
     let length = usize::try_from(found.st_size).ok().filter(|length| plain && *length <= LONGEST)?;

@@ -377,13 +377,16 @@ fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
             kept(".git/objects/info/alternates", Verdict::Kept)
         }
         // What git puts into a new repository, and runs never.
-        [top] if act == Act::Directory && is(top, &["hooks"]) => Verdict::Free,
+        [top] if act == Act::Directory && is(top, TEMPLATE_DIRECTORIES) => Verdict::Free,
         [top, name] if act == Act::File && is(top, &["hooks"]) && name.ends_with(b".sample") => Verdict::Free,
         // What every repository has at its top.
         [top] if is(top, &["HEAD", "objects", "refs"]) => Verdict::Free,
         parts => of_repository(parts).map_or_else(|| inner(parts), Verdict::Kept),
     }
 }
+
+/// Protected directories that git makes empty in a new repository: older versions make `branches`.
+const TEMPLATE_DIRECTORIES: &[&str] = &["hooks", "branches", "remotes"];
 
 /// Somewhere inside a repository, where a second one could be put together.
 fn inner(parts: &[&[u8]]) -> Verdict {
@@ -412,6 +415,13 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     let alternates = of_repository(&rest[end..]);
     let named = (0..end).find_map(|at| of_repository(&rest[at..end]));
     match (named.or(alternates), rest) {
+        (Some(_), [above @ .., last])
+            if act == Act::Directory
+                && is(last, TEMPLATE_DIRECTORIES)
+                && (0..above.len()).all(|at| of_repository(&above[at..]).is_none()) =>
+        {
+            Verdict::Free
+        }
         (Some(row), [.., _, last]) if row.name == ".git/config" && is(last, &["config"]) => {
             Verdict::Settings(row)
         }
@@ -428,7 +438,7 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
 /// What of a repository makes git run or read something, by the path below its top.
 fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
     let first = parts.first()?.first()?;
-    if !matches!(first, b'h' | b'H' | b'c' | b'C' | b'i' | b'I' | b'o' | b'O') {
+    if !b"bchior".contains(&first.to_ascii_lowercase()) {
         return None;
     }
     git_rows().find(|row| {

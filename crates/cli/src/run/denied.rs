@@ -31,8 +31,8 @@ impl Denied {
         if let Denial::Hidden(path) = denial
             && is_masked(path)
         {
-            denied.by = "`files.forbidden` of the policy names it".to_owned();
-            denied.allow = "name it in files.exempt".to_owned();
+            "`files.forbidden` of the policy names it".clone_into(&mut denied.by);
+            "name it in files.exempt".clone_into(&mut denied.allow);
         }
         denied
     }

@@ -68,10 +68,25 @@ impl Tripwire {
         let through = writes.iter().filter(through).map(|write| write.path.as_path()).collect();
         let (found, until) = (Sprung::default(), Instant::now() + time);
         let mut walk = Walk { wire: self, through, found, until, entries: 0 };
+        walk.found.hits.extend(self.removed_settings());
         for (top, ground) in &self.tops {
             walk.top(top, *ground);
         }
         walk.found
+    }
+
+    /// Settings of the repositories at the top that are gone: git goes on without what they said.
+    fn removed_settings(&self) -> impl Iterator<Item = (PathBuf, String)> {
+        let is_kept = |(top, ground): &(PathBuf, Ground), path: &Path| {
+            let below = path.strip_prefix(top).unwrap_or(path);
+            matches!(self.protected.judge(*ground, below, Act::File), Verdict::Settings(_))
+        };
+        let gone = |path: &Path| {
+            path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        };
+        let known = self.tops.iter().zip(&self.settings).filter(|(_, (_, before))| before.is_some());
+        let removed = known.filter(move |(top, (path, _))| is_kept(top, path) && gone(path));
+        removed.map(|(_, (path, _))| (path.clone(), REMOVED.to_owned()))
     }
 
     /// What became of a name that the command wrote.
@@ -120,6 +135,8 @@ const MOST: Duration = Duration::from_millis(300);
 const MOST_ENTRIES: usize = 50_000;
 /// One is enough to be alarmed.
 const MOST_HITS: usize = 20;
+
+const REMOVED: &str = "it was removed, and git goes on without the settings in it (hooks, signatures, remotes): restore it before you use git there";
 
 struct Walk<'a> {
     wire: &'a Tripwire,
@@ -353,6 +370,34 @@ mod tests {
         ];
         for (after, expected) in rows {
             assert_eq!(sprung(&before, after), *expected, "{after:?}");
+        }
+    }
+
+    #[test]
+    fn settings_that_are_gone_are_found() {
+        let rows: &[(&[&str], &str, bool)] = &[
+            (&[".git/config"], "", true),
+            (&[".git/config", ".git/HEAD", ".git"], "", true),
+            (&[".git/HEAD"], "", false),
+            (&[".git/config"], ".git/config", false),
+        ];
+        for (removed, free, expected) in rows {
+            let stage = tempfile::tempdir().unwrap();
+            let top = fs::canonicalize(stage.path()).unwrap();
+            fs::create_dir(top.join(".git")).unwrap();
+            fs::write(top.join(".git/config"), CONFIG).unwrap();
+            fs::write(top.join(".git/HEAD"), "").unwrap();
+            let mut spec = Spec::for_workspace(&top, Path::new("/home/me"), Limits::none());
+            assert_eq!(spec.protected.leave_out(free), !free.is_empty());
+            let wire = Tripwire::set(&spec);
+            for path in *removed {
+                let path = top.join(path);
+                if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }.unwrap();
+            }
+            let found = wire.sprung(Duration::from_secs(60), &[]).hits;
+            let hit =
+                found.iter().any(|(path, why)| *path == top.join(".git/config") && why.contains("removed"));
+            assert_eq!(hit, *expected, "{removed:?} {free}: {found:?}");
         }
     }
 

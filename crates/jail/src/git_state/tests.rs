@@ -236,6 +236,43 @@ fn a_state_that_cannot_be_listed_is_inspected() {
     assert_eq!(workspace.read(TODO), "# taken out by ringfence: exec evil\n", "{removed:?}");
 }
 
+/// Git finds what it needs by its name, in directories that cannot be listed. Their modes stay, and what cannot be inspected is told.
+#[test]
+fn directories_that_cannot_be_listed_hide_nothing() {
+    let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for closed in ["", ".git", "sub", "sub/.git", ".git/modules", ".git/modules/a"] {
+        let names = ["", "sub/", ".git/modules/a/"].map(|top| match top {
+            ".git/modules/a/" => format!("{top}rebase-merge/git-rebase-todo"),
+            top => format!("{top}{TODO}"),
+        });
+        for (bits, inspected) in [(0o311, true), (0o111, true), (0o000, rustix::process::geteuid().is_root())]
+        {
+            let workspace = Workspace::new();
+            fs::create_dir_all(workspace.path("sub/.git")).unwrap();
+            fs::create_dir_all(workspace.path(".git/modules/a")).unwrap();
+            let snapshot = workspace.capture();
+            for name in &names {
+                workspace.write(name, "exec evil\n");
+            }
+            workspace.write(".git/sharedindex.x", "no index");
+            let top = workspace.path("");
+            fs::set_permissions(top.join(closed), fs::Permissions::from_mode(bits)).unwrap();
+            let removed = snapshot.remove_new();
+            assert_eq!(mode(top.join(closed)), bits, "{closed}");
+            fs::set_permissions(top.join(closed), fs::Permissions::from_mode(0o755)).unwrap();
+            let evil = |name: &&String| fs::read_to_string(top.join(name)).unwrap() == "exec evil\n";
+            let left: Vec<_> = names.iter().filter(evil).collect();
+            assert!(left.is_empty() || !inspected, "{closed} {bits:o}: {left:?} {removed:?}");
+            assert!(!left.is_empty() || inspected, "{closed} {bits:o}");
+            let told =
+                removed.iter().any(|row| row.path == top.join(closed) && row.reason.contains("an index"));
+            assert_eq!(told, !inspected, "{closed} {bits:o}: {removed:?}");
+            let shared = top.join(".git/sharedindex.x").exists();
+            assert!(!shared || bits != 0o311, "{closed} {bits:o}: {removed:?}");
+        }
+    }
+}
+
 #[test]
 fn instructions_that_run_a_program() {
     let rows: &[(&str, &str, bool)] = &[

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use policy::git_settings;
-use rustix::fs::{AtFlags, Dir, FileType, Mode as Bits, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode as Bits, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::file::{FileIdentity, Finding, SAFE};
-use super::walk::{Budget, directory};
+use super::walk::{Budget, directory, listed};
 use super::{Report, index, tracked_path};
 
 /// Files that name tracked files, and links below `rr-cache`, before the command started.
@@ -256,7 +256,7 @@ fn each_link(
 
 /// Lists a directory, as far as the budget goes.
 fn entries(at: &OwnedFd, budget: &mut Budget) -> Vec<(OsString, FileType)> {
-    let Ok(listed) = Dir::read_from(at) else { return Vec::new() };
+    let Ok(listed) = listed(at) else { return Vec::new() };
     let mut found = Vec::new();
     for entry in listed {
         let Ok(entry) = entry else { break };

@@ -4,7 +4,9 @@
 //! A [`Walk`] says what it has not read.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -106,7 +108,9 @@ impl<'a> Walk<'a> {
     /// Visits the repositories of a tree, or a repository, and those that belong to them. The nearest to the top come first.
     pub(super) fn run(top: &Path, ground: Ground, budget: &mut Budget, visit: &'a mut Visit<'a>) -> Gaps {
         let mut walk = Self { visit, budget: *budget, stack: Vec::new(), gaps: Gaps::default() };
-        if let Ok(handle) = directory(rustix::fs::CWD, top.as_os_str()) {
+        let found = directory(rustix::fs::CWD, top.as_os_str());
+        let foreign = is_foreign(rustix::fs::CWD, top.as_os_str(), &found);
+        if let Some(handle) = walk.opened(found, top, foreign) {
             match ground {
                 Ground::Repository => walk.repository(&handle, top),
                 Ground::Tree => walk.tree(handle, top.to_owned(), 0),
@@ -192,7 +196,7 @@ impl<'a> Walk<'a> {
     }
 
     fn push(&mut self, handle: OwnedFd, path: PathBuf, area: Area) {
-        match Dir::read_from(&handle) {
+        match listed(&handle) {
             Ok(entries) => self.stack.push(Level { handle, entries, path, area }),
             Err(_) => self.gaps.add(path, false),
         }
@@ -226,29 +230,73 @@ impl Area {
     }
 }
 
-/// Opens a directory without following a link.
+/// Opens a directory without following a link. One of the user that can be searched and not listed is opened all the same: git does
+/// not list it either.
 pub(super) fn directory(at: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(at, name, flags, Bits::empty())
+    match rustix::fs::openat(at.as_fd(), name, flags, Bits::empty()) {
+        Err(Errno::ACCESS) => unlisted(at.as_fd(), name),
+        opened => opened,
+    }
 }
 
-/// Opens a directory below another one, without following a link on the way.
-pub(super) fn directory_below(top: &Path, path: &Path) -> Result<OwnedFd, Errno> {
-    let mut handle = directory(rustix::fs::CWD, top.as_os_str())?;
-    let below = path.strip_prefix(top).map_err(|_| Errno::NOENT)?;
-    for part in below.components() {
-        let Component::Normal(name) = part else { return Err(Errno::NOENT) };
-        handle = directory(&handle, name)?;
+/// Opens a directory that its owner may not list, by giving the permission for as long as that takes.
+#[cfg(target_os = "linux")]
+fn unlisted(at: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let handle = rustix::fs::openat(at, name, ON_THE_WAY, Bits::empty())?;
+    let found = rustix::fs::fstat(&handle)?;
+    let mode = Bits::from_raw_mode(found.st_mode);
+    if found.st_uid != rustix::process::geteuid().as_raw() || !mode.contains(Bits::XUSR) {
+        return Err(Errno::ACCESS);
     }
-    Ok(handle)
+    // A handle that is only a path takes no `fchmod`.
+    let path = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    rustix::fs::chmod(&path, mode | Bits::RUSR)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::openat(&handle, c".", flags, Bits::empty());
+    rustix::fs::chmod(&path, mode)?;
+    opened
 }
+
+#[cfg(not(target_os = "linux"))]
+fn unlisted(_: BorrowedFd<'_>, _: &OsStr) -> Result<OwnedFd, Errno> {
+    Err(Errno::ACCESS)
+}
+
+/// Lists an open directory from its beginning. Its permissions do not count any more.
+pub(super) fn listed(handle: &OwnedFd) -> Result<Dir, Errno> {
+    let mut entries = Dir::new(rustix::io::fcntl_dupfd_cloexec(handle, 0)?)?;
+    entries.rewind();
+    Ok(entries)
+}
+
+/// Opens a directory below another one, without following a link on the way. Those on the way need not be listed.
+pub(super) fn directory_below(top: &Path, path: &Path) -> Result<OwnedFd, Errno> {
+    let below = path.strip_prefix(top).map_err(|_| Errno::NOENT)?;
+    let (Some(above), Some(last)) = (below.parent(), below.file_name()) else {
+        return directory(rustix::fs::CWD, top.as_os_str());
+    };
+    let mut handle = rustix::fs::openat(rustix::fs::CWD, top, ON_THE_WAY, Bits::empty())?;
+    for part in above.components() {
+        let Component::Normal(name) = part else { return Err(Errno::NOENT) };
+        handle = rustix::fs::openat(&handle, name, ON_THE_WAY, Bits::empty())?;
+    }
+    directory(&handle, last)
+}
+
+#[cfg(target_os = "linux")]
+const ON_THE_WAY: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const ON_THE_WAY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// The name is absent, or is not the name of a directory.
 pub(super) fn is_no_directory(errno: Errno) -> bool {
     [Errno::NOENT, Errno::NOTDIR, Errno::LOOP].contains(&errno)
 }
 
-fn is_foreign(above: &OwnedFd, name: &OsStr, found: &Result<OwnedFd, Errno>) -> bool {
+fn is_foreign(above: impl AsFd, name: &OsStr, found: &Result<OwnedFd, Errno>) -> bool {
     found.as_ref().is_err_and(|errno| *errno == Errno::ACCESS)
         && rustix::fs::statat(above, name, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|found| found.st_uid != rustix::process::geteuid().as_raw())

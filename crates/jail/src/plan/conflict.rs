@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use policy::{Code, Shown};
+use policy::{Code, GitSettingsError, Shown};
 
 use super::host::{Entry, Host};
 use super::system::{self, RESERVED};
@@ -81,9 +81,26 @@ pub enum Conflict {
     /// A directory in which forbidden names cannot be looked for.
     #[error("{} cannot be looked through for forbidden names: {}", Shown::path(.0), .1)]
     NotLookedThrough(PathBuf, Errno),
+    /// Settings of a repository that cannot be read, so that what they name cannot be protected.
+    #[error("the git settings {} cannot be read, so that what they name cannot be protected: {}", Shown::path(.0), .1)]
+    Settings(PathBuf, Unreadable),
     /// What the provider cannot express.
     #[error("{} cannot be enforced: {}", Shown::path(.0), .1)]
     NotEnforceable(PathBuf, &'static str),
+}
+
+/// Why settings of a repository cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// The file cannot be opened.
+    #[error("{0}")]
+    Closed(Errno),
+    /// It is no plain file, or too large.
+    #[error("it is not a regular file of at most 1 MiB")]
+    NotSmall,
+    /// Git could not read it either.
+    #[error("{0}")]
+    NotSettings(GitSettingsError),
 }
 
 impl Conflict {
@@ -116,6 +133,15 @@ impl Conflict {
                 Shown::path(directory)
             ),
             Self::NotLookedThrough(..) => "hide it with --hide, or take it out".to_owned(),
+            Self::Settings(path, Unreadable::Closed(_)) => {
+                format!(
+                    "`chmod u+r {0}` lets you read it; look at it, and at the files that it names",
+                    Shown::path(path)
+                )
+            }
+            Self::Settings(path, _) => {
+                format!("`git config --file {} --list` says what git reads", Shown::path(path))
+            }
             Self::NotEnforceable(..) => "use another provider, or take it out".to_owned(),
         }
     }

@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn names_depend_on_what_lies_around_them() {
-        let rows: [(&Disk, &str, Act, bool); 40] = [
+        let rows: [(&Disk, &str, Act, bool); 43] = [
             (&TOOLS, "tools", Act::Placed, false),
             (&TOOLS, "a/tools", Act::Placed, true),
             (&TOOLS, "tools/bazel", Act::Placed, true),
@@ -261,6 +261,9 @@ mod tests {
             (&BROKEN, "b/commondir", Act::Placed, true),
             (&BROKEN, "b/hooks/update", Act::File, true),
             (&BROKEN, "b/refs", Act::Directory, false),
+            (&WHOLE, "b/remotes/origin", Act::File, true),
+            (&WHOLE, "b/branches/origin", Act::File, true),
+            (&WHOLE, "c/branches/origin", Act::File, false),
             // A second repository below a name of the first.
             (&BELOW_HOOKS, "hooks/b/config", Act::File, true),
             (&BELOW_HOOKS, "hooks/c/config", Act::File, false),

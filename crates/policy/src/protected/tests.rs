@@ -96,13 +96,42 @@ fn names_in_a_tree() {
         ("src/hooks/use.ts", "rrr"),
         ("x.git/info/attributes", "rrr"),
     ];
+    check_in_tree(&rows);
+}
+
+/// Old files of remotes, and what is only called like them.
+#[test]
+fn remotes_in_a_tree() {
+    check_in_tree(&[
+        // Older versions of git make an empty `branches`.
+        (".git/branches", "K-K"),
+        (".git/branches/origin", "KKK"),
+        (".git/remotes", "K-K"),
+        (".git/Remotes/a/b", "KKK"),
+        (".git/refs/remotes/origin/main", "---"),
+        (".git/refs/heads/branches", "---"),
+        (".git/logs/refs/remotes/origin/main", "---"),
+        (".git/worktrees/x/remotes/origin", "KKK"),
+        (".git/modules/a/remotes/origin", "KKK"),
+        (".git/modules/a/branches", "K-K"),
+        (".git/modules/a/hooks", "K-K"),
+        (".git/modules/hooks/branches", "KKK"),
+        (".git/modules/a/branches/x", "KKK"),
+        (".git/modules/a/refs/remotes/origin/main", "---"),
+        ("x.git/remotes/origin", "rrr"),
+        ("src/branches/a.rs", "rrr"),
+    ]);
+}
+
+/// Each path with a letter for a file, for a directory and for what is put there.
+fn check_in_tree(rows: &[(&str, &str)]) {
     let all = Protected::all();
     for (path, expected) in rows {
         let said: String = [Act::File, Act::Directory, Act::Placed]
             .into_iter()
             .map(|act| letter(all.judge(Ground::Tree, Path::new(path), act)))
             .collect();
-        assert_eq!(said, expected, "{path}");
+        assert_eq!(said, *expected, "{path}");
     }
 }
 

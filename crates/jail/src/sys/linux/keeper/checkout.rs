@@ -174,7 +174,9 @@ pub(super) fn finish_all(shared: &Arc<Shared>) {
             let _ended = ended;
             let user = finishing.about.user;
             if confine::use_files_as(user.uid, user.gid).is_ok() {
-                left.values().for_each(|checkout| checkout.finish(&finishing));
+                for checkout in left.values() {
+                    checkout.finish(&finishing);
+                }
             }
         };
         if spawn(work).is_ok() {

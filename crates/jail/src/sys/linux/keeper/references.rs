@@ -221,8 +221,9 @@ impl End<'_> {
         let Some(read) = read else { return Ok(true) };
         let word = identity.word();
         let now = tips(directory);
-        let new =
-            Opened { directory, read: &mut *read }.history().map(|history| self.new(path, history, &now.ids));
+        let new = Opened { directory, read: &mut *read }
+            .history()
+            .map(|history| self.look_at(path, history, &now.ids));
         match new {
             Some((ids, true, told)) if now.is_whole => self.record.end(&read.run, &word, &ids).map(|()| told),
             _ => self.record.leave(&read.run, &word).map(|()| now.is_whole && now.ids.is_empty()),
@@ -238,7 +239,7 @@ impl End<'_> {
             let now = tips(&directory);
             let mut history = History::new(&directory, [], BTreeSet::new()).ok();
             let new = match &mut history {
-                Some(history) => self.new(path, history, &now.ids),
+                Some(history) => self.look_at(path, history, &now.ids),
                 None => (BTreeSet::new(), now.ids.is_empty(), true),
             };
             (now.is_whole && new.1).then_some(new.0)
@@ -247,7 +248,7 @@ impl End<'_> {
     }
 
     /// The commits that have come; whether these are all; and whether all were looked at.
-    fn new(
+    fn look_at(
         &mut self,
         path: &Path,
         history: &mut History,

@@ -1,5 +1,6 @@
 //! What git itself writes where nothing else may: the pointers of a working tree, and settings that make nothing run.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read as _;
@@ -136,27 +137,47 @@ pub(super) fn is_harmless(before: &[u8], after: &[u8], age: Age) -> bool {
     // A line that ends in a backslash goes on with the next one: what is between the two belongs to a value.
     let goes_on =
         |text: &[u8]| text.split(|byte| *byte == b'\n').any(|line| line.trim_ascii_end().ends_with(b"\\"));
-    !goes_on(before) && !goes_on(after) && rest(before, age) == rest(after, age)
+    let remotes = remotes(if age == Age::New { after } else { before });
+    let known: HashSet<_> = lines(before).collect();
+    let followed =
+        |line: Line<'_>, value: &[u8]| value == b"." || remotes.contains(value) || known.contains(&line);
+    !goes_on(before) && !goes_on(after) && rest(before, age, &|_, _| true) == rest(after, age, &followed)
 }
 
-/// The lines of settings that make a difference, each below the header that it stands under.
+/// The names of remotes that settings have an address for. Git takes any other name for a path, or for an old file of a remote.
+fn remotes(text: &[u8]) -> HashSet<Vec<u8>> {
+    let settings = policy::git_settings(text).unwrap_or_default();
+    let addressed = settings.into_iter().filter(|setting| setting.is("remote.*.url"));
+    addressed.filter_map(|setting| setting.subsection).collect()
+}
+
+/// A line of settings, below the header that it stands under.
+type Line<'a> = (&'a [u8], &'a [u8]);
+
+/// Says whether a branch may follow the remote that a line names.
+type Followed<'f> = &'f dyn Fn(Line<'_>, &[u8]) -> bool;
+
+fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    let mut header: &[u8] = b"";
+    text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty()).map(
+        move |line| {
+            if line[0] == b'[' {
+                header = line;
+            }
+            (header, line)
+        },
+    )
+}
+
+/// The lines of settings that make a difference.
 ///
 /// What is left out is one whole line without quotes, escapes or comments: it cannot change what others mean.
-fn rest(text: &[u8], age: Age) -> Vec<(&[u8], &[u8])> {
-    let mut header: &[u8] = b"";
-    let mut lines = Vec::new();
-    for line in text.split(|byte| *byte == b'\n') {
-        let plain = line.trim_ascii();
-        if plain.first() == Some(&b'[') {
-            header = plain;
-            if section(plain).is_none() {
-                lines.push((header, plain));
-            }
-        } else if !plain.is_empty() && !is_plain(header, plain, age) {
-            lines.push((header, plain));
-        }
-    }
-    lines
+fn rest<'a>(text: &'a [u8], age: Age, followed: Followed<'_>) -> Vec<Line<'a>> {
+    let counts = |line: &Line<'a>| match line.1[0] {
+        b'[' => section(line.1).is_none(),
+        _ => !is_plain(*line, age, followed),
+    };
+    lines(text).filter(counts).collect()
 }
 
 /// A section, if its header is nothing but that: `[core]`, `[branch "name"]`.
@@ -174,7 +195,7 @@ fn section(header: &[u8]) -> Option<&[u8]> {
 }
 
 /// A line that says nothing that git would run or go to.
-fn is_plain(header: &[u8], line: &[u8], age: Age) -> bool {
+fn is_plain((header, line): Line<'_>, age: Age, followed: Followed<'_>) -> bool {
     let Some(section) = section(header) else { return false };
     let Some(at) = line.iter().position(|byte| *byte == b'=') else { return false };
     let (key, value) = (line[..at].trim_ascii_end().to_ascii_lowercase(), line[at + 1..].trim_ascii());
@@ -185,7 +206,7 @@ fn is_plain(header: &[u8], line: &[u8], age: Age) -> bool {
     let is_new = age == Age::New;
     match (section, key.as_slice()) {
         // The name of a remote, and not an address.
-        (b"branch", b"remote" | b"pushremote") => is_name(),
+        (b"branch", b"remote" | b"pushremote") => is_name() && followed((header, line), value),
         (b"branch", b"merge") => value.starts_with(b"refs/heads/"),
         (b"branch", b"rebase" | b"description") => true,
         (
@@ -213,19 +234,32 @@ mod tests {
 
     #[test]
     fn settings_may_change_in_what_branches_follow_and_in_nothing_else() {
-        let plain = "[core]\n\tbare = false\n";
+        let plain = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.org/x\n\
+            [remote \"none\"]\n\tfetch = x\n[branch \"own\"]\n\tremote = elsewhere\n";
         let follows = "[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+        let at = |key: &str, name: &str| format!("{plain}[branch \"x\"]\n\t{key} = {name}\n");
         let rows = [
             (plain.to_owned(), true),
             (format!("{plain}{follows}"), true),
             (format!("{follows}{plain}"), true),
+            (at("remote", "."), true),
+            (at("pushRemote", "origin"), true),
+            // A name without an address is a path, or an old file of a remote.
+            (at("remote", "lib"), false),
+            (at("remote", "none"), false),
+            (at("remote", "elsewhere"), false),
+            (at("pushRemote", "upstream"), false),
+            (at("remote", ".."), false),
+            (at("remote", "Origin"), false),
+            (plain.replace("remote = elsewhere", "remote = other"), false),
+            (plain.replace("[branch \"own\"]\n\tremote = elsewhere\n", ""), true),
             (format!("{plain}{follows}\tx = 1\n"), false),
             (format!("{plain}{follows}[core]\n\tfsmonitor = x\n"), false),
-            (format!("{plain}[branch \"x\"] remote = a\n"), false),
-            (format!("{plain}[branch \"x\"]\n\tremote = a\\\n[core]\n"), false),
+            (format!("{plain}[branch \"x\"] remote = origin\n"), false),
+            (format!("{plain}[branch \"x\"]\n\tremote = origin\\\n[core]\n"), false),
             (format!("{plain}[branch \"x\"]\n\tremote = https://evil.example/x\n"), false),
             (format!("{plain}[branch \"a\\\"]\n[core \"]\n"), false),
-            (format!("{plain}[Branch \"x\"]\n\tremote = o\n"), false),
+            (format!("{plain}[Branch \"x\"]\n\tremote = origin\n"), false),
             (format!("{plain}[remote \"origin\"]\n\turl = https://evil.example/x\n"), false),
             (format!("{plain}# \n"), false),
             ("[core]\n\tbare = true\n".to_owned(), false),
@@ -256,6 +290,11 @@ mod tests {
                 "[remote \"origin\"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n",
                 true,
             ),
+            (
+                "[remote \"o\"]\n\turl = ../x\n[branch \"main\"]\n\tremote = o\n\tmerge = refs/heads/main\n",
+                true,
+            ),
+            ("[branch \"main\"]\n\tremote = lib\n", false),
             ("[remote \"origin\"]\n\turl = ext::sh -c x\n", false),
             ("[remote \"origin\"]\n\turl = --upload-pack=x\n", false),
             ("[remote \"origin\"]\n\tuploadpack = x\n", false),
