@@ -311,7 +311,7 @@ impl Shared {
             let modules = own.iter().flat_map(|own| repository::modules(self, own)).collect::<Vec<_>>();
             let below = self.repositories.look_through(&handle).into_iter().map(|below| top.join(below));
             for path in own.into_iter().chain(modules).chain(below) {
-                self.references.add(self, &path);
+                self.references.add(self, &path.components().collect::<PathBuf>());
             }
             self.checkouts.remember(self, top);
         }

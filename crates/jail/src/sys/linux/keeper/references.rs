@@ -21,7 +21,7 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::known::Identity;
-use super::path::STRAIGHT;
+use super::path::{STRAIGHT, kind};
 use super::{Shared, spawn};
 use crate::commit_record::{BegunRun, CommitRecord, Recorded};
 use crate::git_history::{Answer, History, ObjectId, tips};
@@ -87,6 +87,10 @@ impl References {
             return;
         }
         let Ok(directory) = shared.listed_directory(path) else { return };
+        // The part of a linked working tree has its references elsewhere.
+        if kind(&directory, &c"commondir".to_owned()).is_some() {
+            return;
+        }
         let Ok(identity) = Identity::of(&directory) else { return };
         if repositories.iter().all(|known| known.identity != identity) {
             repositories.push(Repository { path: path.to_owned(), directory, identity, read: None });
