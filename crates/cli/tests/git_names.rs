@@ -206,6 +206,47 @@ fn contents_of_earlier_runs_stay_out() {
     }
 }
 
+/// Repositories that a run did not open at its start are recorded when a reference in them is written.
+#[test]
+fn contents_of_repositories_further_down_stay_out() {
+    let Some(stage) = staged() else { return };
+    outside(&stage, "mkdir -p a/b/c && mv r a/b/c/r");
+    let commit = format!("b=$(echo evil | git hash-object -w --stdin); {COMMIT}; git branch -f evil $c");
+    let deep = stage.path("ws/a/b/c/r");
+    let found = || fs::read_to_string(deep.join(".vscode/tasks.json")).ok();
+    let take = "git checkout -q -f evil -- .vscode; git log -1 --format=%s evil";
+    let came = ended(&mut stage.unseen("", &format!("cd a/b/c/r; {commit}")));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let came = ended(stage.unseen("", take).current_dir(&deep));
+    assert!(came.out == "evil\n" && found().as_deref() != Some("evil\n"), "{came:?}");
+    // One that cannot be listed at the start of the run that writes.
+    outside(&stage, "cd a/b/c/r && git branch -qD evil && git gc -q --prune=now && chmod 311 .git");
+    let came = ended(stage.unseen("", &format!("chmod 755 .git; {commit}")).current_dir(&deep));
+    assert_eq!(came.code, Some(0), "{came:?}");
+    let came = ended(stage.unseen("", take).current_dir(&deep));
+    assert!(came.out == "evil\n" && found().as_deref() != Some("evil\n"), "{came:?}");
+}
+
+/// A launcher that is root gives no content to the command that the owner of the workspace cannot read.
+#[test]
+fn contents_of_another_user_are_not_put_back() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    let Some(stage) = staged() else { return };
+    if !rustix::process::geteuid().is_root() {
+        return skipped("contents of another user", "only root can make them");
+    }
+    fs::set_permissions(stage.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+    outside(&stage, "chown -R 12345:12345 r");
+    let secret = stage.path("ws/r/.vscode/tasks.json");
+    fs::write(&secret, "hush\n").unwrap();
+    chown(&secret, Some(0), Some(0)).unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    let script = "cp /bin/sh git; rm -f .vscode/tasks.json; ./git -c 'echo evil > .vscode/tasks.json'; true; cat .vscode/tasks.json";
+    let came = inside(&stage, "", script);
+    assert!(!came.out.contains("hush"), "{came:?}");
+    assert_eq!(tasks(&stage), None, "{came:?}");
+}
+
 /// A run that is killed has told nobody what it made.
 #[test]
 fn contents_of_a_run_that_was_killed_stay_out() {

@@ -33,7 +33,7 @@ pub(crate) struct BegunRun {
     path: PathBuf,
 }
 
-/// What is recorded of one repository.
+/// Record of one repository.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     /// The commits that jails made.
@@ -53,9 +53,10 @@ impl CommitRecord {
     pub(crate) fn begin(&self, repository: &str, tips: &BTreeSet<ObjectId>) -> io::Result<BegunRun> {
         /// Several runs may be of one process.
         static COUNT: AtomicU64 = AtomicU64::new(0);
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        self.make()?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}-{count}-{repository}", process(std::process::id()).unwrap_or_default());
+        let own = process(std::process::id()).ok_or(io::ErrorKind::NotFound)?;
+        let name = format!("{own}-{count}-{repository}");
         let (staged, path) =
             (self.directory.join(format!("part-{name}")), self.directory.join(format!("run-{name}")));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&staged)?;
@@ -66,7 +67,7 @@ impl CommitRecord {
 
     /// Writes down that a run has made a repository.
     pub(crate) fn begin_new(&self, repository: &str) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        self.make()?;
         let path = self.directory.join(format!("new-{repository}"));
         OpenOptions::new().append(true).create(true).mode(0o600).open(path).map(drop)
     }
@@ -75,9 +76,19 @@ impl CommitRecord {
     pub(crate) fn end_new(&self, repository: &str, made: Option<&BTreeSet<ObjectId>>) -> io::Result<()> {
         match made {
             Some(made) => self.append(&format!("made-{repository}"), &lines(made))?,
-            None => self.append("unknown", repository)?,
+            None => self.add_unknown(repository)?,
         }
-        fs::remove_file(self.directory.join(format!("new-{repository}")))
+        remove(&self.directory.join(format!("new-{repository}")))
+    }
+
+    /// Adds a repository in which no content counts, because it is not known which commits jails made.
+    pub(crate) fn add_unknown(&self, repository: &str) -> io::Result<()> {
+        self.make()?;
+        self.append("unknown", repository)
+    }
+
+    fn make(&self) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)
     }
 
     /// Adds lines to a file. One that was cut off before ends here.
@@ -162,7 +173,10 @@ impl CommitRecord {
                 && of == repository
             {
                 let number = |text: &str| text.parse::<u64>().unwrap_or(0);
-                let Ok(about) = fs::metadata(&path) else { continue };
+                let about = match fs::metadata(&path) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    about => about?,
+                };
                 let age = (about.mtime(), about.mtime_nsec(), number(started), number(count));
                 found.push((age, path));
             }
@@ -190,7 +204,7 @@ fn process(number: u32) -> Option<String> {
     Some(format!("{number}-{started}"))
 }
 
-/// Whether the process of a file is still there.
+/// Returns true if the process of a run's file still exists.
 fn is_running(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let mut parts = name.splitn(4, '-').skip(1);

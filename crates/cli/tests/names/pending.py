@@ -3,12 +3,12 @@ import ctypes, os, sys
 
 def write():
     ctypes.CDLL(None).prctl(15, b"git")
-    for _ in range(800):
+    for count in range(800):
         try: os.unlink(".vscode/tasks.json")
         except FileNotFoundError: pass
         try: fd = os.open(".vscode/tasks.json", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         except OSError: continue
-        os.write(fd, b"one\n"); os.close(fd)
+        os.write(fd, [b"one\n", b"evil\n"][count % 2]); os.close(fd)
 
 def rename(name):
     os.mkdir(name)
@@ -19,8 +19,14 @@ def reopen():
         fd = os.open(".", os.O_RDWR | os.O_TMPFILE)
         os.close(os.open(f"/proc/self/fd/{fd}", os.O_RDWR)); os.close(fd)
 
+def replace(name):
+    for _ in range(800):
+        with open(name, "w") as file: file.write("one\n")
+        try: os.rename(name, ".vscode/tasks.json")
+        except OSError: pass
+
 children = []
-for work in [write, write, write, write, lambda: rename("c"), lambda: rename("d"), lambda: rename("a"), lambda: rename("b"), reopen, reopen, reopen]:
+for work in [write, write, write, lambda: replace("m"), lambda: replace("n"), lambda: rename("c"), lambda: rename("d"), lambda: rename("a"), lambda: rename("b"), reopen, reopen, reopen]:
     child = os.fork()
     if child == 0: work(); os._exit(0)
     children.append(child)

@@ -32,8 +32,15 @@ pub(crate) fn tips(git_dir: &OwnedFd) -> References {
 pub(crate) struct References {
     /// The names.
     pub(crate) ids: BTreeSet<ObjectId>,
-    /// Whether everything could be read.
+    /// True if everything could be read.
     pub(crate) is_whole: bool,
+}
+
+impl References {
+    /// Returns true if there is certainly no reference.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.is_whole && self.ids.is_empty()
+    }
 }
 
 /// The commit that one working tree of a repository has checked out. `tree` is the directory of the repository that belongs to it.

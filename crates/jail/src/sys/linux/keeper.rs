@@ -313,8 +313,8 @@ impl Shared {
             for path in own.into_iter().chain(modules).chain(below) {
                 self.references.add(self, &path.components().collect::<PathBuf>());
             }
-            self.checkouts.remember(self, top);
         }
+        checkout::remember(self, self.about.grounds.tops());
     }
 
     fn listen(self: &Arc<Self>, first: Option<Notice>) {

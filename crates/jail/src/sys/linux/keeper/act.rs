@@ -323,13 +323,15 @@ impl<'a> CallerCall<'a> {
         self.free(&spot, Act::Directory)?;
         rustix::fs::mkdirat(&spot.directory, &spot.name, Mode::from_raw_mode(mode))?;
         self.shared.forget_places();
-        let is = |name: &str, own: &std::ffi::OsStr| own.eq_ignore_ascii_case(name);
-        let in_modules =
-            spot.path.iter().any(|part| is(".git", part)) && spot.path.iter().any(|part| is("modules", part));
-        if spot.name.to_bytes().eq_ignore_ascii_case(b".git") || in_modules {
+        if may_become_repository(&spot.full()) {
             let identity = Identity::named(&spot.directory, &spot.name)?;
             self.shared.repositories.remember_made(identity);
-            self.shared.references.add_made(spot.full(), identity)?;
+            let recorded = self.shared.references.add_made(spot.full(), identity);
+            if let Err(errno) = recorded {
+                // An unrecorded repository would count in a later run.
+                rustix::fs::unlinkat(&spot.directory, &spot.name, AtFlags::REMOVEDIR)?;
+                return Err(errno);
+            }
         }
         Ok(())
     }
@@ -519,6 +521,18 @@ fn without_slash(spot: Spot) -> Result<Spot, Errno> {
         return Ok(spot);
     }
     Err(if kind(&spot.directory, &spot.name).is_some() { Errno::EXIST } else { Errno::NOENT })
+}
+
+/// Returns true for a directory `.git`, and for one that may be the repository of a submodule.
+fn may_become_repository(path: &std::path::Path) -> bool {
+    const INNER: [&str; 7] = ["objects", "refs", "logs", "hooks", "info", "branches", "lfs"];
+    let is = |part: &std::ffi::OsStr, name: &str| part.eq_ignore_ascii_case(name);
+    if path.file_name().is_some_and(|name| is(name, ".git")) {
+        return true;
+    }
+    let mut parts = path.iter().skip_while(|part| !is(part, ".git")).skip(1);
+    parts.next().is_some_and(|part| is(part, "modules"))
+        && parts.all(|part| INNER.iter().all(|inner| !is(part, inner)))
 }
 
 /// Flags and mode of an open call.

@@ -1,14 +1,14 @@
 //! Contents that git checks out at protected names.
 //!
-//! A content that the repository had at the same path before the run may come to its name; what is new may not. Only the whole
-//! content tells. So git gets a file without a name to write; when it is closed, it gets the name or nothing does. That has
-//! happened before the supervisor does anything else for anybody, and git always writes its index afterwards.
+//! Content that the repository had at the same path before the run may come to its name; new content may not, and only the whole
+//! content tells them apart. So git gets a file without a name to write, which is linked to the name or dropped when it is closed.
+//! The supervisor does that before it handles another call, and git renames its index after every checkout.
 //!
 //! The file is the one that git has looked at, and not a copy: git compares inodes. The link changes `ctime`, which the
 //! environment of a jail has git ignore.
 //!
-//! **Invariant.** Nobody can write to a file whose content is read: the kernel tells that it is closed when the last descriptor and
-//! mapping of the one description is gone, and until it has its name nobody gets a second one, or links it elsewhere.
+//! **Invariant.** A file whose content is read has no writer: it is open for writing only, so it cannot be mapped; the kernel
+//! reports the close of its only description; and until it is linked, every other open for writing and every link is refused.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use policy::{Act, Ground, ProtectedName, Verdict};
@@ -42,8 +42,8 @@ pub(super) struct Checkouts {
     /// Held while files get their names. It is taken before the names, and `open` after them.
     finishing: Mutex<()>,
     open: Mutex<Open>,
-    /// Contents that were at protected names at the top when the command started.
-    before: Mutex<HashMap<PathBuf, (Vec<u8>, Stat)>>,
+    /// Contents of protected names at the top when the command started. Set once, so that no lock order depends on it.
+    before: OnceLock<HashMap<PathBuf, (Vec<u8>, Stat)>>,
 }
 
 #[derive(Default)]
@@ -65,7 +65,7 @@ struct Checkout {
     file: OwnedFd,
 }
 
-/// What a file becomes.
+/// Use of a file after its close.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// A file of a working tree.
@@ -137,7 +137,7 @@ fn follow(shared: &Arc<Shared>, closed: Arc<OwnedFd>) -> Result<(), Errno> {
     })
 }
 
-/// Finishes the files that are closed by now. Whoever asks afterwards finds them.
+/// Finishes the files that are closed by now, so that the next call finds them.
 pub(super) fn finish_closed(shared: &Shared) {
     if shared.checkouts.count.load(Ordering::Acquire) == 0 {
         return;
@@ -154,14 +154,14 @@ fn finish(shared: &Shared, closed: &OwnedFd) {
         let open = || shared.checkouts.open.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(checkout) = open().files.get(&watch).cloned() else { continue };
         checkout.finish(shared);
-        // Until now nobody could write to it or link it.
+        // Until here `is_free` refused to write to it or link it.
         let mut open = open();
         open.files.remove(&watch);
         shared.checkouts.count.store(open.files.len(), Ordering::Release);
     }
 }
 
-/// Finishes what is left when the jail has ended, as the jail's user.
+/// Finishes the remaining files as the jail's user, after the jail has ended.
 pub(super) fn finish_all(shared: &Arc<Shared>) {
     let left = {
         let mut open = shared.checkouts.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -189,58 +189,71 @@ pub(super) fn finish_all(shared: &Arc<Shared>) {
 /// Time for the last files.
 const LAST_FILES: Duration = Duration::from_secs(12);
 
-impl Checkouts {
-    /// Remembers the contents at protected names at the top of a working tree. They may come back, and stay where a new one is
-    /// withheld.
-    pub(super) fn remember(&self, shared: &Shared, top: &Path) {
-        if kind_at(shared, &top.join(".git")).is_none() {
-            return;
-        }
-        let Ok(listed) = shared.listed_directory(top) else { return };
-        let Ok(entries) = Dir::new(listed) else { return };
-        let names = entries.flatten().take(MOST_NAMES).map(|entry| entry.file_name().to_bytes().to_vec());
+/// Remembers the contents of protected names at the top of working trees before the command starts. They may come back, and stay
+/// where new content is withheld.
+pub(super) fn remember<'a>(shared: &Shared, tops: impl Iterator<Item = &'a Path>) {
+    let mut before = Before { shared, found: HashMap::new(), left: MOST_REMEMBERED };
+    for top in tops.filter(|top| repository::common_directory(shared, top).is_some()) {
         let is_kept = |name: &Vec<u8>| {
-            let judged =
-                shared.protected().judge(Ground::Tree, Path::new(OsStr::from_bytes(name)), Act::File);
+            let path = Path::new(OsStr::from_bytes(name));
+            let judged = shared.protected().judge(Ground::Tree, path, Act::File);
             matches!(judged, Verdict::Kept(row) if !row.in_stores)
         };
-        let mut pending: Vec<_> =
-            names.filter(is_kept).map(|name| (top.join(OsStr::from_bytes(&name)), 0)).collect();
-        let mut left = MOST_REMEMBERED;
-        while let Some((path, depth)) = pending.pop() {
-            let Some(bytes) = self.remember_one(shared, &path, left) else {
-                let listed = shared.listed_directory(&path).and_then(Dir::new);
-                let below = listed.into_iter().flat_map(|entries| entries.flatten().take(MOST_NAMES));
-                let below = below.map(|entry| entry.file_name().to_bytes().to_vec());
-                let below = below.filter(|name| depth < DEEPEST && !matches!(&name[..], b"." | b".."));
-                pending.extend(below.map(|name| (path.join(OsStr::from_bytes(&name)), depth + 1)));
-                continue;
-            };
-            left = left.saturating_sub(bytes + 1);
+        for name in names(shared, top).into_iter().filter(is_kept) {
+            before.add(&top.join(OsStr::from_bytes(&name)), 0);
+        }
+    }
+    let _first = shared.checkouts.before.set(before.found);
+}
+
+/// Collects contents.
+struct Before<'a> {
+    shared: &'a Shared,
+    found: HashMap<PathBuf, (Vec<u8>, Stat)>,
+    /// Bytes that may still be remembered.
+    left: usize,
+}
+
+impl Before<'_> {
+    /// Adds a file, or the files of a directory.
+    fn add(&mut self, path: &Path, depth: usize) {
+        let Some(above) = path.parent().and_then(|above| self.shared.directory(above).ok()) else { return };
+        let Some(name) = path.file_name().and_then(|name| CString::new(name.as_bytes()).ok()) else { return };
+        match kind(&above, &name) {
+            Some(FileType::RegularFile) => {
+                if let Some((text, found)) = self.read(&above, &name) {
+                    self.left -= text.len();
+                    self.found.insert(path.to_owned(), (text, found));
+                }
+            }
+            Some(FileType::Directory) if depth < DEEPEST => {
+                for name in names(self.shared, path) {
+                    self.add(&path.join(OsStr::from_bytes(&name)), depth + 1);
+                }
+            }
+            _ => {}
         }
     }
 
-    /// Returns how much was read; `None` if it is no file.
-    fn remember_one(&self, shared: &Shared, path: &Path, left: usize) -> Option<usize> {
-        let directory = shared.directory(path.parent()?).ok()?;
-        let name = CString::new(path.file_name()?.as_bytes()).ok()?;
-        if kind(&directory, &name)? != FileType::RegularFile {
+    /// Reads a file that the jail's user can read as its owner: the launcher may be root, and the command gets the content.
+    fn read(&self, above: &OwnedFd, name: &CString) -> Option<(Vec<u8>, Stat)> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(above, name, flags, Mode::empty()).ok()?;
+        let found = rustix::fs::fstat(&file).ok()?;
+        let is_own = found.st_uid == self.shared.about.user.uid && found.st_mode & 0o400 != 0;
+        let fits = usize::try_from(found.st_size).is_ok_and(|size| size <= self.left.min(LARGEST_REMEMBERED));
+        if !is_own || !fits {
             return None;
         }
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&directory, &name, flags, Mode::empty()).ok();
-        let Some(found) = file.and_then(|file| Some((rustix::fs::fstat(&file).ok()?, file))) else {
-            return Some(0);
-        };
-        let size = usize::try_from(found.0.st_size).unwrap_or(usize::MAX);
-        if size > left.min(LARGEST_REMEMBERED) {
-            return Some(0);
-        }
-        let text = content(&found.1)?;
-        let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
-        before.insert(path.to_owned(), (text, found.0));
-        Some(size)
+        Some((content(&file).filter(|text| text.len() <= self.left)?, found))
     }
+}
+
+/// Names in a directory of the jail; none if it cannot be listed.
+fn names(shared: &Shared, path: &Path) -> Vec<Vec<u8>> {
+    let Ok(entries) = shared.listed_directory(path).and_then(Dir::new) else { return Vec::new() };
+    let names = entries.map_while(Result::ok).map(|entry| entry.file_name().to_bytes().to_vec());
+    names.filter(|name| !matches!(&name[..], b"." | b"..")).take(MOST_NAMES).collect()
 }
 
 /// Entries of a directory that are looked at.
@@ -251,12 +264,7 @@ const LARGEST_REMEMBERED: usize = 256 << 10;
 /// Levels below a protected directory.
 const DEEPEST: usize = 3;
 
-fn kind_at(shared: &Shared, path: &Path) -> Option<FileType> {
-    let directory = shared.directory(path.parent()?).ok()?;
-    kind(&directory, &CString::new(path.file_name()?.as_bytes()).ok()?)
-}
-
-/// Fails if a file that had no name a moment ago is one that git writes, or has a name by now: nobody else writes to it or links it.
+/// Fails if a file that had no name a moment ago is a checkout, or has a name by now.
 pub(super) fn is_free(shared: &Shared, file: &OwnedFd) -> Result<(), Errno> {
     let found = rustix::fs::fstat(file)?;
     if shared.checkouts.count.load(Ordering::Acquire) > 0 {
@@ -299,10 +307,12 @@ impl Checkout {
         }
     }
 
-    /// Puts back what was there when the command started: git has removed it, and a commit would record that.
+    /// Puts the content back that was there when the command started: git has removed it, and a commit would record that.
     fn put_back(&self, shared: &Shared) -> bool {
-        let before = shared.checkouts.before.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((text, like)) = before.get(&self.spot.full()) else { return false };
+        let before = shared.checkouts.before.get();
+        let Some((text, like)) = before.and_then(|before| before.get(&self.spot.full())) else {
+            return false;
+        };
         let mut guard = shared.names_lock.of_call();
         guard.share();
         let is_same = place(&self.spot.directory).is_ok_and(|path| path == self.spot.path);
@@ -335,7 +345,7 @@ impl Checkout {
     }
 }
 
-/// Nobody's file at a protected name is longer.
+/// Longest content of a protected name.
 const LONGEST: usize = 8 << 20;
 
 fn content(file: &OwnedFd) -> Option<Vec<u8>> {
@@ -367,13 +377,12 @@ pub(super) fn replace(shared: &Shared, old: &Spot, new: &Spot) -> Option<Result<
     Some(put.and_then(|()| rustix::fs::unlinkat(&old.directory, &old.name, rustix::fs::AtFlags::empty())))
 }
 
-/// Whether a content was at a path when the command started, or a repository around it had it there before.
+/// Returns true if a content was at a path when the command started, or a repository around it had it there before.
 fn was_there(shared: &Shared, path: &Path, content: &[u8]) -> bool {
-    let before = shared.checkouts.before.lock().unwrap_or_else(PoisonError::into_inner);
-    if before.get(path).is_some_and(|(text, _)| text == content) {
+    let before = shared.checkouts.before.get().and_then(|before| before.get(path));
+    if before.is_some_and(|(text, _)| text == content) {
         return true;
     }
-    drop(before);
     let Some(top) = shared.about.grounds.top_of(path) else { return false };
     let trees = path.ancestors().skip(1).take_while(|above| above.starts_with(top));
     let mut trees = trees.filter_map(|tree| Some((tree, repository::common_directory(shared, tree)?)));
@@ -389,8 +398,8 @@ fn was_there(shared: &Shared, path: &Path, content: &[u8]) -> bool {
     })
 }
 
-/// Whether a program is one that checks files out, by the name that it has. It decides who hears at once that a name is protected
-/// and who only afterwards, and nothing else.
+/// Returns true for names of programs that check files out. Others are refused at the open instead of at the close; the content
+/// is judged alike.
 pub(super) fn checks_out(program: &[u8]) -> bool {
     program.starts_with(b"git") || program == b"jj"
 }

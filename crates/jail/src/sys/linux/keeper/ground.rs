@@ -156,7 +156,7 @@ pub(super) fn judge(
     let full = spot.full();
     let Some((top, ground)) = grounds.around(&full) else { return Ok(Permission::Free) };
     let below = full.strip_prefix(top).map_err(|_| Errno::ACCESS)?;
-    shared.references.before_write(shared, &full)?;
+    shared.references.before_write(shared, top, &full)?;
     let no = |name| Err(refused(shared, full.clone(), name));
     let folded = fold::folded(below);
     let last_folded = folded.as_deref().and_then(Path::file_name).map(OsStr::as_bytes);

@@ -7,7 +7,7 @@
 //!
 //! **Invariant.** A call has one [`NamesGuard`], made with it; functions that need a lock borrow that guard. Taking a lock a
 //! second time does nothing, so a call cannot wait for itself. The names are taken first and the verdict second, never the other
-//! way round.
+//! way round. The lock that finishes checkouts comes before the names, their list and the references after them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

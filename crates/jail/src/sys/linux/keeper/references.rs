@@ -1,17 +1,16 @@
-//! What the references of repositories led to before the command changed them.
+//! References of repositories as they were before the command changed them.
 //!
-//! Repositories are opened before the command starts. Everything that writes a reference passes the supervisor, so the references
-//! are read right before the first such write, and only in runs that write one or ask what a repository had. What a repository
-//! had is proved from there, commit by commit.
+//! Every call that writes a reference passes the supervisor, so the references are read right before the first such call, and only
+//! in runs that make one or ask for the history of a repository. The history is proved from there, commit by commit. Repositories
+//! near the top are opened before the command starts: the command can close directories on the way to them.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,26 +23,24 @@ use super::known::Identity;
 use super::path::{STRAIGHT, kind};
 use super::{Shared, spawn};
 use crate::commit_record::{BegunRun, CommitRecord, Recorded};
-use crate::git_history::{Answer, History, ObjectId, tips};
+use crate::git_history::{Answer, History, NewCommits, ObjectId, tips};
 use crate::launch::ProtectedCommit;
 
-/// The repositories that were there when the command started, and those that it made.
+/// Repositories that existed when the command started, and directories that it made for new ones.
 pub(super) struct References {
-    /// `None`: nothing counts as known.
+    /// `None`: no content counts as known.
     record: Option<CommitRecord>,
-    /// Where the record is used from: other threads of the supervisor may not use the launcher's files.
+    /// Queue of the thread that uses the record: the other threads of the supervisor cannot open the launcher's files.
     recorder: OnceLock<Sender<Job>>,
     repositories: Mutex<Vec<Repository>>,
-    /// Set once the references of all are read.
-    are_read: AtomicBool,
-    made: Mutex<Vec<(PathBuf, Identity)>>,
-    /// The time that questions may still take.
+    made: Mutex<HashMap<Identity, PathBuf>>,
+    /// Remaining time for questions.
     left: Mutex<Duration>,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A repository that was there. It is reached by its handle: the command can close directories on the way to it.
+/// A repository that existed when the command started, by handle.
 struct Repository {
     path: PathBuf,
     directory: OwnedFd,
@@ -51,11 +48,11 @@ struct Repository {
     read: Option<ReadReferences>,
 }
 
-/// References, and what is known from them.
+/// References of a repository, recorded.
 struct ReadReferences {
     run: BegunRun,
     recorded: Recorded,
-    /// What was before this run and every other one that has not ended; opened when it is needed.
+    /// History before this run and every other one that has not ended; opened when it is needed.
     history: Option<History>,
 }
 
@@ -63,7 +60,7 @@ struct ReadReferences {
 const LONGEST_QUESTIONS: Duration = Duration::from_secs(10);
 /// Time for the look at what has come to all repositories.
 const LONGEST_LOOK: Duration = Duration::from_secs(3);
-/// Repositories that are held by a handle; in others nothing is known.
+/// Repositories that are held by a handle. In others no content counts as known, in this run or in a later one.
 const MOST_REPOSITORIES: usize = 64;
 /// Commits that are told.
 const MOST_TOLD: usize = 1000;
@@ -74,13 +71,12 @@ impl References {
             record,
             recorder: OnceLock::new(),
             repositories: Mutex::default(),
-            are_read: AtomicBool::new(false),
             made: Mutex::default(),
             left: Mutex::new(LONGEST_QUESTIONS),
         }
     }
 
-    /// Opens a repository before the command starts. A second path of the same one changes nothing.
+    /// Opens a repository before the command starts. One that cannot be opened is read when a reference in it is written.
     pub(super) fn add(&self, shared: &Shared, path: &Path) {
         let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
         if self.record.is_none() || repositories.len() >= MOST_REPOSITORIES {
@@ -108,21 +104,47 @@ impl References {
         Ok(())
     }
 
-    /// Reads and records all references before the first of them is written. Fails if that is not possible.
-    pub(super) fn before_write(&self, shared: &Shared, path: &Path) -> Result<(), Errno> {
-        let leads = || path.components().any(|part| leads_to_references(part.as_os_str()));
-        if self.record.is_none() || self.are_read.load(Ordering::Acquire) || !leads() {
+    /// Reads and records the references of a repository before the first of them is written. Fails if that is not possible.
+    pub(super) fn before_write(&self, shared: &Shared, top: &Path, path: &Path) -> Result<(), Errno> {
+        if self.record.is_none() {
             return Ok(());
         }
-        let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
-        for repository in repositories.iter_mut() {
-            self.read(repository).map_err(|error| {
+        for directory in written_in(top, path) {
+            self.before_write_in(shared, directory).map_err(|error| {
                 shared.fail(format!("the record of commits cannot be used: {error}"));
                 Errno::from_io_error(&error).unwrap_or(Errno::IO)
             })?;
         }
-        self.are_read.store(true, Ordering::Release);
         Ok(())
+    }
+
+    fn before_write_in(&self, shared: &Shared, path: &Path) -> io::Result<()> {
+        let handle = match shared.directory(path) {
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+            handle => handle?,
+        };
+        let identity = Identity::of(&handle)?;
+        let mut repositories = self.repositories.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = repositories.iter_mut().find(|known| known.identity == identity) {
+            return self.read(known).map(drop);
+        }
+        if !has_parts(&handle) || self.is_made(&identity) {
+            return Ok(());
+        }
+        if repositories.len() >= MOST_REPOSITORIES {
+            let record = self.record.clone().ok_or(io::ErrorKind::Unsupported)?;
+            return self.record(CommitRecord::add_unknown, record, identity.word());
+        }
+        // Without its references nothing would be known about the commits that come.
+        let directory = shared.listed_directory(path)?;
+        let mut found = Repository { path: path.to_owned(), directory, identity, read: None };
+        self.read(&mut found).map(drop)?;
+        repositories.push(found);
+        Ok(())
+    }
+
+    fn is_made(&self, identity: &Identity) -> bool {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).contains_key(identity)
     }
 
     /// Remembers and records a directory that may become a repository. Fails if that is not possible.
@@ -130,11 +152,11 @@ impl References {
         let Some(record) = self.record.clone() else { return Ok(()) };
         let recorded = self.record(CommitRecord::begin_new, record, identity.word());
         recorded.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).push((path, identity));
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(identity, path);
         Ok(())
     }
 
-    /// Whether a repository had a content at a path before the run.
+    /// Returns true if a repository had a content at a path before the run.
     pub(super) fn had(&self, shared: &Shared, repository: &Path, path: &[u8], content: &[u8]) -> bool {
         let identity = shared.directory(repository).and_then(|directory| Identity::of(&directory));
         let Ok(identity) = identity else { return false };
@@ -155,7 +177,7 @@ impl References {
         let record = self.record.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let Repository { directory, identity, read, .. } = repository;
         if read.is_none() {
-            // What cannot be read counts as if it were not there.
+            // Fewer references prove less.
             let now = tips(directory).ids;
             let begin = move |record: &CommitRecord, word: &str| {
                 let run = record.begin(word, &now)?;
@@ -168,7 +190,7 @@ impl References {
         Ok(Opened { directory, read })
     }
 
-    /// Uses the record in the thread that may.
+    /// Runs an operation on the record in the recorder thread.
     fn record<T: Send + 'static>(
         &self,
         act: impl FnOnce(&CommitRecord, &str) -> io::Result<T> + Send + 'static,
@@ -178,14 +200,14 @@ impl References {
         let recorder = self.recorder.get().ok_or(io::ErrorKind::Unsupported)?;
         let (done, result) = channel();
         let job = move || {
-            // Nobody else waits for it.
+            // Fails if the supervisor has given up; there is no other receiver.
             let _gone = done.send(act(&record, &word));
         };
         recorder.send(Box::new(job)).map_err(|_| io::ErrorKind::BrokenPipe)?;
         result.recv().map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?
     }
 
-    /// Looks at what has come to the repositories, and records it. The jail has ended.
+    /// Records the commits that came to the repositories, and returns those that change protected names. The jail has ended.
     pub(super) fn end(&self, protected: &Protected) -> (Vec<ProtectedCommit>, Vec<String>) {
         let Some(record) = &self.record else { return (Vec::new(), Vec::new()) };
         let mut end = End { record, protected, until: Instant::now() + LONGEST_LOOK, commits: Vec::new() };
@@ -201,7 +223,7 @@ impl References {
             }
         }
         let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
-        for (path, identity) in made {
+        for (identity, path) in made {
             if let Err(error) = end.made(&path, identity) {
                 notes.push(format!("the record of commits cannot be written: {error}"));
             }
@@ -219,7 +241,7 @@ struct End<'a> {
 }
 
 impl End<'_> {
-    /// Returns false if it is not known what has come.
+    /// Records the commits of one repository. Returns false if not all of them were inspected.
     fn repository(&mut self, repository: &mut Repository) -> io::Result<bool> {
         let Repository { path, directory, identity, read } = repository;
         let Some(read) = read else { return Ok(true) };
@@ -229,46 +251,43 @@ impl End<'_> {
             .history()
             .map(|history| self.look_at(path, history, &now.ids));
         match new {
-            Some((ids, true, told)) if now.is_whole => self.record.end(&read.run, &word, &ids).map(|()| told),
-            _ => self.record.leave(&read.run, &word).map(|()| now.is_whole && now.ids.is_empty()),
+            Some(new) if now.is_whole && new.is_whole => {
+                self.record.end(&read.run, &word, &new.ids).map(|()| !new.cut)
+            }
+            // A directory without objects and references is no repository.
+            None if now.is_empty() => self.record.end(&read.run, &word, &BTreeSet::new()).map(|()| true),
+            _ => self.record.leave(&read.run, &word).map(|()| false),
         }
     }
 
-    /// A repository that the command has made. One that is not where it was made may be anywhere.
+    /// Records the commits of a repository that the command made. One that is no longer at its path may have been moved.
     fn made(&mut self, path: &Path, identity: Identity) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let found = rustix::fs::openat2(CWD, path, flags, Mode::empty(), STRAIGHT);
         let found = found.ok().filter(|found| Identity::of(found).is_ok_and(|own| own == identity));
         let ids = found.and_then(|directory| {
             let now = tips(&directory);
-            let mut history = History::new(&directory, [], BTreeSet::new()).ok();
-            let new = match &mut history {
-                Some(history) => self.look_at(path, history, &now.ids),
-                None => (BTreeSet::new(), now.ids.is_empty(), true),
-            };
-            (now.is_whole && new.1).then_some(new.0)
+            let history = History::new(&directory, [], BTreeSet::new()).ok();
+            let Some(mut history) = history else { return now.is_empty().then(BTreeSet::new) };
+            let new = self.look_at(path, &mut history, &now.ids);
+            (now.is_whole && new.is_whole).then_some(new.ids)
         });
         self.record.end_new(&identity.word(), ids.as_ref())
     }
 
-    /// The commits that have come; whether these are all; and whether all were looked at.
-    fn look_at(
-        &mut self,
-        path: &Path,
-        history: &mut History,
-        now: &BTreeSet<ObjectId>,
-    ) -> (BTreeSet<ObjectId>, bool, bool) {
+    /// Collects new commits, and adds those that change protected names to the result.
+    fn look_at(&mut self, path: &Path, history: &mut History, now: &BTreeSet<ObjectId>) -> NewCommits {
         let protected = self.protected;
         let wanted = |path: &Path| row(protected, path).is_some();
-        let new = history.new_commits(now, MOST_TOLD, wanted, self.until);
+        let mut new = history.new_commits(now, MOST_TOLD, wanted, self.until);
         let with_row = |path: PathBuf| row(protected, &path).map(|row| (path, row));
-        self.commits.extend(new.commits.into_iter().map(|commit| ProtectedCommit {
+        self.commits.extend(new.commits.drain(..).map(|commit| ProtectedCommit {
             repository: path.to_owned(),
             id: commit.id.to_string(),
             subject: commit.subject,
             paths: commit.paths.into_iter().filter_map(with_row).collect(),
         }));
-        (new.ids, new.is_whole, !new.cut)
+        new
     }
 }
 
@@ -279,7 +298,7 @@ struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    /// What it had before. `None` if it has no objects.
+    /// Opens the history. `None` if the repository has no objects.
     fn history(self) -> Option<&'a mut History> {
         let ReadReferences { recorded, history, .. } = self.read;
         if history.is_none() {
@@ -299,7 +318,20 @@ fn row(protected: &Protected, path: &Path) -> Option<&'static ProtectedName> {
     }
 }
 
-/// Whether a reference may be written where a name occurs in the path.
+/// Directories on the way to a path that would be repositories if the path is one of a reference.
+fn written_in<'a>(top: &'a Path, path: &'a Path) -> impl Iterator<Item = &'a Path> {
+    let above = path.ancestors().take_while(move |above| above.starts_with(top));
+    above.filter(|above| above.file_name().is_some_and(leads_to_references)).filter_map(Path::parent)
+}
+
+/// Returns true if a directory has a part that no command can take from a repository and give back: without both, completing it
+/// again is refused.
+fn has_parts(directory: &OwnedFd) -> bool {
+    let has = |name: &CString| kind(directory, name).is_some();
+    has(&c"objects".to_owned()) || has(&c"HEAD".to_owned())
+}
+
+/// Returns true for names of references, and of directories and files that hold them.
 fn leads_to_references(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let begins = |start: &[u8]| name.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start));
@@ -313,7 +345,7 @@ fn leads_to_references(name: &OsStr) -> bool {
 }
 
 impl Identity {
-    /// A word that stands for it.
+    /// Name in the record.
     fn word(&self) -> String {
         let mut word = String::new();
         let (major, minor) = self.device;
