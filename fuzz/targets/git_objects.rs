@@ -1,4 +1,4 @@
-//! Objects of git: reading them never panics, and makes nothing beyond its limit.
+//! Git objects: parsing them never panics, and produces nothing beyond its limit.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! What is written beside a view is refused, instead of vanishing with the jail.
+//! Writes beside a view are refused, instead of being lost with the jail.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use stage::{Ended, Stage, ended, has};
 
-/// `ringfence run` of a script in a directory of the stage, with a home of its own.
+/// Runs a script with `ringfence run` in a directory of the stage, with a given home.
 fn run_in(stage: &Stage, home: &str, directory: &str, options: &str, script: &str) -> Ended {
     let mut command = stage.script(options, script);
     ended(command.env("HOME", stage.path(home)).current_dir(stage.path(directory)))
@@ -23,7 +23,7 @@ fn directories(stage: &Stage, names: &[&str]) {
     }
 }
 
-/// Each line says where something can be made. `EROFS` is the answer wherever it would be lost.
+/// Prints for each directory if a file can be created there. The error is `EROFS` if the file would be lost.
 const BESIDE: &str = r#"
 try() { if touch "$1/made" 2>err; then echo "$1 open"; else grep -q 'Read-only' err && echo "$1 closed"; fi; rm -f err; }
 "#;

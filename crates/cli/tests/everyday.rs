@@ -1,4 +1,4 @@
-//! What a person has at home and types every day: variables, settings of a company, git, man.
+//! Everyday setup of a user: variables, company settings, git, man.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod stage;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use stage::{Stage, ended, has, skipped};
 
-/// A file of the stage.
+/// Writes a file of the stage.
 fn put(stage: &Stage, name: &str, text: &str) {
     let path = stage.path(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -46,7 +46,8 @@ fn a_value_that_was_typed_enters_and_one_of_the_caller_by_its_name() {
 const CERTIFICATE: &str =
     "-----BEGIN CERTIFICATE-----\nMIID0123456789abcdefghij\n-----END CERTIFICATE-----\n";
 
-/// Settings that name certificates and mirrors are shown, the certificates with them; those with a token are not.
+/// Settings that name certificates and mirrors are visible, together with the certificates; those with a
+/// token are not.
 #[test]
 fn settings_of_a_company_are_read_inside() {
     let Some(stage) = Stage::new() else { return };
@@ -82,7 +83,7 @@ fn settings_of_a_company_are_read_inside() {
     assert!(!inside.out.contains("abc") && inside.err.contains("held a secret"), "{inside:?}");
 }
 
-/// Credentials that lie inside an installation which is shown.
+/// Credentials inside a visible installation are hidden.
 #[test]
 fn credentials_inside_installations_are_hidden() {
     let Some(stage) = Stage::new() else { return };
@@ -106,7 +107,8 @@ fn credentials_inside_installations_are_hidden() {
     }
 }
 
-/// The person's name from a linked file; no signature, because there is no key inside; and that is said when asked.
+/// Git takes the user's name from a linked file, and does not sign, because there is no key inside; `-v`
+/// reports that.
 #[test]
 fn git_commits_with_linked_settings_that_sign() {
     let Some(stage) = Stage::new().filter(|_| has("git", "git")) else { return };
@@ -125,7 +127,7 @@ fn git_commits_with_linked_settings_that_sign() {
     assert_ne!(signed.code, Some(0), "{signed:?}");
 }
 
-/// A link that the agent could have made shows nothing of what it leads to.
+/// A link that the agent could have made does not make its target visible.
 #[test]
 fn a_planted_link_is_not_followed_to_settings() {
     let Some(stage) = Stage::new() else { return };
@@ -149,7 +151,8 @@ fn man_shows_a_page() {
     assert!(inside.err.is_empty(), "{}", inside.err);
 }
 
-/// Less is accepted by the layer's name on the command line, and only what the policy of others lets go.
+/// Reduced enforcement is accepted by the layer's name on the command line, and only as far as other policies
+/// allow.
 #[test]
 fn gaps_are_accepted_by_name() {
     let Some(stage) = Stage::new() else { return };

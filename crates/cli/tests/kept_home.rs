@@ -1,4 +1,4 @@
-//! A home directory that lasts: for one project, and for no other.
+//! A persistent home directory: for one project, and for no other.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod stage;
@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 use stage::{Ended, Stage, end_of, ended, has, skipped};
 
-/// `None` where no layer can be put over the stage.
+/// Creates a stage. Returns `None` if no layer can be mounted over it.
 fn staged() -> Option<Stage> {
     let stage = Stage::new()?;
     let tried = stage.run("--keep-home", "true");
@@ -24,7 +24,7 @@ fn staged() -> Option<Stage> {
     Some(stage)
 }
 
-/// In another workspace of the stage.
+/// Runs a script in another workspace of the stage.
 fn beside(stage: &Stage, options: &str, script: &str) -> Ended {
     ended(stage.script(options, script).current_dir(stage.path("beside")))
 }
@@ -44,7 +44,7 @@ fn a_home_is_there_again_in_the_same_project_alone() {
     let read = "cat ~/.cache/tool/x; ls -A ~";
     let again = stage.run("--keep-home", read);
     assert_eq!(again.out, "kept\n.bashrc\n.cache\n.profile\n", "{again:?}");
-    // Not without being asked for, not elsewhere, and nothing of it in the real home.
+    // The home is not used without the option or in another project, and the real home does not change.
     assert!(!stage.run("", read).out.contains("kept"));
     let other = beside(&stage, "--keep-home", read);
     assert_eq!((other.code, other.out.as_str()), (Some(0), ""), "{other:?}");
@@ -115,7 +115,7 @@ fn toolchains_and_git_are_found() {
     assert_eq!((inside.code, inside.out.as_str()), (Some(0), "tool\nAnn\nbin\nregistry\n"), "{inside:?}");
 }
 
-/// A profile of the person's own may keep the home; the project's file cannot.
+/// A user profile may keep the home; the project's configuration file cannot.
 #[test]
 fn who_may_keep_a_home() {
     let Some(stage) = staged() else { return };
@@ -134,13 +134,13 @@ fn who_may_keep_a_home() {
     fs::write(policy, format!("version = 1\njail.profile = \"x\"\n{profile}")).unwrap();
     assert_eq!(stage.run("", "echo mine > ~/x").code, Some(0));
     assert_eq!(stage.run("", "cat ~/x").out, "mine\n");
-    // What is learned leaves nothing.
+    // `learn` leaves nothing in the home.
     let learned = ended(stage.command().args(["learn", "--", "sh", "-c", "echo learned > ~/x"]));
     assert_eq!(learned.code, Some(0), "{learned:?}");
     assert_eq!(stage.run("", "cat ~/x").out, "mine\n");
 }
 
-/// Without a jail nothing keeps the home apart, and git signs as it is set.
+/// Without a jail the home is not isolated, and git signs as configured.
 #[test]
 fn without_a_jail_there_is_no_kept_home() {
     let stage = Stage::bare();
@@ -155,7 +155,7 @@ fn without_a_jail_there_is_no_kept_home() {
     assert!(homes(&stage).iter().all(|home| !home.join("home/x").exists()));
     let plain = stage.run("", "echo $HOME; env | grep ^GIT_CONFIG");
     assert_eq!(plain.out, format!("{}\n", stage.path("home").display()), "{plain:?}");
-    // Settings that were asked for stay.
+    // Settings that were passed explicitly are kept.
     let options = "--env GIT_CONFIG_COUNT=1 --env GIT_CONFIG_KEY_0=a.b --env GIT_CONFIG_VALUE_0=c";
     let plain = stage.run(options, "env | grep ^GIT_CONFIG | sort");
     assert_eq!(plain.out, "GIT_CONFIG_COUNT=1\nGIT_CONFIG_KEY_0=a.b\nGIT_CONFIG_VALUE_0=c\n", "{plain:?}");

@@ -394,8 +394,8 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     assert_eq!(fs::read_to_string(stage.path(POLICY)).unwrap(), text);
 }
 
-/// Versions of languages in a home directory: learning works beside them, writing goes on in a layer, and nothing of them is
-/// proposed to be written.
+/// With language versions installed in a home directory, learning works: writes go to a layer, and none of
+/// the installed files is proposed to be written.
 #[test]
 fn installed_toolchains_are_no_obstacle() {
     if !jail_works() {

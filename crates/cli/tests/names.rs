@@ -140,7 +140,7 @@ fn no_trick_leads_around_a_protected_name() {
         let text = fs::read_to_string(top.join(path)).unwrap_or_default();
         assert!(!text.contains("evil"), "{path}\n{said}");
     }
-    // An empty directory may be made, and nothing else.
+    // An empty directory may be created, and nothing else.
     for name in ["new/.vscode", ".idea", ".claude"] {
         assert!(fs::read_dir(top.join(name)).map_or(0, Iterator::count) == 0, "{name}\n{said}");
     }
@@ -405,7 +405,7 @@ fn supervisor_and_overlay_judge_alike() {
     let marked: Vec<String> =
         changes.iter().filter(|change| !change["protected"].is_null()).map(of).collect();
     let is_marked = |path: &&String| marked.iter().any(|marked| Path::new(path.as_str()).starts_with(marked));
-    // A person sees every name of an overlay; a command may write those that only instruct.
+    // A review shows every name of an overlay to a person; a command may write those that only instruct.
     let told = |path: &&String| {
         let below = path.split_once('/').map_or(path.as_str(), |(_, below)| below);
         let judged =
@@ -417,7 +417,7 @@ fn supervisor_and_overlay_judge_alike() {
         let mut parts = path.split('/');
         parts.any(|part| policy::UNFINISHED.iter().any(|name| part.eq_ignore_ascii_case(name)))
     };
-    // Settings of a repository that the command has made may be begun, empty.
+    // An empty configuration file may be created in a repository that the command has made.
     let begun = |path: &&String| {
         let first = path.to_ascii_lowercase().ends_with("/.git/config");
         first && fs::read(plain.workspace().join(path.as_str())).is_ok_and(|text| text.is_empty())

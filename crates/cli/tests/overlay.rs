@@ -194,12 +194,13 @@ fn what_was_changed_outside_meanwhile_is_not_overwritten() {
         ("ln moved twin", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &[]),
         ("ln moved twin; echo in >twin", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &[]),
         ("mv moved deep/away", &|stage| fs::remove_file(stage.ws("deep/er/file")).unwrap(), &[]),
-        // What was moved is gone outside, or was changed there.
+        // The moved file was removed outside, or changed there.
         ("mv moved away", &|stage| fs::remove_file(stage.ws("moved")).unwrap(), &["away"]),
         ("mv moved away", &|stage| fs::write(stage.ws("moved"), "moved\n").unwrap(), &["moved"]),
-        // Whether a file that was moved and rewritten was removed outside cannot be known, if the directory was changed.
+        // If the directory was changed outside, a removal of a moved and rewritten file there cannot be ruled
+        // out.
         ("mv moved away; echo in >away", &|stage| fs::write(stage.ws("other"), "out").unwrap(), &["away"]),
-        // Nobody knows what else has happened to a file that got another name.
+        // A new hard link changes the file's change time, so other changes to it cannot be ruled out.
         (
             "echo in >changed",
             &|stage| fs::hard_link(stage.ws("changed"), stage.ws("x")).unwrap(),
@@ -233,7 +234,7 @@ fn what_was_changed_outside_meanwhile_is_not_overwritten() {
     }
 }
 
-/// A file with two names outside: giving one of them new content is no change of the other by somebody else.
+/// A file with two names outside: applying new content to one of them is no outside change of the other.
 #[test]
 fn names_of_one_file_are_applied_one_by_one() {
     if !works("files with two names") {
@@ -251,7 +252,7 @@ fn names_of_one_file_are_applied_one_by_one() {
         }
         assert_eq!(stage.ids(), Vec::<String>::new(), "{inside}");
     }
-    // A change by somebody else between the two still counts.
+    // A change by another process between the two still counts.
     let stage = Stage::new();
     fs::hard_link(stage.ws("changed"), stage.ws("twin")).unwrap();
     stage.changed("echo 1 >changed; echo 2 >twin");
@@ -261,7 +262,7 @@ fn names_of_one_file_are_applied_one_by_one() {
     assert!(refused.code == 1 && refused.err.contains("RF-O002"), "{refused:?}");
 }
 
-/// Git writes times and inodes into its index whenever it looks; what was staged outside is a change.
+/// Git rewrites times and inodes in its index when it inspects files; content staged outside is a change.
 #[test]
 fn looking_with_git_outside_is_no_conflict() {
     if !works("git outside meanwhile") {

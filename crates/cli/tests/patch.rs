@@ -12,8 +12,8 @@ use stage::{PROGRAM, Stage};
 
 const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n";
 
-/// A workspace in which a command has changed two places of `text` that lie near each other and one further down, has removed, added and
-/// written something that steers terminals.
+/// Changes two places of `text` that are near each other and one further down; removes a file, adds one, and
+/// writes one with terminal escape sequences.
 const SCRIPT: &str = r"sed -i 's/^2$/two/; s/^5$/five/; s/^18$/eighteen/' text; rm gone; echo new >new; printf '\033[31mred\ttab\n' >red";
 
 fn begin() -> Option<(Stage, Person)> {
@@ -38,7 +38,7 @@ fn read(stage: &Stage, name: &str) -> Option<String> {
 
 #[test]
 fn parts_are_chosen_one_by_one() {
-    // The answers, in the order gone, new, red, text; and what becomes of it.
+    // The answers, in the order gone, new, red, text; and the result.
     let rows: &[(&[&str], &[&str], &str)] = &[
         // gone, new, red; then both parts of the text.
         (&["n", "y", "n", "y", "n"], &["gone", "new"], "1\ntwo\n3\n4\nfive\n"),
@@ -47,12 +47,12 @@ fn parts_are_chosen_one_by_one() {
         (&["n", "n", "n", "a"], &["gone"], "1\ntwo\n3\n4\nfive\n"),
         (&["n", "n", "n", "d"], &["gone"], "1\n2\n3\n4\n5\n"),
         (&["x", "n", "?", "n", "y", "n", "y"], &["gone", "red"], "1\n2\n3\n4\n5\n"),
-        // The end of the input.
+        // End of input.
         (&["n", "y", "\x04"], &["gone", "new"], "1\n2\n3\n4\n5\n"),
     ];
     for (answers, there, text) in rows {
         let Some((stage, mut person)) = begin() else { return };
-        // What is typed ahead answers nothing.
+        // Input typed ahead of a question does not answer it.
         person.types("y\ry\ry\r");
         person.starts(&stage, &[PROGRAM, "apply", "--patch"]);
         for answer in *answers {
@@ -70,14 +70,14 @@ fn parts_are_chosen_one_by_one() {
         assert!(found.starts_with(text), "{answers:?}: {found}\n{shown}");
         let all = answers.contains(&"a") || *answers.last().unwrap() == "y";
         assert_eq!(found.contains("eighteen"), all, "{answers:?}: {found}");
-        // The rest is still there.
+        // The rest is still in the overlay.
         let rest = stage.command().args(["apply"]).output().unwrap();
         assert!(rest.status.success(), "{answers:?}: {rest:?}");
         assert!(read(&stage, "text").unwrap().contains("eighteen") && read(&stage, "gone").is_none());
     }
 }
 
-/// Commits that touch protected names are told, and a person decides.
+/// Commits that touch protected names are reported, and a person decides.
 #[test]
 fn a_person_is_asked_about_commits() {
     for (answer, code, commits) in [("y", 0, "sneaky\nfirst\n"), ("n", 1, "first\n")] {
@@ -137,10 +137,10 @@ fn without_a_terminal_there_is_a_way() {
     assert_eq!(read(&stage, "text").unwrap(), OLD);
 }
 
-/// The pager gets text in which nothing steers it, and may start nothing.
+/// The pager gets text without terminal escape sequences, and may start no programs.
 #[test]
 fn a_pager_shows_a_review() {
-    // Variables, options, whether the pager is used.
+    // Variables, options, and true if the pager is used.
     type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str], bool);
     let tells = "echo secure=$LESSSECURE open=$LESSOPEN; cat -v; echo paged";
     let rows: &[Row<'_>] = &[

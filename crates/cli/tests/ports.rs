@@ -252,7 +252,7 @@ fn ports_are_recorded_and_bounded() {
     assert!(run(&[]).1.contains("cannot widen"), "the project only narrows");
 }
 
-/// Ports below 1024 belong to nobody in the jail's own network, whichever profile it has.
+/// Ports below 1024 are unprivileged in the jail's own network, with every profile.
 #[test]
 fn a_server_inside_may_have_a_low_port() {
     let Some(stage) = Stage::new() else { return };

@@ -1,4 +1,4 @@
-//! What a person needs after an agent has worked for an hour: a short review, and `apply` of what they want of it.
+//! Review of an agent's work of an hour: it is short, and `apply` takes the parts that the person chooses.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -9,7 +9,7 @@ use std::fs;
 use overlaid::{AUTHOR, Stage, tree, works};
 use serde_json::Value;
 
-/// A repository with build output that it ignores.
+/// Creates a repository with ignored build output.
 fn project(stage: &Stage) {
     fs::create_dir_all(stage.ws("src")).unwrap();
     let lines: Vec<_> = (1..=60).map(|line| format!("\tline {line}\n")).collect();
@@ -21,7 +21,7 @@ fn project(stage: &Stage) {
     stage.commit_all();
 }
 
-/// Three commits, thousands of objects, 2,000 files of build output, a rename and five edited files.
+/// Makes three commits, thousands of objects, 2,000 files of build output, a rename and five edited files.
 const HOUR: &str = r#"
     mkdir -p target/debug data; i=0
     while [ $i -lt 2000 ]; do echo $i >target/debug/$i.o; i=$((i+1)); done
@@ -32,7 +32,7 @@ const HOUR: &str = r#"
     git commit -qam 'parser: split'; echo done >build.log
 "#;
 
-/// A person reviews it on one screen, and what is applied is exactly what the command has left.
+/// The review fits on one screen, and `apply` produces exactly the state that the command left.
 #[test]
 fn an_hour_of_work_fits_on_a_screen() {
     if !works("a review of many changes") {
@@ -71,7 +71,7 @@ fn an_hour_of_work_fits_on_a_screen() {
     assert_eq!(stage.git("diff HEAD~3 --stat -M --format=").lines().count(), 7);
 }
 
-/// What is not folded is listed, also with a path or `--full`; programs get the same.
+/// Changes that are not folded are listed, also with a path or `--full`; JSON output has the same content.
 #[test]
 fn folds_open_by_name() {
     if !works("folds of a review") {
@@ -113,7 +113,7 @@ fn folds_open_by_name() {
     assert_eq!((&git["refs"][0]["name"], &git["refs"][0]["commits"]), (&"refs/heads/main".into(), &1.into()));
 }
 
-/// What the command itself writes into a list of ignored names hides nothing.
+/// Entries that the command itself adds to `.gitignore` hide nothing.
 #[test]
 fn a_command_cannot_fold_its_own_changes() {
     if !works("lists of ignored names") {
@@ -130,7 +130,7 @@ fn a_command_cannot_fold_its_own_changes() {
     }
 }
 
-/// Commits are read wherever git keeps them.
+/// Commits are read from packs as well as from loose objects.
 #[test]
 fn commits_in_packs_are_counted() {
     if !works("packed commits") {
@@ -159,13 +159,13 @@ fn commits_in_packs_are_counted() {
     assert_eq!(stage.git("status --porcelain"), "");
 }
 
-/// A name that a tool trusts does not arrive by the way of a commit, or of the index, unless a person says so.
+/// Commits and the index bring content to protected names only if a person agrees.
 #[test]
 fn commits_that_touch_protected_names_need_a_word() {
     if !works("commits with protected names") {
         return;
     }
-    // What is done inside, and what is said about it; nothing where it brings nothing new.
+    // The command run inside, and the message about it; `None` if it brings nothing new.
     let rows: &[(&str, Option<&str>)] = &[
         (
             "echo fresh >.envrc; git add -f .envrc; git commit -qm 'add envrc'",
@@ -190,7 +190,7 @@ fn commits_that_touch_protected_names_need_a_word() {
             None,
         ),
         ("echo x >>src/a.rs; git commit -qam plain", None),
-        // The repository had it already.
+        // The repository had the content already.
         ("git merge -q --no-edit known", None),
         ("git cherry-pick known >/dev/null", None),
     ];
@@ -239,7 +239,7 @@ fn commits_that_touch_protected_names_need_a_word() {
     }
 }
 
-/// Git believes the names of objects and its own notes about commits: known names with other content need a word, too.
+/// Git trusts object IDs and its own caches about commits: known IDs with other content need agreement, too.
 #[test]
 fn known_objects_stay_what_they_are() {
     if !works("objects of a repository") {
@@ -284,7 +284,7 @@ open(path, 'wb').write(zlib.compress(b'blob 5\\0evil\\n'))";
     }
 }
 
-/// Half a rebase is no repository that anybody can use.
+/// A repository with half a rebase is unusable, so an unfinished rebase is not applied in part.
 #[test]
 fn an_unfinished_rebase_is_not_applied_by_halves() {
     if !works("an unfinished rebase") {
@@ -313,10 +313,10 @@ fn an_unfinished_rebase_is_not_applied_by_halves() {
         assert!(applied.err.contains(part), "{part} in {applied:?}");
     }
     assert_eq!(tree(&stage.path("ws"), true), before);
-    // Files can be taken by name.
+    // Files can be applied by name.
     assert_eq!(stage.ringfence("apply free").code, 0);
     assert_eq!(stage.git("status --porcelain"), "?? free\n");
-    // Finished inside, everything comes.
+    // After the rebase is finished inside, everything is applied.
     stage.changed(&format!("{AUTHOR} echo both >src/a.rs; git add src/a.rs; GIT_EDITOR=true git rebase --continue >/dev/null 2>&1"));
     let applied = stage.ringfence("apply");
     assert_eq!((applied.code, applied.err.as_str(), stage.ids()), (0, "", vec![]), "{applied:?}");
@@ -352,15 +352,15 @@ fn a_rebase_that_is_finished_inside_is_finished() {
     }
 }
 
-/// Commits pass because references outside lead to them, and contents because such a commit has them at the same path. That an object
-/// is there says nothing: an overlay that brings objects alone has nothing to be asked about.
+/// Commits pass because references outside reach them, and content because such a commit has it at the same
+/// path. That an object exists proves nothing: an overlay that adds only objects needs no confirmation.
 #[test]
 fn objects_become_trusted_by_references_alone() {
     if !works("references of a repository") {
         return;
     }
     let made = "old=$(git rev-parse HEAD); echo fresh >.envrc; git add -f .envrc; git commit -qm evil; evil=$(git rev-parse HEAD); git reset -q --hard $old; rm -rf .git/ORIG_HEAD .git/logs;";
-    // What is done inside, one overlay after the other, and what the last one is asked about.
+    // The commands run inside, one overlay after the other, and the question about the last one.
     let rows: &[(&[&str], Option<&str>)] = &[
         (
             &["echo $evil >id.txt", "git update-ref refs/heads/side $(cat id.txt)"],
@@ -390,16 +390,16 @@ fn objects_become_trusted_by_references_alone() {
             &["printf '%s refs/heads/e\\377\\n%s refs/heads/e\\376\\n' $evil $old >>.git/packed-refs"],
             Some("(evil) brings .envrc"),
         ),
-        // A reference by the way of another name.
+        // A symbolic reference to a name outside `refs`.
         (
             &["echo $evil >.git/info/x; echo 'ref: info/x' >.git/refs/heads/side"],
             Some("something else than a reference"),
         ),
         (&["printf '%s\\n%s\\n' $old $evil >.git/MERGE_HEAD"], Some("(evil) brings .envrc")),
-        // Commits of which git is told other ancestors than they name.
+        // Commits for which git is given other parents than they name.
         (&["mkdir -p .git/info; echo $old $evil >.git/info/grafts"], Some("info/grafts")),
         (&["echo $old >.git/shallow"], Some("shallow")),
-        // Older stashes are known by their log alone.
+        // Older stashes are recorded only in their reflog.
         (
             &["echo fresh >.envrc; git add -f .envrc; git stash -q; echo x >>changed; git stash -q"],
             Some("brings .envrc"),
@@ -444,7 +444,7 @@ fn objects_become_trusted_by_references_alone() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Whatever an overlay holds, looking at it takes a bounded amount of memory, handles and work.
+/// Reviewing any overlay takes a bounded amount of memory, descriptors and work.
 #[test]
 fn hostile_contents_do_not_exhaust_a_review() {
     if !works("limits of a review") {
@@ -481,16 +481,17 @@ open(name + '.pack', 'wb').write(data + bytes(20)); open(name + '.idx', 'wb').wr
 open('.git/refs/heads/side', 'w').write(ids[-1].hex() + '\n')
 ";
     let chain = format!("python3 -c \"{chain}\"");
-    // The limits of the shell that looks, what is done inside, what is told, and whether everything is applied.
+    // The limits of the reviewing shell, the command run inside, the message, and true if everything is
+    // applied.
     let rows: &[(&str, &str, &str, bool)] = &[
-        // Megabytes of empty lines, each of which has to be remembered to compare two files.
+        // Megabytes of empty lines, each of which has to be stored to compare two files.
         (
             "-v 800000",
             "rm old; head -c 1048576 /dev/zero | tr '\\0' '\\n' >new-1; i=2; while [ $i -lt 90 ]; do cp new-1 new-$i; i=$((i+1)); done",
             "removed old: ",
             true,
         ),
-        // A small pack that stands for gigabytes.
+        // A small pack that expands to gigabytes.
         ("-v 800000", &chain, "its commits cannot be read: the new commits are too large", false),
         // A repository with many packs.
         ("-n 200", "echo x >>changed; git commit -qam plain", "main ", true),

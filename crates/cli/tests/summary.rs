@@ -1,4 +1,5 @@
-//! What `run` says when its command has ended: everything that was refused or lost, nothing else, and never at the cost of the exit code.
+//! Summary of `run` at the end of its command: everything that was denied or lost, nothing else, and the exit
+//! code is never changed by it.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -14,17 +15,17 @@ use serde_json::Value;
 use stage::person::Person;
 use stage::{Ended, Stage, end_of, ended, has};
 
-/// The records of a stage's ledger, as text.
+/// Returns the records of a stage's ledger, as text.
 fn ledger(stage: &Stage) -> String {
     fs::read_to_string(stage.path("home/.local/state/ringfence/ledger.jsonl")).unwrap()
 }
 
-/// The lines of standard error, each a document.
+/// Parses each line of standard error as a JSON document.
 fn documents(ended: &Ended) -> Vec<Value> {
     ended.err.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{ended:?}"))).collect()
 }
 
-/// A stage with a file that no view shows, and a script that reads it.
+/// Creates a stage with a file that no view shows, and a script that reads it.
 fn staged() -> Option<(Stage, String)> {
     let stage = Stage::new()?;
     let file = stage.path("beside/file");
@@ -46,14 +47,15 @@ fn a_person_reads_it_after_the_output() {
         file.display()
     );
     assert_eq!(shown, expected);
-    // Nothing to say, nothing said.
+    // Nothing to report, so no output.
     let Some(mut person) = Person::sits_down() else { return };
     person.runs(&stage, "", "echo said; exit 4");
     let (status, shown) = person.waits();
     assert_eq!((status.code(), shown.as_str()), (Some(4), "said\r\n"));
 }
 
-/// Files in the private home are gone. Where programs keep something for themselves, nobody has to know.
+/// Files lost with the private home are reported, except in the directories that programs use for their own
+/// data.
 #[test]
 fn a_person_is_told_of_files_that_are_gone() {
     let Some(stage) = Stage::new() else { return };
@@ -88,7 +90,7 @@ fn a_protected_name_is_refused_in_the_same_form() {
     assert!(ended.err.ends_with(&expected), "{ended:?}");
 }
 
-/// A pipe that nobody reads and that takes nothing more.
+/// Creates a full pipe that is never read.
 fn full_pipe() -> (OwnedFd, OwnedFd) {
     let (read, write) = rustix::pipe::pipe().unwrap();
     let flags = fcntl_getfl(&write).unwrap();
@@ -112,7 +114,7 @@ fn nobody_has_to_read_what_is_said() {
         let mut child = stage.script(options, script).stderr(Stdio::from(full)).spawn().unwrap();
         assert_eq!(end_of(&mut child).code(), Some(*code), "{options} {script}");
         drop(unread);
-        // A closed one neither.
+        // A closed pipe does not change the exit code either.
         let (gone, closed) = rustix::pipe::pipe().unwrap();
         drop(gone);
         let mut child = stage.script(options, script).stderr(Stdio::from(closed)).spawn().unwrap();
@@ -137,7 +139,7 @@ fn output_that_was_lost_is_a_failure() {
     assert!(ledger(&stage).contains("output could not be written"), "{}", ledger(&stage));
 }
 
-/// As [`ended`], with standard output as it was set.
+/// Like [`ended`], with standard output left as it was set.
 fn ended_with(command: &mut Command) -> Ended {
     let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -178,7 +180,7 @@ fn programs_get_one_document_for_the_end_and_one_for_an_error() {
     }
 }
 
-/// The kernel refuses an allocation beyond the limit and leaves no trace of it.
+/// The kernel refuses an allocation beyond the limit and leaves no record of it.
 #[test]
 fn a_limit_on_memory_that_a_program_ran_into_is_said() {
     if !has("perl", "a command that uses up memory") {
@@ -192,12 +194,12 @@ fn a_limit_on_memory_that_a_program_ran_into_is_said() {
     let said = "limit: each process was limited to 200MB of memory; ";
     assert!(limited || told.err.contains(said), "{told:?}");
     assert!(told.err.contains("limits.memory") || told.err.contains("--limit memory="), "{told:?}");
-    // What succeeds, and what fails without such a limit, is left alone.
+    // Commands that succeed, or fail without such a limit, print nothing.
     assert_eq!(stage.run("--limit memory=200MB", "true").err, "");
     assert_eq!(stage.run("", "exit 1").err, "");
 }
 
-/// Runs git outside, where it has to succeed.
+/// Runs git outside; it must succeed.
 fn git(directory: &Path, words: &[&str]) {
     let mut command = Command::new("git");
     command.args(["-c", "protocol.file.allow=always", "-c", "user.name=a", "-c", "user.email=a@b"]);
@@ -205,7 +207,7 @@ fn git(directory: &Path, words: &[&str]) {
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Git changes `HEAD`, `objects` and `refs` of repositories that were there before. That is no alarm.
+/// Git changes `HEAD`, `objects` and `refs` of repositories that existed before. That raises no alarm.
 #[test]
 fn git_at_work_in_submodules_and_bare_repositories_is_no_surprise() {
     if !has("git", "git at work") {
@@ -232,13 +234,14 @@ fn git_at_work_in_submodules_and_bare_repositories_is_no_surprise() {
     assert!(!ledger(&stage).contains("jail.tripped"));
 }
 
-/// What a command leaves running is asked to end before it is killed; what does not listen is killed soon.
+/// Processes that a command leaves running are asked to end before they are killed; those that ignore it are
+/// killed soon.
 #[test]
 fn what_is_left_running_is_asked_to_end() {
     let Some(stage) = Stage::new() else { return };
     let left = "(trap 'echo >asked; exit' TERM; echo >ready; while :; do sleep 0.01; done) & \
                 while [ ! -e ready ]; do sleep 0.01; done; exit 3";
-    // On a busy machine a moment may be too short to hear it.
+    // On a busy machine the grace period may be too short for the process to react.
     let asked = (0..10).any(|_| {
         drop(fs::remove_file(stage.path("ws/ready")));
         let ended = stage.run("", left);

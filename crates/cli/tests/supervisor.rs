@@ -1,11 +1,11 @@
-//! The notify supervisor makes calls in the command's place, and never with more rights than the command has.
+//! The notify supervisor makes system calls for the command, and never with more rights than the command has.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod stage;
 
 use stage::{Stage, ended, has};
 
-/// Opens a path with every kind of flags; prints those that differ from a plain read which was refused.
+/// Opens paths with all kinds of flags; prints those that succeed although a plain read is refused.
 const OPENS: &str = r#"
 import os
 def opens(path, flags):
@@ -24,7 +24,7 @@ for name in names:
             print("more", name, flags)
 "#;
 
-/// What init has is closed to the command, whatever flags make the supervisor open it.
+/// Files of init are closed to the command, with any flags that make the supervisor open them.
 #[test]
 fn nothing_of_init_is_opened() {
     let Some(stage) = Stage::new().filter(|_| has("python3", "the rights of the supervisor")) else { return };

@@ -41,12 +41,12 @@ pub struct Left {
     pub why: String,
 }
 
-/// The content of files of which only parts are applied, by view and path.
+/// Content of files that are applied in part, by view and path.
 pub type Parts = HashMap<(usize, PathBuf), Vec<u8>>;
 
 impl Overlay {
     /// Makes changes real, each whole or not at all. `record` is asked before each; where it refuses, nothing more happens.
-    /// A file of which only parts were chosen gets the content that stands in `parts`, and the rest stays in the overlay.
+    /// A file that is applied in part gets its content from `parts`, and the rest stays in the overlay.
     ///
     /// What stands at a name by now is left alone unless it is what was looked at. An overlay of which nothing is left is removed.
     pub fn apply<E: From<OverlayError>>(
@@ -129,7 +129,7 @@ fn sync(directory: &Directory) -> Result<(), Errno> {
     rustix::fs::fsync(directory)
 }
 
-/// A handle that opens nothing.
+/// Flag for a handle that does not open the file for reading or writing.
 #[cfg(target_os = "linux")]
 const HELD: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
@@ -165,7 +165,7 @@ struct Work<'a> {
     parts: &'a Parts,
     /// Files with more than one name in the overlay, and the first that each has got outside.
     linked: HashMap<(u64, u64), (PathBuf, (u64, u64))>,
-    /// Files outside that lost one of several names, and when.
+    /// Files outside that lost one of several hard links, and the time of that change.
     unlinked: Vec<((u64, u64), Moment)>,
 }
 
@@ -263,7 +263,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Gives a file other content. Everything else about it stays as it is.
+    /// Replaces the content of a file, and keeps its other attributes.
     fn part(&self, place: &Place<'_>, content: &[u8]) -> Result<(), Why> {
         let now = place.parent.look(place.name)?.filter(|look| look.kind() == FileType::RegularFile);
         let now = now.ok_or(Why::Outside)?;
@@ -318,7 +318,8 @@ impl Work<'_> {
 }
 
 impl Place<'_> {
-    /// A handle on a file that keeps other names when it loses this one. Its change time tells that from a change by others.
+    /// Opens a handle on a file that keeps other hard links when it loses this name. Its change time
+    /// distinguishes that from a change by other processes.
     fn hold(&self, look: &Look) -> Result<Option<OwnedFd>, Errno> {
         if look.is_directory() {
             return Ok(None);
@@ -351,7 +352,7 @@ impl Place<'_> {
     }
 }
 
-/// Makes a file beside a place.
+/// Creates a file in the same directory.
 fn made(place: &Place<'_>, new: &OsStr) -> Result<File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(&place.parent, new, flags, Mode::from_raw_mode(raw(0o600))).map(File::from)

@@ -107,7 +107,8 @@ impl Change {
         self.path.starts_with(path)
     }
 
-    /// Whether it belongs to what git has not finished: a rebase, a series of picks, patches to apply.
+    /// Returns true if it belongs to an unfinished git operation: a rebase, a series of picks, patches to
+    /// apply.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         let name = self.protected.and_then(|row| row.name.strip_prefix(".git/"));

@@ -27,7 +27,7 @@ impl Directory {
         rustix::fs::openat(CWD, path, FLAGS, Mode::empty()).map(Self)
     }
 
-    /// When it was made, in nanoseconds; zero where the file system does not know.
+    /// Returns the creation time in nanoseconds, or zero if the file system does not record it.
     pub(crate) fn born(&self) -> Result<u128, Errno> {
         let own = File::from(rustix::io::fcntl_dupfd_cloexec(&self.0, 0)?);
         let look = own.metadata().map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;

@@ -1,6 +1,7 @@
-//! What a command did to a git repository: commits, branches, what it staged.
+//! Changes that a command made to a git repository: commits, references and the index.
 //!
-//! Git itself is not asked. It would run and believe what the repository says, and that was written by the command.
+//! Git itself is not run: it would execute and trust the content of the repository, and the command wrote
+//! that.
 
 mod history;
 mod index;
@@ -23,34 +24,34 @@ use history::History;
 use objects::{ObjectId, ObjectKind, Objects, Unreadable};
 use trusted::{File, Trusted};
 
-/// What a command did to one repository.
+/// Changes that a command made to one repository.
 #[derive(Debug)]
 pub struct GitChanges {
-    /// The view that the repository is in.
+    /// Index of the view that contains the repository.
     pub view: usize,
-    /// Its directory there, such as `.git`.
+    /// Path of the repository in the view, such as `.git`.
     pub path: PathBuf,
-    /// How many objects are new.
+    /// Number of new objects.
     pub objects: u64,
     /// Branches, tags and other references that differ.
     pub refs: Vec<RefChange>,
-    /// New commits that a reference leads to, the newest first.
+    /// New commits that are reachable from a reference, newest first.
     pub commits: Vec<Commit>,
     /// New content at protected names that is staged for the next commit.
     pub staged: Vec<Touched>,
-    /// Why commits are not known.
+    /// Reason why the commits cannot be read.
     pub unreadable: Option<String>,
 }
 
 impl GitChanges {
-    /// Whether it brings new content to protected names, or that cannot be said.
+    /// Returns true if it brings new content to protected names, or if that cannot be determined.
     #[must_use]
     pub fn carries_protected(&self) -> bool {
         let commits = self.commits.iter().any(|commit| !commit.touched.is_empty());
         commits || !self.staged.is_empty() || self.unreadable.is_some()
     }
 
-    /// Whether a change is one of this repository.
+    /// Returns true if a change lies in this repository.
     #[must_use]
     pub fn holds(&self, change: &Change) -> bool {
         change.view == self.view && change.path.starts_with(&self.path)
@@ -60,47 +61,47 @@ impl GitChanges {
 /// A reference that differs.
 #[derive(Debug)]
 pub struct RefChange {
-    /// Its name: `refs/heads/main`, `HEAD`.
+    /// Full name: `refs/heads/main`, `HEAD`.
     pub name: String,
-    /// Where it led.
+    /// Target before the command ran.
     pub before: Option<Head>,
-    /// Where it leads.
+    /// Target after the command ran.
     pub after: Option<Head>,
-    /// How many new commits it leads to.
+    /// Number of new commits that are reachable from it.
     pub commits: usize,
 }
 
-/// Where a reference leads.
+/// Target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
-    /// To an object, by its name in digits.
+    /// Object ID in hexadecimal.
     Object(String),
-    /// To another reference.
+    /// Name of another reference.
     Reference(String),
 }
 
 /// A new commit.
 #[derive(Debug)]
 pub struct Commit {
-    /// Its name in digits.
+    /// Object ID in hexadecimal.
     pub id: String,
-    /// The first line of its message.
+    /// First line of the message.
     pub subject: String,
-    /// New content that it brings to protected names.
+    /// New content that the commit brings to protected names.
     pub touched: Vec<Touched>,
 }
 
 /// A protected name in a commit or in the index.
 #[derive(Debug)]
 pub struct Touched {
-    /// The path in the working tree.
+    /// Path in the working tree.
     pub path: PathBuf,
-    /// Why it is protected.
+    /// Rule that protects it.
     pub name: &'static ProtectedName,
 }
 
 impl Overlay {
-    /// Every repository that changes lie in.
+    /// Returns the changes to every repository that contains one of `changes`.
     pub fn repositories(&self, changes: &[Change]) -> Result<Vec<GitChanges>, OverlayError> {
         let mut found = Vec::new();
         for (view, at) in self.manifest.views.iter().enumerate() {
@@ -127,7 +128,7 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// The directory of the repository that a change lies in: `.git`, or that of a submodule in it.
+    /// Returns the git directory that contains a change: `.git`, or the one of a submodule below it.
     fn repository_of(&self, path: &Path, is_repository: bool) -> Result<Option<PathBuf>, rustix::io::Errno> {
         let depth = path.components().position(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
         let depth = if is_repository { 0 } else { depth.map_or(usize::MAX, |depth| depth + 1) };
@@ -196,7 +197,7 @@ impl Sides<'_> {
         Ok(())
     }
 
-    /// The files at protected names in the index outside, and in those that differ.
+    /// Returns the files at protected names in the index outside, and in the indexes that differ.
     fn staged_before(
         &self,
         repository: &Path,
@@ -211,7 +212,7 @@ impl Sides<'_> {
         Ok(found)
     }
 
-    /// Objects by themselves, and those in new packs.
+    /// Counts the new objects: loose ones, and those in new packs.
     fn new_objects(&self, repository: &Path, own: &[&Change]) -> Result<u64, Unreadable> {
         let mut count = 0;
         for change in own.iter().filter(|change| change.before.is_none()) {
@@ -233,8 +234,8 @@ impl Sides<'_> {
         }
     }
 
-    /// Checks that every object which was there before is the same. Git believes the names of objects, and what it wrote down about
-    /// commits: with either, other content would come under a name that is known.
+    /// Checks that the content of every object that existed before is the same. Git trusts object IDs and its
+    /// own caches about commits, so a change to either would put other content under a known ID.
     fn is_unaltered(
         &self,
         repository: &Path,
@@ -277,14 +278,14 @@ const CACHE: &str =
 const ANCESTORS: &str =
     "git would believe what is written about ancestors of commits in shallow or info/grafts";
 
-/// What a file among the objects of a repository is.
+/// Kind of a file in the object directory of a repository.
 enum Stored {
-    /// An object by itself.
+    /// A loose object.
     Loose(ObjectId),
-    /// The index of a pack.
+    /// A pack index.
     Index,
     Pack,
-    /// Something about other objects that git believes.
+    /// Data about other objects that git trusts: the commit graph or the multi-pack index.
     Cache,
 }
 
@@ -308,7 +309,7 @@ fn staged(side: Side<'_>, index: &Path) -> Result<Vec<index::Staged>, Unreadable
     side.read(index, index::LONGEST)?.map_or(Ok(Vec::new()), |index| index::parse(&index))
 }
 
-/// Whether a path in a repository is the index of its working tree, or of a further one.
+/// Returns true if a path in a repository is the index of its main or of a linked working tree.
 fn is_index(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().collect();
     match parts[..] {
@@ -318,8 +319,8 @@ fn is_index(path: &Path) -> bool {
     }
 }
 
-/// Whether replacing the index of a repository outside loses nothing: it says what its last commit says, and only the times and
-/// inodes in it are newer. `git status` writes those.
+/// Returns true if replacing the index of a repository outside loses nothing: its tree is that of the last
+/// commit, and only the times and inodes in it are newer. `git status` writes those.
 pub(crate) fn is_clean_index(lower: &Directory, path: &Path) -> bool {
     let Some(directory) = path.parent().filter(|_| path.file_name().is_some_and(|name| name == "index"))
     else {
@@ -340,13 +341,13 @@ pub(crate) fn is_clean_index(lower: &Directory, path: &Path) -> bool {
     clean().is_ok_and(|clean| clean == Some(true))
 }
 
-/// The protected name that a path in a commit is.
+/// Returns the protected name that a path in a commit matches.
 fn judged(path: &Path) -> Option<&'static ProtectedName> {
     let names = Protected::all();
     names.rule(Ground::Tree, path, Act::File, &Nothing).name()
 }
 
-/// A commit is judged by its names alone.
+/// Empty surroundings: a commit is judged by its names alone.
 struct Nothing;
 
 impl Surroundings for Nothing {

@@ -1,11 +1,11 @@
-//! Home directories that last: one for each project, as a layer over an empty directory.
+//! Persistent home directories: one for each project, as a layer over an empty directory.
 //!
-//! **Invariant.** A home belongs to one directory: its path, its inode and when it was made. Another directory that comes to the
-//! same path has another home: inodes are given again, and the top of every disk has the same one. The number of the device would not
-//! do, since it changes when a disk is mounted again.
+//! **Invariant.** A home belongs to one directory: its path, inode and creation time. A different directory
+//! that appears at the same path has a different home: inode numbers are reused, and the root of every file
+//! system has the same one. The device number is not used, because it changes when a disk is mounted again.
 //!
-//! **Invariant.** What lies in a home was put there by commands that are not trusted. It is entered by handle alone, and to be
-//! removed; programs of the host have no reason to look there.
+//! **Invariant.** The content of a home was written by untrusted commands. A home is entered by handle only,
+//! and only to be removed; programs of the host have no reason to read it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder};
@@ -23,7 +23,7 @@ use crate::error::{At as _, OverlayError};
 use crate::marks;
 use crate::store::{Kept, Lock, UPPER, WORK, give, remove_at};
 
-/// Where homes are.
+/// The directory that contains all homes.
 #[derive(Debug, Clone)]
 pub struct Homes {
     path: PathBuf,
@@ -32,19 +32,19 @@ pub struct Homes {
 /// The home of one project.
 #[derive(Debug, Clone)]
 pub struct Home {
-    /// Its name.
+    /// Directory name of the home.
     pub id: String,
-    /// The directory that it belongs to.
+    /// Project directory that the home belongs to.
     pub workspace: PathBuf,
     own: Identity,
     path: PathBuf,
 }
 
-/// What tells the directory of a project from another at its path.
+/// Distinguishes a project directory from another one at the same path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Identity {
     inode: u64,
-    /// When it was made.
+    /// Creation time.
     born: u128,
 }
 
@@ -53,7 +53,7 @@ impl Identity {
         Ok(Self { inode: directory.own()?.id().1, born: directory.born()? })
     }
 
-    /// `inode born`.
+    /// Parses `inode born`.
     fn parse(text: &str) -> Option<Self> {
         let (inode, born) = text.split_once(' ')?;
         Some(Self { inode: inode.parse().ok()?, born: born.parse().ok()? })
@@ -61,13 +61,13 @@ impl Identity {
 }
 
 impl Homes {
-    /// The homes in the directory of Ringfence's state.
+    /// Returns the homes in Ringfence's state directory.
     #[must_use]
     pub fn at(state: &Path) -> Self {
         Self { path: state.join("homes") }
     }
 
-    /// Every home, by its project. What is damaged belongs to no project.
+    /// Lists every home, by project. A damaged one belongs to no project.
     pub fn list(&self) -> Result<Vec<Home>, OverlayError> {
         let directory = match Directory::open(&self.path) {
             Err(Errno::NOENT) => return Ok(Vec::new()),
@@ -80,7 +80,7 @@ impl Homes {
         Ok(homes)
     }
 
-    /// The home of a directory, made if there is none yet, and the proof that no other command uses it.
+    /// Returns the home of a directory, created if there is none, and the lock that excludes other commands.
     pub fn begin(&self, workspace: &Path) -> Result<(Home, Lock), OverlayError> {
         let directory = Directory::open(workspace).at("cannot open", workspace)?;
         let like = directory.own().at("cannot read", workspace)?;
@@ -88,7 +88,7 @@ impl Homes {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.path);
         made.map_err(|error| raw_errno(&error)).at("cannot make", &self.path)?;
         let store = Directory::open(&self.path).at("cannot open", &self.path)?;
-        // Held until the home is there: of two first runs at once the second finds that of the first.
+        // Held until the home exists: of two concurrent first runs, the second finds the home of the first.
         rustix::fs::flock(&store, FlockOperation::LockExclusive).at("cannot lock", &self.path)?;
         let known = |home: &Home| home.workspace == workspace && home.own == own;
         if let Some(home) = self.list()?.into_iter().find(known) {
@@ -98,7 +98,7 @@ impl Homes {
         self.make(&store, workspace, own, &like)
     }
 
-    /// Removes a home with everything in it.
+    /// Removes a home and all its content.
     pub fn remove(&self, home: &Home) -> Result<(), OverlayError> {
         let lock = Lock::take(&home.path, &home.id)?;
         remove_at(&self.path, &home.id, lock)
@@ -122,7 +122,7 @@ impl Homes {
         let lock = Lock::take(&home.path, &home.id)?;
         match home.fill(like) {
             Ok(()) => Ok((home, lock)),
-            // It holds nothing, and no command knows of it.
+            // It is empty, and no command uses it.
             Err(error) => remove_at(&self.path, &home.id, lock).and(Err(error)),
         }
     }
@@ -143,20 +143,20 @@ impl Home {
         Self { id: id.to_owned(), workspace, own, path }
     }
 
-    /// Where it appears, outside an empty directory, and where its files are.
+    /// Returns the path of the empty directory at which the home appears, and the directory of its files.
     #[must_use]
     pub fn kept(&self) -> Kept {
         Kept { path: self.path.join(SEEN), directory: self.path.join(LAYER) }
     }
 
-    /// Returns true if the directory that it belongs to is gone, or another one has its path.
+    /// Returns true if the project directory is gone, or a different one has its path.
     #[must_use]
     pub fn is_orphan(&self) -> bool {
         let found = Directory::open(&self.workspace).and_then(|own| Identity::of(&own));
         !found.is_ok_and(|found| found == self.own)
     }
 
-    /// Makes its directories. They belong to the owner of the project, as whom commands see themselves.
+    /// Creates its directories, owned by the owner of the project, the user that commands see themselves as.
     fn fill(&self, like: &Look) -> Result<(), OverlayError> {
         let made = || -> Result<Directory, Errno> {
             let own = Directory::open(&self.path)?;
@@ -211,7 +211,7 @@ mod tests {
         drop(lock);
         let (again, _) = homes.begin(&one).unwrap();
         assert_eq!(again.id, first.id);
-        // Another directory at the same path; the old one is kept, so that its inode is not given again.
+        // Another directory at the same path; the old one is kept, so that its inode is not reused.
         fs::rename(&one, stage.path().join("old")).unwrap();
         fs::create_dir(&one).unwrap();
         let (new, _) = homes.begin(&one).unwrap();
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// File systems give the inode of a directory that was removed to the next one.
+    /// File systems reuse the inode of a removed directory for the next one.
     #[test]
     fn a_directory_made_anew_has_another_home() {
         let stage = tempfile::tempdir().unwrap();
@@ -253,7 +253,7 @@ mod tests {
         fs::create_dir(&workspace).unwrap();
         let (first, lock) = homes.begin(&workspace).unwrap();
         drop(lock);
-        // The clock of file systems stands still for some milliseconds at a time.
+        // The clock of a file system advances only every few milliseconds.
         std::thread::sleep(std::time::Duration::from_millis(50));
         for _ in 0..50 {
             fs::remove_dir(&workspace).unwrap();

@@ -2,15 +2,15 @@
 //!
 //! A [`Store`] has overlays, an [`Overlay`] has one directory of changes for each view, in the form that the kernel writes:
 //! what was added or changed lies at its path, a mark stands for what was removed. [`Overlay::changes`] holds it against the real
-//! directory, [`Overlay::apply`] makes it real, [`Overlay::discard`] removes it. [`Overlay::repositories`] says what became of git
-//! repositories, [`Overlay::renames`] which files were moved.
+//! directory, [`Overlay::apply`] makes it real, [`Overlay::discard`] removes it. [`Overlay::repositories`]
+//! reports changes to git repositories, [`Overlay::renames`] reports moved files.
 //!
 //! **Invariant.** Whatever lies in an overlay was put there by a command that nobody trusts. Directories are entered by handle,
 //! one name at a time; no link is followed, no device or pipe is opened, and the bits that let a file run as somebody else are
 //! never applied.
 //!
-//! **Invariant.** A repository is read here and not by git, which would run and believe what the command wrote. What cannot be read counts as
-//! something that a person has to agree to.
+//! **Invariant.** A repository is read here and not by git, which would execute and trust what the command
+//! wrote. Data that cannot be read requires the agreement of a person.
 //!
 //! **Invariant.** Looking changes nothing. Applying is repeatable: what was applied equals what is there, and is no change
 //! any more, so whoever was interrupted starts over.

@@ -24,7 +24,8 @@ pub struct Manifest {
     pub views: Vec<View>,
     /// What we have applied ourselves, by view and path, and when that was: it was not changed by somebody else.
     pub(crate) own: BTreeMap<(usize, PathBuf), Moment>,
-    /// Files that have lost a name by our applying, by device and inode, and when that was: their other names were not changed.
+    /// Files that lost a hard link because we applied a change, by device and inode, with the time: their
+    /// other names were not changed.
     pub(crate) unlinked: BTreeMap<(u64, u64), Moment>,
 }
 
@@ -58,7 +59,7 @@ pub struct Moment {
 }
 
 impl Manifest {
-    /// Whether the last change of something was our own.
+    /// Returns true if the last change at a path was our own.
     pub(crate) fn is_own(&self, view: usize, path: &Path, look: &Look) -> bool {
         let touched = look.touched();
         self.own.get(&(view, path.to_owned())) == Some(&touched)

@@ -1,4 +1,4 @@
-//! Files that were moved: one name goes, another comes, and the content is the same or nearly.
+//! Detection of moved files: one name is removed, another is added, and the content is the same or similar.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -13,30 +13,31 @@ use crate::directory::Directory;
 use crate::error::OverlayError;
 use crate::store::Overlay;
 
-/// A file that was moved, by the places of its two changes in the list of all.
+/// A moved file, by the positions of its two changes in the list of all changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rename {
     /// The change that removes it.
     pub from: usize,
     /// The change that adds it.
     pub to: usize,
-    /// How much of the content is the same, in per cent.
+    /// Share of the content that is the same, in per cent.
     pub alike: u64,
 }
 
-/// Files that are compared line by line: not longer, and not more of them, each with each.
+/// Limits of the line-by-line comparison: length of a file, and number of pairs.
 const LONGEST: u64 = 1 << 20;
 const MOST_PAIRS: usize = 200_000;
-/// Bytes and lines of all these files together, and lines of all pairs. Past them no two files are called alike.
+/// Limits over all compared files: bytes, lines, and lines of all pairs. Beyond them no two files are
+/// similar.
 const MOST_BYTES: u64 = 64 << 20;
 const MOST_LINES: usize = 2_000_000;
 const MOST_COMPARED: usize = 500_000_000;
-/// Below this two files have little to do with each other.
+/// Minimum similarity in per cent; less is considered unrelated.
 const LEAST_ALIKE: u64 = 50;
 
 impl Overlay {
-    /// Finds the files that were moved, among the changes at these places in the list. Content decides, so a file that was moved
-    /// and rewritten is one removed and one added.
+    /// Finds the moved files among the changes at these positions in the list. Content decides: a file that
+    /// was moved and rewritten is reported as one removed and one added.
     pub fn renames(
         &self,
         changes: &[Change],
@@ -57,11 +58,11 @@ struct Search<'a> {
     upper: &'a Directory,
     changes: &'a [Change],
     among: &'a dyn Fn(usize) -> bool,
-    /// Nobody can make two contents meet who does not know these.
+    /// Random hash keys: without them, content cannot be made to collide on purpose.
     keys: RandomState,
 }
 
-/// The lines of a file: what each is, and how long it is, sorted.
+/// The lines of a file, sorted: hash and length of each.
 type Lines = Vec<(u64, u64)>;
 
 impl Search<'_> {
@@ -86,7 +87,7 @@ impl Search<'_> {
         found
     }
 
-    /// Those whose content is the same. Among several the one with the same name is taken.
+    /// Returns the pairs with the same content. Among several sources, one with the same name is preferred.
     fn unchanged(&self, gone: &[usize], come: &[usize]) -> Vec<Rename> {
         let lengths: HashSet<_> = come.iter().map(|at| self.size(*at)).collect();
         let mut sources: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
@@ -109,7 +110,7 @@ impl Search<'_> {
         found
     }
 
-    /// Those whose content is nearly the same, the most alike first.
+    /// Returns the pairs with similar content, most similar first.
     fn alike(&self, gone: &[usize], come: &[usize]) -> Vec<Rename> {
         let near = |all: &[usize], others: &[usize]| -> Vec<usize> {
             let near = |at: &usize| others.iter().any(|other| self.are_near(*at, *other));
@@ -165,7 +166,7 @@ impl Search<'_> {
         change.after.as_ref().or(change.before.as_ref()).map_or(0, |node| node.size)
     }
 
-    /// Whether the lengths of two files leave it open that they are alike.
+    /// Returns true if the lengths of two files allow them to be similar.
     fn are_near(&self, one: usize, other: usize) -> bool {
         let (one, other) = (self.size(one), self.size(other));
         one.min(other).saturating_mul(100) >= one.max(other).saturating_mul(LEAST_ALIKE)
@@ -182,7 +183,7 @@ impl Search<'_> {
         parent.file(name)
     }
 
-    /// A number for the content of a file.
+    /// Hashes the content of a file.
     fn digest(&self, at: usize) -> std::io::Result<u64> {
         let mut file = self.file(at)?;
         let (mut hasher, mut piece) = (self.keys.build_hasher(), vec![0; 1 << 16]);
@@ -194,7 +195,7 @@ impl Search<'_> {
         }
     }
 
-    /// The lines of files, as far as they are text. `None`: they have more than are left.
+    /// Reads the lines of all files that are text. Returns `None` if they exceed the number of lines left.
     fn read(&self, all: &[usize], left: &mut usize) -> Option<BTreeMap<usize, Lines>> {
         let mut found = BTreeMap::new();
         for at in all {
@@ -205,7 +206,7 @@ impl Search<'_> {
         Some(found)
     }
 
-    /// The lines of a file that is not too long.
+    /// Reads the lines of a file. Returns `None` if it is too long or not text.
     fn lines(&self, at: usize) -> Option<Lines> {
         let mut content = Vec::new();
         self.file(at).ok()?.take(LONGEST + 1).read_to_end(&mut content).ok()?;
@@ -219,7 +220,7 @@ impl Search<'_> {
     }
 }
 
-/// How many bytes are in lines that both have.
+/// Returns the number of bytes in lines that both files have.
 fn common(one: &Lines, other: &Lines) -> u64 {
     let (mut left, mut right, mut bytes) = (one.iter().peekable(), other.iter().peekable(), 0);
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {

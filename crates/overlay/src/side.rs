@@ -1,4 +1,4 @@
-//! One side of a view, by path: what lies outside, or what the command sees.
+//! One side of a view, addressed by path: the directory outside, or the merged view that the command sees.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -14,29 +14,29 @@ use crate::marks;
 /// One side of a view.
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
-    /// The directory of changes; none for what lies outside.
+    /// Directory of changes; `None` for the side outside.
     upper: Option<&'a Directory>,
     lower: &'a Directory,
 }
 
-/// The directories that together are one directory of a side.
+/// The layers that together form one directory of a side.
 struct Layers {
     upper: Option<Directory>,
     lower: Option<Directory>,
 }
 
 impl<'a> Side<'a> {
-    /// What lies outside.
+    /// Returns the side outside.
     pub(crate) fn before(lower: &'a Directory) -> Self {
         Self { upper: None, lower }
     }
 
-    /// What the command sees.
+    /// Returns the side that the command sees.
     pub(crate) fn after(upper: &'a Directory, lower: &'a Directory) -> Self {
         Self { upper: Some(upper), lower }
     }
 
-    /// Opens a file. `None`: there is no file at the path.
+    /// Opens a file. Returns `None` if there is no file at the path.
     pub(crate) fn file(&self, path: &Path) -> Result<Option<File>, Errno> {
         let Some(name) = path.file_name() else { return Ok(None) };
         let Some(layers) = self.directory(path.parent().unwrap_or(Path::new("")))? else { return Ok(None) };
@@ -49,7 +49,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The content of a file that is not longer than `most`.
+    /// Reads a file; fails with `EFBIG` if it is longer than `most`.
     pub(crate) fn read(&self, path: &Path, most: u64) -> Result<Option<Vec<u8>>, Errno> {
         let Some(file) = self.file(path)? else { return Ok(None) };
         let mut content = Vec::new();
@@ -58,7 +58,7 @@ impl<'a> Side<'a> {
         if content.len() as u64 > most { Err(Errno::FBIG) } else { Ok(Some(content)) }
     }
 
-    /// The names in a directory, sorted; none where there is no directory.
+    /// Returns the sorted names in a directory, or none if there is no directory.
     pub(crate) fn names(&self, path: &Path) -> Result<Vec<OsString>, Errno> {
         let Some(layers) = self.directory(path)? else { return Ok(Vec::new()) };
         let mut names = BTreeSet::new();
@@ -74,14 +74,14 @@ impl<'a> Side<'a> {
         Ok(seen)
     }
 
-    /// Whether there is something at a path.
+    /// Returns true if the path exists.
     pub(crate) fn has(&self, path: &Path) -> Result<bool, Errno> {
         let Some(name) = path.file_name() else { return Ok(true) };
         let layers = self.directory(path.parent().unwrap_or(Path::new("")))?;
         layers.map_or(Ok(false), |layers| Ok(layers.find(name)?.is_some()))
     }
 
-    /// Whether there is a directory at a path.
+    /// Returns true if there is a directory at a path.
     pub(crate) fn is_directory(&self, path: &Path) -> Result<bool, Errno> {
         Ok(self.directory(path)?.is_some())
     }
@@ -100,7 +100,7 @@ impl<'a> Side<'a> {
 }
 
 impl Layers {
-    /// The layer that a name is seen in.
+    /// Returns the layer in which a name is visible.
     fn find(&self, name: &OsStr) -> Result<Option<(&Directory, Look)>, Errno> {
         for directory in [&self.upper, &self.lower].into_iter().flatten() {
             if let Some(look) = directory.look(name)? {
@@ -122,7 +122,7 @@ impl Layers {
         Self { upper: into(&self.upper)?, lower: into(&self.lower)? }.without_hidden().map(Some)
     }
 
-    /// A directory of changes may hide everything below it.
+    /// Drops the lower layer if the upper directory is opaque.
     fn without_hidden(mut self) -> Result<Self, Errno> {
         if self.upper.as_ref().map_or(Ok(false), marks::is_opaque)? {
             self.lower = None;

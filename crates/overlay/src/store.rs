@@ -227,7 +227,8 @@ impl Overlay {
         Ok(all)
     }
 
-    /// A new name was not removed outside if the command has moved a file to it that is still there outside, untouched.
+    /// Clears the mark of an outside removal from a new name if the command moved a file to it that still
+    /// exists outside, unchanged.
     fn settle_moved(&self, changes: &mut [Change]) -> Result<(), OverlayError> {
         if !changes.iter().any(|change| change.outside && change.before.is_none()) {
             return Ok(());
@@ -254,7 +255,7 @@ impl Overlay {
         Ok([text(self.lower(change.view)?), text(self.upper(change.view)?)])
     }
 
-    /// The content of a file outside that is not longer than this, by its path in a view. No link is followed.
+    /// Reads a file outside that is not longer than `most`, by its path in a view. Follows no link.
     pub fn outside(&self, view: usize, path: &Path, most: u64) -> Result<Option<Vec<u8>>, OverlayError> {
         let lower = self.lower(view)?;
         match Side::before(&lower).read(path, most) {
@@ -352,7 +353,8 @@ impl Overlay {
     }
 }
 
-/// What git had not finished outside and the command has finished: nothing of it is left that git would run.
+/// Removes the protection from an unfinished git operation that the command has finished: nothing of it is
+/// left that git would run.
 fn free_finished(changes: &mut [Change]) {
     let gone: HashSet<_> =
         changes.iter().filter(|it| it.after.is_none()).map(|it| (it.view, it.path.clone())).collect();
@@ -369,7 +371,7 @@ fn free_finished(changes: &mut [Change]) {
 const MANIFEST: &str = "manifest.json";
 pub(crate) const UPPER: &str = "upper";
 pub(crate) const WORK: &str = "work";
-/// It has a line for each path that was applied.
+/// Maximum length of the manifest, which has a line for each path that was applied.
 const LONGEST: u64 = 1 << 28;
 
 pub(crate) fn remove_at(store: &Path, id: &str, lock: Lock) -> Result<(), OverlayError> {

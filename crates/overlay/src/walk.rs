@@ -28,9 +28,10 @@ pub(crate) struct Walk<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) protection: Protection<'a>,
     pub(crate) changes: Vec<Change>,
-    /// Files of the overlay of which a name is still there outside, untouched.
+    /// Files of the overlay that still have a name outside, unchanged.
     pub(crate) linked: HashSet<(u64, u64)>,
-    /// Changes at names that may have been removed outside, each with the file of the overlay that has the name.
+    /// Changes at names that may have been removed outside, each with the file of the overlay that has the
+    /// name.
     pub(crate) undecided: Vec<(usize, (u64, u64))>,
 }
 
@@ -173,8 +174,9 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether the name of a file that was copied from below may have been removed there: it is gone, and the directory was
-    /// changed outside since. It is gone as well where the command has moved or linked the file to this name.
+    /// Returns true if the name of a file that was copied up may have been removed outside: it is gone, and
+    /// the directory was changed outside since. The name is also gone if the command moved or linked the file
+    /// to this name.
     fn is_perhaps_removed_outside(&self, level: &Level<'_>, above: &Entry<'_>) -> Result<bool, Errno> {
         let Some(lower) = level.lower.filter(|_| above.look.kind() == FileType::RegularFile) else {
             return Ok(false);

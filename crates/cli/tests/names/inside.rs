@@ -1,4 +1,4 @@
-//! What a command can leave in a repository for git outside.
+//! Files that a command can leave in a repository for git outside.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn no_directory_moves_between_the_lookup_of_a_name_and_its_use() {
     assert!(said.contains("end\n") && !said.contains("won"), "{said}");
 }
 
-/// Each row in a place of its own: a command of the jail, and whether it succeeds.
+/// Runs each row in a new place: a command in the jail, and true if it succeeds.
 fn check(prepare: &str, rows: &[(&str, bool)]) {
     if !has_git() {
         return;
@@ -35,7 +35,7 @@ fn check(prepare: &str, rows: &[(&str, bool)]) {
     }
 }
 
-/// Git outside would write through it, wherever it leads.
+/// Git outside would write through a link to any target.
 #[test]
 fn no_link_gets_into_a_repository() {
     check(
@@ -58,7 +58,7 @@ fn no_link_gets_into_a_repository() {
             ("mv .git/old .git/FETCH_HEAD", false),
             ("python3 -c 'import os; os.rename(\"dir\", \".git/logs\")'", false),
             ("python3 -c 'import os; os.rename(\"dir\", \"bare/logs\")'", false),
-            // What git itself makes to see whether there are links.
+            // Git itself creates this link to detect support for symbolic links.
             ("ln -s testing .git/tAbC012; rm .git/tAbC012", true),
             ("ln -s testing .git/tAbC012; mv .git/tAbC012 .git/index", false),
             ("ln -s testing .git/testing", false),
@@ -91,7 +91,7 @@ fn repositories_of_any_name_and_their_working_trees_stay_where_they_are() {
     );
 }
 
-/// A line that ends in a backslash goes on with the next one.
+/// A line that ends in a backslash continues on the next line.
 #[test]
 fn nothing_is_put_into_a_value_of_several_lines() {
     let to = "mv .git/config.lock .git/config";
@@ -113,7 +113,7 @@ fn nothing_is_put_into_a_value_of_several_lines() {
     );
 }
 
-/// The settings are the user's, and what they name is run as soon as it is there.
+/// The settings are the user's, and git runs the files that they name as soon as they exist.
 #[test]
 fn nothing_is_made_where_settings_name_something() {
     check(

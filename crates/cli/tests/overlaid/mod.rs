@@ -1,4 +1,4 @@
-//! A workspace, and commands that work in overlays of it.
+//! A workspace, and commands that run in overlays of it.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 #[path = "../../../../tests/skip.rs"]
@@ -12,12 +12,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// A home and a workspace of their own.
+/// A temporary home and workspace.
 pub(crate) struct Stage {
     directory: tempfile::TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit code of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -34,7 +34,7 @@ impl Stage {
         stage
     }
 
-    /// A workspace with something of every kind in it, always the same.
+    /// Creates a workspace with a file of every kind in it, always the same.
     pub(crate) fn fill(&self, name: &str) {
         let at = |inner: &str| self.path(name).join(inner);
         fs::create_dir_all(at("deep/er")).unwrap();
@@ -92,7 +92,7 @@ impl Stage {
         self.ended(self.command("ws").args(words))
     }
 
-    /// Runs a script that has to end well.
+    /// Runs a script that must succeed.
     pub(crate) fn changed(&self, script: &str) {
         let ended = self.overlaid("--overlay", script);
         assert_eq!(ended.code, 0, "{ended:?}");
@@ -102,7 +102,7 @@ impl Stage {
         self.path("home/.local/state/ringfence/overlays")
     }
 
-    /// The overlays there are, and whatever else lies beside them.
+    /// Returns the names of the overlays, and of any other entries in their directory.
     pub(crate) fn ids(&self) -> Vec<String> {
         let found = fs::read_dir(self.overlays()).into_iter().flatten();
         found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -130,21 +130,22 @@ impl Stage {
 }
 
 impl Stage {
-    /// The kernel leaves a directory that is closed even to its owner.
+    /// Makes overlayfs work directories removable: the kernel creates one without permissions even for its
+    /// owner.
     pub(crate) fn open_up(&self) {
         let work = self.ids().into_iter().map(|id| self.overlays().join(id).join("0/work"));
         work.for_each(|path| drop(Command::new("chmod").args(["-R", "u+rwx"]).arg(path).output()));
     }
 }
 
-/// So that nothing is left.
+/// Makes everything removable, so that nothing is left.
 impl Drop for Stage {
     fn drop(&mut self) {
         drop(Command::new("chmod").args(["-R", "u+rwx"]).arg(self.path("home")).output());
     }
 }
 
-/// Everything in a directory: kind, mode, owner, content. Times and inodes only where nothing may have been touched.
+/// Describes every entry of a directory: kind, mode, owner, content; with `exactly` also times and inodes.
 pub(crate) fn tree(root: &Path, exactly: bool) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut todo = vec![root.to_owned()];
@@ -186,7 +187,7 @@ pub(crate) fn works(what: &str) -> bool {
 }
 
 impl Stage {
-    /// Runs git outside, in the workspace, and says what it printed.
+    /// Runs git outside, in the workspace, and returns its output.
     pub(crate) fn git(&self, line: &str) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(line.split_whitespace());
@@ -195,7 +196,7 @@ impl Stage {
         String::from_utf8(ended.stdout).unwrap()
     }
 
-    /// Runs git outside, however it ends.
+    /// Runs git outside, and ignores its exit status.
     pub(crate) fn git_ended(&self, line: &str) {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(line.split_whitespace());
@@ -210,6 +211,6 @@ impl Stage {
     }
 }
 
-/// What a script inside commits with.
+/// Author and committer for commits made by a script inside.
 pub(crate) const AUTHOR: &str =
     "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@y;";

@@ -1,4 +1,4 @@
-//! New commits, and what they change.
+//! New commits, and the files that they change.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -11,30 +11,30 @@ use super::objects::{ObjectId, ObjectKind, Objects, Unreadable};
 use super::trusted::{File, Trusted};
 use super::{Commit, GitChanges, Touched, refs};
 
-/// More commits than a person looks through.
+/// Maximum number of new commits; more than a person reviews.
 const MOST_COMMITS: usize = 20_000;
-/// More differences than the commits of a session have.
+/// Maximum number of differences; more than the commits of a session have.
 const MOST_ENTRIES: usize = 2_000_000;
 const DEEPEST: usize = 200;
 
-/// The commits that one side has and the other has not.
+/// The commits that only the side after the command has.
 pub(super) struct History<'a> {
     pub(super) trusted: Trusted<'a>,
     pub(super) after: &'a Objects<'a>,
     pub(super) judge: &'a dyn Fn(&Path) -> Option<&'static ProtectedName>,
 }
 
-/// A commit as it is written.
+/// A parsed commit.
 pub(super) struct Parsed {
     pub(super) tree: ObjectId,
     pub(super) parents: Vec<ObjectId>,
     subject: String,
-    /// When it was made, as it says itself.
+    /// Commit time, as the commit states it.
     pub(super) time: i64,
 }
 
 impl History<'_> {
-    /// Counts the new commits of each reference, and tells each once.
+    /// Counts the new commits of each reference, and reports each commit once.
     pub(super) fn fill(&mut self, told: &mut GitChanges, leads: refs::Leads) -> Result<(), Unreadable> {
         let mut known: BTreeMap<ObjectId, Parsed> = BTreeMap::new();
         for mut lead in leads.refs {
@@ -54,7 +54,7 @@ impl History<'_> {
         Ok(())
     }
 
-    /// Reads the new commits that objects lead to, and says how many there are.
+    /// Reads the new commits that are reachable from objects, and returns their number.
     fn follow(
         &mut self,
         mut todo: Vec<ObjectId>,
@@ -62,7 +62,8 @@ impl History<'_> {
     ) -> Result<usize, Unreadable> {
         let (mut seen, mut commits) = (HashSet::new(), 0);
         while let Some(id) = todo.pop() {
-            // What references outside lead to was not made by the command, nor was anything that it builds upon.
+            // A commit that is reachable from references outside was not made by the command, nor were its
+            // ancestors.
             if !seen.insert(id) || (!known.contains_key(&id) && self.trusted.reaches(id)?) {
                 continue;
             }
@@ -74,7 +75,7 @@ impl History<'_> {
                         todo.push(tagged(&content)?);
                         continue;
                     }
-                    // A reference may lead to anything; without a commit there is no history.
+                    // A reference may point to any object; without a commit there is no history.
                     ObjectKind::Tree | ObjectKind::Blob => {
                         return Err(Unreadable::Format("a reference leads to something else than a commit"));
                     }
@@ -89,7 +90,8 @@ impl History<'_> {
         Ok(commits)
     }
 
-    /// Protected names to which a commit brings content that the repository did not have there. A merge is held against every parent.
+    /// Returns protected names to which a commit brings content that the repository did not have there. A
+    /// merge is compared with every parent.
     fn touched(&mut self, commit: &Parsed, budget: &mut usize) -> Result<Vec<Touched>, Unreadable> {
         let mut common: Option<BTreeMap<PathBuf, &'static ProtectedName>> = None;
         let parents: Vec<_> = match commit.parents[..] {
@@ -144,7 +146,7 @@ impl History<'_> {
         Ok(())
     }
 
-    /// A file, a link or a submodule that comes, goes or changes.
+    /// Compares a file, a link or a submodule that was added, removed or changed.
     fn file(
         &mut self,
         was: Option<&TreeEntry>,
@@ -165,7 +167,7 @@ impl History<'_> {
     }
 }
 
-/// The entries of a directory.
+/// Reads the entries of a tree.
 pub(super) fn entries(
     objects: &Objects<'_>,
     tree: ObjectId,
@@ -183,7 +185,7 @@ pub(super) fn entries(
     Ok(entries)
 }
 
-/// An entry of a directory.
+/// An entry of a tree.
 #[derive(PartialEq, Eq)]
 pub(super) struct TreeEntry {
     pub(super) is_tree: bool,
@@ -192,7 +194,7 @@ pub(super) struct TreeEntry {
 
 const DAMAGED: Unreadable = Unreadable::Format("a commit or a directory in it is damaged");
 
-/// `100644 name\0`, then the name of the object. A name that leads elsewhere is none.
+/// Parses `100644 name\0` and the object ID. A name that leads out of the directory is invalid.
 fn tree_entry(from: &[u8]) -> Option<(Vec<u8>, TreeEntry, &[u8])> {
     let space = from.iter().position(|byte| *byte == b' ')?;
     let end = from.iter().position(|byte| *byte == 0)?;
@@ -204,12 +206,12 @@ fn tree_entry(from: &[u8]) -> Option<(Vec<u8>, TreeEntry, &[u8])> {
     sound.then(|| (name.to_vec(), TreeEntry { is_tree, file: File::new(id, mode) }, &from[end + 21..]))
 }
 
-/// The directory of a commit.
+/// Returns the tree of a commit.
 pub(super) fn tree_of(objects: &Objects<'_>, commit: ObjectId) -> Result<ObjectId, Unreadable> {
     parse(&objects.read_as(commit, ObjectKind::Commit)?).map(|commit| commit.tree)
 }
 
-/// What a tag names.
+/// Returns the object that a tag points to.
 pub(super) fn tagged(content: &[u8]) -> Result<ObjectId, Unreadable> {
     field(content, b"object ").ok_or(DAMAGED)
 }

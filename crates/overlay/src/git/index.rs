@@ -1,4 +1,4 @@
-//! The index: what the next commit will have.
+//! The git index: the content of the next commit.
 
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use super::objects::{ObjectId, Unreadable};
 use super::pack::number;
 use super::trusted::File;
 
-/// Longer than the index of a repository with a million files.
+/// Maximum length; longer than the index of a repository with a million files.
 pub(super) const LONGEST: u64 = 256 << 20;
 
 /// A file in the index.
@@ -18,12 +18,12 @@ pub(super) struct Staged {
 
 const DAMAGED: Unreadable = Unreadable::Format("the index is damaged or of an unknown version");
 
-/// Every file in an index.
+/// Parses every file entry of an index.
 pub(super) fn parse(index: &[u8]) -> Result<Vec<Staged>, Unreadable> {
     entries(index).map(|(entries, _)| entries).ok_or(DAMAGED)
 }
 
-/// The tree that an index stands for, where git has written that down.
+/// Returns the tree that an index represents, if git has recorded it in the `TREE` extension.
 pub(super) fn tree(index: &[u8]) -> Option<ObjectId> {
     let (_, mut rest) = entries(index)?;
     while rest.len() > 20 + 8 {
@@ -37,15 +37,15 @@ pub(super) fn tree(index: &[u8]) -> Option<ObjectId> {
     None
 }
 
-/// The first entry is that of the top: an empty name, how many files, how many directories, its tree.
+/// Parses the first entry, that of the root: an empty name, the number of files and of directories, its tree.
 fn root(content: &[u8]) -> Option<ObjectId> {
     let content = content.strip_prefix(b"\0")?;
     let line = content.iter().position(|byte| *byte == b'\n')?;
-    // A count below zero says that something was changed since.
+    // A negative count marks the entry as invalid: something was changed since.
     (!content.starts_with(b"-")).then(|| ObjectId::from_bytes(content.get(line + 1..line + 21)?)).flatten()
 }
 
-/// The entries, and what follows them.
+/// Parses the entries; returns them and the data that follows.
 fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
     let (head, mut rest) = index.split_at_checked(12)?;
     let (version, count) = (number(&head[4..8]), number(&head[8..]));
@@ -67,7 +67,7 @@ fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
         }
         let end = after.iter().position(|byte| *byte == 0)?;
         name.extend(&after[..end]);
-        // The older forms fill up to eight bytes, with at least one that is zero.
+        // Versions before 4 pad to a multiple of eight bytes, with at least one zero byte.
         let length = fixed + end;
         rest = if version == 4 { &after[end + 1..] } else { rest.get((length + 8) / 8 * 8..)? };
         found.push(Staged { path: PathBuf::from(std::ffi::OsString::from_vec(name.clone())), file });
@@ -75,7 +75,7 @@ fn entries(index: &[u8]) -> Option<(Vec<Staged>, &[u8])> {
     Some((found, rest))
 }
 
-/// How many bytes of the name before are not in this one.
+/// Decodes the number of bytes that are removed from the end of the previous name.
 fn removed(from: &mut &[u8]) -> Option<usize> {
     let mut value = 0_usize;
     loop {
@@ -93,7 +93,7 @@ fn removed(from: &mut &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// An index of the second form with these files, each of one object.
+    /// Builds a version 2 index with these files, each with the same object.
     fn index(names: &[&str]) -> Vec<u8> {
         let mut bytes = b"DIRC\0\0\0\x02".to_vec();
         bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
@@ -126,7 +126,7 @@ mod tests {
             for value in [0, 1, 0x7f, 0xff] {
                 let mut bent = whole.clone();
                 bent[at] = value;
-                // It may be read or not.
+                // Parsing may succeed or fail.
                 drop(parse(&bent));
                 let _tree = tree(&bent);
             }

@@ -1,4 +1,4 @@
-//! The objects of a repository, read without git: what lies there was written by a command that is not trusted.
+//! The object database of a repository, read without git: its content was written by an untrusted command.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -13,12 +13,12 @@ use rustix::io::Errno;
 use super::pack::Pack;
 use crate::side::Side;
 
-/// The name of an object.
+/// Object ID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ObjectId(pub(crate) [u8; 20]);
 
 impl ObjectId {
-    /// Reads forty digits.
+    /// Parses forty hexadecimal digits.
     pub(crate) fn parse(text: &[u8]) -> Option<Self> {
         let digits = Some(text).filter(|text| text.len() == 40 && text.iter().all(u8::is_ascii_hexdigit))?;
         let mut id = [0; 20];
@@ -28,7 +28,7 @@ impl ObjectId {
         Some(Self(id))
     }
 
-    /// Reads twenty bytes.
+    /// Converts twenty bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
@@ -40,7 +40,7 @@ impl fmt::Display for ObjectId {
     }
 }
 
-/// Why a repository cannot be read.
+/// Reason why a repository cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("{0}")]
@@ -57,7 +57,7 @@ impl From<std::io::Error> for Unreadable {
     }
 }
 
-/// The kind of an object.
+/// Type of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectKind {
     Commit,
@@ -66,27 +66,28 @@ pub(crate) enum ObjectKind {
     Tag,
 }
 
-/// Longer than any commit or directory; a longer object is not read.
+/// Maximum length of an object that is read; longer than any commit or tree.
 pub(crate) const LONGEST: u64 = 16 << 20;
 
-/// More than the commits and directories of a session have.
+/// Maximum number of bytes read; more than the commits and trees of a session have.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Work to put objects together from differences, most of which git keeps as chains of some dozens.
+/// Maximum work to apply deltas, most of which git stores as chains of some dozens.
 const MOST_WORK: u64 = 4 << 30;
 
-/// More packs than a repository has that is taken care of, and how often one of them is asked for an object.
+/// Maximum number of packs, more than a maintained repository has, and of lookups in a pack.
 const MOST_PACKS: usize = 10_000;
 const MOST_QUESTIONS: u64 = 100_000_000;
-/// An index up to this length is kept in memory, as long as all together are not longer than that.
+/// Maximum length of an index that is kept in memory, and of all such indexes together.
 const SHORT_INDEX: u64 = 4 << 20;
 const MOST_INDEXES: u64 = 128 << 20;
-/// The others stay open: a process has no more than some hundred handles, and there are two sides.
+/// Maximum number of longer indexes, which stay open as files: a process can open only some hundred
+/// descriptors, and there are two sides.
 const MOST_OPEN: usize = 64;
 
 const TOO_MANY: Unreadable = Unreadable::Format("it has too many packs");
 
-/// How much may still be done.
+/// Amount of work that is left.
 pub(crate) struct Budget {
     left: Cell<u64>,
     over: &'static str,
@@ -97,7 +98,7 @@ impl Budget {
         Self { left: Cell::new(left), over }
     }
 
-    /// Takes something off.
+    /// Subtracts an amount; fails if less is left.
     pub(crate) fn charge(&self, amount: u64) -> Result<(), Unreadable> {
         let left = self.left.get().checked_sub(amount);
         self.left.set(left.ok_or(Unreadable::Format(self.over))?);
@@ -105,25 +106,25 @@ impl Budget {
     }
 }
 
-/// The pack that was read from last, by its place.
+/// The pack that was read last, with its position.
 type LastPack = Option<(usize, Rc<File>)>;
 
-/// The objects of one side of a repository.
+/// The object database of one side of a repository.
 pub(crate) struct Objects<'a> {
     side: Side<'a>,
     directory: PathBuf,
-    /// Packs, and where each is.
+    /// Packs, each with its path.
     packs: Vec<(PathBuf, Pack)>,
     last: RefCell<LastPack>,
-    /// Bytes of what is read.
+    /// Bytes of objects that may still be read.
     bytes: Budget,
-    /// Bytes of what is made to read it.
+    /// Bytes that may still be produced to read them.
     work: Budget,
     questions: Budget,
 }
 
 impl<'a> Objects<'a> {
-    /// Opens the objects of a repository.
+    /// Opens the object database of a repository.
     pub(crate) fn open(side: Side<'a>, repository: &Path) -> Result<Self, Unreadable> {
         let directory = repository.join("objects");
         let place = directory.join("pack");
@@ -164,7 +165,7 @@ impl<'a> Objects<'a> {
         })
     }
 
-    /// The place of the pack that has an object, and the offset there.
+    /// Returns the position of the pack that contains an object, and the offset in the pack.
     fn find(&self, id: ObjectId) -> Result<Option<(usize, u64)>, Unreadable> {
         self.questions.charge(self.packs.len() as u64)?;
         for (at, (_, pack)) in self.packs.iter().enumerate() {
@@ -175,7 +176,7 @@ impl<'a> Objects<'a> {
         Ok(None)
     }
 
-    /// Opens a pack, or takes the one that is open.
+    /// Opens a pack, or returns the one that is open.
     fn data(&self, at: usize) -> Result<Rc<File>, Unreadable> {
         let mut last = self.last.borrow_mut();
         if let Some((_, file)) = last.as_ref().filter(|(place, _)| *place == at) {
@@ -185,21 +186,21 @@ impl<'a> Objects<'a> {
         Ok(Rc::clone(&last.insert((at, Rc::new(file))).1))
     }
 
-    /// Whether the object is there.
+    /// Returns true if the object exists.
     pub(crate) fn has(&self, id: ObjectId) -> Result<bool, Unreadable> {
         Ok(self.find(id)?.is_some() || self.side.has(&self.loose(id))?)
     }
 
-    /// Reads an object, which must be there.
+    /// Reads an object, which must exist.
     pub(crate) fn read(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
-        // Git looks into packs first.
+        // Git searches packs first.
         match self.find(id)? {
             Some((at, offset)) => self.read_from(&self.packs[at].1, &*self.data(at)?, offset),
             None => self.read_loose(id),
         }
     }
 
-    /// Reads an object from a pack, which may be one that does not belong to these.
+    /// Reads an object from a pack, which need not be one of this database.
     pub(crate) fn read_from(
         &self,
         pack: &Pack,
@@ -209,20 +210,20 @@ impl<'a> Objects<'a> {
         self.counted(pack.read(data, offset, &self.work)?)
     }
 
-    /// Reads an object that lies by itself.
+    /// Reads a loose object.
     pub(crate) fn read_loose(&self, id: ObjectId) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
         let file = self.side.file(&self.loose(id))?;
         let file = file.ok_or_else(|| Unreadable::Missing(id.to_string()))?;
         self.counted(parse_loose(&inflate(file)?)?)
     }
 
-    /// A small file can stand for very much; what is read of a repository in all is bounded.
+    /// Charges an object to the budget: a small file can expand to a large object, so the total is bounded.
     fn counted(&self, object: (ObjectKind, Vec<u8>)) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
         self.bytes.charge(object.1.len() as u64)?;
         Ok(object)
     }
 
-    /// Reads an object of a kind.
+    /// Reads an object, and checks its type.
     pub(crate) fn read_as(&self, id: ObjectId, kind: ObjectKind) -> Result<Vec<u8>, Unreadable> {
         let (found, content) = self.read(id)?;
         if found == kind { Ok(content) } else { Err(Unreadable::Format("an object is of the wrong kind")) }
@@ -234,7 +235,7 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// Unpacks a compressed stream that is not longer than an object may be.
+/// Decompresses a zlib stream that is not longer than an object may be.
 pub(crate) fn inflate(from: impl std::io::Read) -> Result<Vec<u8>, Unreadable> {
     let mut content = Vec::new();
     ZlibDecoder::new(from).take(LONGEST + 1).read_to_end(&mut content)?;
@@ -244,7 +245,7 @@ pub(crate) fn inflate(from: impl std::io::Read) -> Result<Vec<u8>, Unreadable> {
     Ok(content)
 }
 
-/// `commit 123\0`, then the content.
+/// Parses a loose object: `commit 123\0`, then the content.
 fn parse_loose(object: &[u8]) -> Result<(ObjectKind, Vec<u8>), Unreadable> {
     let damaged = || Unreadable::Format("an object has no proper head");
     let end = object.iter().take(40).position(|byte| *byte == 0).ok_or_else(damaged)?;

@@ -1,4 +1,4 @@
-//! Packs: many objects in one file, most of them as differences from others.
+//! Packs: many objects in one file, most of them stored as deltas.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -6,17 +6,17 @@ use std::os::unix::fs::FileExt as _;
 
 use super::objects::{Budget, LONGEST, ObjectId, ObjectKind, Unreadable, inflate};
 
-/// Objects that are differences of differences; git itself makes chains of 50, and none longer than this.
+/// Maximum length of a delta chain. Git makes chains of 50 by default, and none longer than this.
 const LONGEST_CHAIN: usize = 4096;
 
-/// The index of a pack. The pack itself is opened when something is read from it.
+/// The index of a pack. The pack itself is opened when an object is read from it.
 pub(crate) struct Pack {
     index: Index,
-    /// How many objects begin with a byte up to each.
+    /// For each byte value, the number of objects whose ID starts with that byte or a lower one.
     fanout: Vec<u64>,
 }
 
-/// Where an index is read from.
+/// Source of the index data.
 enum Index {
     Memory(Vec<u8>),
     File(File),
@@ -37,25 +37,25 @@ impl Index {
     }
 }
 
-/// Where the tables of an index begin.
+/// Offset of the first table of an index.
 const NAMES: u64 = 8 + 256 * 4;
 
-/// An entry of a pack, before it is put together.
+/// An entry of a pack, before its delta is applied.
 enum Packed {
     Whole(ObjectKind, Vec<u8>),
-    /// A difference from the entry at an offset.
+    /// A delta against the entry at an offset.
     From(u64, Vec<u8>),
-    /// A difference from an object.
+    /// A delta against an object.
     FromObject(ObjectId, Vec<u8>),
 }
 
 impl Pack {
-    /// Opens a pack by its index, of which there is one version in use.
+    /// Opens a pack by its index. Only one index version is in use.
     pub(crate) fn open(index: File) -> Result<Self, Unreadable> {
         Self::new(Index::File(index))
     }
 
-    /// Opens a pack by its index, which is read whole.
+    /// Opens a pack by its index, and reads the whole index into memory.
     pub(crate) fn load(mut index: File) -> Result<Self, Unreadable> {
         let mut content = Vec::new();
         (&mut index).take(LONGEST).read_to_end(&mut content)?;
@@ -76,12 +76,12 @@ impl Pack {
         }
     }
 
-    /// How many objects it has.
+    /// Returns the number of objects.
     pub(crate) fn count(&self) -> u64 {
         self.fanout.last().copied().unwrap_or(0)
     }
 
-    /// Where an object is.
+    /// Returns the offset of an object in the pack.
     pub(crate) fn find(&self, id: ObjectId) -> Result<Option<u64>, Unreadable> {
         let first = usize::from(id.0[0]);
         let mut low = if first == 0 { 0 } else { self.fanout[first - 1] };
@@ -99,7 +99,7 @@ impl Pack {
         Ok(None)
     }
 
-    /// The object at a place in the index, and where it is.
+    /// Returns the object at a position in the index, and its offset in the pack.
     pub(crate) fn object(&self, at: u64) -> Result<(ObjectId, u64), Unreadable> {
         let mut name = [0; 20];
         self.index.read_exact_at(&mut name, NAMES + at * 20)?;
@@ -119,8 +119,9 @@ impl Pack {
         Ok(number(&long))
     }
 
-    /// Reads the object at an offset of the pack. What it is a difference from is in the same pack: git leaves none on disk that is
-    /// not whole. Everything that is made on the way is charged: a few bytes can stand for a long object.
+    /// Reads the object at an offset of the pack. The base of a delta is in the same pack: git stores no thin
+    /// pack on disk. All intermediate data is charged to the budget: a few bytes can expand to a large
+    /// object.
     pub(crate) fn read(
         &self,
         pack: &File,
@@ -177,7 +178,7 @@ fn entry(pack: &File, offset: u64) -> Result<Packed, Unreadable> {
     }
 }
 
-/// A file from an offset on.
+/// Reader of a file from an offset on.
 struct At<'a> {
     file: &'a File,
     offset: u64,
@@ -197,7 +198,7 @@ fn next(from: &mut impl Read) -> Result<u8, Unreadable> {
     Ok(byte[0])
 }
 
-/// A number of bytes backwards, seven bits at a time, where each further byte counts one more.
+/// Reads a backward offset: seven bits per byte, where each further byte adds one.
 fn distance(from: &mut impl Read) -> Result<u64, Unreadable> {
     let mut byte = next(from)?;
     let mut value = u64::from(byte & 0x7f);
@@ -209,12 +210,12 @@ fn distance(from: &mut impl Read) -> Result<u64, Unreadable> {
     Ok(value)
 }
 
-/// An unsigned number, its highest byte first.
+/// Decodes an unsigned big-endian number.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// Applies a difference: pieces that are copied from the base, and pieces that it brings along.
+/// Applies a delta: chunks copied from the base, and chunks that the delta contains.
 fn patched(base: &[u8], difference: &[u8]) -> Result<Vec<u8>, Unreadable> {
     let damaged = || Unreadable::Format("a difference in a pack is damaged");
     let mut from = difference;

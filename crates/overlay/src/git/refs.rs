@@ -1,4 +1,5 @@
-//! Branches, tags and heads. Their names are bytes: git takes any, and so does a command that wants one not to be seen.
+//! Branches, tags and heads. Their names are bytes: git accepts any, so a command can choose one that is hard
+//! to see.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -11,26 +12,26 @@ use crate::side::Side;
 
 const LONGEST: u64 = 4096;
 const LONGEST_LIST: u64 = 64 << 20;
-/// More references than a repository has that is in use.
+/// Maximum number of references; more than a repository in use has.
 const MOST_REFS: usize = 1_000_000;
 const DEEPEST: usize = 100;
-/// Git follows five.
+/// Maximum number of symbolic references followed. Git follows five.
 const MOST_STEPS: usize = 5;
 
-/// What differs in where a repository leads.
+/// Differences in the references of a repository.
 pub(super) struct Leads {
     pub(super) refs: Vec<Lead>,
-    /// Objects that are named elsewhere: older stashes, what was fetched last.
+    /// Objects that are named elsewhere: older stashes, the last fetch.
     pub(super) others: Vec<ObjectId>,
 }
 
-/// A reference that differs, and the objects that it leads to now.
+/// A reference that differs, and the objects that it points to now.
 pub(super) struct Lead {
     pub(super) told: RefChange,
     pub(super) tips: Vec<ObjectId>,
 }
 
-/// What a reference says.
+/// Content of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Target {
     /// Objects: one, or those of a merge of several.
@@ -50,7 +51,7 @@ impl Target {
 
 type Packed = BTreeMap<PathBuf, ObjectId>;
 
-/// The references that differ, by what has changed in a repository.
+/// Returns the references that differ, given the changed paths in a repository.
 pub(super) fn changed(
     sides: &Sides<'_>,
     repository: &Path,
@@ -87,7 +88,7 @@ pub(super) fn changed(
     Ok(Leads { refs, others })
 }
 
-/// Every object that a reference of a repository names, and every stash. What cannot be read names none.
+/// Returns every object that a reference of a repository or a stash names. Unreadable references name none.
 pub(super) fn roots(side: Side<'_>, repository: &Path) -> Result<BTreeSet<ObjectId>, Unreadable> {
     let mut roots: BTreeSet<_> = packed(side, repository)?.into_values().collect();
     roots.extend(stashes(side, &repository.join("logs/refs/stash"))?);
@@ -110,7 +111,7 @@ pub(super) fn roots(side: Side<'_>, repository: &Path) -> Result<BTreeSet<Object
     Ok(roots)
 }
 
-/// The object that a reference leads to in the end.
+/// Resolves a reference to an object.
 pub(super) fn resolve(
     side: Side<'_>,
     repository: &Path,
@@ -148,7 +149,8 @@ fn target(
     Ok(loose(side, repository, name)?.or_else(packed))
 }
 
-/// `refs/…`, and the heads of the repository and of its working trees: `HEAD`, `MERGE_HEAD`, `ORIG_HEAD`.
+/// Returns true for `refs/…`, and for the heads of the repository and its working trees: `HEAD`,
+/// `MERGE_HEAD`, `ORIG_HEAD`.
 fn is_ref(path: &Path) -> bool {
     let is_head = |name: &OsStr| name.as_encoded_bytes().ends_with(b"HEAD") && name != "FETCH_HEAD";
     let parts: Vec<_> = path.iter().collect();
@@ -163,7 +165,7 @@ fn is_ref(path: &Path) -> bool {
     }
 }
 
-/// `worktrees/name`.
+/// Returns true for `worktrees/name`.
 fn is_above_refs(path: &Path) -> bool {
     path.starts_with("worktrees") && path.components().count() == 2
 }
@@ -186,7 +188,8 @@ fn parse(content: &[u8]) -> Result<Target, Unreadable> {
     let line = lines.next().unwrap_or_default().trim_ascii();
     if let Some(other) = line.strip_prefix(b"ref:") {
         let other = Path::new(OsStr::from_bytes(other.trim_ascii()));
-        // Git writes no others, and reads the others in places of which each working tree has its own.
+        // Git writes only targets below `refs`; it looks up others in directories that each working tree has
+        // for itself.
         let sound = other.starts_with("refs").then(|| Target::Reference(other.to_owned()));
         return sound.ok_or(Unreadable::Format("a reference leads to something else than a reference"));
     }
@@ -194,7 +197,7 @@ fn parse(content: &[u8]) -> Result<Target, Unreadable> {
     Ok(Target::Objects(id, lines.filter_map(first_id).collect()))
 }
 
-/// The name that a line begins with. Git does not look at what follows it.
+/// Parses the object ID at the start of a line. Git ignores the rest of the line.
 fn first_id(line: &[u8]) -> Option<ObjectId> {
     line.split(u8::is_ascii_whitespace).next().and_then(ObjectId::parse)
 }
@@ -211,7 +214,7 @@ fn packed(side: Side<'_>, repository: &Path) -> Result<Packed, Unreadable> {
     lines.filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^")).map(entry).collect()
 }
 
-/// The objects that a log of stashes names: what was there before and after each step.
+/// Returns the objects that the reflog of stashes names: those before and after each entry.
 fn stashes(side: Side<'_>, log: &Path) -> Result<Vec<ObjectId>, Unreadable> {
     let damaged = || Unreadable::Format("the log of stashes is damaged");
     let mut found = Vec::new();

@@ -1,7 +1,7 @@
-//! Commits that references outside lead to, and the files in them.
+//! Commits that are reachable from references outside, and the files in them.
 //!
-//! **Invariant.** An object that merely exists is not trusted. An overlay that brings objects and no reference to them is applied
-//! without a question; what the next one builds upon them is new.
+//! **Invariant.** An object is not trusted because it exists. An overlay that adds objects and no reference
+//! to them is applied without confirmation; commits that a later overlay builds on them are new.
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use super::history::{self, Parsed};
 use super::objects::{ObjectId, ObjectKind, Objects, Unreadable};
 
-/// More commits than a history has in which a commit is looked for.
+/// Maximum number of commits that are searched; more than a history has.
 const MOST_COMMITS: usize = 300_000;
-/// Directories that are read to find earlier contents of files.
+/// Maximum number of trees that are read to find earlier content of files.
 const MOST_TREES: usize = 200_000;
-/// Tags of tags.
+/// Maximum depth of tags that point to tags.
 const MOST_TAGS: usize = 10;
 
-/// A file of a commit or of the index: its content and what it is.
+/// A file of a commit or of the index: its content and its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct File {
     pub(super) id: ObjectId,
@@ -27,7 +27,7 @@ pub(super) struct File {
 const EXECUTABLE: u32 = 0o100;
 
 impl File {
-    /// A file by its mode in a commit, of which git knows the kind and one bit.
+    /// Creates a file from its mode in a commit. Git uses only the file type and the executable bit of it.
     pub(super) fn new(id: ObjectId, mode: u32) -> Self {
         Self { id, mode: mode & (0o170_000 | EXECUTABLE) }
     }
@@ -37,18 +37,18 @@ impl File {
     }
 }
 
-/// The history of a repository as it is outside.
+/// The history of a repository outside.
 pub(super) struct Trusted<'a> {
     objects: &'a Objects<'a>,
     roots: BTreeSet<ObjectId>,
-    /// What stands in the index outside.
+    /// Files in the index outside.
     staged: HashSet<(PathBuf, File)>,
     walk: Option<Walk>,
     paths: HashMap<PathBuf, PathHistory>,
     trees_left: usize,
 }
 
-/// Commits, the newest first.
+/// A walk over commits, newest first.
 #[derive(Default)]
 struct Walk {
     todo: BinaryHeap<(i64, ObjectId, ObjectId, Vec<ObjectId>)>,
@@ -56,12 +56,12 @@ struct Walk {
     trees: Vec<ObjectId>,
 }
 
-/// The files that were at one path.
+/// The files that commits have at one path.
 #[derive(Default)]
 struct PathHistory {
-    /// How many commits were looked at.
+    /// Number of commits that were examined.
     next: usize,
-    /// Directories that were looked at, by their depth.
+    /// Trees that were examined, with their depth.
     seen: HashSet<(usize, ObjectId)>,
     files: HashSet<File>,
 }
@@ -75,12 +75,12 @@ impl<'a> Trusted<'a> {
         Self { objects, roots, staged, walk: None, paths: HashMap::new(), trees_left: MOST_TREES }
     }
 
-    /// Whether references outside lead to a commit or a tag.
+    /// Returns true if a commit or a tag is reachable from references outside.
     pub(super) fn reaches(&mut self, id: ObjectId) -> Result<bool, Unreadable> {
         if !self.objects.has(id)? {
             return Ok(false);
         }
-        // Most new commits build upon the end of a branch, and need no walk.
+        // Most new commits have the tip of a branch as parent, and need no walk.
         if self.roots.contains(&id) && self.is_history(id)? {
             return Ok(true);
         }
@@ -94,7 +94,8 @@ impl<'a> Trusted<'a> {
         }
     }
 
-    /// Whether a commit that references outside lead to has a file at a path, or the index outside has it.
+    /// Returns true if the index outside, or a commit reachable from references outside, has a file at a
+    /// path.
     pub(super) fn had(&mut self, path: &Path, file: File) -> Result<bool, Unreadable> {
         if !self.objects.has(file.id)? {
             return Ok(false);
@@ -131,7 +132,7 @@ impl<'a> Trusted<'a> {
         Ok(matches!(self.objects.read(id)?.0, ObjectKind::Commit | ObjectKind::Tag))
     }
 
-    /// The walk, begun at all references.
+    /// Returns the walk; starts it at all references if there is none.
     fn walk(&mut self) -> Result<&mut Walk, Unreadable> {
         let walk = if let Some(walk) = self.walk.take() {
             walk
@@ -143,7 +144,7 @@ impl<'a> Trusted<'a> {
         Ok(self.walk.insert(walk))
     }
 
-    /// Looks at the next commit. `false`: there is none.
+    /// Visits the next commit. Returns `false` if there is none.
     fn advance(&mut self) -> Result<bool, Unreadable> {
         let objects = self.objects;
         let walk = self.walk()?;
@@ -158,7 +159,8 @@ impl<'a> Trusted<'a> {
 }
 
 impl Walk {
-    /// Adds a commit, or the one that a tag names. What is missing, as in a shallow clone, is not trusted.
+    /// Adds a commit, or the one that a tag points to. A missing object, as in a shallow clone, is not
+    /// trusted.
     fn push(&mut self, objects: &Objects<'_>, mut id: ObjectId) -> Result<(), Unreadable> {
         for _ in 0..MOST_TAGS {
             if self.reached.contains(&id) {
@@ -187,7 +189,7 @@ impl Walk {
 }
 
 impl PathHistory {
-    /// Finds the file that a commit has at the path.
+    /// Records the file that a commit has at the path.
     fn look(
         &mut self,
         objects: &Objects<'_>,
