@@ -5,7 +5,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use config::Settings;
-use policy::{Certainty, Decision, Finding, Invocation, Request, Span, ToolName, Trace, Want, Word};
+use policy::{
+    Arguments, Certainty, Decision, Execution, Finding, Invocation, Request, Span, ToolName, Trace, Want,
+    Word,
+};
 use shell::Dialect;
 
 /// A command as somebody gave it.
@@ -70,13 +73,20 @@ pub(crate) fn surroundings<'a>(
 }
 
 /// Decides about a command.
-pub(crate) fn decide(settings: &Settings, invocation: &Invocation) -> Decision {
-    settings.decide(&Request { tool: &ToolName::exec(), want: Want::Exec(invocation) })
+pub(crate) fn decide(settings: &Settings, line: &Line, invocation: &Invocation) -> Decision {
+    asked(line, invocation, |request| settings.decide(request))
 }
 
 /// Decides about a command, and says what every link answered.
-pub(crate) fn explain(settings: &Settings, invocation: &Invocation) -> Trace {
-    settings.explain(&Request { tool: &ToolName::exec(), want: Want::Exec(invocation) })
+pub(crate) fn explain(settings: &Settings, line: &Line, invocation: &Invocation) -> Trace {
+    asked(line, invocation, |request| settings.explain(request))
+}
+
+/// A command is what the tool `exec` would be called with.
+fn asked<T>(line: &Line, invocation: &Invocation, ask: impl FnOnce(&Request<'_>) -> T) -> T {
+    let arguments = Arguments::command(String::from_utf8_lossy(line.text()));
+    let want = Want::Exec(Execution { invocation, arguments: &arguments });
+    ask(&Request { tool: &ToolName::exec(), want })
 }
 
 /// The finding that a decision rests on.

@@ -264,7 +264,7 @@ fn has_moved(failure: &Failure) -> bool {
 fn unnamed(origin: &Origin, args: &RunArgs, notes: &mut Vec<String>) -> Vec<String> {
     let line = Line::words(&args.command);
     let place = command::surroundings(Dialect::ALL, &origin.around.cwd, Some(&origin.home), None);
-    let decision = command::decide(&origin.policy, &line.read(&place));
+    let decision = command::decide(&origin.policy, &line, &line.read(&place));
     let by_default = matches!(&decision, Decision::Ask(reason) if reason.code == Code::CommandDefault);
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     let words: Option<Vec<_>> = args.command.iter().map(|word| word.to_str()).collect();

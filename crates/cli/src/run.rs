@@ -194,7 +194,7 @@ fn allowed(
 ) -> Result<String, Failure> {
     let line = Line::words(&args.command);
     let invocation = decide::answered(line.read(place), &policy.findings);
-    let decision = decide::typed(command::decide(policy, &invocation));
+    let decision = decide::typed(command::decide(policy, &line, &invocation));
     let typed = String::from_utf8_lossy(line.text()).into_owned();
     journal.decided(&decision, &typed)?;
     decide::refusal(&decision, &line, &invocation).map_or(Ok(typed), Err)

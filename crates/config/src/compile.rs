@@ -7,9 +7,9 @@ use std::sync::Arc;
 use policy::finding::Mode;
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in_roots, outside};
 use policy::{
-    Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, FilesDefault, Findings, Floor,
-    HostPattern, Kind, Kinds, Link, PathPattern, Pattern, ProtectedNames, Reason, Request, Rule, RuleRef,
-    RuleSet, Subject, ToolSet, Want, not_public, tool_pattern, unprovable,
+    Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, Execution, FilesDefault,
+    Findings, Floor, HostPattern, Kind, Kinds, Link, PathPattern, Pattern, ProtectedNames, Reason, Request,
+    Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public, tool_pattern, unprovable,
 };
 
 use crate::file::project_file;
@@ -93,7 +93,7 @@ fn command_links(chain: Chain, table: &Table, mode: Mode, wide: &Arc<RuleSet>, a
         Effect::Allow | Effect::Ask => chain,
     };
     chain.otherwise(Link::new("commands default", move |request| {
-        let Want::Exec(invocation) = request.want else { return None };
+        let Want::Exec(Execution { invocation, .. }) = request.want else { return None };
         let uncertain = effect == Effect::Allow && !invocation.is_certain();
         Some(if uncertain { (Effect::Ask, unprovable()) } else { (effect, reason.clone()) })
     }))
@@ -171,8 +171,13 @@ fn tool_link(table: &Table, tools: ToolSet) -> impl Fn(&Request<'_>) -> Answer +
         Some(inner.map_or_else(|| node.place(), |(_, node)| node.place()))
     };
     move |request| {
-        let Want::Call(_) = request.want else { return None };
+        let is_command = matches!(request.want, Want::Exec(_));
+        if !is_command && !matches!(request.want, Want::Call(_)) {
+            return None;
+        }
         let answer = match tools.judge(request.tool) {
+            // Whether the command may run is for others to say.
+            Ok(()) if is_command => return None,
             Ok(()) => (
                 Effect::Allow,
                 Reason::new(Code::ToolGranted, "the tool is in the agent's tool set")

@@ -232,7 +232,7 @@ fn samples(settings: &Settings, rule: &Rule) -> Vec<Sample> {
 fn fits(settings: &Settings, rule: &Rule, sample: &Sample) -> bool {
     let request = sample.request();
     match (&rule.subject, request.want) {
-        (Subject::Command(_), policy::Want::Exec(invocation)) => rule.matches_invocation(invocation),
+        (Subject::Command(_), policy::Want::Exec(execution)) => rule.matches_invocation(execution.invocation),
         _ => settings.rules.matching(&request).iter().any(|found| found.id == rule.id),
     }
 }

@@ -1,8 +1,8 @@
 //! Requests by example: one a line, for tests, comparisons and lint.
 
 use policy::{
-    Arguments, Endpoint, Invocation, Kind, Location, Pattern, Request, Rule, Shown, Subject, ToolName, Want,
-    lexical, tool_names,
+    Arguments, Endpoint, Execution, Invocation, Kind, Location, Pattern, Request, Rule, Shown, Subject,
+    ToolName, Want, lexical, tool_names,
 };
 
 use crate::line::read;
@@ -61,7 +61,7 @@ pub(crate) fn fitting_tool(pattern: &Pattern) -> Option<ToolName> {
 enum Object {
     Read(Location),
     Write(Location),
-    Exec(Invocation),
+    Exec(Invocation, Arguments),
     Connect(Endpoint),
     Call(Arguments),
     Load(Location),
@@ -77,11 +77,11 @@ impl Sample {
             "write" => Ok(Self::file("write", Object::Write(location(object, places)?))),
             "load" => Ok(Self::file("read", Object::Load(location(object, places)?))),
             "connect" => Endpoint::parse(object, 443).map(Self::connect).map_err(|error| error.to_string()),
-            "call" => Self::call(object),
+            "call" => Self::call(object, places),
             // What stands at the end of a command line is part of it: a blank that is none is not taken away.
             "exec" => {
                 let line = written.trim_matches([' ', '\t', '\n', '\r']);
-                Ok(Self::exec(read(line, places)))
+                Ok(Self::exec(ToolName::exec(), Arguments::command(line), line, places))
             }
             kind => Err(format!("`{}` is not read, write, load, connect, call or exec", Shown::text(kind))),
         }
@@ -95,17 +95,21 @@ impl Sample {
         Self { tool: known_tool("web_fetch"), object: Object::Connect(endpoint) }
     }
 
-    fn exec(invocation: Invocation) -> Self {
-        Self { tool: known_tool("exec"), object: Object::Exec(invocation) }
+    fn exec(tool: ToolName, arguments: Arguments, line: &str, places: &Places) -> Self {
+        Self { tool, object: Object::Exec(read(line, places), arguments) }
     }
 
-    fn call(text: &str) -> Result<Self, String> {
+    fn call(text: &str, places: &Places) -> Result<Self, String> {
         let mut words = text.split_whitespace();
         let tool = ToolName::parse(words.next().unwrap_or_default()).map_err(|error| error.to_string())?;
         let pair = |word: &str| word.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
         let pairs: Option<Vec<_>> = words.map(pair).collect();
         let arguments = Arguments::new(pairs.ok_or("arguments are written NAME=VALUE")?);
-        Ok(Self { tool, object: Object::Call(arguments) })
+        // A call that runs a command line is judged by what the line would start.
+        match arguments.line(&tool).map(str::to_owned) {
+            Some(line) => Ok(Self::exec(tool, arguments, &line, places)),
+            None => Ok(Self { tool, object: Object::Call(arguments) }),
+        }
     }
 
     /// The same request through a tool that a rule is about.
@@ -124,7 +128,7 @@ impl Sample {
             Object::Read(location) => Want::Read(location),
             Object::Write(location) => Want::Write(location),
             Object::Load(location) => Want::Load(location),
-            Object::Exec(invocation) => Want::Exec(invocation),
+            Object::Exec(invocation, arguments) => Want::Exec(Execution { invocation, arguments }),
             Object::Connect(endpoint) => Want::Connect(endpoint),
             Object::Call(arguments) => Want::Call(arguments),
         };

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use config::{Places, Sample, Scope, Settings, Source, from_sources};
 use policy::{
-    Argv, Code, Direction, Effect, Finding, Invocation, Program, Redirect, Request, Span, ToolName, Want,
-    Word,
+    Arguments, Argv, Code, Direction, Effect, Execution, Finding, Invocation, Program, Redirect, Request,
+    Span, ToolName, Want, Word,
 };
 use serde_json::Value;
 
@@ -53,7 +53,10 @@ fn program(text: &str) -> Program {
 
 fn decide(settings: &Settings, line: &str, findings: &[Code]) -> (Effect, Code) {
     let (tool, invocation) = (ToolName::parse("exec").unwrap(), invocation(line, findings));
-    let decision = settings.decide(&Request { tool: &tool, want: Want::Exec(&invocation) });
+    let decision = settings.decide(&Request {
+        tool: &tool,
+        want: Want::Exec(Execution { invocation: &invocation, arguments: Arguments::NONE }),
+    });
     (decision.effect(), decision.reason().code)
 }
 

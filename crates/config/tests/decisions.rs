@@ -170,10 +170,16 @@ fn diff_shows_which_requests_change() {
         .iter()
         .map(|c| format!("{} {}->{}", c.line, c.before.effect().word(), c.after.effect().word()))
         .collect();
-    assert_eq!(
-        lines,
-        ["call exec allow->deny", "connect a.com:443 allow->ask", "connect b.com:443 ask->allow"]
-    );
+    let expected = [
+        "call exec allow->deny",
+        "connect a.com:443 allow->ask",
+        "connect b.com:443 ask->allow",
+        "exec curl https://example.com allow->deny",
+        "exec git push --force ask->deny",
+        "exec git status allow->deny",
+        "exec rm -rf build allow->deny",
+    ];
+    assert_eq!(lines, expected);
 }
 
 /// Every block of TOML in the guides is a policy.

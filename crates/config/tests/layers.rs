@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use config::{Places, Problems, Sample, Scope, Settings, Source, from_sources};
-use policy::{Argv, Code, Effect, Finding, Invocation, Program, Request, Span, ToolName, Want, Word};
+use policy::{
+    Arguments, Argv, Code, Effect, Execution, Finding, Invocation, Program, Request, Span, ToolName, Want,
+    Word,
+};
 use proptest::prelude::*;
 
 fn places() -> Places {
@@ -429,7 +432,12 @@ fn decide_line(settings: &Settings, programs: &[&str], findings: &[Code]) -> Eff
         findings: findings.iter().map(finding).collect(),
     };
     let tool = ToolName::parse("exec").unwrap();
-    settings.decide(&Request { tool: &tool, want: Want::Exec(&invocation) }).effect()
+    settings
+        .decide(&Request {
+            tool: &tool,
+            want: Want::Exec(Execution { invocation: &invocation, arguments: Arguments::NONE }),
+        })
+        .effect()
 }
 
 /// Fragments that share a table cannot stand in one file; such files are not TOML and are left out.

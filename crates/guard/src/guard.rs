@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use audit::By;
 use policy::{
-    Arguments, Chain, Code, Decision, Endpoint, Invocation, Kind, Location, NameTaken, Policy, Position,
+    Arguments, Chain, Code, Decision, Endpoint, Execution, Kind, Location, NameTaken, Policy, Position,
     Reason, Remembered, Request, RequestKey, Shown, ToolName, Trace, Want,
 };
 
@@ -41,7 +41,7 @@ pub enum Access<'a> {
     /// `fs.write` of the name itself: remove or move it. A link is removed, not what it leads to.
     Remove(&'a Path),
     /// `command.execute`: start the programs of a command line.
-    Execute(&'a str, &'a Invocation),
+    Execute(&'a str, Execution<'a>),
     /// `net.connect`: open a connection.
     Connect(&'a Endpoint),
     /// `tool.call`: call the tool itself.
@@ -83,7 +83,7 @@ impl Guard {
             Access::Read(path) => self.read(path, abort).map(Grant::Read),
             Access::Write(path) => self.write(path, abort).map(Grant::Write),
             Access::Remove(path) => self.remove(path, abort).map(Grant::Remove),
-            Access::Execute(line, invocation) => self.execute(line, invocation, abort).map(Grant::Permit),
+            Access::Execute(line, execution) => self.execute(line, execution, abort).map(Grant::Permit),
             Access::Connect(endpoint) => self.connect(endpoint, abort).map(Grant::Permit),
             Access::Call(arguments) => self.call(arguments, abort).map(Grant::Permit),
         }
@@ -131,8 +131,8 @@ impl Guard {
     }
 
     /// Permits a command line. It says nothing about where it runs.
-    pub fn execute(&self, line: &str, invocation: &Invocation, abort: &Abort) -> Result<Permit, Refusal> {
-        self.approve(Want::Exec(invocation), line, abort)
+    pub fn execute(&self, line: &str, execution: Execution<'_>, abort: &Abort) -> Result<Permit, Refusal> {
+        self.approve(Want::Exec(execution), line, abort)
     }
 
     /// Permits a connection.
@@ -152,7 +152,7 @@ impl Guard {
             Access::Read(path) => (path, Last::Follow, false),
             Access::Write(path) => (path, Last::Follow, true),
             Access::Remove(path) => (path, Last::Keep, true),
-            Access::Execute(_, invocation) => return self.allows(Want::Exec(invocation)),
+            Access::Execute(_, execution) => return self.allows(Want::Exec(execution)),
             Access::Connect(endpoint) => return self.allows(Want::Connect(endpoint)),
             Access::Call(arguments) => return self.allows(Want::Call(arguments)),
         };

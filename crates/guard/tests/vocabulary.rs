@@ -370,8 +370,9 @@ fn commands_connections_and_calls_have_words_of_their_own() {
     let invocation = Invocation { programs: vec![Program::alone(argv, None)], findings: vec![] };
     let endpoint = Endpoint::parse("example.com", 443).unwrap();
     let arguments = policy::Arguments::default();
+    let execution = policy::Execution { invocation: &invocation, arguments: &arguments };
     let rows = [
-        (Access::Execute("ls", &invocation), "execute-denied"),
+        (Access::Execute("ls", execution), "execute-denied"),
         (Access::Connect(&endpoint), "connect-denied"),
         (Access::Call(&arguments), "call-denied"),
     ];

@@ -8,9 +8,9 @@ use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use policy::{
-    Act, Answers, Argv, Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Endpoint, Findings,
-    Ground, HostPattern, Invocation, Kinds, Link, Location, PathPattern, Program, Protected, Reason, Request,
-    Rule, RuleSet, Subject, ToolName, Want, Word, finding, floor,
+    Act, Answers, Arguments, Argv, Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Endpoint,
+    Execution, Findings, Ground, HostPattern, Invocation, Kinds, Link, Location, PathPattern, Program,
+    Protected, Reason, Request, Rule, RuleSet, Subject, ToolName, Want, Word, finding, floor,
 };
 
 const RULES: usize = 1_000;
@@ -158,7 +158,10 @@ fn commands(criterion: &mut Criterion) {
     ];
     for (name, line) in rows {
         let invocation = invocation(line);
-        let request = Request { tool: &tool, want: Want::Exec(&invocation) };
+        let request = Request {
+            tool: &tool,
+            want: Want::Exec(Execution { invocation: &invocation, arguments: Arguments::NONE }),
+        };
         criterion.bench_function(&format!("command {name} against 100 rules"), |bench| {
             bench.iter(|| black_box(chain.decide(black_box(&request), &Answers::none())));
         });

@@ -82,7 +82,7 @@ impl RequestKey {
             Want::Read(location) | Want::Write(location) | Want::Load(location) => {
                 location.path().as_os_str().as_encoded_bytes().to_vec()
             }
-            Want::Exec(invocation) => format!("{invocation:?}").into_bytes(),
+            Want::Exec(execution) => format!("{execution:?}").into_bytes(),
             Want::Connect(endpoint) => endpoint.to_string().into_bytes(),
             Want::Call(arguments) => format!("{:?}", arguments.pairs()).into_bytes(),
         };

@@ -94,7 +94,7 @@ impl Policy for Findings {
 }
 
 fn findings<'a>(request: &Request<'a>) -> &'a [Finding] {
-    if let Want::Exec(invocation) = request.want { &invocation.findings } else { &[] }
+    if let Want::Exec(execution) = request.want { &execution.invocation.findings } else { &[] }
 }
 
 fn reason(finding: &Finding, rule: Option<RuleRef>) -> Reason {
@@ -108,7 +108,7 @@ fn reason(finding: &Finding, rule: Option<RuleRef>) -> Reason {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Invocation, Span, ToolName};
+    use crate::{Arguments, Execution, Invocation, Span, ToolName};
 
     fn invocation(codes: &[Code]) -> Invocation {
         let finding = |code: &Code| Finding::new(*code, Span::default(), code.id()).remedy("otherwise");
@@ -144,7 +144,10 @@ mod tests {
         let tool = ToolName::parse("exec").unwrap();
         for (codes, mode, own, expected) in rows {
             let invocation = invocation(codes);
-            let request = Request { tool: &tool, want: Want::Exec(&invocation) };
+            let request = Request {
+                tool: &tool,
+                want: Want::Exec(Execution { invocation: &invocation, arguments: Arguments::NONE }),
+            };
             let link = own
                 .iter()
                 .fold(Findings::new(mode, None), |link, (code, effect)| link.with(*code, *effect, None));
@@ -158,7 +161,10 @@ mod tests {
         let tool = ToolName::parse("exec").unwrap();
         for code in Code::ALL.iter().copied().filter(|code| is_finding(*code)) {
             let invocation = invocation(&[Code::Brace, code]);
-            let request = Request { tool: &tool, want: Want::Exec(&invocation) };
+            let request = Request {
+                tool: &tool,
+                want: Want::Exec(Execution { invocation: &invocation, arguments: Arguments::NONE }),
+            };
             let found = Destructive.forbid(&request);
             assert_eq!(found.as_ref().map(|reason| reason.code), is_floor(code).then_some(code));
             assert!(found.is_none_or(|reason| reason.remedy.is_some()));

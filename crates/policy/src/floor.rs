@@ -13,7 +13,7 @@ use crate::glob::GlobError;
 use crate::location::{Location, Pair};
 use crate::operand::{File, Strangers, files};
 use crate::path_index::{Case, PathIndex, PathPattern, Reach};
-use crate::request::{Kind, Request, Want};
+use crate::request::{Execution, Kind, Request, Want};
 
 /// The border of the workspace, for a policy that lets nothing cross it.
 #[derive(Debug)]
@@ -229,7 +229,7 @@ impl Floor for Forbidden {
 
     fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
         let first = match (request.want, &self.workspace) {
-            (Want::Exec(invocation), Some(workspace)) => {
+            (Want::Exec(Execution { invocation, .. }), Some(workspace)) => {
                 files(invocation, workspace, &[Kind::Read, Kind::Write], Strangers::Ignored, |_, file| {
                     self.first_of(file.pair())
                 })
@@ -281,7 +281,7 @@ impl Floor for OwnFile {
         let is_own = |name: &[u8]| name.eq_ignore_ascii_case(own);
         let hit = match request.want {
             Want::Write(location) => location.names().any(is_own),
-            Want::Exec(invocation) => {
+            Want::Exec(Execution { invocation, .. }) => {
                 let workspace = self.0.parent().unwrap_or(Path::new("/"));
                 let own = |_, file: &File| file.names().any(is_own).then_some(());
                 files(invocation, workspace, &[Kind::Write], Strangers::Ignored, own).is_some()

@@ -71,7 +71,7 @@ pub use protected::{
     Act, Beside, Ground, Protected, ProtectedName, ProtectedNames, Ruling, Standing, Surroundings, Tier,
     UNFINISHED, UNFINISHED_DEPTH, Verdict, is_repository,
 };
-pub use request::{Arguments, Kind, Request, Want};
+pub use request::{Arguments, Execution, Kind, Request, Want};
 pub use rule::{Kinds, Rule, Subject};
 pub use rules::{CommandFiles, RuleSet, unprovable};
 pub use shown::{Shown, misleads};

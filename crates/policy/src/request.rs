@@ -23,7 +23,7 @@ pub enum Want<'a> {
     /// Create, change, rename or delete a file.
     Write(&'a Location),
     /// Start the programs of a command line.
-    Exec(&'a Invocation),
+    Exec(Execution<'a>),
     /// Open a connection.
     Connect(&'a Endpoint),
     /// Call the tool itself.
@@ -32,20 +32,45 @@ pub enum Want<'a> {
     Load(&'a Location),
 }
 
+/// A command line that is to be run: rules on its programs and rules on the arguments of the call see the same request,
+/// whoever makes it.
+#[derive(Debug, Clone, Copy)]
+pub struct Execution<'a> {
+    /// What the line would start.
+    pub invocation: &'a Invocation,
+    /// The arguments of the call that runs it; `command` is the line itself.
+    pub arguments: &'a Arguments,
+}
+
 /// The arguments of a tool call: names and values as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arguments(Vec<(String, String)>);
 
 impl Arguments {
+    /// No arguments at all.
+    pub const NONE: &'static Self = &Self(Vec::new());
+
     /// Collects named values; the value of a repeated name is judged each time.
     #[must_use]
     pub fn new(pairs: Vec<(String, String)>) -> Self {
         Self(pairs)
     }
 
+    /// The arguments of a call that has nothing but a command line.
+    #[must_use]
+    pub fn command(line: impl Into<String>) -> Self {
+        Self(vec![("command".to_owned(), line.into())])
+    }
+
     /// Every value given under a name.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The command line that a call of this tool would run, if it runs one.
+    #[must_use]
+    pub fn line(&self, tool: &ToolName) -> Option<&str> {
+        (*tool == ToolName::exec()).then(|| self.values("command").next()).flatten()
     }
 
     pub(crate) fn pairs(&self) -> &[(String, String)] {
@@ -96,6 +121,15 @@ impl<'a> Want<'a> {
             Self::Connect(_) => Kind::Connect,
             Self::Call(_) => Kind::Call,
             Self::Load(_) => Kind::Load,
+        }
+    }
+
+    /// The arguments of the call, if this is about one.
+    #[must_use]
+    pub fn arguments(self) -> Option<&'a Arguments> {
+        match self {
+            Self::Call(arguments) | Self::Exec(Execution { arguments, .. }) => Some(arguments),
+            Self::Read(_) | Self::Write(_) | Self::Load(_) | Self::Connect(_) => None,
         }
     }
 

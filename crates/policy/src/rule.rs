@@ -7,7 +7,7 @@ use crate::invocation::Invocation;
 use crate::location::Location;
 use crate::path_index::PathPattern;
 use crate::pattern::Pattern;
-use crate::request::{Arguments, Kind, Request, Want};
+use crate::request::{Arguments, Kind, Request};
 
 /// A rule: every condition it has must hold, and a request it says nothing about is not its business.
 #[derive(Debug, Clone)]
@@ -74,7 +74,7 @@ impl Rule {
         if self.arguments.is_empty() {
             return true;
         }
-        let Want::Call(arguments) = request.want else { return false };
+        let Some(arguments) = request.want.arguments() else { return false };
         self.arguments.iter().all(|(name, pattern)| self.argument_holds(arguments, name, pattern))
     }
 

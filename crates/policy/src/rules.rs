@@ -17,7 +17,7 @@ use crate::location::{Location, Pair};
 use crate::operand::{self, Strangers};
 use crate::path_index::{Case, PathIndex};
 use crate::pattern::line_set;
-use crate::request::{Kind, Request, Want};
+use crate::request::{Execution, Kind, Request, Want};
 use crate::rule::{Rule, Subject};
 
 /// Rules in order of strictness, with an index for each thing they are about.
@@ -243,7 +243,7 @@ impl RuleSet {
     /// Whether rules speak of some programs of a command line and not of others.
     #[must_use]
     pub fn names_a_part(&self, request: &Request<'_>) -> bool {
-        let Want::Exec(invocation) = request.want else { return false };
+        let Want::Exec(Execution { invocation, .. }) = request.want else { return false };
         let named = |program: &Program| self.deciding_command(request, program).is_some();
         let count = invocation.programs.iter().filter(|program| named(program)).count();
         count > 0 && count < invocation.programs.len()
@@ -311,7 +311,7 @@ impl Policy for CommandFiles {
     }
 
     fn decide(&self, request: &Request<'_>) -> Option<Decision> {
-        let Want::Exec(invocation) = request.want else { return None };
+        let Want::Exec(Execution { invocation, .. }) = request.want else { return None };
         self.0.restricting_path(request, invocation).map(decision)
     }
 }
@@ -323,7 +323,7 @@ impl Policy for RuleSet {
 
     fn decide(&self, request: &Request<'_>) -> Option<Decision> {
         match request.want {
-            Want::Exec(invocation) => self.decide_exec(request, invocation),
+            Want::Exec(execution) => self.decide_exec(request, execution.invocation),
             _ => self.deciding(request).map(decision),
         }
     }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
 use policy::{
-    Answers, Arguments, Argv, Chain, Code, CommandPattern, Cover, Decision, Effect, Endpoint, Finding,
-    HostPattern, Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Policy as _, Position,
-    Program, Reason, Remembered, Request, Rule, RuleSet, Span, Subject, ToolName, Want, Word,
+    Answers, Arguments, Argv, Chain, Code, CommandPattern, Cover, Decision, Effect, Endpoint, Execution,
+    Finding, HostPattern, Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Policy as _,
+    Position, Program, Reason, Remembered, Request, Rule, RuleSet, Span, Subject, ToolName, Want, Word,
 };
 use proptest::prelude::*;
 
@@ -360,7 +360,10 @@ fn a_command_line_is_judged_program_by_program() {
         let unprovable = || Finding::new(Code::Unprovable, Span::default(), "a value of run time");
         let findings = (!certain).then(unprovable).into_iter().collect();
         let invocation = Invocation { programs, findings };
-        let request = Request { tool: &exec, want: Want::Exec(&invocation) };
+        let request = Request {
+            tool: &exec,
+            want: Want::Exec(Execution { invocation: &invocation, arguments: Arguments::NONE }),
+        };
         assert_eq!(chain.decide(&request, &Answers::none()).effect(), *expected, "{lines:?}");
     }
 }

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use policy::{
-    Argv, Certainty, Code, CommandPattern, Decision, Effect, Invocation, Policy as _, Program, Reason,
-    Request, Rule, RuleSet, Subject, ToolName, Want, Word,
+    Arguments, Argv, Certainty, Code, CommandPattern, Decision, Effect, Execution, Invocation, Policy as _,
+    Program, Reason, Request, Rule, RuleSet, Subject, ToolName, Want, Word,
 };
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ proptest! {
         };
         let set = RuleSet::new(rules.iter().cloned().map(rule).collect()).unwrap();
         let (tool, invocation) = (ToolName::parse("exec").unwrap(), Invocation { programs, findings: vec![] });
-        let decided = set.decide(&Request { tool: &tool, want: Want::Exec(&invocation) });
+        let decided = set.decide(&Request { tool: &tool, want: Want::Exec(Execution { invocation: &invocation, arguments: Arguments::NONE }) });
         prop_assert_eq!(decided.as_ref().map(Decision::effect), expected);
     }
 }

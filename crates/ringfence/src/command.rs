@@ -9,7 +9,7 @@ use audit::{By, Event, FilePath, Level, Name, Names, Outcome, Sink, Text};
 use guard::{Abort, Failed, Guard, Refusal, Trouble};
 use jail::environment::{self, Refused, Wanted};
 use jail::{Amount, End, Enforcement, JailError, Layer, Provider, RemovedInstruction, Spec};
-use policy::{Shown, ToolName};
+use policy::{Arguments, Execution, Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
 use crate::job::{Ended, Job, Journal, Order, Snapshot, StartError, Status, Unrecorded};
@@ -108,7 +108,9 @@ impl Session {
         let around =
             Surroundings { dialects, cwd: cwd.to_str(), home: spec.home.to_str(), stdin: Some(task.input) };
         let invocation = shell::read(task.line.as_bytes(), &around);
-        let permit = guard.execute(task.line, &invocation, abort)?;
+        let arguments = Arguments::command(task.line);
+        let execution = Execution { invocation: &invocation, arguments: &arguments };
+        let permit = guard.execute(task.line, execution, abort)?;
         if abort.is_aborted() {
             return Err(NotStarted::Aborted);
         }

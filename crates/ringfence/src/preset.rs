@@ -15,8 +15,8 @@ use jail::{Choice, CommitRecord, Mode, Repository, Spec};
 use policy::finding;
 use policy::floor::NoMetadata;
 use policy::{
-    Chain, Code, Cover, Destructive, Effect, Findings, Limits, Link, Reason, Request, ToolProfile, ToolSet,
-    Want, unprovable,
+    Chain, Code, Cover, Destructive, Effect, Execution, Findings, Limits, Link, Reason, Request, ToolProfile,
+    ToolSet, Want, unprovable,
 };
 
 use crate::sandbox::Parts;
@@ -97,7 +97,7 @@ fn chain(config: &Config, tools: &ToolSet) -> Result<Chain, PresetError> {
         .narrowed_by(Findings::new(finding::Mode::Standard, None))
         .then(Link::new("tools", in_set(tools.clone())))
         .otherwise(Link::new("commands default", |request: &Request<'_>| {
-            let Want::Exec(invocation) = request.want else { return None };
+            let Want::Exec(Execution { invocation, .. }) = request.want else { return None };
             let text = "no rule is against this command, and it runs in a jail";
             let certain = || (Effect::Allow, Reason::new(Code::CommandDefault, text));
             Some(if invocation.is_certain() { certain() } else { (Effect::Ask, unprovable()) })
@@ -106,8 +106,15 @@ fn chain(config: &Config, tools: &ToolSet) -> Result<Chain, PresetError> {
 
 fn in_set(tools: ToolSet) -> impl Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync + 'static {
     move |request| {
-        let Want::Call(_) = request.want else { return None };
-        Some(match tools.judge(request.tool) {
+        if !matches!(request.want, Want::Call(_) | Want::Exec(_)) {
+            return None;
+        }
+        let judged = tools.judge(request.tool);
+        // Whether the command may run is for others to say.
+        if judged.is_ok() && matches!(request.want, Want::Exec(_)) {
+            return None;
+        }
+        Some(match judged {
             Ok(()) => (Effect::Allow, Reason::new(Code::ToolGranted, "the tool is in the agent's tool set")),
             Err(excluded) => {
                 (Effect::Deny, Reason::new(excluded.code(), "the tool is not in the agent's tool set"))

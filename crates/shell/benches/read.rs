@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 use criterion::Criterion;
 use hostile::{SHAPES, Shape};
 use policy::{
-    Answers, Chain, Code, CommandPattern, Effect, Invocation, Link, Reason, Request, Rule, RuleSet, Subject,
-    ToolName, Want,
+    Answers, Arguments, Chain, Code, CommandPattern, Effect, Execution, Invocation, Link, Reason, Request,
+    Rule, RuleSet, Subject, ToolName, Want,
 };
 use shell::{Dialect, Surroundings};
 
@@ -64,7 +64,10 @@ fn lines(criterion: &mut Criterion) {
         criterion.bench_function(name, |bench| {
             bench.iter(|| {
                 let read = read(black_box(line), dialects);
-                let request = Request { tool: &tool, want: Want::Exec(&read) };
+                let request = Request {
+                    tool: &tool,
+                    want: Want::Exec(Execution { invocation: &read, arguments: Arguments::NONE }),
+                };
                 black_box(chain.decide(&request, &Answers::none()))
             });
         });

@@ -7,8 +7,8 @@ mod judged;
 
 use judged::{Mode, verdict};
 use policy::{
-    Code, CommandPattern, Effect, Invocation, Policy as _, Reason, Request, Rule, RuleSet, Subject, ToolName,
-    Want,
+    Arguments, Code, CommandPattern, Effect, Execution, Invocation, Policy as _, Reason, Request, Rule,
+    RuleSet, Subject, ToolName, Want,
 };
 use shell::{Dialect, Surroundings};
 
@@ -364,7 +364,10 @@ fn effect(rules: &RuleSet, line: &str, stdin: Option<&[u8]>) -> Effect {
     let around = Surroundings { dialects: Dialect::ALL, cwd: Some("/ws"), home: Some("/home/me"), stdin };
     let read: Invocation = shell::read(line.as_bytes(), &around);
     let tool = ToolName::parse("exec").unwrap();
-    let said = rules.decide(&Request { tool: &tool, want: Want::Exec(&read) });
+    let said = rules.decide(&Request {
+        tool: &tool,
+        want: Want::Exec(Execution { invocation: &read, arguments: Arguments::NONE }),
+    });
     let said = said.map_or(Effect::Allow, |decision| decision.effect());
     said.max(verdict(&read, Mode::Standard))
 }

@@ -112,7 +112,7 @@ pub(super) fn run(
     let home = around.places.home.as_deref();
     let place = command::surroundings(args.shell.dialects(), &around.cwd, home, stdin.as_deref());
     let invocation = line.read(&place);
-    let decided = command::explain(&settings, &invocation);
+    let decided = command::explain(&settings, &line, &invocation);
     let object = object(line.text(), terminal.format);
     let verdict = Verdict { kind: Kind::Exec.word(), object, names: vec![], trace: decided };
     let found =

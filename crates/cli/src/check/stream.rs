@@ -114,7 +114,7 @@ impl Question {
         let home = around.places.home.as_deref();
         let place = command::surroundings(self.shell.dialects(), &around.cwd, home, None);
         let invocation = self.line.read(&place);
-        let decision = command::decide(settings, &invocation);
+        let decision = command::decide(settings, &self.line, &invocation);
         self.json(&invocation, &decision)
     }
 

@@ -9,7 +9,7 @@ use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Abort, Config, Jail, Refuse};
 use ringfence::jail::{Choice, Layer, Level, Require, Spec};
 use ringfence::policy::{
-    Code, Cover, Effect, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
+    Code, Cover, Effect, Execution, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
 };
 use ringfence::{Parts, Sandbox, Session};
 use serde_json::Value;
@@ -142,7 +142,7 @@ fn sandbox(whole: &TempDir, sink: Arc<Kept>, jail: Jail) -> Sandbox {
 
 /// Everything but `sudo`.
 fn commands(request: &Request<'_>) -> Option<(Effect, Reason)> {
-    let Want::Exec(invocation) = request.want else { return None };
+    let Want::Exec(Execution { invocation, .. }) = request.want else { return None };
     let sudo = invocation.programs.iter().any(|program| format!("{program:?}").contains("sudo"));
     let effect = if sudo { Effect::Deny } else { Effect::Allow };
     Some((effect, Reason::new(Code::CommandDefault, "the test says so")))
