@@ -53,8 +53,14 @@ pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Comp
         |error| vec![Problem::new(Code::TooLarge, format!("the rules together are too large: {error}"))];
     let own_file = own_file(table);
     let set = |rules| RuleSet::new(rules).map(|set| Arc::new(set.in_workspace(&places.workspace)));
-    let (narrowing, wide): (Vec<_>, Vec<_>) =
-        rules.iter().cloned().partition(|rule| is_narrowing(own_file, rule));
+    let narrows = |rule: &&Rule| is_narrowing(own_file, rule);
+    let wide: Vec<_> = rules.iter().filter(|rule| !narrows(rule)).cloned().collect();
+    // What the project allows counts for nothing there, except as an exception to what it asks itself.
+    let narrowing: Vec<_> = if wide.len() == rules.len() {
+        Vec::new()
+    } else {
+        rules.iter().filter(|rule| is_own(own_file, rule) && rule.effect != Effect::Deny).cloned().collect()
+    };
     let all = set(rules).map_err(too_large)?;
     let (chain, wide) = if narrowing.is_empty() {
         (Chain::new(floor).then(Shared(Arc::clone(&all))), Arc::clone(&all))
@@ -79,8 +85,12 @@ fn own_file(table: &Table) -> Option<&Path> {
 
 /// A rule of the project that asks: it may stop what is allowed, not open what is not.
 fn is_narrowing(project: Option<&Path>, rule: &Rule) -> bool {
+    rule.effect == Effect::Ask && is_own(project, rule)
+}
+
+fn is_own(project: Option<&Path>, rule: &Rule) -> bool {
     let place = rule.reason.rule.as_ref().map(|place| &*place.file);
-    rule.effect == Effect::Ask && project.is_some() && place == project
+    project.is_some() && place == project
 }
 
 /// What is said about commands besides the rules on them.

@@ -99,18 +99,27 @@ pub struct Reason {
     pub rule: Option<RuleRef>,
     /// What would allow the request; `None` when nothing can or nothing needs to.
     pub remedy: Option<Arc<str>>,
+    /// The question that the deciding permission is an exception to.
+    pub exception_to: Option<RuleRef>,
 }
 
 impl Reason {
     /// A reason that no rule stands behind.
     pub fn new(code: Code, text: impl Into<Arc<str>>) -> Self {
-        Self { code, text: text.into(), rule: None, remedy: None }
+        Self { code, text: text.into(), rule: None, remedy: None, exception_to: None }
     }
 
     /// Names the rule that decided.
     #[must_use]
     pub fn by(mut self, rule: Option<RuleRef>) -> Self {
         self.rule = rule;
+        self
+    }
+
+    /// Says which question the permission is an exception to.
+    #[must_use]
+    pub(crate) fn except(mut self, ask: Option<RuleRef>) -> Self {
+        self.exception_to = ask;
         self
     }
 

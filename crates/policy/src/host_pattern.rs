@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::address::not_public;
 use crate::decision::Effect;
 use crate::host::{Endpoint, HostError, HostName, split_port};
-use crate::pattern::{PatternError, check_length, whole_match};
+use crate::pattern::{Pattern, PatternError, check_length, search};
 use crate::tables::hosts::{LOCAL_SUFFIXES, PUBLIC_SECOND_LEVELS, SHARED_HOSTS};
 
 /// Which hosts a rule is about.
@@ -28,7 +28,7 @@ enum Hosts {
     Below(Box<str>),
     /// `**.example.com`: it, and below it.
     AtOrBelow(Box<str>),
-    /// `re:…`, on the whole name.
+    /// `re:…`, anywhere in the name.
     Regex(Regex),
 }
 
@@ -58,7 +58,7 @@ impl HostPattern {
     pub fn parse(text: &str) -> Result<Self, HostPatternError> {
         check_length(text)?;
         if let Some(expression) = text.strip_prefix("re:") {
-            return Ok(Self { text: text.into(), hosts: Hosts::Regex(whole_match(expression)?), port: None });
+            return Ok(Self { text: text.into(), hosts: Hosts::Regex(search(expression)?), port: None });
         }
         let (host, port) = split_port(text)?;
         let hosts = match (host.strip_prefix("**."), host.strip_prefix("*.")) {
@@ -104,6 +104,44 @@ impl HostPattern {
             }
             Hosts::Regex(_) => false,
         }
+    }
+
+    /// Whether every host that matches is also matched by another pattern, as far as that can be proven.
+    #[must_use]
+    pub fn is_within(&self, wide: &Self) -> bool {
+        let port = wide.port.is_none() || wide.port == self.port;
+        let below = |name: &str, domain: &str| name != domain && at_or_below(name, domain);
+        port && match (&self.hosts, &wide.hosts) {
+            (_, Hosts::Regex(_)) if wide.is_anything() => true,
+            (Hosts::Exact(own), Hosts::Exact(host)) => own == host,
+            (Hosts::Exact(own), Hosts::Regex(regex)) => regex.is_match(&own.to_string()),
+            (Hosts::Exact(HostName::Name(own)) | Hosts::AtOrBelow(own), Hosts::Below(domain)) => {
+                below(own, domain)
+            }
+            (Hosts::Exact(HostName::Name(own)) | Hosts::AtOrBelow(own), Hosts::AtOrBelow(domain))
+            | (Hosts::Below(own), Hosts::Below(domain) | Hosts::AtOrBelow(domain)) => {
+                at_or_below(own, domain)
+            }
+            (Hosts::Regex(_), Hosts::Regex(_)) => {
+                let pattern = |text: &str| Pattern::parse(text).ok();
+                let both = pattern(&self.text).zip(pattern(&wide.text));
+                both.is_some_and(|(own, wide)| own.is_within(&wide))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the author of an expression said where a name begins and ends.
+    #[must_use]
+    pub fn is_anchored(&self) -> bool {
+        Pattern::parse(&self.text).is_ok_and(|pattern| pattern.is_anchored())
+    }
+
+    /// Whether names that anybody can register match.
+    #[must_use]
+    pub fn matches_any_registration(&self) -> bool {
+        let names = ["q7x1.com", "q7x1.net", "q7x1.org", "q7x1.io", "q7x1.dev", "q7x1.co.uk", "q7x1.example"];
+        matches!(&self.hosts, Hosts::Regex(regex) if names.iter().any(|name| regex.is_match(name)))
     }
 
     /// Whether the pattern names this one host, wildcards aside.

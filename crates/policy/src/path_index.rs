@@ -9,16 +9,17 @@ use regex_syntax::hir::{
 };
 
 use crate::automaton::Automaton;
+use crate::containment::{anywhere, is_within};
 use crate::glob::{Anchor, Glob, GlobError, Token};
 use crate::location::Pair;
-use crate::pattern::{MAX_REGEX, PatternError, check_length, one_line, whole_match};
+use crate::pattern::{MAX_REGEX, PatternError, check_length, one_line, search};
 
 /// A pattern on a path: a glob, or a regular expression after `re:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathPattern {
     /// The usual kind.
     Glob(Glob),
-    /// Matched against the whole name.
+    /// Searched for in the name.
     Regex(Box<str>),
 }
 
@@ -27,7 +28,7 @@ impl PathPattern {
     pub fn parse(text: &str) -> Result<Self, GlobError> {
         let Some(expression) = text.strip_prefix("re:") else { return Ok(Self::Glob(Glob::parse(text)?)) };
         check_length(text)?;
-        whole_match(expression)?;
+        search(expression)?;
         Ok(Self::Regex(expression.into()))
     }
 
@@ -40,6 +41,21 @@ impl PathPattern {
                 PathIndex::new(&[(self, reach)], Case::Exact).is_ok_and(|index| index.first(name).is_some())
             }
         }
+    }
+
+    /// Whether everything that matches as a permission is matched by another pattern as a restriction, as far as that can be
+    /// proven.
+    #[must_use]
+    pub fn is_within(&self, wide: &Self) -> bool {
+        let shape = |pattern: &Self, reach| match pattern {
+            Self::Glob(glob) => Some(Shape { reach, case: Case::Exact }.glob(glob)),
+            Self::Regex(expression) => {
+                let parser = || regex_syntax::ParserBuilder::new().utf8(false).build();
+                parser().parse(expression).ok().map(anywhere)
+            }
+        };
+        let both = shape(self, Reach::Narrow).zip(shape(wide, Reach::Wide));
+        both.is_some_and(|(own, wide)| is_within(&own, &wide))
     }
 
     /// Paths that match; none are known for an expression.
@@ -100,7 +116,7 @@ impl PathIndex {
                     ids.push(id);
                 }
                 PathPattern::Regex(expression) => {
-                    expressions.push(format!("^(?:{expression})$"));
+                    expressions.push(expression.to_string());
                     regex_ids.push(id);
                 }
             }

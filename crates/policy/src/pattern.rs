@@ -3,14 +3,16 @@
 use std::fmt;
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
-use regex_syntax::hir::HirKind;
+use regex_syntax::hir::{Class, Dot, Hir, HirKind, Look};
+
+use crate::containment::{any_bytes, anywhere, is_within};
 
 /// Longest pattern accepted, in bytes. A person reads patterns; longer ones are not meant to be read.
 pub const MAX_PATTERN: usize = 8192;
 /// Most memory one compiled regular expression may take, in bytes.
 pub const MAX_REGEX: usize = 1 << 20;
 
-/// A pattern that a whole text must match: a wildcard, or a regular expression after `re:`.
+/// A pattern on a text: a wildcard that the whole text must match, or a regular expression after `re:` that is searched for.
 #[derive(Clone)]
 pub struct Pattern {
     text: Box<str>,
@@ -66,13 +68,13 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         check_length(text)?;
         let matcher = match text.strip_prefix("re:") {
-            Some(expression) => Matcher::Regex(whole_match(expression)?),
+            Some(expression) => Matcher::Regex(search(expression)?),
             None => wildcard_or_literal(text)?,
         };
         Ok(Self { text: text.into(), matcher })
     }
 
-    /// Whether the whole text matches.
+    /// Whether a text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         match &self.matcher {
@@ -94,19 +96,53 @@ impl Pattern {
         if let Matcher::Literal(only) = &self.matcher { Some(only.to_string()) } else { None }
     }
 
-    /// How an expression on whole texts begins, as far as that is fixed; `None` for other patterns.
+    /// How every text begins that an expression matches, as far as that is fixed; `None` for other patterns.
     pub(crate) fn expression_start(&self) -> Option<String> {
-        let Matcher::Regex(_) = &self.matcher else { return None };
-        let hir = regex_syntax::parse(self.text.strip_prefix("re:")?).ok();
-        let start = hir.and_then(|hir| match hir.into_kind() {
-            HirKind::Literal(literal) => String::from_utf8(literal.0.into()).ok(),
-            HirKind::Concat(parts) => match parts.first()?.kind() {
-                HirKind::Literal(literal) => String::from_utf8(literal.0.to_vec()).ok(),
-                _ => None,
-            },
+        let HirKind::Concat(parts) = self.expression()?.into_kind() else { return Some(String::new()) };
+        let start = match parts.get(..2).map(|parts| [parts[0].kind(), parts[1].kind()]) {
+            Some([HirKind::Look(Look::Start), HirKind::Literal(literal)]) => {
+                String::from_utf8(literal.0.to_vec()).ok()
+            }
             _ => None,
-        });
+        };
         Some(start.unwrap_or_default())
+    }
+
+    /// The expression; `None` for other patterns.
+    fn expression(&self) -> Option<Hir> {
+        let Matcher::Regex(_) = &self.matcher else { return None };
+        regex_syntax::parse(self.text.strip_prefix("re:")?).ok()
+    }
+
+    /// Whether everything that matches is also matched by another pattern, as far as that can be proven.
+    #[must_use]
+    pub fn is_within(&self, wide: &Self) -> bool {
+        wide.is_anything() || self.shape().zip(wide.shape()).is_some_and(|(own, wide)| is_within(&own, &wide))
+    }
+
+    /// The pattern as an expression on whole texts.
+    fn shape(&self) -> Option<Hir> {
+        let piece = |piece: &Piece| match piece {
+            Piece::Char(c) => Hir::literal(c.to_string().into_bytes()),
+            Piece::One => Hir::dot(Dot::AnyChar),
+            Piece::Many => any_bytes(),
+        };
+        match &self.matcher {
+            Matcher::Literal(only) => Some(Hir::literal(only.as_bytes())),
+            Matcher::Wildcard(pieces) => Some(Hir::concat(pieces.iter().map(piece).collect())),
+            Matcher::Regex(_) => self.expression().map(anywhere),
+        }
+    }
+
+    /// Whether the author said where a match begins and ends. An expression that did not is found anywhere in a text.
+    #[must_use]
+    pub fn is_anchored(&self) -> bool {
+        let anchored = |hir: Hir| {
+            let properties = hir.properties();
+            properties.look_set_prefix().contains(Look::Start)
+                && properties.look_set_suffix().contains(Look::End)
+        };
+        self.expression().is_none_or(anchored)
     }
 
     /// What stands before the first wildcard.
@@ -135,13 +171,15 @@ impl Pattern {
         }
     }
 
-    /// A text that matches; none is known for an expression.
+    /// A text that matches; none is known for some expressions.
     #[must_use]
     pub fn sample(&self) -> Option<String> {
         let pieces = match &self.matcher {
             Matcher::Literal(only) => return Some(only.to_string()),
             Matcher::Wildcard(pieces) => pieces,
-            Matcher::Regex(_) => return None,
+            Matcher::Regex(regex) => {
+                return shortest(&self.expression()?).filter(|text| regex.is_match(text));
+            }
         };
         let text = |piece: &Piece| match piece {
             Piece::Char(c) => c.to_string(),
@@ -157,7 +195,10 @@ impl Pattern {
         match &self.matcher {
             Matcher::Literal(_) => false,
             Matcher::Wildcard(pieces) => pieces.iter().all(|piece| *piece == Piece::Many),
-            Matcher::Regex(_) => matches!(&*self.text, "re:.*" | "re:(?s).*"),
+            Matcher::Regex(_) => self.expression().is_some_and(|hir| {
+                let properties = hir.properties();
+                properties.minimum_len() == Some(0) && properties.look_set().is_empty()
+            }),
         }
     }
 }
@@ -177,25 +218,44 @@ pub(crate) fn check_length(text: &str) -> Result<(), PatternError> {
     }
 }
 
-/// Compiles an expression that must match the whole text: an unanchored rule is a rule with a hole on each side.
-pub(crate) fn whole_match(expression: &str) -> Result<Regex, PatternError> {
-    // Compiled alone first: `a)|(b` must not escape from the anchors.
-    compile(expression)?;
-    compile(&format!("^(?:{expression})$"))
-}
-
-fn compile(expression: &str) -> Result<Regex, PatternError> {
+/// Compiles an expression. It is searched for, as in every engine that people know: only its author anchors it.
+pub(crate) fn search(expression: &str) -> Result<Regex, PatternError> {
+    check_length(expression)?;
     RegexBuilder::new(expression)
         .size_limit(MAX_REGEX)
         .build()
         .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))
 }
 
-/// Many expressions at once, each on a whole line.
+/// A short text that an expression matches, as far as its parts say; what they only look at is not looked at here.
+fn shortest(hir: &Hir) -> Option<String> {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => Some(String::new()),
+        HirKind::Literal(literal) => String::from_utf8(literal.0.to_vec()).ok(),
+        HirKind::Class(Class::Unicode(class)) => {
+            let contains =
+                |c: char| class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&c));
+            let first = class.ranges().first().map(|range| range.start());
+            ['a', '0', ' '].into_iter().find(|c| contains(*c)).or(first).map(String::from)
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            let first = class.ranges().first()?.start();
+            first.is_ascii().then(|| char::from(first).to_string())
+        }
+        HirKind::Repetition(repetition) => {
+            let times = usize::try_from(repetition.min).ok().filter(|times| *times <= 64)?;
+            Some(shortest(&repetition.sub)?.repeat(times))
+        }
+        HirKind::Capture(capture) => shortest(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().map(shortest).collect(),
+        HirKind::Alternation(parts) => parts.iter().find_map(shortest),
+    }
+}
+
+/// Many expressions at once.
 pub(crate) fn line_set(expressions: &[&str]) -> Result<RegexSet, PatternError> {
-    let whole = expressions.iter().map(|expression| format!("^(?:{expression})$"));
     // As much as all of them may take alone.
-    RegexSetBuilder::new(whole)
+    RegexSetBuilder::new(expressions)
         .size_limit(MAX_REGEX.saturating_mul(expressions.len().max(1)))
         .build()
         .map_err(|error| PatternError::Regex(one_line(&error.to_string()).into()))
@@ -287,9 +347,22 @@ mod tests {
             (r"\*", "*", true),
             (r"\*", "x", false),
             ("re:a|b", "b", true),
-            ("re:a|b", "ab", false),
-            ("re:force", "git push --force", false),
-            ("re:.*force.*", "git push --force", true),
+            ("re:a|b", "ab", true),
+            ("re:^(?:a|b)$", "ab", false),
+            ("re:^a|b$", "axb", true),
+            ("re:force", "git push --force", true),
+            ("re:^force", "git push --force", false),
+            ("re:FORCE", "git push --force", false),
+            ("re:(?i)FORCE", "git push --force", true),
+            // Arguments may have several lines.
+            (r"re:rm\s+-rf", "echo a\nrm -rf x\necho b", true),
+            (r"re:rm\s+-rf", "rm\n-rf", true),
+            ("re:^rm -rf", "echo a\nrm -rf x", false),
+            ("re:(?m)^rm -rf", "echo a\nrm -rf x", true),
+            ("re:a.*b", "a\nb", false),
+            ("re:(?s)a.*b", "a\nb", true),
+            ("re:a$", "a\n", false),
+            ("re:a$", "b\na", true),
         ];
         for (pattern, text, expected) in rows {
             assert_eq!(Pattern::parse(pattern).unwrap().matches(text), expected, "{pattern} on {text}");
@@ -307,7 +380,7 @@ mod tests {
         #[test]
         fn a_wildcard_agrees_with_the_same_regex(pattern in "[ab*?]{1,8}", text in "[ab]{0,10}") {
             let piece = |c| match c { '*' => ".*".to_owned(), '?' => ".".to_owned(), c => c.to_string() };
-            let expression = format!("re:{}", pattern.chars().map(piece).collect::<String>());
+            let expression = format!("re:(?s)^{}$", pattern.chars().map(piece).collect::<String>());
             proptest::prop_assert_eq!(
                 Pattern::parse(&pattern).unwrap().matches(&text),
                 Pattern::parse(&expression).unwrap().matches(&text)

@@ -78,6 +78,14 @@ impl Rule {
         self.arguments.iter().all(|(name, pattern)| self.argument_holds(arguments, name, pattern))
     }
 
+    /// Whether a permission that is given by the text of a command line may cover what the line starts: text that was only searched
+    /// for or that a wildcard stands for may start more than was meant.
+    pub(crate) fn covers_line(&self, invocation: &Invocation) -> bool {
+        let mut texts = self.arguments.iter().filter(|(name, _)| name == "command");
+        let one = matches!(&*invocation.programs, [program] if program.through.is_empty() && program.hazards.is_empty());
+        self.effect != Effect::Allow || one || texts.all(|(_, pattern)| pattern.literal().is_some())
+    }
+
     /// A permission needs every value of a repeated argument to fit, a restriction any.
     fn argument_holds(&self, arguments: &Arguments, name: &str, pattern: &Pattern) -> bool {
         let mut values = arguments.values(name).peekable();

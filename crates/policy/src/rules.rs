@@ -10,6 +10,7 @@ use crate::Code;
 use crate::chain::Policy;
 use crate::command::{CommandPattern, installed_name};
 use crate::decision::{Decision, Effect, Reason};
+use crate::exceptions::{Exceptions, is_exception};
 use crate::glob::GlobError;
 use crate::host_pattern::HostIndex;
 use crate::invocation::{Argv, Invocation, Program};
@@ -32,6 +33,7 @@ pub struct RuleSet {
     hosts: HostIndex,
     commands: CommandIndex,
     any: Vec<usize>,
+    exceptions: Exceptions,
     /// Where the programs of commands start and stay, if that is known.
     workspace: Option<PathBuf>,
 }
@@ -111,7 +113,8 @@ impl RuleSet {
         }
         commands.index_lines(&rules)?;
         let paths = PathIndex::new(&patterns, Case::Exact)?;
-        Ok(Self { rules, paths, path_rules, folded: OnceLock::new(), hosts, commands, any, workspace: None })
+        let (folded, exceptions) = (OnceLock::new(), Exceptions::default());
+        Ok(Self { rules, paths, path_rules, folded, hosts, commands, any, exceptions, workspace: None })
     }
 
     /// Says where the workspace is: a permission on a command covers only what starts and writes there.
@@ -127,26 +130,62 @@ impl RuleSet {
         &self.rules
     }
 
-    /// The first rule that matches: the strictest, and of those the one written first.
+    /// The rule that decides: the strictest that matches, and of those the one written first; or the exception to it.
     #[must_use]
     pub fn deciding(&self, request: &Request<'_>) -> Option<&Rule> {
+        self.settle(request).map(|settled| settled.rule)
+    }
+
+    fn settle(&self, request: &Request<'_>) -> Option<Settled<'_>> {
         let mut first = None;
         self.candidates(request, &mut |id| {
             if first.is_none_or(|first| id < first) && self.rules[id].conditions_hold(request) {
                 first = Some(id);
             }
         });
-        first.map(|id| &self.rules[id])
+        match &self.rules[first?] {
+            // Only a question has exceptions, and they are looked for when one is asked.
+            rule if rule.effect == Effect::Ask => self.excepted(&self.matching_ids(request)),
+            rule => Some(Settled { rule, exception_to: None }),
+        }
+    }
+
+    /// What decides among rules that match, none of which denies: the first question that has no exception, or else the exception.
+    fn excepted(&self, matched: &[usize]) -> Option<Settled<'_>> {
+        let effect = |id: usize| self.rules[id].effect;
+        let mut exception = None;
+        for &ask in matched.iter().filter(|id| effect(**id) == Effect::Ask) {
+            let excepts = |allow: &&usize| self.exceptions.holds(&self.rules, **allow, ask);
+            match matched.iter().filter(|id| effect(**id) == Effect::Allow).find(excepts) {
+                Some(allow) => exception = exception.or(Some((allow, ask))),
+                None => return Some(Settled { rule: &self.rules[ask], exception_to: None }),
+            }
+        }
+        exception
+            .map(|(allow, ask)| Settled { rule: &self.rules[*allow], exception_to: Some(&self.rules[ask]) })
+    }
+
+    /// Every permission that is an exception to a question, with the question.
+    #[must_use]
+    pub fn exceptions(&self) -> Vec<(&Rule, &Rule)> {
+        let of = |effect| self.rules.iter().filter(move |rule| rule.effect == effect);
+        let pairs = of(Effect::Ask).flat_map(|ask| of(Effect::Allow).map(move |allow| (allow, ask)));
+        pairs.filter(|(allow, ask)| is_exception(allow, ask)).collect()
     }
 
     /// Every rule that matches, strictest first.
     #[must_use]
     pub fn matching(&self, request: &Request<'_>) -> Vec<&Rule> {
+        self.matching_ids(request).into_iter().map(|id| &self.rules[id]).collect()
+    }
+
+    fn matching_ids(&self, request: &Request<'_>) -> Vec<usize> {
         let mut ids = Vec::new();
         self.candidates(request, &mut |id| ids.push(id));
         ids.sort_unstable();
         ids.dedup();
-        ids.into_iter().map(|id| &self.rules[id]).filter(|rule| rule.conditions_hold(request)).collect()
+        ids.retain(|id| self.rules[*id].conditions_hold(request));
+        ids
     }
 
     /// Calls `hit` with every rule that is about the object of the request; its other conditions are not looked at.
@@ -220,23 +259,25 @@ impl RuleSet {
 
     /// Denied if any program is, allowed only if every one is and there are certainly no others.
     fn decide_exec(&self, request: &Request<'_>, invocation: &Invocation) -> Option<Decision> {
-        let mut strictest = self.deciding(request);
-        let mut all_named = !invocation.programs.is_empty();
+        // Rules that are about no program hold for each of them; without any, they hold for the line.
+        let alone = invocation.programs.is_empty();
+        let mut strictest =
+            self.settle(request).filter(|settled| alone || settled.rule.effect == Effect::Deny);
+        let mut all_named = !alone;
         for program in &invocation.programs {
-            let rule = self.deciding_command(request, program);
-            all_named &= rule.is_some();
-            strictest = match (strictest, rule) {
-                (Some(first), Some(next)) if next.effect <= first.effect => Some(first),
+            let settled = self.settle_command(request, invocation, program);
+            all_named &= settled.is_some();
+            strictest = match (strictest, settled) {
+                (Some(first), Some(next)) if next.rule.effect <= first.rule.effect => Some(first),
                 (first, next) => next.or(first),
             };
         }
-        match strictest? {
+        let settled = strictest?;
+        match settled.rule.effect {
             // One of the programs is nobody's business yet: silence is not consent, however uncertain the rest is.
-            rule if rule.effect == Effect::Allow && !all_named => None,
-            rule if rule.effect == Effect::Allow && !invocation.is_certain() => {
-                Some(Decision::Ask(unprovable()))
-            }
-            rule => Some(decision(rule)),
+            Effect::Allow if !all_named => None,
+            Effect::Allow if !invocation.is_certain() => Some(Decision::Ask(unprovable())),
+            _ => Some(settled.decision()),
         }
     }
 
@@ -244,21 +285,37 @@ impl RuleSet {
     #[must_use]
     pub fn names_a_part(&self, request: &Request<'_>) -> bool {
         let Want::Exec(Execution { invocation, .. }) = request.want else { return false };
-        let named = |program: &Program| self.deciding_command(request, program).is_some();
+        let named = |program: &Program| self.settle_command(request, invocation, program).is_some();
         let count = invocation.programs.iter().filter(|program| named(program)).count();
         count > 0 && count < invocation.programs.len()
     }
 
-    /// The strictest rule on one program, or on what only starts it.
-    fn deciding_command(&self, request: &Request<'_>, program: &Program) -> Option<&Rule> {
-        let holds = |id: usize| self.rules[id].conditions_hold(request);
-        let own = self.commands.first(&program.argv, |id| self.fits_program(id, program) && holds(id));
-        let through = program.through.iter().filter_map(|argv| {
-            let restricts = |id| self.restricts(id, argv, program.cwd.as_deref());
-            self.commands.first(argv, |id| restricts(id) && holds(id))
-        });
+    /// What decides about one program: the strictest rule on it or on what only starts it, or the exception to that.
+    fn settle_command(
+        &self,
+        request: &Request<'_>,
+        invocation: &Invocation,
+        program: &Program,
+    ) -> Option<Settled<'_>> {
+        let holds =
+            |id: usize| self.rules[id].conditions_hold(request) && self.rules[id].covers_line(invocation);
+        let own = |id: usize| self.fits_program(id, program) && holds(id);
+        let started = |id: usize, argv: &Argv| self.restricts(id, argv, program.cwd.as_deref()) && holds(id);
+        let first = self.commands.first(&program.argv, own);
+        let through =
+            program.through.iter().filter_map(|argv| self.commands.first(argv, |id| started(id, argv)));
         let any = self.any.iter().copied().find(|&id| holds(id));
-        own.into_iter().chain(through).chain(any).min().map(|id| &self.rules[id])
+        let rule = &self.rules[first.into_iter().chain(through).chain(any).min()?];
+        if rule.effect != Effect::Ask {
+            return Some(Settled { rule, exception_to: None });
+        }
+        let mut matched: Vec<_> = self.any.iter().copied().filter(|&id| holds(id)).collect();
+        let commands =
+            (0..self.rules.len()).filter(|id| matches!(self.rules[*id].subject, Subject::Command(_)));
+        matched
+            .extend(commands.filter(|&id| own(id) || program.through.iter().any(|argv| started(id, argv))));
+        matched.sort_unstable();
+        self.excepted(&matched)
     }
 
     fn fits_program(&self, id: usize, program: &Program) -> bool {
@@ -281,22 +338,30 @@ impl RuleSet {
     /// The strictest restriction on a file that a command would touch.
     fn restricting_path(&self, request: &Request<'_>, invocation: &Invocation) -> Option<&Rule> {
         let workspace = self.workspace.as_deref().filter(|_| !self.path_rules.is_empty())?;
-        let mut first: Option<usize> = None;
-        operand::files::<()>(
-            invocation,
-            workspace,
-            &[Kind::Read, Kind::Write],
-            Strangers::Read,
-            |kind, file| {
-                self.look_up(&self.paths, file.pair(), (kind, Effect::Ask), &mut |id| {
-                    if first.is_none_or(|first| id < first) && self.rules[id].conditions_hold(request) {
-                        first = Some(id);
-                    }
-                });
-                None
-            },
-        );
-        first.map(|id| &self.rules[id])
+        let mut strictest: Option<&Rule> = None;
+        let ways = &[Kind::Read, Kind::Write];
+        operand::files::<()>(invocation, workspace, ways, Strangers::Read, |kind, file| {
+            let mut matched = Vec::new();
+            self.look_up(&self.paths, file.pair(), (kind, Effect::Allow), &mut |id| {
+                if self.rules[id].conditions_hold(request) {
+                    matched.push(id);
+                }
+            });
+            matched.sort_unstable();
+            matched.dedup();
+            let rule = match matched.first().map(|id| &self.rules[*id]) {
+                Some(rule) if rule.effect == Effect::Ask => {
+                    self.excepted(&matched).map(|settled| settled.rule)
+                }
+                rule => rule,
+            };
+            let restricting = rule.filter(|rule| rule.effect > Effect::Allow);
+            if strictest.is_none_or(|first| restricting.is_some_and(|rule| rule.effect > first.effect)) {
+                strictest = restricting.or(strictest);
+            }
+            None
+        });
+        strictest
     }
 }
 
@@ -324,7 +389,7 @@ impl Policy for RuleSet {
     fn decide(&self, request: &Request<'_>) -> Option<Decision> {
         match request.want {
             Want::Exec(execution) => self.decide_exec(request, execution.invocation),
-            _ => self.deciding(request).map(decision),
+            _ => self.settle(request).map(|settled| settled.decision()),
         }
     }
 
@@ -333,6 +398,20 @@ impl Policy for RuleSet {
             Want::Exec(_) => self.decide(request).map(|decision| decision.effect()),
             _ => self.deciding(request).map(|rule| rule.effect),
         }
+    }
+}
+
+/// The rule that decides, and the question that it is an exception to.
+#[derive(Debug, Clone, Copy)]
+struct Settled<'a> {
+    rule: &'a Rule,
+    exception_to: Option<&'a Rule>,
+}
+
+impl Settled<'_> {
+    fn decision(self) -> Decision {
+        let ask = self.exception_to.and_then(|ask| ask.reason.rule.clone());
+        Decision::new(self.rule.effect, self.rule.reason.clone().except(ask))
     }
 }
 

@@ -78,6 +78,14 @@ impl WordPattern {
         !matches!(self.role, Role::Plain)
     }
 
+    /// The only word that matches, if there is just one.
+    pub(crate) fn literal(&self) -> Option<String> {
+        match &self.role {
+            Role::Path(glob) => glob.is_literal().then(|| glob.as_str().to_owned()),
+            Role::Plain | Role::Option(_) => self.pattern.literal(),
+        }
+    }
+
     /// A word that matches.
     pub(crate) fn sample(&self) -> Option<String> {
         match &self.role {

@@ -69,7 +69,8 @@ fn globs_of_our_own() {
         ("?.txt", "\u{e9}.txt", true, true),
         ("[\u{e0}-\u{ef}].txt", "\u{e9}.txt", true, true),
         ("re:src/.*\\.rs", "src/a.rs", true, true),
-        ("re:src", "src/a.rs", false, false),
+        ("re:src", "src/a.rs", true, true),
+        ("re:^src$", "src/a.rs", false, false),
         (".", ".", true, true),
         ("[[:digit:]x].txt", "7.txt", true, true),
         ("[[:digit:]x].txt", "x.txt", true, true),
@@ -227,7 +228,8 @@ fn hosts_of_our_own() {
         ("10.0.0.1", Effect::Deny, "::ffff:10.0.0.1", true),
         ("[::1]:80", Effect::Allow, "[::1]:80", true),
         ("re:[a-z]+\\.example\\.com", Effect::Allow, "abc.example.com", true),
-        ("re:example", Effect::Allow, "example.com", false),
+        ("re:example", Effect::Allow, "example.com", true),
+        ("re:^example$", Effect::Allow, "example.com", false),
     ];
     for (pattern, effect, host, expected) in rows {
         let mut index = HostIndex::default();
