@@ -69,6 +69,7 @@ const EXITS: &str = "Exit codes: 0 the command ran and the proposal is shown, wh
 impl LearnArgs {
     fn as_run(&self) -> RunArgs {
         RunArgs {
+            approve: None,
             profile: self.profile.clone(),
             read: Vec::new(),
             write: Vec::new(),

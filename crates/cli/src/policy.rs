@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use audit::{AuditError, By, Digest, Durability, Event, FilePath, Head, Ledger, Options, Sink as _, Text};
-use config::{Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, lint, load, rows};
-use policy::{Effect, Shown};
+use config::{
+    Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, lint, load, programs_in_reach,
+    rows,
+};
+use policy::{Effect, RuleRef, Shown};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -119,7 +122,8 @@ fn show(settings: &Settings, origin: bool, terminal: &mut Terminal<'_>) -> Resul
     let rows = rows(settings);
     if terminal.format == Format::Json {
         let values: Vec<_> = rows.iter().map(row_json).collect();
-        terminal.json(&json!({ "version": 1, "values": values }))?;
+        let exceptions: Vec<_> = exceptions(settings).into_iter().map(exception_json).collect();
+        terminal.json(&json!({ "version": 1, "values": values, "exceptions": exceptions }))?;
         return Ok(Exit::Ok);
     }
     let mut current = ("", None);
@@ -132,7 +136,22 @@ fn show(settings: &Settings, origin: bool, terminal: &mut Terminal<'_>) -> Resul
         }
         writeln!(terminal.out, "{} = {}{}", row.name, Shown::text(&row.toml), note(row, origin))?;
     }
+    for (index, (allow, ask)) in exceptions(settings).into_iter().enumerate() {
+        let line = if index == 0 { "\n" } else { "" };
+        writeln!(terminal.out, "{line}# the allow at {allow} is an exception to the ask at {ask}")?;
+    }
     Ok(Exit::Ok)
+}
+
+/// Permissions that are exceptions to a question: where each stands, and where the question does.
+fn exceptions(settings: &Settings) -> Vec<(RuleRef, RuleRef)> {
+    let place = |rule: &policy::Rule| rule.reason.rule.clone();
+    settings.rules.exceptions().into_iter().filter_map(|(allow, ask)| place(allow).zip(place(ask))).collect()
+}
+
+fn exception_json((allow, ask): (RuleRef, RuleRef)) -> Value {
+    let place = |place: &RuleRef| json!({ "file": place.file.to_string_lossy(), "line": place.line });
+    json!({ "allow": place(&allow), "ask": place(&ask) })
 }
 
 fn note(row: &Row, origin: bool) -> String {
@@ -159,7 +178,9 @@ fn row_json(row: &Row) -> Value {
 }
 
 fn lint_all(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
     let mut remarks = lint(settings);
+    remarks.extend(programs_in_reach(settings, &std::env::split_paths(&path).collect::<Vec<_>>()));
     remarks.extend(unknown_rules(settings));
     // A key whose feature is not built yet is no fault of the policy's author.
     let faults = remarks.iter().filter(|remark| remark.code != policy::Code::NotBuilt).count();

@@ -41,6 +41,7 @@ use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
 
 pub(crate) use arguments::{NetworkArg, Purpose, RunArgs};
+use decide::Consent;
 use git::GitSettings;
 use jailed::NoJail;
 use kept_home::KeptHome;
@@ -193,8 +194,8 @@ fn allowed(
     journal: &Journal,
 ) -> Result<String, Failure> {
     let line = Line::words(&args.command);
-    let invocation = decide::answered(line.read(place), &policy.findings);
-    let decision = decide::typed(command::decide(policy, &line, &invocation));
+    let consent = Consent::of(args.approve.as_deref());
+    let (decision, invocation) = decide::decide(policy, &line, line.read(place), consent)?;
     let typed = String::from_utf8_lossy(line.text()).into_owned();
     journal.decided(&decision, &typed)?;
     decide::refusal(&decision, &line, &invocation).map_or(Ok(typed), Err)

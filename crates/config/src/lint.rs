@@ -1,6 +1,10 @@
 //! Rules that load but probably do not do what was meant.
 
+mod surprise;
+
 use policy::{Code, Decision, Effect, PathPattern, Phase, Rule, RuleRef, Shown, Subject, Trace, tool_names};
+
+pub use surprise::programs_in_reach;
 
 use crate::example::Outcome;
 use crate::sample::{Sample, lines};
@@ -32,10 +36,13 @@ const INTERPRETERS: &[&str] = &[
 #[must_use]
 pub fn lint(settings: &Settings) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    for rule in settings.rules.rules().iter().filter(|rule| is_written(settings, rule)) {
+    let written: Vec<_> = settings.rules.rules().iter().filter(|rule| is_written(settings, rule)).collect();
+    for rule in &written {
         remarks.extend(wide(rule).or_else(|| narrow(rule)));
+        remarks.extend(surprise::surprises(rule));
         remarks.extend(effectless(settings, rule));
     }
+    remarks.extend(surprise::shadowing(settings, &written));
     remarks.extend(forbidden_remarks(settings));
     remarks.extend(unchecked_examples(settings));
     remarks.extend(wide_scan_allows(settings));
@@ -173,7 +180,10 @@ fn effectless(settings: &Settings, rule: &Rule) -> Option<Remark> {
     }
     let traces: Vec<_> =
         samples(settings, rule).iter().map(|sample| settings.explain(&sample.request())).collect();
-    let decides = |trace: &Trace| trace.decision.reason() == &rule.reason;
+    let decides = |trace: &Trace| {
+        let reason = trace.decision.reason();
+        (&reason.rule, &reason.text) == (&rule.reason.rule, &rule.reason.text)
+    };
     if rule.effect == Effect::Allow && !traces.is_empty() && traces.iter().all(allowed_by_default) {
         let message = format!("{} changes nothing: the default allows it already", subject_words(rule));
         return Some(remark(Code::NoEffect, rule, message));
@@ -191,7 +201,8 @@ fn allowed_by_default(trace: &Trace) -> bool {
         .said
         .iter()
         .any(|said| said.is_default && said.decision.as_ref().map(Decision::effect) == Some(Effect::Allow));
-    trace.phase == Phase::RuleAllow && default
+    // Without an exception, a question would be asked.
+    trace.phase == Phase::RuleAllow && default && trace.decision.reason().exception_to.is_none()
 }
 
 fn deciders(traces: &[Trace]) -> String {

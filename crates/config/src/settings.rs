@@ -7,8 +7,8 @@ use std::time::Duration;
 use policy::finding::Mode;
 use policy::floor::{Forbidden, Root};
 use policy::{
-    Answers, BreakerLimit, Chain, Code, Decision, Findings, Limits, Protected, Request, RuleSet, ToolSet,
-    Trace, Windows,
+    Answers, BreakerLimit, Chain, Code, Decision, Effect, Findings, Limits, Protected, Request, Rule,
+    RuleSet, Subject, ToolSet, Trace, Windows,
 };
 
 use crate::check::check;
@@ -190,6 +190,21 @@ impl Settings {
     /// The same policy with command lines judged as a profile wants it.
     pub fn in_mode(self, mode: Mode) -> Result<Self, Problems> {
         if mode == self.mode { Ok(self) } else { ready(self.table, self.sources, &self.places, mode) }
+    }
+
+    /// Whether a rule or the default stops commands, or asks about them.
+    #[must_use]
+    pub fn restricts_commands(&self) -> bool {
+        let about = |rule: &Rule| matches!(rule.subject, Subject::Command(_) | Subject::Any);
+        let rules = self.rules.rules().iter().any(|rule| rule.effect > Effect::Allow && about(rule));
+        rules || self.get("commands.default").and_then(Node::word) != Some("allow")
+    }
+
+    /// Whether somebody said what a finding means.
+    #[must_use]
+    pub fn sets_finding(&self, code: Code) -> bool {
+        let set = find(&self.table, "commands.findings").and_then(Node::table);
+        set.is_some_and(|set| set.contains_key(code.id()))
     }
 
     /// A value by its dotted path.

@@ -147,6 +147,27 @@ fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
         ("commands.allow = [\"cargo test\"]", &["RF-L007"]),
         ("commands = { deny = [\"git\"], approve = [\"git push\"] }", &["RF-L002"]),
         ("commands.deny = [\"rm -r /etc/**\", \"Bash(git push:*)\", \"re:x.*\"]", &[]),
+        // An expression is searched for.
+        ("[commands]\ndefault = \"ask\"\nallow = [\"re:git status\"]", &["RF-L003"]),
+        ("[commands]\ndefault = \"ask\"\nallow = [\"re:^git status\"]", &["RF-L003"]),
+        ("[commands]\ndefault = \"ask\"\nallow = [\"re:^git status$\"]", &[]),
+        ("commands.deny = [\"re:git status\"]", &[]),
+        (
+            "[[rules]]\ntool = \"exec\"\nargs = { command = \"re:make\" }\naction = \"allow\"\n[commands]\ndefault = \"ask\"",
+            &["RF-L003"],
+        ),
+        ("network.allow = [\"re:github\\\\.com\"]", &["RF-L003"]),
+        ("network.allow = [\"re:^[a-z]+\\\\.github\\\\.com$\"]", &[]),
+        ("network.allow = [\"re:^.*\\\\.com$\"]", &["RF-L003"]),
+        // What is never among the words of a program.
+        ("commands.deny = [\"re:make && make install\"]", &["RF-L001"]),
+        ("commands.deny = ['re:curl .* \\| sh']", &["RF-L001"]),
+        ("commands.deny = [\"re:rm  -rf\"]", &["RF-L001"]),
+        ("commands.deny = ['re:rm\\s+-rf']", &[]),
+        // Exceptions, and questions that have none.
+        ("commands = { approve = [\"git\"], allow = [\"git status\"] }", &[]),
+        ("commands = { approve = [\"cargo\"], allow = [\"cargo\"] }", &["RF-L002", "RF-L002"]),
+        ("commands = { approve = [\"git\"], allow = [\"re:^git status$\"] }", &["RF-L002", "RF-L002"]),
         // Narrower than they look.
         ("files.read.deny = [\"*.pem\"]", &["RF-L002", "RF-L006"]),
         ("files.write.deny = [\"*.lock\"]", &["RF-L006"]),
@@ -188,7 +209,7 @@ fn the_guides_hold() {
     let guides = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide");
     let manual = concat!(env!("CARGO_MANIFEST_DIR"), "/../policy/manual");
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let mut blocks = 0;
+    let (mut blocks, mut wrong) = (0, Vec::new());
     let entries = [guides, manual].into_iter().flat_map(|path| std::fs::read_dir(path).unwrap());
     for path in entries.map(|entry| entry.unwrap().path()).chain([readme]) {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -201,9 +222,16 @@ fn the_guides_hold() {
             let source = Source::new(Scope::User, &path, block.clone());
             let loaded = from_sources(vec![source], &places());
             assert!(loaded.is_ok(), "{}\n{block}\n{}", path.display(), loaded.err().unwrap());
+            let remarks = loaded.map(|settings| lint(&settings)).unwrap_or_default();
+            let own: Vec<_> = remarks.iter().filter(|remark| remark.code != Code::NotBuilt).collect();
+            // The manual shows what is wrong, too.
+            if !own.is_empty() && !path.starts_with(manual) {
+                wrong.push(format!("{}\n{block}\n{own:?}", path.display()));
+            }
             blocks += 1;
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n---\n"));
     assert!(blocks > 10, "{blocks}");
 }
 

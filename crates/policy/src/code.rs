@@ -61,6 +61,7 @@ codes! {
     AskAborted = "RF-R008", "a question that was called off";
     AnsweredNo = "RF-R009", "a person said no";
     AnsweredYes = "RF-R010", "a person said yes";
+    Approved = "RF-R011", "approved on the command line";
 
     Unreadable = "RF-S001", "command line that cannot be read";
     MisleadingCharacter = "RF-S002", "character that misleads";

@@ -80,12 +80,16 @@ impl CommandPattern {
         &self.text
     }
 
-    /// A program with words that match; none is known for an expression.
+    /// A program with words that match; none is known for some expressions.
     #[must_use]
     pub fn sample(&self) -> Option<Argv> {
-        let Matcher::Words { words, .. } = &self.matcher else { return None };
-        let word = |pattern: &WordPattern| Some(Word::literal(pattern.sample()?));
-        Argv::new(words.iter().map(word).collect::<Option<_>>()?)
+        let words = match &self.matcher {
+            Matcher::Words { words, .. } => {
+                words.iter().map(WordPattern::sample).collect::<Option<Vec<_>>>()?
+            }
+            Matcher::Whole(pattern) => pattern.sample()?.split_whitespace().map(str::to_owned).collect(),
+        };
+        Argv::new(words.into_iter().map(Word::literal).collect())
     }
 
     /// The program, if it is one.

@@ -47,7 +47,8 @@ impl Verdict {
         writeln!(terminal.out, "{word} {} {}", self.kind, self.object)?;
         writeln!(terminal.out, "  {} {}", reason.code, Shown::text(&reason.text))?;
         if let Some(rule) = &reason.rule {
-            writeln!(terminal.out, "  by {rule}")?;
+            let ask = reason.exception_to.as_ref().map(|ask| format!(", an exception to {ask}"));
+            writeln!(terminal.out, "  by {rule}{}", ask.unwrap_or_default())?;
         }
         if let (Some(remedy), false) = (&reason.remedy, matches!(self.trace.decision, Decision::Allow(_))) {
             writeln!(terminal.out, "  to allow it: {}", Shown::text(remedy))?;
@@ -61,10 +62,7 @@ impl Verdict {
         for said in &self.trace.said {
             let (word, place) = match &said.decision {
                 None => ("pass", String::new()),
-                Some(decision) => (
-                    decision.effect().word(),
-                    decision.reason().rule.as_ref().map(ToString::to_string).unwrap_or_default(),
-                ),
+                Some(decision) => (decision.effect().word(), place(decision.reason())),
             };
             writeln!(terminal.out, "{}", format!("  {:<20} {word:<6} {place}", said.link).trim_end())?;
         }
@@ -89,12 +87,26 @@ impl Verdict {
     }
 }
 
+/// Where a rule stands, and the question that it is an exception to.
+fn place(reason: &Reason) -> String {
+    let rule = reason.rule.as_ref().map(ToString::to_string).unwrap_or_default();
+    match &reason.exception_to {
+        Some(ask) => format!("{rule}, an exception to {ask}"),
+        None => rule,
+    }
+}
+
 fn decision_json(decision: &Decision) -> Value {
     json!({ "decision": decision.effect().word(), "reason": reason_json(decision.reason()) })
 }
 
 fn reason_json(reason: &Reason) -> Value {
-    let rule =
-        reason.rule.as_ref().map(|rule| json!({ "file": rule.file.to_string_lossy(), "line": rule.line }));
-    json!({ "code": reason.code.id(), "text": &*reason.text, "rule": rule, "remedy": reason.remedy.as_deref() })
+    let place = |rule: &policy::RuleRef| json!({ "file": rule.file.to_string_lossy(), "line": rule.line });
+    json!({
+        "code": reason.code.id(),
+        "text": &*reason.text,
+        "rule": reason.rule.as_ref().map(place),
+        "exception_to": reason.exception_to.as_ref().map(place),
+        "remedy": reason.remedy.as_deref(),
+    })
 }

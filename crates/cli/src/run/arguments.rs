@@ -60,6 +60,9 @@ pub(crate) struct RunArgs {
     /// Keep the home directory for the next run in this workspace
     #[arg(long)]
     pub(crate) keep_home: bool,
+    /// Run what the policy wants a person to be asked about; the words say why, for the ledger
+    #[arg(long, value_name = "WORDS", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) approve: Option<String>,
     /// Say what the jail refused, and which setting would allow it
     #[arg(long)]
     pub(crate) explain_denials: bool,
@@ -74,8 +77,8 @@ pub(crate) struct RunArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 124 limit reached, 125 no jail, 126 refused \
-                     or not\nexecutable, 127 not found.";
+const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 3 a person has to be asked, 124 limit reached, \
+                     125 no jail,\n126 refused or not executable, 127 not found.";
 
 /// What a command is run for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,41 +1,128 @@
-//! Whether a typed command may start at all. Where it runs is another question.
+//! Whether a command may start at all. Where it runs is another question.
 
-use policy::{Code, Decision, Effect, Findings, Invocation, Reason, Shown};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+
+use config::Settings;
+use policy::{Code, Decision, Effect, Finding, Invocation, Reason, Shown};
 
 use crate::check::draw;
-use crate::command::{Line, deciding};
+use crate::command::{self, Line, deciding};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::surroundings::columns;
 
-/// What is left of the findings when a person typed the command: typing it answers what a finding would only ask.
-///
-/// Rules still ask, and what a finding denies stays denied.
-pub(crate) fn answered(mut invocation: Invocation, findings: &Findings) -> Invocation {
-    invocation.findings.retain(|found| findings.effect(found.code) != Some(Effect::Ask));
+/// Who stands behind a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consent<'a> {
+    /// A person who typed it at the terminal that we read ourselves.
+    Person,
+    /// Whoever started it says so, in words for the ledger.
+    Approved(&'a str),
+    /// Nobody who could be asked: a script, a pipeline, an agent.
+    Nobody,
+}
+
+impl<'a> Consent<'a> {
+    /// Who stands behind this process.
+    pub(crate) fn of(approved: Option<&'a str>) -> Self {
+        match approved {
+            Some(words) => Self::Approved(words),
+            None if is_typed() => Self::Person,
+            None => Self::Nobody,
+        }
+    }
+}
+
+/// Whether a person typed this command: an interactive shell gives every command a process group of its own and puts it into the
+/// foreground of the terminal. What a script starts is in the script's group, what an agent starts seldom has a terminal.
+fn is_typed() -> bool {
+    let group = rustix::process::getpgrp();
+    let foreground = rustix::termios::tcgetpgrp(io::stdin()).ok();
+    io::stdin().is_terminal() && foreground == Some(group) && rustix::process::getpid() == group
+}
+
+/// Decides about a command, with the answer of whoever stands behind it.
+pub(crate) fn decide(
+    policy: &Settings,
+    line: &Line,
+    invocation: Invocation,
+    consent: Consent<'_>,
+) -> io::Result<(Decision, Invocation)> {
+    let invocation = without_answered(invocation, policy, consent);
+    let reason = match command::decide(policy, line, &invocation) {
+        Decision::Ask(reason) => reason,
+        decided => return Ok((decided, invocation)),
+    };
+    let allowed = |code, text: String| Decision::Allow(Reason::new(code, text));
+    let decision = match consent {
+        Consent::Approved(words) => allowed(
+            Code::Approved,
+            format!("approved on the command line: {words}; asked because {}", reason.text),
+        ),
+        Consent::Person if reason.code == Code::CommandDefault => {
+            allowed(Code::Typed, "a person typed this command, and no rule is against it".to_owned())
+        }
+        Consent::Person if agrees(line, &reason)? => allowed(
+            Code::AnsweredYes,
+            format!("a person at the terminal was asked and said yes; asked because {}", reason.text),
+        ),
+        Consent::Person => Decision::Deny(Reason {
+            code: Code::AnsweredNo,
+            text: format!("a person at the terminal was asked and said no; asked because {}", reason.text)
+                .into(),
+            ..reason
+        }),
+        Consent::Nobody => Decision::Ask(reason),
+    };
+    Ok((decision, invocation))
+}
+
+/// What is left of the findings. Typing a command answers what a finding would only ask. Where nobody can be asked, it is asked all
+/// the same, except for this: that it is not certain what a line starts matters only where something must not be started, and
+/// what runs in a jail without a rule on commands may start anything.
+fn without_answered(mut invocation: Invocation, policy: &Settings, consent: Consent<'_>) -> Invocation {
+    let restricts = policy.restricts_commands();
+    invocation.findings.retain(|found| {
+        policy.findings.effect(found.code) != Some(Effect::Ask)
+            || match consent {
+                Consent::Person => false,
+                Consent::Approved(_) => true,
+                Consent::Nobody => restricts || is_deed(found) || policy.sets_finding(found.code),
+            }
+    });
     invocation
 }
 
-/// A person who types a command has allowed what would only be asked because no rule names it.
-pub(crate) fn typed(decision: Decision) -> Decision {
-    match decision {
-        Decision::Ask(reason) if reason.code == Code::CommandDefault => Decision::Allow(Reason::new(
-            Code::Typed,
-            "a person typed this command, and no rule is against it",
-        )),
-        decision => decision,
-    }
+/// Whether a finding is about what a command does, and not about how much of it is known.
+fn is_deed(found: &Finding) -> bool {
+    use Code::{ForcedPush, NetworkSender, ProcessEnvironment, RaisedRights};
+    matches!(found.code, ForcedPush | NetworkSender | ProcessEnvironment | RaisedRights)
+}
+
+/// Asks the person at the terminal. What was typed before the question is no answer to it.
+fn agrees(line: &Line, reason: &Reason) -> io::Result<bool> {
+    let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    rustix::termios::tcflush(&terminal, rustix::termios::QueueSelector::IFlush)?;
+    let place = reason.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
+    let (shown, why) = (Shown::bytes(line.text()), Shown::text(&reason.text));
+    write!(terminal, "{shown}\n  {why}{place}\nrun it? [y/N] ")?;
+    let mut answer = String::new();
+    BufReader::new(&terminal).read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Why a command does not start; `None` when it may.
 pub(crate) fn refusal(decision: &Decision, line: &Line, invocation: &Invocation) -> Option<Failure> {
-    let (said, reason) = match decision {
+    let (said, reason, exit) = match decision {
         Decision::Allow(_) => return None,
-        Decision::Ask(reason) => ("wants a person to be asked about, and nobody can be asked here", reason),
-        Decision::Deny(reason) => ("denies", reason),
+        Decision::Ask(reason) => {
+            ("wants a person to be asked about, and nobody can be asked here", reason, Exit::Ask)
+        }
+        Decision::Deny(reason) => ("denies", reason, Exit::Refused),
     };
     let message = format!("the policy {said}: {}", Shown::bytes(line.text()));
-    let mut failure = Failure::coded(reason.code, message).exit(Exit::Refused);
+    let mut failure = Failure::coded(reason.code, message).exit(exit);
     failure.drawing = deciding(invocation, decision)
         .map(|found| draw(line.text(), found.span, columns(std::io::stdout())))
         .unwrap_or_default();
@@ -43,27 +130,48 @@ pub(crate) fn refusal(decision: &Decision, line: &Line, invocation: &Invocation)
         Some(rule) => format!("{} ({rule})", reason.text),
         None => reason.text.to_string(),
     });
-    Some(match &reason.remedy {
-        Some(remedy) => failure.hint(format!("to allow it: {remedy}")),
-        None => failure,
+    if let Some(remedy) = &reason.remedy {
+        failure = failure.hint(format!("to allow it: {remedy}"));
+    }
+    Some(match decision {
+        Decision::Ask(_) => {
+            failure.hint("to run it this time: say why with `--approve WORDS`; the ledger keeps them")
+        }
+        _ => failure,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use policy::finding::Mode;
-    use policy::{Finding, Span};
+    use policy::Span;
     use std::ffi::OsString;
+    use std::path::Path;
 
+    /// A policy, and which of these findings stay: a value of run time, forced push, destructive, substitution.
     #[test]
     fn typing_a_command_answers_what_is_asked_and_nothing_that_is_denied() {
-        let found = |code| Finding::new(code, Span::new(0, 1), "a sentence");
-        let rows = [(Code::Unprovable, false), (Code::Destructive, true), (Code::CommandSubstitution, true)];
-        for (code, stays) in rows {
-            let invocation = Invocation { programs: Vec::new(), findings: vec![found(code)] };
-            let findings = Findings::new(Mode::Standard, None);
-            assert_eq!(answered(invocation, &findings).findings.len() == 1, stays, "{code}");
+        let codes = [Code::Unprovable, Code::ForcedPush, Code::Destructive];
+        let rows = [
+            ("", Consent::Person, [false, false, true]),
+            ("", Consent::Approved("why"), [true, true, true]),
+            ("", Consent::Nobody, [false, true, true]),
+            ("commands.default = \"ask\"", Consent::Nobody, [true, true, true]),
+            ("commands.deny = [\"rm\"]", Consent::Nobody, [true, true, true]),
+            ("commands.deny = [\"rm\"]", Consent::Person, [false, false, true]),
+            ("commands.findings = { RF-R006 = \"ask\" }", Consent::Nobody, [true, true, true]),
+        ];
+        for (text, consent, expected) in rows {
+            let text = format!("version = 1\n{text}");
+            let source = config::Source::new(config::Scope::User, Path::new("policy.toml"), text.clone());
+            let places = config::Places { workspace: "/ws".into(), home: None, state: None, run: None };
+            let policy = config::from_sources(vec![source], &places).unwrap();
+            let stays = codes.map(|code| {
+                let found = Finding::new(code, Span::new(0, 1), "a sentence");
+                let invocation = Invocation { programs: Vec::new(), findings: vec![found] };
+                !without_answered(invocation, &policy, consent).findings.is_empty()
+            });
+            assert_eq!(stays, expected, "{text} {consent:?}");
         }
     }
 
