@@ -209,6 +209,9 @@ impl<'a> Parser<'a> {
             (b'}', _) => row.braces = row.braces.saturating_sub(1),
             _ => {}
         }
+        if row.nested > super::MAX_DEPTH {
+            return Err(self.error_here(Problem::TooDeep));
+        }
         if !is_plain(byte) {
             return self.one_char(row);
         }
