@@ -260,6 +260,11 @@ impl<'a> Parser<'a> {
         if !meant {
             self.pos += 1;
             row.text.push('\\');
+            // bash: a single quote behind a backslash has no partner.
+            if next == '\'' && row.stop == Stop::Brace && self.is(Dialect::Bash) {
+                self.pos += 1;
+                row.text.push(next);
+            }
             return;
         }
         if !row.double {

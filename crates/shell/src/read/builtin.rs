@@ -241,7 +241,9 @@ impl Reader<'_> {
     /// zsh evaluates the words of some builtins.
     fn zsh_numbers(&mut self, words: &[Word]) {
         if self.dialect == Dialect::Zsh {
-            words.iter().for_each(|word| self.arith_text(&word.text, word.span));
+            for word in words {
+                self.arith_text(&word.text, word.span);
+            }
         }
     }
 

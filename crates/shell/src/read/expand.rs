@@ -115,7 +115,7 @@ impl Reader<'_> {
             PartKind::Escaped(c) => into.push(Piece::quoted(*c)),
             PartKind::Single(text) => into.push(Piece::quoted(text.as_str())),
             PartKind::Ansi(raw) if quoted && self.dialect == Dialect::Bash => {
-                self.ansi_again(raw, part.at.0, into)
+                self.ansi_again(raw, part.at.0, into);
             }
             PartKind::Ansi(raw) => into.push(match crate::ansi::decode(raw) {
                 Some(text) => Piece::quoted(text),

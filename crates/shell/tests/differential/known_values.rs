@@ -310,6 +310,10 @@ pub(crate) const ARITHMETIC: &[&str] = &[
     "a=(1); x='a[$(pwn)]'; repeat x vis",
     "x='a[$(pwn)]'; a=(1); echo ${a[x]} $a[x]",
     "a=(1); x='a[$(pwn)]'; y=abc; echo ${y:x} ${y[x]} $y[x]",
+    "a=(1); !('[$(pwn)]')",
+    "!(pwn)",
+    "! (pwn)",
+    "echo $(!('[$(pwn)]'))",
 ];
 
 /// Quotes inside `${…}`, with and without quotes around it.
@@ -420,4 +424,7 @@ pub(crate) const QUOTING: &[&str] = &[
     "x=1; echo ${(e)${:-'$(pwn)'}}",
     "x=1; echo ${x:+'$(pwn)'} \"${x:+'$(pwn)'}\"",
     "echo \"${u:?'$(pwn)'}\"",
+    "echo \"${u=\\'\"${v-$'\\x24(pwn)'}\"}\"",
+    "echo \"${u:-\\'$(pwn)}\"",
+    "echo \"${u:-\\''$(pwn)'}\"",
 ];
