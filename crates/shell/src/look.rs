@@ -11,6 +11,7 @@ mod git;
 mod interpreters;
 mod languages;
 mod options;
+mod packages;
 mod programs;
 mod python;
 mod remote;
@@ -37,6 +38,8 @@ pub(crate) struct Look {
     pub(crate) assignments: Vec<Assignment>,
     /// The directory that it changes to before (`env -C dir`, `sudo -D dir`).
     pub(crate) directory: Option<Word>,
+    /// Files that its words make it write (`find -fprint file`).
+    pub(crate) writes: Vec<Word>,
     /// Which of its words write or start something that it is not known for.
     pub(crate) hazards: Vec<u32>,
     /// What is worth judging besides.

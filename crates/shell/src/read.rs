@@ -180,6 +180,7 @@ impl<'a> Reader<'a> {
         for error in &late {
             self.add(unreadable(error));
         }
+        self.foresee_integers(&list);
         self.list(&list);
         match error {
             Some(error) if error.problem.is_limit() => {
@@ -211,6 +212,7 @@ impl<'a> Reader<'a> {
                 self.add(unreadable(error));
             }
             mistakes.extend(error);
+            self.foresee_integers(&list);
             self.list(&list);
             let found = Invocation {
                 programs: self.found.programs.split_off(before.0),

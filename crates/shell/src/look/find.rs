@@ -14,6 +14,7 @@ pub(super) fn find(words: &[Word], look: &mut Look) {
             "-exec" | "-execdir" | "-ok" | "-okdir" => command(words, at, look),
             "-delete" | "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 look.hazard(at);
+                look.writes.extend(words.get(at + 1).filter(|_| text != "-delete").cloned());
                 write_words(text)
             }
             _ if may_be_option(word) => {

@@ -302,6 +302,8 @@ fn key_kind(key: &str) -> Key {
         | ("tar" | "hook", "command")
         | ("trailer", "command" | "cmd")
         | ("imap", "tunnel")
+        | ("gc", "recentobjectshook")
+        | ("lfs", "path" | "clean" | "smudge" | "standalonetransferagent")
         | ("instaweb", "httpd" | "browser")
         | ("web" | "help", "browser") => Key::Code,
         ("core", "hookspath" | "attributesfile" | "worktree" | "gitdir")

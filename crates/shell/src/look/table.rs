@@ -2,7 +2,8 @@
 
 use super::wrappers::Wrapper;
 use super::{
-    Tool, awk, builders, editors, find, git, interpreters, languages, programs, remote, sed, shells, wrappers,
+    Tool, awk, builders, editors, find, git, interpreters, languages, packages, programs, remote, sed,
+    shells, wrappers,
 };
 
 const PLAIN: Wrapper = Wrapper::new("");
@@ -178,6 +179,12 @@ macro_rules! language {
     };
 }
 
+macro_rules! runner {
+    ($runner:ident) => {
+        Tool::Own(|words, look| packages::$runner.look(words, look))
+    };
+}
+
 const SHELL: Tool = Tool::Own(shells::shell);
 const FOREIGN_SHELL: Tool = Tool::Own(shells::foreign_shell);
 
@@ -201,6 +208,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("-", Tool::Wrapper(&PLAIN)),
     ("R", language!(R)),
     ("Rscript", language!(R)),
+    ("asdf", runner!(PROJECT)),
     ("ash", SHELL),
     ("at", Tool::Own(programs::at)),
     ("awk", Tool::Own(awk::awk)),
@@ -209,16 +217,18 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("bsdtar", Tool::Own(programs::tar)),
     ("builtin", Tool::Wrapper(&PLAIN)),
     ("bun", Tool::Own(interpreters::bun)),
+    ("bundle", runner!(PROJECT)),
     ("busybox", Tool::Own(programs::applets)),
     ("bwrap", Tool::Own(wrappers::bwrap)),
     ("capsh", Tool::Own(wrappers::capsh)),
-    ("cargo", Tool::Options("--config:! -C:@")),
+    ("cargo", Tool::Own(packages::cargo)),
     ("catchsegv", Tool::Wrapper(&PLAIN)),
     ("chronic", Tool::Wrapper(&PLAIN)),
     ("chroot", Tool::Wrapper(&CHROOT)),
     ("chrt", Tool::Wrapper(&CHRT)),
     ("clojure", language!(ALWAYS)),
     ("command", Tool::Wrapper(&COMMAND)),
+    ("conda", runner!(PROJECT)),
     ("csh", FOREIGN_SHELL),
     (
         "curl",
@@ -233,15 +243,19 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("date", Tool::Options("-s|--set:! -d|--date: -f|--file: -r|--reference: -I -R -u")),
     ("dbus-run-session", Tool::Wrapper(&DBUS)),
     ("deno", Tool::Own(interpreters::deno)),
+    ("direnv", runner!(DIRENV)),
     ("doas", Tool::Wrapper(&DOAS)),
+    ("docker", runner!(DOCKER)),
     ("eatmydata", Tool::Wrapper(&PLAIN)),
     ("ed", Tool::Own(editors::ed)),
     ("elixir", language!(ALWAYS)),
     ("elvish", FOREIGN_SHELL),
     ("emacs", language!(ALWAYS)),
+    ("emacsclient", language!(ALWAYS)),
     ("entr", Tool::Own(wrappers::entr)),
     ("env", Tool::Own(wrappers::env)),
     ("erl", language!(ALWAYS)),
+    ("evim", Tool::Own(editors::vi)),
     ("ex", Tool::Own(editors::ex_mode)),
     ("exec", Tool::Wrapper(&EXEC)),
     ("expect", language!(EXPECT)),
@@ -268,7 +282,10 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("gtar", Tool::Own(programs::tar)),
     ("gtimeout", Tool::Wrapper(&TIMEOUT)),
     ("guile", language!(ALWAYS)),
+    ("gview", Tool::Own(editors::vi)),
+    ("gvim", Tool::Own(editors::vi)),
     ("gxargs", Tool::Own(wrappers::xargs)),
+    ("hatch", runner!(PROJECT)),
     ("hush", SHELL),
     ("hyperfine", Tool::Own(programs::hyperfine)),
     ("i386", Tool::Wrapper(&LINUX32)),
@@ -277,6 +294,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("julia", language!(JULIA)),
     ("ksh", SHELL),
     ("ksh93", SHELL),
+    ("kubectl", runner!(KUBECTL)),
     ("less", Tool::Own(programs::less)),
     ("linux32", Tool::Wrapper(&LINUX32)),
     ("linux64", Tool::Wrapper(&LINUX32)),
@@ -286,13 +304,16 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("luajit", language!(LUA)),
     ("m4", Tool::Own(programs::m4)),
     ("make", Tool::Own(builders::make)),
+    ("mamba", runner!(PROJECT)),
     (
         "man",
         Tool::Options("-P|--pager:$ -H|--html?$ -C|--config-file:! -L: -m: -M: -S: -s: -e: -r: -R: -E: -p:"),
     ),
     ("mawk", Tool::Own(awk::awk)),
+    ("mise", runner!(EXEC_AFTER_DASHES)),
     ("mksh", SHELL),
     ("more", Tool::Own(programs::less)),
+    ("mvim", Tool::Own(editors::vi)),
     ("nawk", Tool::Own(awk::awk)),
     ("nc", Tool::Options("-e:% -c:$ -i: -p: -q: -s: -w: -X: -x: -I: -O: -P: -T: -V: -m: -M: -o:!")),
     (
@@ -301,7 +322,10 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
             "-e|--exec:% -c|--sh-exec:$ --lua-exec:! -o|--output:! -x|--hex-dump:! -i: -p: -s: -w: -m: -d:",
         ),
     ),
+    ("nerdctl", runner!(DOCKER)),
     ("nice", Tool::Wrapper(&NICE)),
+    ("nix", Tool::Own(packages::nix)),
+    ("nix-shell", Tool::Own(packages::nix)),
     (
         "nmap",
         Tool::Options(
@@ -312,33 +336,45 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("nocorrect", Tool::Wrapper(&PLAIN)),
     ("node", language!(NODE)),
     ("nodejs", language!(NODE)),
+    ("nodenv", runner!(PROJECT)),
     ("noglob", Tool::Wrapper(&PLAIN)),
     ("nohup", Tool::Wrapper(&NOHUP)),
+    ("npm", Tool::Own(packages::npm)),
+    ("npx", Tool::Own(packages::npx)),
     ("nsenter", Tool::Wrapper(&NSENTER)),
     ("nu", FOREIGN_SHELL),
     ("numactl", Tool::Wrapper(&NUMACTL)),
     ("nvim", Tool::Own(editors::vi)),
+    ("oc", runner!(KUBECTL)),
     ("ocaml", language!(ALWAYS)),
     ("octave", language!(ALWAYS)),
     ("oksh", SHELL),
+    ("opam", runner!(PROJECT)),
     ("openrc-run", SHELL),
     ("original-awk", Tool::Own(awk::awk)),
     ("osascript", language!(APPLESCRIPT)),
     ("osh", SHELL),
     ("parallel", Tool::Own(wrappers::parallel)),
+    ("pdm", runner!(PROJECT)),
     ("perl", Tool::Own(interpreters::perl)),
     ("php", language!(PHP)),
+    ("pipenv", runner!(PROJECT)),
     ("pkexec", Tool::Wrapper(&PKEXEC)),
+    ("pnpm", Tool::Own(packages::pnpm)),
+    ("podman", runner!(DOCKER)),
+    ("poetry", runner!(PROJECT)),
     ("posh", SHELL),
     ("powershell", FOREIGN_SHELL),
     ("proxychains", Tool::Wrapper(&PROXYCHAINS)),
     ("psql", Tool::Own(editors::psql)),
     ("pwsh", FOREIGN_SHELL),
+    ("pyenv", runner!(PROJECT)),
     ("pypy", Tool::Own(interpreters::python)),
     ("python", Tool::Own(interpreters::python)),
     ("racket", language!(ALWAYS)),
     ("raku", language!(ALWAYS)),
     ("rbash", SHELL),
+    ("rbenv", runner!(PROJECT)),
     (
         "rg",
         Tool::Options(
@@ -355,6 +391,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("ruby", language!(RUBY)),
     ("runuser", Tool::Own(wrappers::su)),
     ("rview", Tool::Own(editors::vi)),
+    ("rye", runner!(PROJECT)),
     ("rzsh", SHELL),
     ("sbcl", language!(ALWAYS)),
     ("scala", language!(ALWAYS)),
@@ -395,6 +432,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("toybox", Tool::Own(programs::applets)),
     ("unbuffer", Tool::Wrapper(&UNBUFFER)),
     ("unshare", Tool::Wrapper(&UNSHARE)),
+    ("uv", runner!(UV)),
     ("valgrind", Tool::Wrapper(&VALGRIND)),
     ("vi", Tool::Own(editors::vi)),
     ("view", Tool::Own(editors::vi)),
@@ -414,6 +452,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("xargs", Tool::Own(wrappers::xargs)),
     ("xonsh", FOREIGN_SHELL),
     ("xvfb-run", Tool::Wrapper(&XVFB)),
+    ("yarn", runner!(YARN)),
     ("yash", SHELL),
     ("yq", Tool::Options("-i|--inplace|--in-place! -I: -o: -p: -s:!")),
     ("zip", Tool::Options("-TT|--unzip-command:$ -b: -n: -t: -O: -P: -s: -i: -x:")),

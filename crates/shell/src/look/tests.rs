@@ -133,6 +133,7 @@ fn shown(look: &Look) -> String {
     let mut parts: Vec<_> = look.starts.iter().map(start).collect();
     parts.extend(look.assignments.iter().map(|set| format!("set:{}={}", set.name, word(&set.value))));
     parts.extend(look.directory.iter().map(|directory| format!("cd:{}", word(directory))));
+    parts.extend(look.writes.iter().map(|file| format!("w:{}", word(file))));
     parts.extend(look.hazards.iter().map(|at| format!("h{at}")));
     parts.extend(look.findings.iter().map(|finding| {
         let name = match finding.code {

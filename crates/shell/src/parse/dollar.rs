@@ -40,11 +40,11 @@ impl Parser<'_> {
         Ok(Some(PartKind::Param(Box::new(param))))
     }
 
-    /// Whether `$'` begins a quotation. bash knows it in `"${…}"` too.
+    /// Whether `$'` begins a quotation. bash knows it in `"${…}"`, in an index and in arithmetic too.
     fn knows_ansi(&self, double: bool, stop: Stop) -> bool {
         match self.dialect {
             Dialect::Sh => false,
-            Dialect::Bash => !double || stop == Stop::Brace,
+            Dialect::Bash => !double || matches!(stop, Stop::Brace | Stop::Bracket | Stop::Arith),
             Dialect::Zsh => !double,
         }
     }
@@ -287,10 +287,25 @@ impl Parser<'_> {
             return Ok(None);
         }
         let start = self.pos + 1;
-        let length =
-            self.slice(start, self.end).find(')').ok_or_else(|| self.error_here(Problem::Open("(")))?;
+        let length = self.flags_length(start).ok_or_else(|| self.error_here(Problem::Open("(")))?;
         self.pos = start + length + 1;
         Ok(Some(self.slice(start, start + length).to_owned()))
+    }
+
+    /// Up to the parenthesis that ends the flags. Their arguments may hold others, as in `(l:$(…):)`.
+    fn flags_length(&self, start: usize) -> Option<usize> {
+        let mut open = 0_u32;
+        self.slice(start, self.end).bytes().position(|byte| match byte {
+            b'(' => {
+                open += 1;
+                false
+            }
+            b')' if open > 0 => {
+                open -= 1;
+                false
+            }
+            byte => byte == b')',
+        })
     }
 
     fn prefix(&mut self) -> String {

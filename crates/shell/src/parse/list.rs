@@ -158,7 +158,10 @@ impl Parser<'_> {
         let (mut bangs, mut timed) = (0, None);
         loop {
             self.skip_blanks();
-            if self.eat_word("!") {
+            // zsh: `!(…)` is a pattern, not a subshell that is negated.
+            let pattern =
+                self.is(Dialect::Zsh) && self.peek() == Some(b'!') && self.peek_second() == Some(b'(');
+            if !pattern && self.eat_word("!") {
                 bangs += 1;
             } else if !self.is(Dialect::Sh) && self.eat_word("time") {
                 self.skip_blanks();

@@ -209,6 +209,9 @@ impl<'a> Parser<'a> {
             (b'}', _) => row.braces = row.braces.saturating_sub(1),
             _ => {}
         }
+        if row.nested > super::MAX_DEPTH {
+            return Err(self.error_here(Problem::TooDeep));
+        }
         if !is_plain(byte) {
             return self.one_char(row);
         }
@@ -257,6 +260,11 @@ impl<'a> Parser<'a> {
         if !meant {
             self.pos += 1;
             row.text.push('\\');
+            // bash: a single quote behind a backslash has no partner.
+            if next == '\'' && row.stop == Stop::Brace && self.is(Dialect::Bash) {
+                self.pos += 1;
+                row.text.push(next);
+            }
             return;
         }
         if !row.double {

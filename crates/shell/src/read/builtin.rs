@@ -5,7 +5,7 @@ use std::sync::Arc;
 use policy::{Assignment, Certainty, Code, Span, Word};
 
 use super::Reader;
-use super::command::Beside;
+use super::command::{Beside, declares_integer};
 use super::feed::Feed;
 use super::start::{fed, is_descriptor};
 use super::state::{Alias, MAX_NAMES, Value};
@@ -34,10 +34,18 @@ impl Reader<'_> {
             "read" | "mapfile" | "readarray" | "getopts" | "unset" | "unfunction" | "vared" => {
                 self.forget(words);
             }
-            "printf" | "print" => self.printf(rest),
+            "printf" | "print" => {
+                self.printf(rest);
+                self.printed_numbers(rest);
+            }
+            "return" | "exit" | "logout" | "bye" | "break" | "continue" => self.zsh_numbers(rest),
             "let" => rest.iter().for_each(|word| self.arith_text(&word.text, word.span)),
             "test" | "[" => self.test_builtin(rest),
-            "set" | "shift" => self.state_mut().arguments = None,
+            "shift" => {
+                self.zsh_numbers(rest);
+                self.state_mut().arguments = None;
+            }
+            "set" => self.state_mut().arguments = None,
             "fc" | "history" => self.history(rest, beside.span),
             "hash" | "enable" | "bind" | "complete" | "compgen" | "zle" | "zpty" | "sched"
             | "add-zsh-hook" | "zstyle" => {
@@ -145,7 +153,7 @@ impl Reader<'_> {
         let has = |letter: char| {
             words.iter().skip(1).any(|word| word.text.starts_with('-') && word.text.contains(letter))
         };
-        let evaluates = has('i') || has('n') || words.first().is_some_and(|word| word.text == "integer");
+        let evaluates = declares_integer(words);
         for word in words.iter().skip(1).filter(|word| !word.text.starts_with(['-', '+'])) {
             self.named_operand(word, word.span);
             if evaluates {
@@ -162,9 +170,10 @@ impl Reader<'_> {
             let guess = has('n') || name.ends_with('+');
             let certainty = if guess { Certainty::Unknown } else { word.certainty };
             let value = Word { text: text.to_owned(), certainty, span: word.span };
-            if evaluates && self.dialect == Dialect::Bash {
-                self.arith_text(text, word.span);
+            if has('n') && !word.is_literal() {
+                self.unprovable(word.span, "which variable this names is known only at run time");
             }
+            self.integer_value(own_name, &value);
             self.keep(&Assignment { name: name.trim_end_matches('+').to_owned(), value });
             if fixed {
                 self.state_mut().twist(own_name);
@@ -183,6 +192,7 @@ impl Reader<'_> {
                 self.registers(words, word.span);
             }
             let name = word.text.split('[').next().unwrap_or_default();
+            self.fill(words, name, word.span);
             if !name.starts_with('-') {
                 self.set_surely(name, Value::unknown());
                 self.state_mut().undefine(name);
@@ -193,11 +203,47 @@ impl Reader<'_> {
         }
     }
 
+    /// `read x` and others fill a variable; its name may stand right behind the letter of an option.
+    fn fill(&mut self, words: &[Word], name: &str, span: Span) {
+        let fills = words.first().is_some_and(|word| {
+            matches!(&*word.text, "read" | "mapfile" | "readarray" | "vared" | "getopts" | "printf" | "print")
+        });
+        if fills {
+            let attached =
+                name.strip_prefix('-').map_or(name, |letters| letters.get(1..).unwrap_or_default());
+            self.integer_unknown(attached, span);
+        }
+    }
+
     fn printf(&mut self, words: &[Word]) {
-        let Some(at) = words.iter().position(|word| word.text == "-v") else { return };
-        if let Some(name) = words.get(at + 1) {
-            self.named_operand(name, name.span);
-            self.set_surely(name.text.split('[').next().unwrap_or_default(), Value::unknown());
+        let Some(at) = words.iter().position(|word| word.text.starts_with("-v")) else { return };
+        let attached = words.get(at).and_then(|word| {
+            let text = word.text.get(2..).filter(|name| !name.is_empty())?;
+            Some(Word { text: text.to_owned(), ..word.clone() })
+        });
+        let Some(name) = attached.or_else(|| words.get(at + 1).cloned()) else { return };
+        self.named_operand(&name, name.span);
+        let plain = name.text.split('[').next().unwrap_or_default();
+        self.integer_unknown(plain, name.span);
+        self.set_surely(plain, Value::unknown());
+    }
+
+    /// zsh evaluates what `printf` prints as a number.
+    fn printed_numbers(&mut self, words: &[Word]) {
+        let format = words.iter().position(|word| word.text.contains('%') || !word.is_literal());
+        let Some(at) = format.filter(|_| self.dialect == Dialect::Zsh) else { return };
+        let numbers = words.get(at).is_some_and(|word| !word.is_literal() || prints_numbers(&word.text));
+        if numbers {
+            self.zsh_numbers(words.get(at + 1..).unwrap_or_default());
+        }
+    }
+
+    /// zsh evaluates the words of some builtins.
+    fn zsh_numbers(&mut self, words: &[Word]) {
+        if self.dialect == Dialect::Zsh {
+            for word in words {
+                self.arith_text(&word.text, word.span);
+            }
         }
     }
 
@@ -253,6 +299,14 @@ impl Reader<'_> {
             self.code(&code.text, &[self.dialect], code.span);
         }
     }
+}
+
+/// Whether a format prints one of its words as a number.
+fn prints_numbers(format: &str) -> bool {
+    format.split('%').skip(1).any(|piece| {
+        let conversion = piece.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #0.'$".contains(c));
+        conversion.starts_with(['d', 'i', 'o', 'u', 'x', 'X', 'e', 'E', 'f', 'F', 'g', 'G', 'a', 'A', '*'])
+    })
 }
 
 /// Whether options of a declaration make the shell change what is assigned: case, width, lists.

@@ -4,8 +4,8 @@ use policy::{Assignment, Code, Direction, Redirect, Span, Word};
 
 use super::Reader;
 use super::state::Value;
+use crate::judge;
 use crate::tree::{Argument, Assign, Command, Descriptor, Redirection};
-use crate::{Dialect, judge};
 
 impl Reader<'_> {
     pub(super) fn simple(&mut self, command: &Command, assigns: &[Assign], arguments: &[Argument]) {
@@ -14,10 +14,20 @@ impl Reader<'_> {
         for argument in arguments {
             match argument {
                 Argument::Word(word) => self.words(word, &mut words),
-                Argument::Array(assign) => declared.push(self.assigned(assign)),
+                Argument::Array(assign) => {
+                    if declares_integer(&words) {
+                        self.state_mut().make_integer(&assign.name);
+                    }
+                    declared.push(self.assigned(assign));
+                }
             }
         }
         let assignments: Vec<_> = assigns.iter().map(|assign| self.assigned(assign)).collect();
+        for (assign, Assignment { name, value }) in assigns.iter().zip(&assignments) {
+            if !self.is_numeric(&assign.value) {
+                self.integer_value(name, value);
+            }
+        }
         let redirects = self.redirects(&command.redirects);
         for array in declared {
             self.keep(&array);
@@ -77,9 +87,6 @@ impl Reader<'_> {
         judge::judge_assignment(assignment, true, &mut self.found.findings);
         if name == "IFS" {
             self.state_mut().separator_changed = true;
-        }
-        if self.dialect == Dialect::Bash && self.state.is_integer(name) {
-            self.arith_text(&value.text, value.span);
         }
         if name.ends_with("_functions") || matches!(&**name, "PROMPT_COMMAND" | "BASH_ENV" | "ENV") {
             self.unprovable(value.span, format!("`{name}` decides what the shell runs later"));
@@ -174,6 +181,15 @@ pub(super) struct Beside {
     pub(super) assignments: Vec<Assignment>,
     pub(super) through: Vec<policy::Argv>,
     pub(super) span: Span,
+}
+
+/// Whether the words of a declaration so far make its variables integers, or names of others.
+pub(super) fn declares_integer(words: &[Word]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return false };
+    matches!(&*first.text, "integer" | "float")
+        || rest.iter().any(|word| {
+            word.text.strip_prefix('-').is_some_and(|letters| letters.contains(['i', 'n', 'F', 'E']))
+        })
 }
 
 /// Builtins of POSIX after which variables set in front of them may stay set.

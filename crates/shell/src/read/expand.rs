@@ -114,6 +114,9 @@ impl Reader<'_> {
             PartKind::Text(text) => into.push(Piece::plain(text.as_str())),
             PartKind::Escaped(c) => into.push(Piece::quoted(*c)),
             PartKind::Single(text) => into.push(Piece::quoted(text.as_str())),
+            PartKind::Ansi(raw) if quoted && self.dialect == Dialect::Bash => {
+                self.ansi_again(raw, part.at.0, into);
+            }
             PartKind::Ansi(raw) => into.push(match crate::ansi::decode(raw) {
                 Some(text) => Piece::quoted(text),
                 None => Piece::unknown(true),
@@ -144,6 +147,16 @@ impl Reader<'_> {
         }
     }
 
+    /// `$'…'` in `"${x:-…}"` and in an index: bash puts the result into the text, and then reads that.
+    fn ansi_again(&mut self, raw: &str, span: Span, into: &mut Vec<Piece>) {
+        let text = crate::ansi::decode(raw);
+        let marks = ['$', '`', '\\', '"', '(', ')', '{', '}', '[', ']'];
+        if text.as_ref().is_none_or(|text| text.contains(marks)) {
+            self.unprovable(span, "the quoted text is expanded again, and commands in it run");
+        }
+        into.push(text.map_or_else(|| Piece::unknown(true), Piece::quoted));
+    }
+
     fn substitution(&mut self, style: Style, span: Span) {
         let (code, what) = match style {
             Style::Dollar | Style::Brace => {
@@ -165,7 +178,8 @@ impl Reader<'_> {
     /// Parentheses in a pattern. In zsh they may hold code.
     fn group(&mut self, parts: &[Part], span: Span, into: &mut Vec<Piece>) {
         let inner = joined(&self.pieces(parts, false), span);
-        if self.dialect == Dialect::Zsh && holds_code(&inner.text) {
+        let evaluated = inner.text.contains("$(") || inner.text.contains('`');
+        if self.dialect == Dialect::Zsh && (evaluated || holds_code(&inner.text)) {
             self.note(Code::ZshForm, span, "zsh runs what stands in these parentheses for every file");
             self.unprovable(span, "which code the pattern runs is not read");
         }

@@ -43,6 +43,10 @@ impl Reader<'_> {
         } else if indirect {
             self.unprovable(span, "the value names another variable, which is known only at run time");
         }
+        if let Some(flags) = param.flags.as_deref().filter(|flags| flags.contains(['l', 'r'])) {
+            // The width behind `l` and `r` is arithmetic.
+            self.arith_text(flags, span);
+        }
         if flagged || (self.dialect == Dialect::Zsh && param.prefix.contains('~')) {
             self.note(Code::ZshForm, span, "zsh evaluates the value again");
             self.unprovable(span, "what the value evaluates to is known only at run time");
@@ -124,6 +128,7 @@ impl Reader<'_> {
     fn fallback(&mut self, param: &Param, word: &Word, known: bool, quoted: bool) -> Piece {
         let certainty = if known { word.certainty } else { Certainty::Unknown };
         if param.operator.ends_with('=') {
+            self.integer_value(&param.name, &Word { certainty: word.certainty, ..word.clone() });
             self.set(&param.name, Value { certainty, ..Value::known(word.text.clone()) });
         }
         Piece::value(word.text.clone(), certainty, quoted)

@@ -108,6 +108,12 @@ impl Reader<'_> {
             beside.assignments.extend(seen.assignments.iter().cloned());
             return Some(beside);
         }
+        let writes = seen.writes.iter().cloned().map(|target| Redirect {
+            direction: Direction::Write,
+            descriptor: None,
+            target,
+        });
+        beside.redirects.extend(writes);
         let program = Program {
             argv,
             through: std::mem::take(&mut beside.through),

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use policy::Certainty;
 
+use crate::Dialect;
+
 /// Variables, directory, functions and aliases, as far as they are known.
 ///
 /// Cloned for everything that runs apart, so it is kept small: what there is too much of is not known.
@@ -94,6 +96,53 @@ const UNKNOWN: Value = Value { text: String::new(), certainty: Certainty::Unknow
 pub(super) const MAX_NAMES: usize = 256;
 const MAX_VALUE: usize = 4096;
 
+/// Variables that are integers in bash from the start. Which of them an assignment evaluates depends on the version and
+/// on what assigns: `for` and `read` evaluate where `=` does not.
+const BASH_INTEGERS: &[&str] = &[
+    "BASHPID",
+    "BASH_SUBSHELL",
+    "EPOCHSECONDS",
+    "EUID",
+    "HISTCMD",
+    "LINENO",
+    "OPTIND",
+    "PPID",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+    "UID",
+];
+
+/// Variables that are numbers in zsh from the start.
+const ZSH_INTEGERS: &[&str] = &[
+    "COLUMNS",
+    "EGID",
+    "EPOCHSECONDS",
+    "ERRNO",
+    "EUID",
+    "FUNCNEST",
+    "GID",
+    "HISTCMD",
+    "HISTSIZE",
+    "KEYTIMEOUT",
+    "LINENO",
+    "LINES",
+    "LISTMAX",
+    "LOGCHECK",
+    "MAILCHECK",
+    "OPTIND",
+    "PPID",
+    "RANDOM",
+    "SAVEHIST",
+    "SECONDS",
+    "SHLVL",
+    "TMOUT",
+    "TTYIDLE",
+    "UID",
+    "ZSH_SUBSHELL",
+    "status",
+];
+
 /// Whether arithmetic takes a text for a number and nothing else.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = text.trim().trim_start_matches(['-', '+']);
@@ -164,8 +213,14 @@ impl State {
         }
     }
 
-    pub(super) fn is_integer(&self, name: &str) -> bool {
-        self.integers.contains(name)
+    /// Whether what a variable is set to is evaluated.
+    pub(super) fn is_integer(&self, name: &str, dialect: Dialect) -> bool {
+        let born = match dialect {
+            Dialect::Sh => return false,
+            Dialect::Bash => BASH_INTEGERS,
+            Dialect::Zsh => ZSH_INTEGERS,
+        };
+        self.integers.contains(name) || born.contains(&name)
     }
 
     /// Another shell starts: it has the variables that were exported, and which those are is not followed.

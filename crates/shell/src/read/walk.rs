@@ -95,12 +95,12 @@ impl Reader<'_> {
             Kind::If { arms, otherwise } => self.if_then(arms, otherwise.as_ref()),
             Kind::While { test, body, .. } => self.repeated(&[test, body]),
             Kind::For { select, names, words, body } => {
-                let words = words.as_deref().filter(|_| !select);
-                self.for_in(names, words, body);
+                self.for_in(names, words.as_deref(), *select, body, command.at.0);
             }
             Kind::Count { head, body } => self.count(head, body, command.at.0),
             Kind::Repeat { times, body } => {
-                self.one_word(times);
+                let times = self.one_word(times);
+                self.arith_text(&times.text, times.span);
                 self.repeated(&[body]);
             }
             Kind::Case { subject, arms } => self.case(subject, arms),
@@ -138,19 +138,25 @@ impl Reader<'_> {
         self.perhaps(|it| lists.iter().for_each(|list| it.list(list)));
     }
 
-    fn for_in(&mut self, names: &[Word], words: Option<&[Word]>, body: &List) {
+    fn for_in(&mut self, names: &[Word], words: Option<&[Word]>, select: bool, body: &List, span: Span) {
         let mut values = Vec::new();
         for word in words.unwrap_or_default() {
             self.words(word, &mut values);
         }
-        let number = words.is_some() && values.iter().all(|word| word.is_literal() && is_number(&word.text));
+        let number = words.is_some()
+            && !select
+            && values.iter().all(|word| word.is_literal() && is_number(&word.text));
         let value = match &*values {
-            [only] if only.is_literal() && names.len() == 1 => Value::known(only.text.as_str()),
+            [only] if only.is_literal() && names.len() == 1 && !select => Value::known(only.text.as_str()),
             _ if number => Value::number(),
             _ => Value::unknown(),
         };
         let names: Vec<_> = names.iter().map(|name| self.one_word(name).text).collect();
         for name in &names {
+            match words {
+                Some(_) => values.iter().for_each(|value| self.integer_value(name, value)),
+                None => self.integer_unknown(name, span),
+            }
             self.set_surely(name, value.clone());
         }
         let others: Vec<_> = names_of(body).map(str::to_owned).filter(|name| !names.contains(name)).collect();
@@ -209,7 +215,7 @@ impl Reader<'_> {
             Some(index) if index.contains('$') || index.contains('`') => {
                 self.unprovable(span, "the index of the variable is evaluated, and commands in it run");
             }
-            Some(index) if self.dialect == crate::Dialect::Bash => {
+            Some(index) if self.dialect != crate::Dialect::Sh => {
                 self.arith_text(index.trim_end_matches(']'), span);
             }
             _ => {}
@@ -253,6 +259,7 @@ impl Reader<'_> {
                     self.words(word, &mut elements);
                 }
                 for element in &elements {
+                    self.integer_value(&assign.name, element);
                     if element.text.starts_with('[') {
                         self.named_operand(element, element.span);
                     }

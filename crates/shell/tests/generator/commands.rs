@@ -44,8 +44,18 @@ impl Grammar {
                 Self::fed,
                 Self::spelled,
                 Self::started,
+                Self::evaluated,
+                Self::requoted,
             ],
-            &[Self::simple, Self::array, Self::test, Self::indirect],
+            &[
+                Self::evaluated,
+                Self::evaluated,
+                Self::requoted,
+                Self::simple,
+                Self::array,
+                Self::test,
+                Self::indirect,
+            ],
             Self::leaf,
         );
     }

@@ -5,6 +5,7 @@
 
 mod chance;
 mod commands;
+mod evaluated;
 mod heredocs;
 mod mutate;
 mod words;

@@ -1,0 +1,287 @@
+//! Package managers, environments and containers: subcommands that start the command behind them.
+
+use policy::Word;
+
+use super::Look;
+use super::options::{Found, Item, Options};
+use super::programs::effect;
+use super::words::{from, with_text};
+use super::wrappers::strange;
+
+/// A tool with subcommands that start a command.
+pub(super) struct Runner {
+    /// The options before the subcommand.
+    pub(super) global: &'static str,
+    /// The names of the subcommand, its options, and how many words stand before the command.
+    pub(super) runs: &'static [(&'static [&'static str], &'static str, usize)],
+}
+
+/// Options of containers that have a value, for `docker run` and `docker create`.
+const CONTAINER: &str = "-i|--interactive -t|--tty -d|--detach --rm --init --privileged --read-only --no-healthcheck \
+    --oom-kill-disable -P|--publish-all --sig-proxy? --disable-content-trust? -q|--quiet --help. -a|--attach: \
+    --add-host: --annotation: --blkio-weight: --cap-add: --cap-drop: --cgroup-parent: --cgroupns: --cidfile:! \
+    --cpu-period: --cpu-quota: --cpu-shares|-c: --cpus: --cpuset-cpus: --cpuset-mems: --detach-keys: --device: \
+    --device-cgroup-rule: --dns: --dns-option: --dns-search: --domainname: --entrypoint: -e|--env: --env-file: \
+    --expose: --gpus: --group-add: --health-cmd:$ --health-interval: --health-retries: --health-timeout: \
+    --health-start-period: -h|--hostname: --ip: --ip6: --ipc: --isolation: --kernel-memory: -l|--label: --label-file: \
+    --link: --log-driver: --log-opt: --mac-address: -m|--memory: --memory-reservation: --memory-swap: \
+    --memory-swappiness: --mount: --name: --network|--net: --network-alias: --oom-score-adj: --pid: --pids-limit: \
+    --platform: -p|--publish: --pull: --restart: --runtime:! --security-opt: --shm-size: --stop-signal: \
+    --stop-timeout: --storage-opt: --sysctl: --tmpfs: --ulimit: -u|--user: --userns: --uts: -v|--volume: \
+    --volume-driver: --volumes-from: -w|--workdir: --replace --systemd: --arch: --os: --pod: --secret: --authfile:";
+const INSIDE: &str = "-i|--interactive -t|--tty|-T|--no-TTY -d|--detach --privileged --help. --detach-keys: -e|--env: --env-file: \
+    -u|--user: -w|--workdir: --index: -l|--latest --preserve-fds:";
+const DOCKER_GLOBAL: &str = "--config: -c|--context: -D|--debug -H|--host: -l|--log-level: --tls --tlscacert: --tlscert: --tlskey: \
+    --tlsverify -v|--version. --help. --log-level: --root: --runtime:! -r|--remote --url: --identity: --connection: \
+    --storage-driver: --storage-opt:";
+const COMPOSE: &str = "-f|--file: -p|--project-name: --profile: --env-file: --project-directory: --ansi: --progress: --parallel: \
+    --compatibility --dry-run. -v|--version. --help. --verbose";
+
+pub(super) const DOCKER: Runner =
+    Runner { global: DOCKER_GLOBAL, runs: &[(&["run", "create"], CONTAINER, 1), (&["exec"], INSIDE, 1)] };
+pub(super) const KUBECTL: Runner = Runner {
+    global: "-n|--namespace: --context: --kubeconfig:! --cluster: --user: --as: --as-group: --server|-s: --token: \
+        --request-timeout: -v|--v: --insecure-skip-tls-verify? --certificate-authority: --client-key: -h|--help.",
+    runs: &[(
+        &["exec"],
+        "-i|--stdin? -t|--tty? -c|--container: -n|--namespace: -q|--quiet? -f|--filename: --pod-running-timeout: \
+         --context: --kubeconfig:! -h|--help.",
+        1,
+    )],
+};
+pub(super) const UV: Runner = Runner {
+    global: "-q|--quiet -v|--verbose --offline --no-cache --cache-dir: --directory:@ --project: --config-file: --no-config \
+        --color: --no-progress --native-tls --help. -V|--version.",
+    runs: &[(
+        &["run"],
+        "--with: --with-editable: --with-requirements: -p|--python: --extra: --all-extras --no-extra: --group: --no-group: \
+         --only-group: --all-groups --dev --no-dev --only-dev --isolated --active --no-sync --locked --frozen -s|--script \
+         --gui-script -m|--module: --env-file: --no-env-file --package: --all-packages --no-project --no-editable --exact \
+         -q|--quiet -v|--verbose --offline --no-cache --directory:@ --project: -i|--index-url: --index: \
+         --default-index: --extra-index-url: --refresh -U|--upgrade --no-config --color: --no-progress --help.",
+        0,
+    )],
+};
+pub(super) const PROJECT: Runner = Runner {
+    global: "-q|--quiet -v|--verbose --no-ansi --ansi -n|--no-interaction --no-plugins --no-cache -C|--directory:@ \
+        -P|--project: --python: --help. --version.",
+    runs: &[(
+        &["run", "exec"],
+        "-n|--name: -p|--prefix: --no-capture-output --live-stream --cwd:@ -v -q --help.",
+        0,
+    )],
+};
+pub(super) const EXEC_AFTER_DASHES: Runner = Runner {
+    global: "-C|--cd:@ -E|--env: -q|--quiet -v|--verbose -y|--yes --help. --version.",
+    runs: &[(&["exec", "x"], "-q|--quiet -v|--verbose -j|--jobs: --raw -y|--yes", 0)],
+};
+pub(super) const DIRENV: Runner = Runner { global: "", runs: &[(&["exec"], "", 1)] };
+pub(super) const YARN: Runner = Runner {
+    global: "--cwd:@ -s|--silent --verbose --json --offline --frozen-lockfile --help. -v|--version.",
+    runs: &[(&["exec"], "", 0)],
+};
+
+impl Runner {
+    /// Looks for the subcommand and starts what stands behind it.
+    pub(super) fn look(&self, words: &[Word], look: &mut Look) {
+        let mut odd = None;
+        for item in Options::new(words, self.global) {
+            match item {
+                Item::Found(Found { effect: Some('.'), .. }) => return,
+                Item::Found(found) => effect(&found, look),
+                Item::Strange(at) => odd = Some(at),
+                Item::Operand(at) => return self.subcommand(words, at, odd, look),
+            }
+        }
+    }
+
+    fn subcommand(&self, words: &[Word], at: usize, odd: Option<usize>, look: &mut Look) {
+        // `docker container run` and `docker compose exec` are `docker run` and `docker exec`.
+        let inner = |at: usize| words.get(at).map(|word| word.text.as_str()).unwrap_or_default();
+        let at = match inner(at) {
+            "container" => at + 1,
+            "compose" => behind_options(words, COMPOSE, at + 1),
+            _ => at,
+        };
+        let run = self.runs.iter().find(|(names, ..)| names.contains(&inner(at)));
+        let Some((_, spec, before)) = run else {
+            // Behind an option that is not known, the operand may be its value.
+            let hidden = self
+                .runs
+                .iter()
+                .flat_map(|(names, ..)| *names)
+                .any(|name| words.iter().skip(at + 1).any(|word| word.text == *name));
+            if let Some(odd) = odd.filter(|_| hidden) {
+                strange(words, odd, look);
+            }
+            return;
+        };
+        Self::command(words, Options::starting(words, spec, at + 1), *before, look);
+    }
+
+    fn command(words: &[Word], options: Options<'_>, before: usize, look: &mut Look) {
+        let mut command = Vec::new();
+        for item in options {
+            match item {
+                Item::Found(Found { effect: Some('.'), .. }) => return,
+                Item::Found(Found { name: "--entrypoint", value, at, .. }) => {
+                    look.hazard(at);
+                    command = value.into_iter().collect();
+                }
+                Item::Found(found) => effect(&found, look),
+                Item::Strange(at) => strange(words, at, look),
+                Item::Operand(at) => {
+                    command.extend_from_slice(behind_dashes(from(words, at + before), command.is_empty()));
+                    return look.program(command, false);
+                }
+            }
+        }
+    }
+}
+
+/// The command behind `--`, where options stand before that: `kubectl exec pod -c web -- ls`.
+fn behind_dashes(words: &[Word], alone: bool) -> &[Word] {
+    let options = alone && words.first().is_some_and(|word| word.text.starts_with('-'));
+    match words.iter().position(|word| word.text == "--").filter(|_| options) {
+        Some(dashes) => from(words, dashes + 1),
+        None => words,
+    }
+}
+
+/// The first operand behind options.
+fn behind_options(words: &[Word], spec: &'static str, next: usize) -> usize {
+    let operand = Options::starting(words, spec, next).find_map(|item| match item {
+        Item::Operand(at) => Some(at),
+        _ => None,
+    });
+    operand.unwrap_or(words.len())
+}
+
+const NPX: &str = "-c|--call:$ -p|--package: -y|--yes -n|--no --no-install -q|--quiet -w|--workspace: --workspaces \
+    --include-workspace-root --prefix:@ --cache: --registry: --userconfig:! --node-arg: -s|--silent --loglevel: \
+    --script-shell:% --shell:% --ignore-existing --help. -v|--version.";
+
+/// `npx -c CODE`.
+pub(super) fn npx(words: &[Word], look: &mut Look) {
+    call(words, 1, look);
+}
+
+/// `npm exec -c CODE`, and settings that name a program.
+pub(super) fn npm(words: &[Word], look: &mut Look) {
+    let at = words.iter().position(|word| matches!(word.text.as_str(), "exec" | "x"));
+    call(words, 1, look);
+    if let Some(at) = at.filter(|_| look.starts.is_empty()) {
+        call(words, at + 1, look);
+    }
+}
+
+/// Code behind `-c`, before the first operand. Behind an option that is not known, an operand may be its value.
+fn call(words: &[Word], next: usize, look: &mut Look) {
+    let mut strange = false;
+    for item in Options::starting(words, NPX, next) {
+        match item {
+            Item::Found(found) => effect(&found, look),
+            Item::Strange(_) => strange = true,
+            Item::Operand(_) if !std::mem::take(&mut strange) => return,
+            Item::Operand(_) => {}
+        }
+    }
+}
+
+/// `pnpm exec COMMAND…`; with `-c` a shell reads it.
+pub(super) fn pnpm(words: &[Word], look: &mut Look) {
+    const PNPM: &str = "-C|--dir:@ -F|--filter: -r|--recursive -w|--workspace-root -s|--silent --parallel --no-color --stream \
+        --reporter: --loglevel: --aggregate-output --color -c|--shell-mode --resume-from: --no-reporter-hide-prefix \
+        --report-summary --no-bail --package: --allow-build: --script-shell:% --shell-emulator";
+    let (mut shell, mut runs) = (false, false);
+    for item in Options::new(words, PNPM) {
+        match item {
+            Item::Found(found) => {
+                shell |= found.name == "-c";
+                effect(&found, look);
+            }
+            Item::Strange(_) => {}
+            Item::Operand(at) if runs && shell => return look.joined(from(words, at)),
+            Item::Operand(at) if runs => return look.program(from(words, at).to_vec(), false),
+            Item::Operand(at) => match words.get(at).map(|word| word.text.as_str()) {
+                Some("exec") => runs = true,
+                Some("dlx") => return dlx(words, at, shell, look),
+                _ => return,
+            },
+        }
+    }
+}
+
+/// The program of a package has a name of its own; code is code.
+fn dlx(words: &[Word], at: usize, shell: bool, look: &mut Look) {
+    let shell =
+        shell || from(words, at).iter().any(|word| matches!(word.text.as_str(), "-c" | "--shell-mode"));
+    let first = words.iter().enumerate().skip(at + 1).find(|(_, word)| !word.text.starts_with('-'));
+    if let Some((first, _)) = first.filter(|_| shell) {
+        look.joined(from(words, first));
+    }
+}
+
+/// `cargo --config KEY=VALUE`: some keys name programs.
+pub(super) fn cargo(words: &[Word], look: &mut Look) {
+    for item in Options::new(words, "--config: -C:@ -Z: --target: -p: --features: --manifest-path: -j: -F:") {
+        match item {
+            Item::Found(Found { name: "--config", value: Some(setting), at, .. }) => {
+                cargo_setting(&setting, at, look);
+            }
+            Item::Found(found) => effect(&found, look),
+            Item::Strange(at) => super::programs::unknown_option(words, at, look),
+            Item::Operand(_) => {}
+        }
+    }
+}
+
+fn cargo_setting(setting: &Word, at: usize, look: &mut Look) {
+    look.hazard(at);
+    let (key, value) = setting.text.split_once('=').unwrap_or((&setting.text, ""));
+    let name = key.trim().rsplit('.').next().unwrap_or_default().trim_matches(['"', '\'']);
+    let names_program = matches!(
+        name,
+        "rustc"
+            | "rustdoc"
+            | "rustc-wrapper"
+            | "rustc-workspace-wrapper"
+            | "runner"
+            | "linker"
+            | "credential-provider"
+            | "global-credential-providers"
+            | "browser"
+            | "rustflags"
+            | "rustdocflags"
+    );
+    if !setting.is_literal() {
+        return look.unprovable(setting, "this setting of `cargo` is not known before it runs");
+    }
+    if names_program {
+        look.own_code(setting, "cargo");
+        let value = value.trim().trim_start_matches('[').trim_end_matches(']').replace(['"', '\'', ','], " ");
+        let flags = name.ends_with("flags");
+        let program =
+            if flags { Vec::new() } else { super::split::at_blanks(&with_text(setting, value.trim())) };
+        look.program(program, false);
+    }
+}
+
+/// `nix-shell --run CODE`, `nix develop -c COMMAND…`.
+pub(super) fn nix(words: &[Word], look: &mut Look) {
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let shell = words.first().is_some_and(|name| name.text.ends_with("nix-shell"));
+        match word.text.as_str() {
+            "--run" | "--command" if shell => {
+                look.hazard(at);
+                return look.code(words.get(at + 1).cloned().unwrap_or_else(|| word.clone()));
+            }
+            "-c" | "--command" => return look.program(from(words, at + 1).to_vec(), false),
+            "--expr" | "-E" | "--eval" => {
+                look.hazard(at);
+                look.own_code(word, "Nix");
+            }
+            _ => {}
+        }
+    }
+}
