@@ -126,3 +126,6 @@ fn find(names: &[(&str, u16)], name: &str) -> Option<&'static CommandEntry> {
     let at = names.binary_search_by_key(&name, |(known, _)| known).ok()?;
     COMMANDS.get(usize::from(names[at].1))
 }
+
+#[cfg(test)]
+mod tests;

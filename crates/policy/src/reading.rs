@@ -98,7 +98,7 @@ impl<'a> Reading<'a> {
 impl<'a> Reading<'a> {
     /// Options whose names are the values of others: `-s KILL` is `-KILL`.
     fn add_named_options(&mut self, arguments: &'a [Word]) {
-        let names = |given: &&Given<'_>| given.entry.is_some_and(|entry| entry.takes == Takes::OptionName);
+        let is_name = |given: &&Given<'_>| given.entry.is_some_and(|entry| entry.takes == Takes::OptionName);
         let named = |given: &Given<'a>| {
             let value = match given.value {
                 Value::Attached(value) => value,
@@ -108,7 +108,7 @@ impl<'a> Reading<'a> {
             let entry = self.command?.option(&format!("-{}", value.to_ascii_uppercase()))?;
             Some(Given { entry: Some(entry), spelled: Spelled::Name(value), value: Value::None, ..*given })
         };
-        let found: Vec<_> = self.options.iter().filter(names).filter_map(named).collect();
+        let found: Vec<_> = self.options.iter().filter(is_name).filter_map(named).collect();
         self.options.extend(found);
     }
 }
