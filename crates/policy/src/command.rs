@@ -155,9 +155,11 @@ impl CommandPattern {
             Matcher::Whole(pattern) => pattern.matches(&argv.line()) || named_line(argv, pattern),
             Matcher::Words { words, exact, spellings } => {
                 let argv = argv.words();
+                let spellings = spellings.as_deref();
                 is_named(words, argv)
+                    && spellings.is_none_or(|other| other.could_fit(words, argv, cwd))
                     && (restricts(words, argv, cwd) && (!exact || no_more_words(words, argv))
-                        || spellings.as_ref().is_some_and(|other| other.fit(words, argv, cwd, *exact)))
+                        || spellings.is_some_and(|other| other.fit(words, argv, cwd, *exact)))
             }
         }
     }

@@ -105,7 +105,7 @@ impl Spellings {
         let (Some(patterns), Some((program, arguments))) = (words.get(1..), argv.split_first()) else {
             return false;
         };
-        if !self.could_fit(patterns, arguments, cwd) {
+        if !self.could_have_options(arguments) {
             return false;
         }
         let reading = Reading::new(self.program.or_else(|| entry(&program.text)), arguments);
@@ -116,18 +116,23 @@ impl Spellings {
             && (!exact || self.has_no_more_operands(&candidate))
     }
 
-    /// A quick look that spares most commands the reading.
-    fn could_fit(&self, patterns: &[WordPattern], arguments: &[Word], cwd: Option<&str>) -> bool {
+    /// Whether the first word that has to be there is there. A quick look that spares most commands everything else, also
+    /// the comparison with the words as they are written.
+    pub(crate) fn could_fit(&self, words: &[WordPattern], argv: &[Word], cwd: Option<&str>) -> bool {
+        let (Some(patterns), Some(arguments)) = (words.get(1..), argv.get(1..)) else { return false };
+        let Some(first) = self.ordered.first() else { return true };
+        let may_be_first = |word: &Word| match self.subcommand {
+            _ if !word.is_literal() => true,
+            Some(_) => self.subcommand_names.contains(&word.text.as_str()) || word.text.contains('='),
+            None => patterns[*first].fits(word, None, cwd),
+        };
+        arguments.iter().any(may_be_first)
+    }
+
+    fn could_have_options(&self, arguments: &[Word]) -> bool {
         let needs_dash = self.program.is_none_or(|program| program.style.needs_dash());
         let may_be_option = |word: &Word| !word.is_literal() || word.text.starts_with('-');
-        let may_be_first = |word: &Word| match (self.subcommand, self.ordered.first()) {
-            _ if !word.is_literal() => true,
-            (Some(_), _) => self.subcommand_names.contains(&word.text.as_str()),
-            (None, Some(first)) => patterns[*first].fits(word, None, cwd),
-            (None, None) => true,
-        };
-        (self.options.is_empty() || !needs_dash || arguments.iter().any(may_be_option))
-            && (self.ordered.is_empty() || arguments.iter().any(may_be_first))
+        self.options.is_empty() || !needs_dash || arguments.iter().any(may_be_option)
     }
 
     fn is_in_order(&self, candidate: &Candidate<'_>) -> bool {
