@@ -5,6 +5,7 @@ mod hosts;
 mod keys;
 mod man;
 mod names;
+mod options;
 mod reference;
 mod rules;
 mod rustfmt;
@@ -28,6 +29,7 @@ enum Generated {
 const GENERATED: &[Generated] = &[
     Generated::File("crates/policy/src/tables/hosts.rs", hosts::generate),
     Generated::File("crates/policy/src/tables/names.rs", names::generate),
+    Generated::File("crates/policy/src/tables/options.rs", options::generate),
     Generated::File("docs/reference/names.md", names::page),
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
     Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),

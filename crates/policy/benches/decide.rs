@@ -151,6 +151,8 @@ fn commands(criterion: &mut Criterion) {
         ("allowed", "git status --porcelain"),
         ("unnamed", "make all"),
         ("with a path", "cat src/main.rs"),
+        ("with options", "rm -v --force build/out"),
+        ("with a subcommand", "git -C web push origin main -q"),
         (
             "of ten programs",
             "git status && cargo test && make && ls && git status && cargo test && make && ls && git log && true",

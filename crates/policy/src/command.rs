@@ -3,6 +3,7 @@
 use crate::decision::Effect;
 use crate::invocation::{Argv, Certainty, Program, Word};
 use crate::pattern::{Pattern, PatternError, check_length};
+use crate::spelling::Spellings;
 use crate::word_pattern::{Resolve, WordPattern};
 
 /// A pattern on a command: globs on its words, or a regular expression on the whole after `re:`.
@@ -18,6 +19,8 @@ enum Matcher {
         words: Box<[WordPattern]>,
         /// Whether no further words may follow.
         exact: bool,
+        /// Other spellings of the same command, which only a restriction looks at.
+        spellings: Option<Box<Spellings>>,
     },
     Whole(Pattern),
 }
@@ -44,7 +47,8 @@ impl CommandPattern {
             if words.is_empty() {
                 return Err(PatternError::Empty);
             }
-            Matcher::Words { words, exact: false }
+            let spellings = Spellings::new(&words, resolve)?.map(Box::new);
+            Matcher::Words { words, exact: false, spellings }
         };
         Ok(Self { text: text.into(), matcher })
     }
@@ -120,7 +124,7 @@ impl CommandPattern {
     #[must_use]
     pub fn is_anything(&self) -> bool {
         match &self.matcher {
-            Matcher::Words { words, exact } => {
+            Matcher::Words { words, exact, .. } => {
                 !exact && words.iter().all(|word| word.pattern().is_anything())
             }
             Matcher::Whole(pattern) => pattern.is_anything(),
@@ -140,13 +144,26 @@ impl CommandPattern {
         }
     }
 
+    /// Whether the pattern has an option that the reviewed table of options does not have for its program and subcommand:
+    /// a restriction then meets only the spelling that it is written in, and clusters of letters.
+    #[must_use]
+    pub fn has_unreviewed_options(&self) -> bool {
+        let Matcher::Words { spellings: Some(spellings), .. } = &self.matcher else { return false };
+        spellings.has_unreviewed_options()
+    }
+
     /// Whether a restriction holds for these words in this directory.
     #[must_use]
     pub fn restricts(&self, argv: &Argv, cwd: Option<&str>) -> bool {
         match &self.matcher {
             Matcher::Whole(pattern) => pattern.matches(&argv.line()) || named_line(argv, pattern),
-            Matcher::Words { words, exact } => {
-                restricts(words, argv.words(), cwd) && (!exact || no_more_words(words, argv.words()))
+            Matcher::Words { words, exact, spellings } => {
+                let argv = argv.words();
+                let spellings = spellings.as_deref();
+                is_named(words, argv)
+                    && spellings.is_none_or(|other| other.could_fit(words, argv, cwd))
+                    && (restricts(words, argv, cwd) && (!exact || no_more_words(words, argv))
+                        || spellings.is_some_and(|other| other.fit(words, argv, cwd, *exact)))
             }
         }
     }
@@ -194,7 +211,7 @@ impl CommandPattern {
                     && pattern.matches(&program.argv.line())
                     && program.hazards.iter().all(|&at| names_in_line(pattern, words, at))
             }
-            Matcher::Words { words: patterns, exact } => {
+            Matcher::Words { words: patterns, exact, .. } => {
                 (!exact || patterns.len() == words.len())
                     && permits(patterns, words, program.cwd.as_deref())
                     && program.hazards.iter().all(|&at| names(patterns, at))
@@ -282,42 +299,53 @@ fn are_known(words: &[Word]) -> bool {
     })
 }
 
+/// Whether a restriction is about the program.
+fn is_named(patterns: &[WordPattern], words: &[Word]) -> bool {
+    let first = patterns.first().zip(words.first());
+    first
+        .is_some_and(|(first, program)| is_program(first.pattern(), program) || first.pattern().is_anything())
+}
+
 /// A restriction holds for options and paths anywhere, and for other words with options and their values in between.
+/// Without a table of options, every option may have a value.
 fn restricts(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> bool {
-    let (Some((first, patterns)), Some((program, rest))) = (patterns.split_first(), words.split_first())
-    else {
-        return false;
-    };
+    let (Some(patterns), Some(rest)) = (patterns.get(1..), words.get(1..)) else { return false };
     let is_there = |pattern: &WordPattern| {
         rest.iter().enumerate().any(|(at, word)| pattern.fits(word, rest.get(at + 1), cwd))
     };
-    (is_program(first.pattern(), program) || first.pattern().is_anything())
-        && patterns.iter().all(is_there)
-        && in_order(patterns, rest, cwd)
+    let ordered = patterns.iter().filter(|pattern| !pattern.stands_anywhere());
+    let is_option = |at: usize| rest[at].text.starts_with('-');
+    let can_skip = |at: usize| is_option(at) || at > 0 && is_option(at - 1);
+    patterns.iter().all(is_there) && in_order(ordered, rest, cwd, |_| true, can_skip)
 }
 
-/// Whether the other words come in their order. Every way at once: the time is words times patterns.
-fn in_order(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> bool {
-    let mut ordered = patterns.iter().filter(|pattern| !pattern.stands_anywhere()).peekable();
-    if ordered.peek().is_none() {
+/// Whether words come in their order, with nothing before and between them but what can be skipped. Every way at once:
+/// the time is words times patterns.
+pub(crate) fn in_order<'p>(
+    patterns: impl Iterator<Item = &'p WordPattern>,
+    words: &[Word],
+    cwd: Option<&str>,
+    can_fit: impl Fn(usize) -> bool,
+    can_skip: impl Fn(usize) -> bool,
+) -> bool {
+    let mut patterns = patterns.peekable();
+    if patterns.peek().is_none() {
         return true;
     }
-    let is_option = |word: &Word| word.text.starts_with('-');
     let mut reached = vec![false; words.len() + 1];
     reached[0] = true;
-    for pattern in ordered {
+    for pattern in patterns {
         let mut next = vec![false; words.len() + 1];
-        let (mut active, mut value) = (false, false);
+        let mut active = false;
         for (at, word) in words.iter().enumerate() {
             active |= reached[at];
             let unknown = word.certainty == Certainty::Unknown;
-            if active && pattern.fits(word, None, cwd) {
+            if active && can_fit(at) && pattern.fits(word, None, cwd) {
                 next[at + 1] = true;
                 // What is not known may be several words.
                 next[at] |= unknown;
             }
-            active &= is_option(word) || value || unknown;
-            value = is_option(word);
+            active &= can_skip(at) || unknown;
         }
         reached = next;
     }
@@ -439,8 +467,8 @@ mod tests {
             ("rm -r", Deny, "rm x -vr", true),
             ("tar -x", Deny, "tar -xf/tmp/a", true),
             ("rm -r", Deny, "rm -f x", false),
-            ("rm -r", Deny, "rm --recursive x", false),
-            ("rm -rf", Deny, "rm -fr x", false),
+            ("rm -r", Deny, "rm --recursive x", true),
+            ("rm -rf", Deny, "rm -fr x", true),
             ("rm -r", Allow, "rm -rf x", false),
             ("curl --output=*", Deny, "curl --output x", true),
             ("curl --output=a", Deny, "curl --output b", false),

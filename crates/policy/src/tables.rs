@@ -3,4 +3,5 @@
 pub(crate) mod habits;
 pub(crate) mod hosts;
 pub(crate) mod names;
+pub(crate) mod options;
 pub(crate) mod tools;

@@ -27,6 +27,8 @@ enum Role {
     Option(Spelling),
     /// `/etc/**`
     Path(Glob),
+    /// `.`, `..` or `~`: the word itself, and the directory it stands for if that is known.
+    Directory(Option<Glob>),
 }
 
 /// How else an option could be written.
@@ -56,6 +58,10 @@ impl WordPattern {
                 let unknown = || PatternError::Path(format!("where `{text}` lies is not known").into());
                 Role::Path(glob(&resolve(text).ok_or_else(unknown)?)?)
             }
+            (true, _) if matches!(text, "." | ".." | "~") => {
+                let path = resolve.and_then(|resolve| resolve(&format!("{text}/")));
+                Role::Directory(path.map(|path| glob(&path)).transpose()?)
+            }
             _ => Role::Plain,
         };
         Ok(Self { pattern, role })
@@ -69,13 +75,18 @@ impl WordPattern {
         matches!(self.role, Role::Path(_))
     }
 
+    /// Whether the word is a path, or a directory by another name.
+    pub(crate) fn is_location(&self) -> bool {
+        matches!(self.role, Role::Path(_) | Role::Directory(_))
+    }
+
     pub(crate) fn is_option(&self) -> bool {
         matches!(self.role, Role::Option(_))
     }
 
     /// Whether the place of the word in the line does not matter to a restriction.
     pub(crate) fn stands_anywhere(&self) -> bool {
-        !matches!(self.role, Role::Plain)
+        matches!(self.role, Role::Option(_) | Role::Path(_))
     }
 
     /// The only word that matches, if there is just one.
@@ -90,7 +101,7 @@ impl WordPattern {
     pub(crate) fn sample(&self) -> Option<String> {
         match &self.role {
             Role::Path(glob) => glob.samples().into_iter().find(|sample| sample.starts_with('/')),
-            Role::Plain | Role::Option(_) => self.pattern.sample(),
+            Role::Plain | Role::Option(_) | Role::Directory(_) => self.pattern.sample(),
         }
     }
 
@@ -102,8 +113,10 @@ impl WordPattern {
                 path.is_some_and(|path| glob.matches(path.as_bytes(), Reach::Narrow))
             }
             // A pattern is many words, of which only the free ones are nobody's business.
-            Role::Plain | Role::Option(_) if !word.is_literal() => self.pattern.is_anything(),
-            Role::Plain | Role::Option(_) => self.pattern.matches(&word.text),
+            Role::Plain | Role::Option(_) | Role::Directory(_) if !word.is_literal() => {
+                self.pattern.is_anything()
+            }
+            Role::Plain | Role::Option(_) | Role::Directory(_) => self.pattern.matches(&word.text),
         }
     }
 
@@ -117,6 +130,13 @@ impl WordPattern {
                 let is_value = |value| self.pattern.matches(value);
                 self.pattern.matches(&word.text)
                     || word.text.starts_with('-') && option_value(&word.text).is_some_and(is_value)
+            }
+            (Role::Directory(path), Certainty::Literal) => {
+                let is_directory = |text: &str| {
+                    same_dots(self.pattern.as_str(), text)
+                        || path.as_ref().is_some_and(|path| literal_fits(path, text, cwd))
+                };
+                is_directory(&word.text) || option_value(&word.text).is_some_and(is_directory)
             }
             (Role::Option(spelling), Certainty::Literal) => {
                 self.pattern.matches(&word.text) || spelling.fits(&self.pattern, &word.text, next)
@@ -162,6 +182,12 @@ impl Spelling {
     }
 }
 
+/// Whether two words are the same directory however they are spelled: `.` and `./.`.
+fn same_dots(wanted: &str, text: &str) -> bool {
+    let parts = |text| str::split(text, '/').filter(|part| !matches!(*part, "" | "."));
+    !text.is_empty() && !text.starts_with('/') && parts(wanted).eq(parts(text))
+}
+
 /// A final slash says that a path is a directory, which a name does not.
 fn glob(text: &str) -> Result<Glob, PatternError> {
     let trimmed = text.trim_end_matches('/');
@@ -192,6 +218,10 @@ fn path_fits(glob: &Glob, word: &Word, cwd: Option<&str>) -> bool {
 /// Where the directory is not known, the last name decides.
 fn literal_fits(glob: &Glob, text: &str, cwd: Option<&str>) -> bool {
     if let Some(path) = absolute(text, cwd) {
+        // The root has no name that a pattern could match.
+        if path == "/" && glob.as_str() == "/" {
+            return true;
+        }
         return glob.matches(path.as_bytes(), Reach::Wide);
     }
     let last = |text: &str| text.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
