@@ -175,7 +175,7 @@ impl CommandPattern {
             return true;
         }
         let (own, own_exact) = match &self.matcher {
-            Matcher::Words { words, exact } => (words, *exact),
+            Matcher::Words { words, exact, .. } => (words, *exact),
             Matcher::Whole(pattern) => {
                 return matches!(&wide.matcher, Matcher::Whole(wide) if pattern.is_within(wide));
             }
@@ -186,7 +186,7 @@ impl CommandPattern {
                 own_exact && self.literal().is_some_and(|argv| pattern.matches(&argv.line()))
             }
             Matcher::Words { exact, .. } if *exact && !own_exact => false,
-            Matcher::Words { words, exact } => match self.literal() {
+            Matcher::Words { words, exact, .. } => match self.literal() {
                 // No directory is called so: a path that is not known from the root is in none.
                 Some(argv) => wide.restricts(&argv, Some("/\u{1}")),
                 None => aligned(own, words) && !exact,

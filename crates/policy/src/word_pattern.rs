@@ -93,6 +93,8 @@ impl WordPattern {
     pub(crate) fn literal(&self) -> Option<String> {
         match &self.role {
             Role::Path(glob) => glob.is_literal().then(|| glob.as_str().to_owned()),
+            // A directory has other names.
+            Role::Directory(_) => None,
             Role::Plain | Role::Option(_) => self.pattern.literal(),
         }
     }
