@@ -69,6 +69,8 @@ const EXITS: &str = "Exit codes: 0 the command ran and the proposal is shown, wh
 impl LearnArgs {
     fn as_run(&self) -> RunArgs {
         RunArgs {
+            skill: None,
+            skill_lock: None,
             profile: self.profile.clone(),
             read: Vec::new(),
             write: Vec::new(),
