@@ -42,7 +42,7 @@ fn run(stage: &Stage, skill: &str, words: &[&str]) -> Ended {
 
 /// Which events the ledger has, with the name of the skill in those that have one.
 fn ledger(stage: &Stage) -> Vec<String> {
-    let text = fs::read_to_string(stage.path("home/.local/state/ringfence/audit.jsonl")).unwrap();
+    let text = fs::read_to_string(stage.path("home/.local/state/ringfence/ledger.jsonl")).unwrap();
     let record = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
     let word = |record: &serde_json::Value, key: &str| record[key].as_str().unwrap_or_default().to_owned();
     let skills = text.lines().map(record).filter(|record| word(record, "event").starts_with("skill."));
