@@ -67,6 +67,7 @@ impl Profile {
     }
 
     /// A link that denies commands that are not the skill's.
+    #[must_use]
     pub fn link(self) -> Link<impl Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync + 'static> {
         Link::new("skill", move |request: &Request<'_>| match request.want {
             Want::Exec(invocation) => self.refuse(invocation).map(|reason| (Effect::Deny, reason)),
