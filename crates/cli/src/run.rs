@@ -134,7 +134,9 @@ pub(crate) fn prepare(
         config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
     let skill = RunSkill::load(args, &policy, &around)?;
     let mut wish = args.wish(&around.cwd)?;
-    skill.iter().for_each(|skill| skill.show(&mut wish));
+    if let Some(skill) = &skill {
+        skill.show(&mut wish);
+    }
     let mut settings = policy.jail(&wish).map_err(|problems| refused_wish(&problems))?;
     skill.iter().try_for_each(|skill| skill.narrow_jail(&mut settings))?;
     arguments::bridgeable(&settings)?;
