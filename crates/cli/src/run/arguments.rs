@@ -54,7 +54,7 @@ pub(crate) struct RunArgs {
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
-    /// Run a command of a skill, with no more than its code needs: a directory, or a name in the usual places
+    /// Run a command of this skill, with no more than its code needs
     #[arg(long, value_name = "NAME", conflicts_with_all = ["write", "network", "port_in", "port_out"])]
     pub(crate) skill: Option<PathBuf>,
     /// Only as the skill is pinned in this file
