@@ -9,6 +9,7 @@ mod options;
 mod reference;
 mod rules;
 mod rustfmt;
+mod secrets;
 mod toolchains;
 
 use std::fs;
@@ -27,6 +28,7 @@ enum Generated {
 
 /// Every generator. A new one is one line here.
 const GENERATED: &[Generated] = &[
+    Generated::File("crates/audit/src/tables/secrets.rs", secrets::generate),
     Generated::File("crates/policy/src/tables/hosts.rs", hosts::generate),
     Generated::File("crates/policy/src/tables/names.rs", names::generate),
     Generated::File("crates/policy/src/tables/options.rs", options::generate),

@@ -1,14 +1,18 @@
 //! Takes secrets out of text before it is written down.
 //!
-//! Two ways to know a secret: by its shape (`tables/secrets.toml`), or because somebody said what it is
-//! ([`Redactor::hide`]). Both only find where secrets stand; the places are then joined and replaced in one go, so that
-//! it does not matter who found what first.
+//! A secret is known by its shape, its name or the program that gets it (`tables/secrets.toml`), or because somebody
+//! said what it is ([`Redactor::hide`]). All of these only find where secrets stand; the places are then joined and
+//! replaced in one go, so that it does not matter who found what first.
 //!
 //! **Invariant.** Linear in the text, no regular expressions, nothing built at start-up.
 //! **Invariant.** Idempotent: a mark that we left is not touched again, and nobody else's mark is believed.
 
+#[cfg(test)]
+mod command_tests;
+mod commands;
 mod keys;
 mod literal;
+pub(crate) mod row;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -16,7 +20,7 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::tables::secrets::{KEYS, SHAPES, TOKENS};
+use crate::tables::secrets::{KEYS, PROGRAMS, SHAPES, TOKENS};
 use literal::Literals;
 
 /// Takes secrets out of text.
@@ -71,6 +75,7 @@ impl Redactor {
         let mut spans = Vec::new();
         self.literals.find(text.as_bytes(), |text| self.mark_at(text), &mut spans);
         scan::find(text.as_bytes(), self, &mut spans);
+        commands::find(text.as_bytes(), self, &mut spans);
         spans
     }
 
@@ -138,7 +143,8 @@ const MAX_KIND: usize = 80;
 /// Every kind that a shape can give.
 fn kinds() -> impl Iterator<Item = &'static str> {
     let tokens = TOKENS.iter().map(|token| token.name);
-    tokens.chain(SHAPES.iter().copied()).chain(KEYS.iter().map(|key| key.name))
+    let programs = PROGRAMS.iter().map(|secret| secret.name);
+    tokens.chain(SHAPES.iter().copied()).chain(KEYS.iter().map(|key| key.name)).chain(programs)
 }
 
 /// Never shows what it hides.

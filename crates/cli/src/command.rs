@@ -51,6 +51,19 @@ impl Line {
     }
 }
 
+/// Words as a person would type them, so that it can be seen, and redacted, where each begins and ends.
+pub(crate) fn quoted(words: &[OsString]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-^~".contains(c);
+    let quote = |word: &OsString| {
+        let text = word.to_string_lossy();
+        if !text.is_empty() && text.chars().all(plain) {
+            return text.into_owned();
+        }
+        format!("'{}'", text.replace('\'', "'\\''"))
+    };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
 /// A word that is not UTF-8 is not known as text.
 fn known(word: &OsStr) -> Word {
     let certainty = if word.to_str().is_some() { Certainty::Literal } else { Certainty::Unknown };
@@ -99,6 +112,19 @@ pub(crate) fn deciding<'a>(invocation: &'a Invocation, decision: &Decision) -> O
 mod tests {
     use super::*;
     use std::os::unix::ffi::OsStringExt as _;
+
+    #[test]
+    fn words_are_quoted_where_they_have_to_be() {
+        let rows = [
+            (&["git", "push"][..], "git push"),
+            (&["mysql", "-pSE CRET"], "mysql '-pSE CRET'"),
+            (&["sh", "-c", "echo $x"], "sh -c 'echo $x'"),
+            (&["echo", "", "it's", "a*"], r"echo '' 'it'\''s' 'a*'"),
+        ];
+        for (words, expected) in rows {
+            assert_eq!(quoted(&words.iter().map(OsString::from).collect::<Vec<_>>()), expected);
+        }
+    }
 
     #[test]
     fn words_are_taken_as_they_are_and_know_their_places() {

@@ -70,6 +70,8 @@ impl LearnArgs {
     fn as_run(&self) -> RunArgs {
         RunArgs {
             approve: None,
+            skill: None,
+            skill_lock: None,
             profile: self.profile.clone(),
             read: Vec::new(),
             write: Vec::new(),

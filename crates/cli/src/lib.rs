@@ -62,13 +62,13 @@ struct Arguments<C: clap::Subcommand> {
 /// a policy to load.
 #[derive(Debug, clap::Subcommand)]
 enum OnlyRun {
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Run a command in a jail around this directory
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// Run a command, watch what it uses, and propose the narrowest policy for it
     Learn(learn::LearnArgs),
     /// Say what the policy decides and why; nothing is done

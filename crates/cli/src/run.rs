@@ -10,6 +10,7 @@ pub(crate) mod jailed;
 mod kept_home;
 mod layered;
 pub(crate) mod record;
+mod skill;
 mod spec;
 mod summary;
 mod told;
@@ -48,6 +49,7 @@ use kept_home::KeptHome;
 pub(crate) use kept_home::shown as shown_home;
 use layered::Layered;
 use record::{Came, Journal};
+use skill::RunSkill;
 use spec::Sight;
 
 /// Runs a command in a jail, and ends as it ended. What goes wrong is told here: for programs, in their format, and when the command
@@ -131,7 +133,13 @@ pub(crate) fn prepare(
     let around = Surroundings::find(around)?;
     let policy =
         config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
-    let settings = policy.jail(&args.wish(&around.cwd)?).map_err(|problems| refused_wish(&problems))?;
+    let skill = RunSkill::load(args, &policy, &around)?;
+    let mut wish = args.wish(&around.cwd)?;
+    if let Some(skill) = &skill {
+        skill.show(&mut wish);
+    }
+    let mut settings = policy.jail(&wish).map_err(|problems| refused_wish(&problems))?;
+    skill.iter().try_for_each(|skill| skill.narrow_jail(&mut settings))?;
     arguments::bridgeable(&settings)?;
     let ledger = policy.ledger().ok_or_else(|| {
         Failure::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
@@ -168,11 +176,13 @@ pub(crate) fn prepare(
     spec.forbidden = Some(Arc::clone(&policy.forbidden));
     spec.links = git.links;
     let note = note.filter(|_| git::is_worth_saying(&found, args));
-    let notes = note.into_iter().chain(unsigned).collect();
+    let hosts = skill.as_ref().and_then(RunSkill::note);
+    let notes = note.into_iter().chain(unsigned).chain(hosts).collect();
     let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
+    let policy = skill.iter().fold(policy, |policy, skill| skill.narrow_policy(policy));
     let line = allowed(&policy, args, &place, &journal)?;
     if let Some(kept) = &kept {
         spec = kept.put_into(spec)?;
@@ -194,9 +204,9 @@ fn allowed(
     journal: &Journal,
 ) -> Result<String, Failure> {
     let line = Line::words(&args.command);
-    let consent = Consent::of(args.approve.as_deref());
+    let consent = Consent::of(args.approve.as_deref(), args.skill.is_some());
     let (decision, invocation) = decide::decide(policy, &line, line.read(place), consent)?;
-    let typed = String::from_utf8_lossy(line.text()).into_owned();
+    let typed = command::quoted(&args.command);
     journal.decided(&decision, &typed)?;
     decide::refusal(&decision, &line, &invocation).map_or(Ok(typed), Err)
 }

@@ -16,6 +16,8 @@ mod scan;
 mod scanned;
 mod text;
 
+pub(crate) use load::load_profile;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::surroundings::Surroundings;

@@ -235,7 +235,7 @@ fn a_finding_that_denies_stops_a_command_and_shows_the_token() {
         "{}",
         ended.err
     );
-    assert_eq!(stage.ledger()[1]["object"], "sh -c mkfs.ext4 /dev/sda", "recorded as it was typed");
+    assert_eq!(stage.ledger()[1]["object"], "sh -c 'mkfs.ext4 /dev/sda'", "recorded as it was typed");
 }
 
 #[test]

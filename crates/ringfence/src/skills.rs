@@ -1,17 +1,39 @@
-//! The skills of a session: looked at before a model reads them, and tools taken away while they are in use.
+//! The skills of a session: looked at before a model reads them, and tools and programs taken away while they are in use.
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use audit::{AuditError, Digest, Event, FilePath, Name, Names, Text};
-use policy::{Code, Effect, Link, Reason, Request, ToolSet};
-use skill::{Judged, Loaded, Refused, Scanner, Settings, Severity, Tree, Verdict};
+use policy::{Code, Effect, Link, Reason, Request, ToolSet, Want};
+use skill::{Judged, Loaded, Profile, Refused, Scanner, Settings, Severity, Tree, Verdict};
 
 use crate::session::Session;
 
-/// The tools that are left, and how many skills took some away.
+/// What the skills in use leave.
 pub(crate) struct Skills {
-    left: RwLock<(ToolSet, u64)>,
+    left: RwLock<Left>,
+}
+
+struct Left {
+    tools: ToolSet,
+    /// How many skills are in use.
+    count: u64,
+    /// Whose programs alone may be started. A skill without code says nothing about programs, and has none here.
+    profiles: Vec<Profile>,
+}
+
+impl Left {
+    fn new(tools: ToolSet) -> Self {
+        Self { tools, count: 0, profiles: Vec::new() }
+    }
+
+    fn refuse(&self, request: &Request<'_>) -> Option<Reason> {
+        if self.count > 0 && self.tools.judge(request.tool).is_err() {
+            return Some(Reason::new(Code::ToolNarrowed, "the skill in use does not ask for this tool"));
+        }
+        let Want::Exec(invocation) = request.want else { return None };
+        self.profiles.iter().find_map(|profile| profile.refuse(invocation))
+    }
 }
 
 /// Why a skill is not loaded.
@@ -28,11 +50,11 @@ pub enum SkillRefused {
 
 impl Skills {
     pub(crate) fn new(tools: ToolSet) -> Arc<Self> {
-        Arc::new(Self { left: RwLock::new((tools, 0)) })
+        Arc::new(Self { left: RwLock::new(Left::new(tools)) })
     }
 
     pub(crate) fn tools(&self) -> ToolSet {
-        self.left.read().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.left.read().unwrap_or_else(PoisonError::into_inner).tools.clone()
     }
 
     /// A link that denies what no skill in use wants, whoever asks and however.
@@ -42,35 +64,31 @@ impl Skills {
         let skills = Arc::clone(self);
         Link::new("skills", move |request: &Request<'_>| {
             let left = skills.left.read().unwrap_or_else(PoisonError::into_inner);
-            let (tools, count) = &*left;
-            let denied = *count > 0 && tools.judge(request.tool).is_err();
-            denied.then(|| {
-                let reason = Reason::new(Code::ToolNarrowed, "the skill in use does not ask for this tool");
-                (Effect::Deny, reason)
-            })
+            left.refuse(request).map(|reason| (Effect::Deny, reason))
         })
     }
 
-    fn narrow(&self, loaded: &Loaded) {
+    fn narrow(&self, loaded: &Loaded, profile: Profile) {
         let mut left = self.left.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(wanted) = &loaded.tools {
-            left.0 = left.0.narrow(wanted);
+            left.tools = left.tools.narrow(wanted);
         }
-        left.1 += 1;
+        left.profiles.extend(profile.has_programs().then_some(profile));
+        left.count += 1;
     }
 
     fn count(&self) -> u64 {
-        self.left.read().unwrap_or_else(PoisonError::into_inner).1
+        self.left.read().unwrap_or_else(PoisonError::into_inner).count
     }
 
     fn clear(&self, tools: &ToolSet) {
-        *self.left.write().unwrap_or_else(PoisonError::into_inner) = (tools.clone(), 0);
+        *self.left.write().unwrap_or_else(PoisonError::into_inner) = Left::new(tools.clone());
     }
 }
 
 impl Session {
     /// Loads a skill that lies at a place: cleaned, bounded, scanned, recorded. From then on the session has only those tools that the skill
-    /// wants; a skill never adds one. [`Loaded::framed`] is what the model sees.
+    /// wants, and a skill with code starts only the programs of its scripts and shell fences; a skill never adds one. [`Loaded::framed`] is what the model sees.
     pub fn load_skill(
         &self,
         (place, tree): (&Path, &Tree),
@@ -85,7 +103,8 @@ impl Session {
             }
         };
         self.record_loaded(place, tree, &loaded)?;
-        self.skills.narrow(&loaded);
+        self.skills
+            .narrow(&loaded, Profile::new(&loaded.name, &skill::capabilities(tree), tree, Some(place)));
         Ok(loaded)
     }
 

@@ -289,3 +289,31 @@ fn a_skill_takes_tools_away_and_is_recorded() {
     let skills: Vec<_> = place.ledger().into_iter().filter(|event| event.starts_with("skill.")).collect();
     assert_eq!(skills, ["skill.blocked", "skill.loaded", "skill.loaded", "skill.cleared"]);
 }
+
+#[test]
+fn a_skill_with_code_takes_other_programs_away() {
+    use ringfence::skill::{Scanner, Tree, all_rules};
+    let place = Place::new();
+    let scanner = Scanner::new(&all_rules());
+    let sandbox = Sandbox::new(place.parts()).unwrap();
+    let session = sandbox.session("tester").unwrap();
+    let load = |body: &str| {
+        let text = format!("---\nname: counter\ndescription: Counts words.\n---\n{body}");
+        let tree = Tree::of_file("SKILL.md", text.as_str());
+        session.load_skill((Path::new("/skills/counter"), &tree), &scanner, &strictly()).unwrap();
+    };
+    let refused = |line: &str| match session.run(line) {
+        Err(NotStarted::Refused(Refusal::Denied(denied))) => Some(denied.reason.text.to_string()),
+        _ => None,
+    };
+    load("Count the words with care.\n");
+    assert_eq!(refused("ls -la"), None, "a skill without code says nothing about programs");
+    load("```sh\nwc -l notes.txt\n```\n");
+    assert_eq!(refused("wc -l notes.txt"), None);
+    for (line, program) in [("ls -la", "ls"), ("wc -l notes.txt; ls", "ls"), ("sh -c 'ls'", "sh")] {
+        let wanted = format!("the skill counter does not use {program}");
+        assert_eq!(refused(line), Some(wanted), "{line}");
+    }
+    session.clear_skills().unwrap();
+    assert_eq!(refused("ls -la"), None);
+}

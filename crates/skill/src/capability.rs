@@ -1,7 +1,8 @@
 //! What a skill really needs: hosts, paths, programs, variables, tools.
 //!
 //! What its code does is taken, not what it says about itself. What stands for something else (`example.com`, `<path>`, a value
-//! that is computed) is left out: nobody can allow it.
+//! that is computed) is left out: nobody can allow it. Programs and hosts are taken from scripts and shell fences only: a word of a
+//! licence is no program, and the name of an XML namespace no host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -86,8 +87,11 @@ impl Found {
     fn unit(&mut self, unit: &Unit<'_>) {
         let text = unit.view.text.as_bytes();
         for fact in &unit.reading().facts {
-            let Some((list, name)) = need(unit, &fact.what) else { continue };
             let at = (unit.range.start + fact.range.start).min(text.len());
+            let Some((list, name)) = need(unit, &fact.what) else { continue };
+            if list == List::Hosts && is_identifier(&name, line_at(text, at)) {
+                continue;
+            }
             let line = memchr::memchr_iter(b'\n', &text[..at]).count() + 1;
             self.add(list, name, (unit.view.path.to_owned(), line));
         }
@@ -112,20 +116,53 @@ impl Found {
 
 /// What a fact says that is needed.
 fn need(unit: &Unit<'_>, what: &What) -> Option<(List, String)> {
-    // Code in the middle of a sentence is as often a name as it is a command.
-    let is_sentence = unit.place == Place::Inline;
     match what {
-        What::Host(host) => host_pattern(host).map(|host| (List::Hosts, host)),
+        What::Host(host) if runs(unit) => host_pattern(host).map(|host| (List::Hosts, host)),
         What::Path { path, access } => {
             let list = if *access == Access::Read { List::Reads } else { List::Writes };
             path_pattern(path).map(|path| (list, path))
         }
-        What::Program(name) if !is_sentence && is_program(name) && unit.language != Language::Text => {
-            Some((List::Programs, name.clone()))
-        }
+        What::Program(name) if runs(unit) && is_program(name) => Some((List::Programs, name.clone())),
         What::Variable(name) if is_variable(name) => Some((List::Variables, name.clone())),
         _ => None,
     }
+}
+
+/// Whether it is a script, or a fence that a shell would run. Other fences, settings and code in a sentence show as often what
+/// something is called as what is run.
+fn runs(unit: &Unit<'_>) -> bool {
+    match unit.place {
+        Place::Script => unit.language.is_code(),
+        Place::Fence => unit.language == Language::Shell,
+        _ => false,
+    }
+}
+
+/// Whether an address only names something, as XML namespaces and JSON schemas do: nothing is fetched from it.
+fn is_identifier(host: &str, line: &[u8]) -> bool {
+    let names = [&b"xmlns"[..], b"$schema", b"createElementNS", b"setAttributeNS", b"targetNamespace"];
+    NAMESPACES.contains(&host) || names.iter().any(|name| memchr::memmem::find(line, name).is_some())
+}
+
+/// Hosts of addresses that name a vocabulary.
+const NAMESPACES: &[&str] = &[
+    "www.w3.org",
+    "json-schema.org",
+    "schemas.openxmlformats.org",
+    "schemas.microsoft.com",
+    "schemas.xmlsoap.org",
+    "purl.org",
+    "purl.oclc.org",
+    "ns.adobe.com",
+    "xmlns.com",
+    "www.sitemaps.org",
+];
+
+/// The line that a byte stands in.
+fn line_at(text: &[u8], at: usize) -> &[u8] {
+    let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |length| at + length);
+    &text[start..end]
 }
 
 fn host_pattern(host: &str) -> Option<String> {
@@ -155,7 +192,7 @@ fn path_pattern(path: &str) -> Option<String> {
 }
 
 /// Words of a shell that start no program.
-const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "cd", "echo", "export", "set", "source", "eval", "exit", "read", "test", "true", "false", "printf",
     "return", "local", "alias", "unset", "trap", "wait", "shift", "declare", "type", "command", "pwd",
     "exec", "let", "ulimit", "umask", ":", ".", "[", "[[", "pushd", "popd", "readonly", "break", "continue",
@@ -202,6 +239,24 @@ mod tests {
         assert_eq!(names(&needs.variables), ["ACME_TOKEN"]);
         assert_eq!(names(&needs.tools), ["Bash(git *)", "Read"]);
         assert_eq!(needs.hosts[0].line, 9);
+    }
+
+    #[test]
+    fn programs_and_hosts_come_from_scripts_and_shell_fences_only() {
+        let fixture = |name: &str| {
+            let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/profile");
+            std::fs::read(root.join(name)).unwrap()
+        };
+        let files =
+            ["SKILL.md", "LICENSE.txt", "icon.svg", "settings.json", "scripts/draw.py", "scripts/get.sh"];
+        let entries = files.map(|path| crate::tree::Entry {
+            path: path.into(),
+            content: crate::tree::Content::File { bytes: fixture(path), executable: false },
+        });
+        let needs = capabilities(&Tree { name: "drawer".into(), entries: entries.into() });
+        assert_eq!(names(&needs.programs), ["curl", "jq", "python3", "tar"]);
+        assert_eq!(names(&needs.hosts), ["api.acme.dev", "dl.acme.dev"]);
+        assert_eq!(names(&needs.tools), ["Bash(python3 *)"]);
     }
 
     #[test]

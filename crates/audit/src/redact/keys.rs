@@ -2,7 +2,8 @@
 
 use super::literal::percent;
 use super::scan::{Pairs, Scan, begins_word, looks_random, run};
-use crate::tables::secrets::{KEYS, Key, NOT_KEYS, NOT_VALUES};
+use crate::redact::row::{Key, Variable};
+use crate::tables::secrets::{KEYS, NOT_KEYS, NOT_VALUES, QUALIFIERS};
 
 /// How a name and its value are joined.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,15 +38,13 @@ struct Value {
 
 /// Looks at the word `start..end`: if it is the name of a secret, its value is one.
 pub(super) fn look(scan: &mut Scan<'_>, start: usize, end: usize) {
-    if LOGINS.contains(&&scan.text[start..end]) {
-        return look_at_login(scan, start, end);
-    }
-    if !may_be_a_name(&scan.text[start..end]) {
+    let named = end - qualified(&scan.text[start..end]);
+    if !may_be_a_name(&scan.text[start..named]) {
         return;
     }
     if let Some(header) = header(&scan.text[start..end]) {
         look_at_header(scan, start, end, header);
-    } else if let Some(key) = key(scan.text, start, end) {
+    } else if let Some(key) = key(scan.text, start, named) {
         look_at_key(scan, start, end, key);
     }
 }
@@ -77,22 +76,6 @@ fn look_at_header(scan: &mut Scan<'_>, start: usize, end: usize, header: Header)
         return;
     }
     scan.found(value.start, value.start + text.len(), "authorization");
-}
-
-/// Flags of curl that take `user:password`.
-const LOGINS: [&[u8]; 3] = [b"-u", b"--user", b"--proxy-user"];
-
-/// Other programs have such flags, too, and take `user:group`.
-fn look_at_login(scan: &mut Scan<'_>, start: usize, end: usize) {
-    if !scan.mentions_curl() {
-        return;
-    }
-    let Some(joined) = joined(scan.text, start, end) else { return };
-    let Some(value) = value(scan, start, &joined) else { return };
-    let colon = scan.text[value.start..value.end].iter().position(|&byte| byte == b':');
-    if let Some(colon) = colon {
-        scan.found(value.start + colon + 1, value.end, "basic");
-    }
 }
 
 fn value(scan: &mut Scan<'_>, name: usize, joined: &Joined) -> Option<Value> {
@@ -154,10 +137,44 @@ fn header(word: &[u8]) -> Option<Header> {
 /// The row whose word the name ends with.
 fn key(text: &[u8], start: usize, end: usize) -> Option<&'static Key> {
     let word = &text[start..end];
+    let variable = is_variable(word);
     let key = KEYS.iter().find(|key| {
-        ends_with(word, key.word.as_bytes()).is_some_and(|at| !key.whole || starts_apart(text, start + at))
+        let longer = !key.whole || (variable && key.variable == Variable::Also);
+        let counts = variable || key.variable != Variable::Only;
+        counts
+            && ends_with(word, key.word.as_bytes()).is_some_and(|at| longer || starts_apart(text, start + at))
     })?;
-    (!NOT_KEYS.iter().any(|exception| exception.as_bytes() == word)).then_some(key)
+    (!is_exception(word)).then_some(key)
+}
+
+/// PWD is a directory and BYPASS a switch; `MYSQL_PWD` is neither.
+fn is_exception(word: &[u8]) -> bool {
+    NOT_KEYS.iter().any(|exception| match *exception {
+        "PWD" | "OLDPWD" => word == exception.as_bytes(),
+        other => word.ends_with(other.as_bytes()),
+    })
+}
+
+/// A variable of the environment, as they are usually written.
+fn is_variable(word: &[u8]) -> bool {
+    let capital = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    word.first().is_some_and(|byte| !byte.is_ascii_digit()) && word.iter().all(capital)
+}
+
+/// The length of what stands behind the name proper in `DB_PASSWORD_PROD` and `TOKEN_2`.
+fn qualified(word: &[u8]) -> usize {
+    if !is_variable(word) {
+        return 0;
+    }
+    let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    if digits > 0 {
+        let before = &word[..word.len() - digits];
+        return digits + usize::from(before.ends_with(b"_"));
+    }
+    let ends = |qualifier: &&str| {
+        word.strip_suffix(qualifier.as_bytes()).is_some_and(|before| before.ends_with(b"_"))
+    };
+    QUALIFIERS.iter().find(|qualifier| ends(qualifier)).map_or(0, |qualifier| qualifier.len() + 1)
 }
 
 /// Where in `name` the word begins that it ends with, `_` and `-` left out.
@@ -260,7 +277,7 @@ fn quoted(text: &[u8], at: usize) -> Option<Value> {
 }
 
 /// Where the closing quote begins, its backslashes included.
-fn closing(text: &[u8], start: usize, quote: u8, most: usize) -> usize {
+pub(super) fn closing(text: &[u8], start: usize, quote: u8, most: usize) -> usize {
     let mut backslashes = 0;
     for (at, &byte) in text.iter().enumerate().skip(start) {
         if byte == quote && backslashes <= most {
@@ -350,18 +367,19 @@ fn is_ordinary(text: &[u8], value: &Value, key: &Key) -> bool {
     let after = text.iter().rev().take(8).take_while(|byte| b",;:.?)]}".contains(byte)).count();
     let bare = &text[..text.len() - after];
     let small = key.cautious && bare.len() < 6 && bare.iter().all(u8::is_ascii_digit);
-    bare.is_empty() || small || is_listed(NOT_VALUES, bare) || is_reference(text, value)
+    bare.is_empty() || small || is_listed(NOT_VALUES, bare) || is_reference(text, value.quoted)
 }
 
-fn is_reference(text: &[u8], value: &Value) -> bool {
+/// A variable or a substitution holds the secret; the text does not.
+pub(super) fn is_reference(text: &[u8], quoted: bool) -> bool {
     let variable = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
     match text {
         [b'$', b'{', inner @ .., b'}'] => {
             inner.iter().all(|byte| variable(byte) || byte.is_ascii_lowercase())
         }
-        [b'$', b'(', ..] => value.quoted,
+        [b'$', b'(', ..] => quoted,
         // The value of `name=$(command)` ends at the bracket.
-        [b'$'] => !value.quoted,
+        [b'$'] => !quoted,
         [b'$', rest @ ..] => rest.iter().all(variable),
         _ => false,
     }

@@ -3,7 +3,8 @@
 use super::keys;
 use super::literal::percent;
 use super::{Kind, Redactor, Span};
-use crate::tables::secrets::{Alphabet, TOKENS, Token};
+use crate::redact::row::{Alphabet, Token};
+use crate::tables::secrets::TOKENS;
 
 /// Finds what looks like a secret.
 pub(super) fn find(text: &[u8], redactor: &Redactor, spans: &mut Vec<Span>) {
@@ -32,7 +33,6 @@ pub(super) struct Scan<'t> {
     pub(super) encoded_end: usize,
     pub(super) line_end: usize,
     credential_end: usize,
-    curl: Option<bool>,
     /// Where the span that reaches furthest ends.
     pub(super) covered: usize,
 }
@@ -51,7 +51,6 @@ impl<'t> Scan<'t> {
             encoded_end: 0,
             line_end: 0,
             credential_end: 0,
-            curl: None,
             covered: 0,
         }
     }
@@ -93,10 +92,6 @@ impl<'t> Scan<'t> {
         if escape > 0 && at + escape < self.word_end {
             keys::look(self, at + escape, self.word_end);
         }
-    }
-
-    pub(super) fn mentions_curl(&mut self) -> bool {
-        *self.curl.get_or_insert_with(|| find_in(self.text, b"curl").is_some())
     }
 
     fn token(&mut self, at: usize) {
@@ -409,6 +404,6 @@ fn stands(text: &[u8], wanted: u8, encoded: bool) -> bool {
     text[0] == wanted || (encoded && percent(text) == Some(wanted))
 }
 
-pub(super) fn find_in(text: &[u8], wanted: &[u8]) -> Option<usize> {
+fn find_in(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }

@@ -320,6 +320,12 @@ fn time_is_linear_in_the_text() {
         "%2",
         "\"",
         "password%22",
+        "mysql -p'",
+        "mysql -p\"a ",
+        "curl -u [redacted:",
+        "htpasswd -b a b c;",
+        "(mysql -p",
+        "mysql \\",
     ];
     let repeated = units.map(|unit| unit.repeat((1 << 18) / unit.len()));
     let after_many = |tail: &str| "token:".repeat(1 << 14) + &tail.repeat(1 << 17);
@@ -464,6 +470,12 @@ fn part() -> impl Strategy<Value = String> {
             "==",
             "=>",
             "é",
+            " mysql -p",
+            "curl -u ",
+            "sshpass -p",
+            " -p ",
+            "vault login ",
+            "DBPASS=",
         ])
         .prop_map(str::to_owned),
         "[a-z]{1,12}",

@@ -54,6 +54,12 @@ pub(crate) struct RunArgs {
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     pub(crate) limits: Vec<String>,
+    /// Run a command of this skill, with no more than its code needs
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["write", "network", "port_in", "port_out"])]
+    pub(crate) skill: Option<PathBuf>,
+    /// Only as the skill is pinned in this file
+    #[arg(long, value_name = "FILE", requires = "skill")]
+    pub(crate) skill_lock: Option<PathBuf>,
     /// Keep what the command changes apart, for `review` and `apply`
     #[arg(long, value_name = "new|ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) overlay: Option<String>,

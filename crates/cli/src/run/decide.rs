@@ -21,13 +21,16 @@ pub(crate) enum Consent<'a> {
     Approved(&'a str),
     /// Nobody who could be asked: a script, a pipeline, an agent.
     Nobody,
+    /// Nobody, for a skill: typing its command does not answer for what the skill may use.
+    Skill,
 }
 
 impl<'a> Consent<'a> {
     /// Who stands behind this process.
-    pub(crate) fn of(approved: Option<&'a str>) -> Self {
+    pub(crate) fn of(approved: Option<&'a str>, skill: bool) -> Self {
         match approved {
             Some(words) => Self::Approved(words),
+            None if skill => Self::Skill,
             None if is_typed() => Self::Person,
             None => Self::Nobody,
         }
@@ -73,7 +76,7 @@ pub(crate) fn decide(
                 .into(),
             ..reason
         }),
-        Consent::Nobody => Decision::Ask(reason),
+        Consent::Nobody | Consent::Skill => Decision::Ask(reason),
     };
     Ok((decision, invocation))
 }
@@ -87,7 +90,7 @@ fn without_answered(mut invocation: Invocation, policy: &Settings, consent: Cons
         policy.findings.effect(found.code) != Some(Effect::Ask)
             || match consent {
                 Consent::Person => false,
-                Consent::Approved(_) => true,
+                Consent::Approved(_) | Consent::Skill => true,
                 Consent::Nobody => restricts || is_deed(found) || policy.sets_finding(found.code),
             }
     });

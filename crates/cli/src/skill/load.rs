@@ -7,7 +7,7 @@ use config::{Oversize, ScanSettings};
 use policy::{Code, Shown};
 use serde_json::{Value, json};
 use skill::clean::{self, Size};
-use skill::{Accepted, Judged, Loaded, Refused, Scanner, Severity, Verdict};
+use skill::{Accepted, Judged, Loaded, Profile, Refused, Scanner, Severity, Verdict};
 
 use super::one::{One, unreadable};
 use super::pins::{Difference, Pins, pin_name};
@@ -76,6 +76,33 @@ pub(crate) fn run(
     }
     tell(&loaded, &scan, &subject, terminal)?;
     Ok(Exit::Ok)
+}
+
+/// Loads a skill for a command of it, as `skill load` does, and returns its profile and where it lies, if that is not in the
+/// workspace.
+pub(crate) fn load_profile(
+    path: &Path,
+    lock: Option<&Path>,
+    settings: &config::Settings,
+    around: &Surroundings,
+) -> Result<(Profile, Option<PathBuf>), Failure> {
+    let journal = Journal::of(settings)?;
+    let subject = Subject::find(path, around)?;
+    let scan = settings.skills();
+    let scanner = Scanner::new(&skill::all_rules());
+    let loaded = match subject.load(&scanner, &scan) {
+        Ok(loaded) => loaded,
+        Err(refused) => return Err(subject.refuse(&refused, &scan, &journal)?),
+    };
+    if let Some(lock) = lock {
+        subject.is_pinned(&Pins::read(lock)?, &journal)?;
+    }
+    subject.record(&loaded, &wanted(&loaded, &settings.tools), &journal)?;
+    let tree = subject.one.skill();
+    // What lies in an archive cannot be started from it.
+    let place = subject.one.real.as_deref().filter(|_| subject.one.packed.is_none());
+    let profile = Profile::new(&loaded.name, &skill::capabilities(tree), tree, place);
+    Ok((profile, subject.outside().map(Path::to_owned)))
 }
 
 /// The skill that is to be loaded.

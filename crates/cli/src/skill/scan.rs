@@ -94,10 +94,10 @@ pub(crate) enum Rules {
 
 impl Rules {
     fn scanner(self) -> Scanner {
-        Scanner::new(&match self {
-            Self::Base => skill::base_rules(),
-            Self::All => skill::all_rules(),
-        })
+        match self {
+            Self::Base => Scanner::base(),
+            Self::All => Scanner::new(&skill::all_rules()),
+        }
     }
 }
 
