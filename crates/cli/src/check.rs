@@ -10,7 +10,8 @@ mod verdict;
 use std::path::PathBuf;
 
 use config::Settings;
-use policy::{Arguments, Endpoint, Kind, Request, ToolName, Want};
+use policy::{Arguments, Endpoint, Execution, Kind, Request, Shown, ToolName, Want};
+use shell::Dialect;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -84,8 +85,7 @@ pub(crate) fn run(
         CheckCommand::Host { host, tool } => host_verdict(&settings, host, &tool_name(tool)?),
         CheckCommand::Tool { name, arguments } => {
             let (tool, arguments) = (tool_name(name)?, parse_arguments(arguments)?);
-            let request = Request { tool: &tool, want: Want::Call(&arguments) };
-            Verdict::of(&settings, &request, tool.to_string(), vec![])
+            call_verdict(&settings, &tool, &arguments, around)
         }
         CheckCommand::Command(args) => return command::run(args, trace, around, settings, terminal),
     };
@@ -99,6 +99,25 @@ pub(crate) fn run(
         }
     }
     Ok(verdict.exit())
+}
+
+/// A call that runs a command line is judged by what the line would start, as the tool itself does.
+fn call_verdict(
+    settings: &Settings,
+    tool: &ToolName,
+    arguments: &Arguments,
+    around: &Surroundings,
+) -> Verdict {
+    let Some(line) = arguments.line(tool) else {
+        let request = Request { tool, want: Want::Call(arguments) };
+        return Verdict::of(settings, &request, tool.to_string(), vec![]);
+    };
+    let home = around.places.home.as_deref();
+    let input = arguments.values("input").next().map(str::as_bytes);
+    let place = crate::command::surroundings(Dialect::Bash.alone(), &around.cwd, home, input);
+    let invocation = shell::read(line.as_bytes(), &place);
+    let want = Want::Exec(Execution { invocation: &invocation, arguments });
+    Verdict::of(settings, &Request { tool, want }, Shown::text(line).to_string(), vec![])
 }
 
 /// A text that is not a host is denied: it is what an agent would have asked for.

@@ -31,8 +31,8 @@ impl Left {
         if self.count > 0 && self.tools.judge(request.tool).is_err() {
             return Some(Reason::new(Code::ToolNarrowed, "the skill in use does not ask for this tool"));
         }
-        let Want::Exec(invocation) = request.want else { return None };
-        self.profiles.iter().find_map(|profile| profile.refuse(invocation))
+        let Want::Exec(execution) = request.want else { return None };
+        self.profiles.iter().find_map(|profile| profile.refuse(execution.invocation))
     }
 }
 

@@ -70,7 +70,7 @@ impl Profile {
     #[must_use]
     pub fn link(self) -> Link<impl Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync + 'static> {
         Link::new("skill", move |request: &Request<'_>| match request.want {
-            Want::Exec(invocation) => self.refuse(invocation).map(|reason| (Effect::Deny, reason)),
+            Want::Exec(execution) => self.refuse(execution.invocation).map(|reason| (Effect::Deny, reason)),
             _ => None,
         })
     }
