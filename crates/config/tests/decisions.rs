@@ -168,6 +168,10 @@ fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
         ("commands = { approve = [\"git\"], allow = [\"git status\"] }", &[]),
         ("commands = { approve = [\"cargo\"], allow = [\"cargo\"] }", &["RF-L002", "RF-L002"]),
         ("commands = { approve = [\"git\"], allow = [\"re:^git status$\"] }", &["RF-L002", "RF-L002"]),
+        // Other spellings of options.
+        ("commands.deny = [\"rm -rf\", \"git push --force\"]", &[]),
+        ("commands.deny = [\"frobnicate --all\"]", &["RF-L006"]),
+        ("commands.deny = [\"frobnicate\"]", &[]),
         // Narrower than they look.
         ("files.read.deny = [\"*.pem\"]", &["RF-L002", "RF-L006"]),
         ("files.write.deny = [\"*.lock\"]", &["RF-L006"]),
@@ -180,6 +184,43 @@ fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
     for (text, expected) in rows {
         assert_eq!(codes(text), *expected, "{text}\n{:?}", lint(&user(text)));
     }
+}
+
+/// A layer above decides first.
+#[test]
+fn what_a_layer_above_makes_void_is_told() {
+    let source =
+        |scope, name: &str, text: &str| Source::new(scope, Path::new(name), format!("version = 1\n{text}\n"));
+    let rows = [
+        ("commands.deny = [\"make\"]", "commands = { default = \"ask\", allow = [\"make\"] }"),
+        ("commands.deny = [\"make\"]", "commands.approve = [\"make\"]"),
+        ("commands.approve = [\"make\"]", "commands = { default = \"ask\", allow = [\"make all\"] }"),
+        ("files.read.deny = [\"docs/**\"]", "files.read = { default = \"ask\", allow = [\"docs/a\"] }"),
+    ];
+    for (managed, user) in rows {
+        let sources =
+            vec![source(Scope::Managed, "managed.toml", managed), source(Scope::User, "user.toml", user)];
+        let settings = from_sources(sources, &places()).unwrap_or_else(|problems| panic!("{problems}"));
+        let told = lint(&settings)
+            .into_iter()
+            .find(|remark| remark.code == Code::Shadowed && remark.message.contains("managed.toml:2"));
+        assert!(told.is_some(), "{managed} over {user}: {:?}", lint(&settings));
+    }
+}
+
+#[test]
+fn directories_of_programs_in_reach_are_told() {
+    let settings = user("jail.shared = [\"~/tools\", \"~/data\"]");
+    let path = ["/usr/bin", "/home/me/tools/bin", "/ws/node_modules/.bin"].map(Into::into);
+    let told: Vec<_> =
+        config::programs_in_reach(&settings, &path).into_iter().map(|remark| remark.message).collect();
+    assert!(
+        told.len() == 2
+            && told[0].contains("/home/me/tools/bin")
+            && told[1].contains("/ws/node_modules/.bin"),
+        "{told:?}"
+    );
+    assert!(config::programs_in_reach(&user("jail.shared = [\"~/data\"]"), &path[..2]).is_empty());
 }
 
 #[test]

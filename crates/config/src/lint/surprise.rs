@@ -10,7 +10,10 @@ use crate::tree::Node;
 
 /// What is surprising about one rule.
 pub(super) fn surprises(rule: &Rule) -> Vec<Remark> {
-    [unanchored(rule), any_registration(rule), operators(rule)].into_iter().flatten().collect()
+    [unanchored(rule), any_registration(rule), operators(rule), one_spelling(rule)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// An expression is searched for, so a permission without anchors is one for everything around it.
@@ -49,6 +52,19 @@ fn any_registration(rule: &Rule) -> Option<Remark> {
         subject_words(rule)
     );
     Some(remark(Code::WideAllow, rule, message))
+}
+
+/// A restriction with options of a program whose other spellings are not known.
+fn one_spelling(rule: &Rule) -> Option<Remark> {
+    let Subject::Command(pattern) = &rule.subject else { return None };
+    if rule.effect == Effect::Allow || !pattern.has_unreviewed_options() {
+        return None;
+    }
+    let message = format!(
+        "{} may be narrower than it looks: other names of its options are not known; list them too, or leave the options out",
+        subject_words(rule)
+    );
+    Some(remark(Code::NarrowDeny, rule, message))
 }
 
 /// What stands between programs, or is gone when a program gets its words.
