@@ -1,7 +1,6 @@
 //! `tables/options.toml` as constants for the policy.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -82,27 +81,27 @@ impl Commands {
             "{HEAD}\n/// Programs by name.\npub(crate) const PROGRAMS: &[(&str, u16)] = &{programs:?};\n\n"
         );
         text.push_str("/// Programs and subcommands.\npub(crate) static COMMANDS: &[CommandEntry] = &[\n");
-        for (at, row) in self.rows.iter().enumerate() {
-            let names: Vec<_> =
-                self.names.iter().filter(|(_, row)| **row == at).map(|(name, _)| name).collect();
-            let _ = writeln!(
-                text,
-                "// {}",
-                names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
-            );
-            let above = names.first().and_then(|name| self.names.get(name.rsplit_once(' ')?.0));
-            let inherits = above.filter(|above| self.rows[**above].is_global);
-            let below: BTreeMap<_, _> =
-                names.iter().flat_map(|name| self.below(&format!("{name} "))).collect();
-            let below: Vec<_> = below.into_iter().collect();
-            let _ = write!(
-                text,
-                "CommandEntry {{ style: Style::{}, inherits: {inherits:?}, subcommands: &{below:?}, ",
-                row.style
-            );
-            let _ = write!(text, "options: &[{}], index: &{:?} }},", row.entries(), row.index());
+        for at in 0..self.rows.len() {
+            text.push_str(&self.entry(at));
         }
         text + "];\n"
+    }
+
+    fn entry(&self, at: usize) -> String {
+        let row = &self.rows[at];
+        let names = self.names.iter().filter(|(_, row)| **row == at).map(|(name, _)| name.as_str());
+        let names: Vec<_> = names.collect();
+        let above = names.first().and_then(|name| self.names.get(name.rsplit_once(' ')?.0));
+        let inherits = above.filter(|above| self.rows[**above].is_global);
+        let below: BTreeMap<_, _> = names.iter().flat_map(|name| self.below(&format!("{name} "))).collect();
+        let below: Vec<_> = below.into_iter().collect();
+        format!(
+            "// {}\nCommandEntry {{ style: Style::{}, inherits: {inherits:?}, subcommands: &{below:?}, options: &[{}], index: &{:?} }},",
+            names.join(", "),
+            row.style,
+            row.entries(),
+            row.index(),
+        )
     }
 
     /// The rows one word below a name.
