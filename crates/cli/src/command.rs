@@ -6,7 +6,7 @@ use std::path::Path;
 
 use config::Settings;
 use policy::{
-    Arguments, Certainty, Decision, Execution, Finding, Invocation, Request, Span, ToolName, Trace, Want,
+    Arguments, Certainty, Decision, Execution, Invocation, Program, Request, Span, ToolName, Trace, Want,
     Word,
 };
 use shell::Dialect;
@@ -102,10 +102,22 @@ fn asked<T>(line: &Line, invocation: &Invocation, ask: impl FnOnce(&Request<'_>)
     ask(&Request { tool: &ToolName::exec(), want })
 }
 
-/// The finding that a decision rests on.
-pub(crate) fn deciding<'a>(invocation: &'a Invocation, decision: &Decision) -> Option<&'a Finding> {
+/// Where a decision rests: on a finding, or on a program that a rule names. It is not told of a line with one program only.
+pub(crate) fn place(
+    settings: &Settings,
+    line: &Line,
+    invocation: &Invocation,
+    decision: &Decision,
+) -> Option<Span> {
     let reason = decision.reason();
-    invocation.findings.iter().find(|found| found.code == reason.code && *found.text == *reason.text)
+    let found =
+        invocation.findings.iter().find(|found| found.code == reason.code && *found.text == *reason.text);
+    let alone = |program: &&Program| {
+        let invocation = Invocation { programs: vec![(*program).clone()], findings: Vec::new() };
+        decide(settings, line, &invocation).reason() == reason
+    };
+    let programs = invocation.programs.iter().filter(|_| invocation.programs.len() > 1);
+    found.map(|found| found.span).or_else(|| programs.into_iter().find(alone).map(|program| program.span))
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
     let line: Vec<OsString> = arguments.into_iter().collect();
     // The kernel makes namespaces while we read the command line and the policy.
     let early = is_run(&line).then(jail::Early::begin);
-    let format = if is_run(&line) && wants_json(&line) { Format::Json } else { Format::Text };
+    let format = if wants_json(&line) { Format::Json } else { Format::Text };
     let arguments = match parse(line) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error, format, out, err),
@@ -175,7 +175,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
     });
     result.unwrap_or_else(|failure| {
         // When not even this can be told, the exit code is all that is left.
-        drop(write!(terminal.err, "{failure}"));
+        let _told = failure.tell(&mut terminal);
         failure.exit
     })
 }

@@ -208,7 +208,8 @@ fn allowed(
     let (decision, invocation) = decide::decide(policy, &line, line.read(place), consent)?;
     let typed = command::quoted(&args.command);
     journal.decided(&decision, &typed)?;
-    decide::refusal(&decision, &line, &invocation).map_or(Ok(typed), Err)
+    let place = command::place(policy, &line, &invocation, &decision);
+    decide::refusal(&decision, &line, place).map_or(Ok(typed), Err)
 }
 
 /// What the policy forbids is a refusal; what means nothing is a mistake in the command line.

@@ -70,6 +70,8 @@ pub struct JailSettings {
     pub protected: Protected,
     /// The limits.
     pub limits: Limits,
+    /// Who set each limit, and where.
+    pub limit_places: Vec<(String, Scope, RuleRef)>,
     /// The least enforcement that is accepted.
     pub require: Require,
     /// Whether the home directory is kept for the next run in the same workspace.
@@ -114,6 +116,7 @@ impl Settings {
             ports: self.ports(wish, &bounds)?,
             protected: self.wished_names(wish, &chosen, &bounds)?,
             limits: self.wished_limits(wish, &bounds)?,
+            limit_places: self.limit_places(),
             require: self.require(wish, &chosen, &bounds)?,
             keep_home: self.keeps_home(wish, &chosen, &bounds)?,
             commands: judging(&chosen, &bounds),
@@ -311,6 +314,11 @@ impl Settings {
             }
         }
         Ok(protected)
+    }
+
+    fn limit_places(&self) -> Vec<(String, Scope, RuleRef)> {
+        let limits = find(&self.table, "limits").and_then(Node::table).into_iter().flatten();
+        limits.map(|(name, entry)| (name.to_string(), entry.node.source.scope, entry.node.place())).collect()
     }
 
     fn wished_limits(&self, wish: &Wish, bounds: &[Table]) -> Result<Limits, Problems> {

@@ -103,8 +103,13 @@ pub(crate) fn draw(text: &[u8], span: Span, columns: usize) -> String {
     if span == Span::default() {
         return String::new();
     }
-    let window = Window::new(text, byte(span.start)..byte(span.end), columns.saturating_sub(4));
-    format!("    {}\n    {}{}\n", window.text, window.before, window.carets)
+    // Of several lines, the one is numbered.
+    let before = text.get(..byte(span.start)).unwrap_or(text).iter().filter(|&&byte| byte == b'\n').count();
+    let number = if text.contains(&b'\n') { format!("{} | ", before + 1) } else { String::new() };
+    let width = columns.saturating_sub(4 + number.len());
+    let window = Window::new(text, byte(span.start)..byte(span.end), width);
+    let margin = " ".repeat(number.len());
+    format!("    {number}{}\n    {margin}{}{}\n", window.text, window.before, window.carets)
 }
 
 /// As much of a line as a person reads.

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
 
 use config::Settings;
-use policy::{Code, Decision, Effect, Finding, Invocation, Reason, Shown};
+use policy::{Code, Decision, Effect, Finding, Invocation, Reason, Shown, Span};
 
 use crate::check::draw;
-use crate::command::{self, Line, deciding};
+use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::surroundings::columns;
@@ -116,7 +116,7 @@ fn agrees(line: &Line, reason: &Reason) -> io::Result<bool> {
 }
 
 /// Why a command does not start; `None` when it may.
-pub(crate) fn refusal(decision: &Decision, line: &Line, invocation: &Invocation) -> Option<Failure> {
+pub(crate) fn refusal(decision: &Decision, line: &Line, place: Option<Span>) -> Option<Failure> {
     let (said, reason, exit) = match decision {
         Decision::Allow(_) => return None,
         Decision::Ask(reason) => {
@@ -126,9 +126,8 @@ pub(crate) fn refusal(decision: &Decision, line: &Line, invocation: &Invocation)
     };
     let message = format!("the policy {said}: {}", Shown::bytes(line.text()));
     let mut failure = Failure::coded(reason.code, message).exit(exit);
-    failure.drawing = deciding(invocation, decision)
-        .map(|found| draw(line.text(), found.span, columns(std::io::stdout())))
-        .unwrap_or_default();
+    let drawn = place.map(|place| draw(line.text(), place, columns(std::io::stdout())));
+    failure.drawing = drawn.unwrap_or_default();
     failure.causes.push(match &reason.rule {
         Some(rule) => format!("{} ({rule})", reason.text),
         None => reason.text.to_string(),
@@ -147,7 +146,6 @@ pub(crate) fn refusal(decision: &Decision, line: &Line, invocation: &Invocation)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use policy::Span;
     use std::ffi::OsString;
     use std::path::Path;
 
@@ -183,8 +181,7 @@ mod tests {
         let line = Line::words(&["sh", "-c", "rm -rf /"].map(OsString::from));
         let found = Finding::new(Code::Destructive, Span::new(6, 14), "this deletes everything");
         let reason = Reason::new(found.code, &*found.text).remedy("name the directory");
-        let invocation = Invocation { programs: Vec::new(), findings: vec![found] };
-        let refusal = refusal(&Decision::Deny(reason), &line, &invocation).unwrap();
+        let refusal = refusal(&Decision::Deny(reason), &line, Some(found.span)).unwrap();
         insta::assert_snapshot!(refusal, @r"
             sh -c rm -rf /
                   ^^^^^^^^

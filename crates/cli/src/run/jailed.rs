@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
+use config::Scope;
 use jail::bridge::{Closed, Doors};
 use jail::{
     Amount, Choice, Command, Early, End, GitStateSnapshot, Held, JailError, Outcome, Overrun, Provider,
@@ -124,6 +125,7 @@ fn summary(
         wire,
         sprung: wire.sprung(outcome.duration, &outcome.protected_writes).with(removed),
         memory: run.spec.limits.memory.filter(|_| typed),
+        raise: &|name| raise(run, args, name),
         unprotected: &args.unprotect,
     };
     Summary::new(ended, &run.cwd)
@@ -289,8 +291,25 @@ fn amount(amount: Amount) -> u64 {
     }
 }
 
-pub(crate) fn limited(overrun: &Overrun) -> Failure {
-    Failure::coded(Code::JailLimit, overrun.message()).hint(overrun.hint()).exit(Exit::Limit)
+pub(crate) fn limited(overrun: &Overrun, raise: &str) -> Failure {
+    Failure::coded(Code::JailLimit, overrun.message()).hint(raise).exit(Exit::Limit)
+}
+
+/// Who can raise a limit, and where.
+fn raise(run: &Run, args: &RunArgs, name: &str) -> String {
+    if args.limits.iter().any(|limit| limit.split_once('=').is_some_and(|(set, _)| set == name)) {
+        return format!("`--limit {name}=…` of this run set it");
+    }
+    match run.settings.limit_places.iter().find(|(set, ..)| set == name) {
+        Some((_, Scope::Managed, place)) => format!("the administrator set limits.{name} at {place}"),
+        Some((_, Scope::User, place)) => {
+            format!("raise limits.{name} at {place}, or with `--limit {name}=…`")
+        }
+        Some((_, Scope::Project, place)) => format!("the project lowers limits.{name} at {place}"),
+        Some((_, Scope::BuiltIn, _)) | None => {
+            format!("it is the built-in default: set limits.{name} in your policy, or `--limit {name}=…`")
+        }
+    }
 }
 
 fn failure(error: &JailError) -> Failure {
@@ -312,7 +331,7 @@ mod tests {
     #[test]
     fn a_limit_is_named() {
         let overrun = Overrun::new(Limit::WallClock, Amount::Time(Duration::from_secs(600)));
-        insta::assert_snapshot!(limited(&overrun), @r"
+        insta::assert_snapshot!(limited(&overrun, "raise limits.wall-clock in your policy"), @r"
         error[RF-J009]: limit reached: wall-clock (10m): the command ran longer and was ended
         hint: raise limits.wall-clock in your policy
         hint: `ringfence explain RF-J009` says more

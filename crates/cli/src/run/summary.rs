@@ -21,7 +21,7 @@ pub(crate) enum Row {
     /// A gap in the ledger.
     Unrecorded(Failure),
     /// The limit that ended the command.
-    Limit(Overrun),
+    Limit(Overrun, String),
     /// New content that did not reach a protected name.
     Withheld(PathBuf, &'static ProtectedName),
     /// A protected name that has changed, and nobody let it.
@@ -81,6 +81,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) sprung: Sprung,
     /// The memory limit, if a person set it for this run.
     pub(crate) memory: Option<u64>,
+    /// How to raise the limit that ended the command.
+    pub(crate) raise: &'a dyn Fn(&str) -> String,
     /// Names that a person left unprotected for this run.
     pub(crate) unprotected: &'a [String],
 }
@@ -88,10 +90,10 @@ pub(crate) struct Ended<'a> {
 impl Summary {
     /// Collects it. Paths below `cwd` are shown from there.
     pub(crate) fn new(ended: Ended<'_>, cwd: &Path) -> Self {
-        let Ended { outcome, denials, wire, sprung, memory, unprotected } = ended;
+        let Ended { outcome, denials, wire, sprung, memory, raise, unprotected } = ended;
         let mut summary = Self { rows: Vec::new(), cwd: cwd.to_owned() };
         if let End::Limit(overrun) = outcome.end {
-            summary.rows.push(Row::Limit(overrun));
+            summary.rows.push(Row::Limit(overrun, raise(overrun.limit.word())));
         }
         summary.protected(&outcome.protected_writes, &wire.removed(), unprotected, |path| wire.change(path));
         summary.keep(sprung.hits.into_iter().map(|(path, why)| Row::Tripped(path, why)));
@@ -175,7 +177,7 @@ impl Row {
     fn kind(&self) -> &'static str {
         match self {
             Self::Unrecorded(_) => "unrecorded",
-            Self::Limit(_) | Self::MemoryLimit(_) => "limit",
+            Self::Limit(..) | Self::MemoryLimit(_) => "limit",
             Self::Withheld(..) => "withheld",
             Self::Tripped(..) => "tripped",
             Self::Denied(_) => "denied",
@@ -200,7 +202,7 @@ impl Row {
             Self::Note(_) => 8,
             Self::NotAllSeen => 9,
             Self::MemoryLimit(_) => 10,
-            Self::Limit(_) => 11,
+            Self::Limit(..) => 11,
         }
     }
 
@@ -216,7 +218,7 @@ impl Row {
         match self {
             Self::Withheld(..) | Self::Denied(_) => Some(Code::JailDenied),
             Self::Tripped(..) => Some(Code::JailTripped),
-            Self::Limit(_) => Some(Code::JailLimit),
+            Self::Limit(..) => Some(Code::JailLimit),
             _ => None,
         }
     }
@@ -224,7 +226,7 @@ impl Row {
     fn record(&self, journal: &Journal) -> Result<(), Failure> {
         match self {
             // The limit that ended the command is recorded with its end; what could not be recorded is no record.
-            Self::Unrecorded(_) | Self::Limit(_) | Self::NotAllSeen => Ok(()),
+            Self::Unrecorded(_) | Self::Limit(..) | Self::NotAllSeen => Ok(()),
             Self::Withheld(path, row) => journal.wrote(path, Written::Withheld, None, row.because),
             Self::Known(path, row) => journal.wrote(path, Written::Known, None, row.because),
             Self::Changed(path, row, change) => {
@@ -257,7 +259,7 @@ impl Row {
     fn reason(&self) -> String {
         match self {
             Self::Unrecorded(failure) => failure.message.clone(),
-            Self::Limit(overrun) => overrun.message(),
+            Self::Limit(overrun, _) => overrun.message(),
             Self::Withheld(_, row) => {
                 format!("new content was kept out: {}", row.because)
             }
@@ -291,7 +293,7 @@ impl Row {
     /// The one thing that would change it.
     fn setting(&self, cwd: &Path) -> Option<String> {
         match self {
-            Self::Limit(overrun) => Some(overrun.hint()),
+            Self::Limit(_, raise) => Some(raise.clone()),
             Self::Withheld(path, row) => {
                 let (path, name) = (word(path, cwd), row.name);
                 Some(format!(
@@ -319,7 +321,7 @@ impl Row {
         let kind = self.kind();
         match self {
             Self::Unrecorded(failure) => failure.to_string(),
-            Self::Limit(overrun) => super::jailed::limited(overrun).to_string(),
+            Self::Limit(overrun, raise) => super::jailed::limited(overrun, raise).to_string(),
             Self::Tripped(..) => format!("{warning}: {object} has changed while the command ran: {reason}\n"),
             Self::Denied(denied) => {
                 format!("{kind}{code}: {} {object}: {reason}{setting}\n", denied.kind.word())

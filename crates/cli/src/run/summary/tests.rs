@@ -59,6 +59,7 @@ impl Stage {
             denials: outcome.denials.iter().map(|denial| Denied::of(denial, &spec, "mine")).collect(),
             wire: &wire,
             sprung: Sprung::default(),
+            raise: &|name| format!("raise limits.{name} in your policy"),
             memory,
             unprotected: &[],
         };
