@@ -4,6 +4,7 @@ use crate::cap::{Capped, Dropped, Size, cap, count};
 use crate::charset::decode;
 use crate::html::html;
 use crate::profile::{Profile, Strategy};
+use crate::visible::visible;
 
 /// How far a body is looked into to tell what it is.
 const SNIFFED: usize = 1024;
@@ -16,14 +17,26 @@ pub fn readable(body: &[u8], content_type: Option<&str>, profile: &Profile) -> C
     if body.contains(&0) {
         return not_text(body);
     }
-    let text = decode(body, content_type);
+    // What a page hides is left out; in everything else it is written out.
+    let (text, escaped) = match decode(body, content_type) {
+        text if is_page(&text, content_type, profile) => (text.into_owned(), 0),
+        text => visible(&text.replace("\r\n", "\n")),
+    };
+    Capped { escaped, ..shown(&text, content_type, profile) }
+}
+
+fn is_page(text: &str, content_type: Option<&str>, profile: &Profile) -> bool {
+    profile.strategy() == Strategy::Readability && matches!(kind(text, content_type), Kind::Html)
+}
+
+fn shown(text: &str, content_type: Option<&str>, profile: &Profile) -> Capped {
     if profile.strategy() != Strategy::Readability {
-        return cap(&text, profile);
+        return cap(text, profile);
     }
-    match kind(&text, content_type) {
-        Kind::Html => cap(&html(&text, profile).titled(), profile),
-        Kind::Json => cap(&text, &profile.with(Strategy::Structured)),
-        Kind::Plain => cap(&text, profile),
+    match kind(text, content_type) {
+        Kind::Html => cap(&html(text, profile).titled(), profile),
+        Kind::Json => cap(text, &profile.with(Strategy::Structured)),
+        Kind::Plain => cap(text, profile),
     }
 }
 
@@ -54,7 +67,7 @@ fn not_text(body: &[u8]) -> Capped {
     let text = format!("[... {} left out: not text ...]", count(body.len(), "byte"));
     let returned = text.chars().count();
     let whole = Size { chars: 0, bytes: body.len() };
-    Capped { text, whole, returned, dropped: Some(Dropped::Bytes(body.len())) }
+    Capped { text, whole, returned, dropped: Some(Dropped::Bytes(body.len())), escaped: 0 }
 }
 
 #[cfg(test)]
