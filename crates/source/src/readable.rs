@@ -14,11 +14,9 @@ const SNIFFED: usize = 1024;
 /// `content_type` is the header as it came. A body that is not text is replaced by a line that says so.
 #[must_use]
 pub fn readable(body: &[u8], content_type: Option<&str>, profile: &Profile) -> Capped {
-    if body.contains(&0) {
-        return not_text(body);
-    }
     // What a page hides is left out; in everything else it is written out.
     let (text, escaped) = match decode(body, content_type) {
+        text if text.contains('\0') => return not_text(body),
         text if is_page(&text, content_type, profile) => (text.into_owned(), 0),
         text => visible(&text.replace("\r\n", "\n")),
     };
@@ -88,12 +86,17 @@ mod tests {
             ("{\"a\": 1}", Some("application/json"), "{\"a\": 1}"),
             ("a\0b", Some("text/plain"), "[... 3 bytes left out: not text ...]"),
             ("", None, ""),
+            ("<p>a\u{202e}b", Some("text/html"), "ab"),
+            ("a\u{202e}b\u{1b}", Some("text/plain"), r"a\u{202e}b\u{1b}"),
+            ("a\r\nb", Some("text/plain"), "a\nb"),
         ];
         for (body, content_type, expected) in rows {
             let it = readable(body.as_bytes(), content_type, &profile("web_fetch"));
             assert_eq!(it.text, expected, "{body:?} as {content_type:?}");
         }
         assert_eq!(readable(html.as_bytes(), Some("text/html"), &profile("read")).text, html);
+        let wide: Vec<u8> = format!("\u{feff}{html}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(readable(&wide, Some("text/html"), &profile("web_fetch")).text, "# T\n\none");
     }
 
     #[test]
