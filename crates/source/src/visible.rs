@@ -59,9 +59,10 @@ impl Escaper {
     /// What stands before the character after this one, and whether this one stays as it is.
     fn next(self, c: char) -> (Before, bool) {
         match (c, self.before) {
-            ('\n' | '\t' | ' '..='~', _) => (Before::Other, true),
             ('\u{fe0e}' | '\u{fe0f}', Before::Emoji) => (Before::Selected, true),
-            ('\u{200d}', Before::Emoji | Before::Selected) => (Before::Other, true),
+            ('\n' | '\t' | ' '..='~', _) | ('\u{200d}', Before::Emoji | Before::Selected) => {
+                (Before::Other, true)
+            }
             _ if policy::misleads(c) => (Before::Other, false),
             _ if is_emoji(c) => (Before::Emoji, true),
             _ => (Before::Other, true),

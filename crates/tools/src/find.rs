@@ -298,7 +298,15 @@ fn told(items: &[Item], page: Page, total: usize, went: Went) -> Reply {
     };
     let rows = items.iter().enumerate().map(row).collect();
     let data = json!({ "total": total, "directories_left_out": went.unopened });
-    Reply::new(head, data).rows(Rows { key: "found", what: "entries", page, total, rows, all, cut: went.cut })
+    Reply::new(head, data).rows(Rows {
+        key: "found",
+        what: "entries",
+        page,
+        total,
+        shown: rows,
+        all,
+        cut: went.cut,
+    })
 }
 
 fn datum(item: &Item) -> Value {

@@ -125,7 +125,7 @@ fn told(rows: &[Row], page: Page, total: usize) -> Reply {
         what: "entries",
         page,
         total,
-        rows: shown.collect(),
+        shown: shown.collect(),
         all,
         cut: false,
     })

@@ -114,7 +114,7 @@ fn list(jobs: &[Arc<Job>]) -> Reply {
         what: "commands",
         page,
         total,
-        rows,
+        shown: rows,
         all: String::new(),
         cut: false,
     })

@@ -30,14 +30,12 @@ pub(super) fn alike(a: Color, b: Color) -> bool {
 fn hex(digits: &str) -> Option<Color> {
     let nibbles: Vec<u8> =
         digits.chars().map(|c| c.to_digit(16).and_then(|d| u8::try_from(d).ok())).collect::<Option<_>>()?;
-    let twice = |nibble: u8| nibble * 17;
-    match nibbles[..] {
-        [r, g, b] => Some([twice(r), twice(g), twice(b), 255]),
-        [r, g, b, a] => Some([twice(r), twice(g), twice(b), twice(a)]),
-        [r, s, g, h, b, c] => Some([r * 16 + s, g * 16 + h, b * 16 + c, 255]),
-        [r, s, g, h, b, c, a, z] => Some([r * 16 + s, g * 16 + h, b * 16 + c, a * 16 + z]),
-        _ => None,
-    }
+    let channels: Vec<u8> = match nibbles.len() {
+        3 | 4 => nibbles.iter().map(|nibble| nibble * 17).collect(),
+        6 | 8 => nibbles.as_chunks::<2>().0.iter().map(|[high, low]| high * 16 + low).collect(),
+        _ => return None,
+    };
+    Some([channels[0], channels[1], channels[2], channels.get(3).copied().unwrap_or(255)])
 }
 
 fn parts(inside: &str) -> impl Iterator<Item = &str> {

@@ -142,14 +142,13 @@ fn numbers(value: &str) -> Option<Vec<f64>> {
 fn pixels(value: &str) -> Option<f64> {
     let (number, unit) = number(value)?;
     Some(match unit {
-        "em" | "rem" | "ex" | "ch" | "lh" => number * EM,
+        "em" | "rem" | "ex" | "ch" | "lh" | "pc" => number * EM,
         // Of some screen.
         "vw" | "vh" | "vmin" | "vmax" | "%" => number * 10.0,
         "in" => number * 96.0,
         "cm" => number * 37.8,
         "mm" => number * 3.78,
         "pt" => number * 1.33,
-        "pc" => number * EM,
         _ => number,
     })
 }

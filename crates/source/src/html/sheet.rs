@@ -95,8 +95,8 @@ impl Sheet {
         let mut rest = text;
         while let Some(open) = rest.find(['{', ';']) {
             let (before, block) = rest.split_at(open);
-            if block.starts_with(';') {
-                rest = &block[1..];
+            if let Some(after) = block.strip_prefix(';') {
+                rest = after;
                 continue;
             }
             let (inside, after) = block_of(&block[1..]);
@@ -167,7 +167,6 @@ fn block_of(text: &str) -> (&str, &str) {
             (b'"' | b'\'', None) => quote = Some(byte),
             (b'\n', Some(_)) => quote = None,
             (byte, Some(open)) if byte == open => quote = None,
-            (_, Some(_)) => {}
             (b'{', None) => depth += 1,
             (b'}', None) => {
                 depth -= 1;

@@ -91,7 +91,7 @@ pub(super) fn unescaped(text: &str) -> String {
             continue;
         }
         out.push(char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER).to_ascii_lowercase());
-        rest.next_if(|c| c.is_ascii_whitespace());
+        rest.next_if(char::is_ascii_whitespace);
     }
     out
 }

@@ -52,7 +52,7 @@ impl Report<'_> {
             what,
             page: self.page,
             total: results,
-            rows,
+            shown: rows,
             all: String::new(),
             cut,
         })

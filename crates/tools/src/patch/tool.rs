@@ -77,7 +77,7 @@ fn told(changes: &[Told]) -> Reply {
         what: "files",
         page,
         total,
-        rows,
+        shown: rows,
         all: String::new(),
         cut: false,
     })

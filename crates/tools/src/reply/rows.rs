@@ -20,7 +20,7 @@ pub(crate) struct Rows {
     pub(crate) page: Page,
     /// How many there are in all.
     pub(crate) total: usize,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) shown: Vec<Row>,
     /// The line above the list where all of it is shown.
     pub(crate) all: String,
     /// Whether not all was looked at.
@@ -50,11 +50,11 @@ struct Fitting {
 
 impl Rows {
     pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.rows.iter_mut().map(|row| &mut row.text)
+        self.shown.iter_mut().map(|row| &mut row.text)
     }
 
     pub(super) fn data_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        self.rows.iter_mut().map(|row| &mut row.data)
+        self.shown.iter_mut().map(|row| &mut row.data)
     }
 
     /// Adds the items that fit, and tells which they are and where to go on.
@@ -66,14 +66,14 @@ impl Rows {
         extent: &mut Extent,
     ) {
         let fitting = self.fitting(room.saturating_sub(LINE), data_room);
-        let whole: u64 = self.rows.iter().map(|row| Amount::of(&row.text).chars).sum();
+        let whole: u64 = self.shown.iter().map(|row| Amount::of(&row.text).chars).sum();
         extent.left_out += whole.saturating_sub(Amount::of(&fitting.text).chars);
         let next = (fitting.next < self.total).then_some(fitting.next);
         extent.cut |= next.is_some() || self.cut || fitting.short.is_some();
         let mut line = self.line(&fitting, next);
         if let Some(short) = fitting.short {
             let chars = source::count(usize::try_from(short.chars).unwrap_or(usize::MAX), "character");
-            line.push_str(&format!("[the first is too long: {chars} of it left out]\n"));
+            line = format!("{line}[the first is too long: {chars} of it left out]\n");
         }
         // The list is the last that is shown: the lines about it stand before it.
         text.insert_str(0, &line);
@@ -98,7 +98,7 @@ impl Rows {
 
     fn fitting(&self, mut room: usize, mut data_room: usize) -> Fitting {
         let mut out = Fitting { next: self.page.offset, ..Fitting::default() };
-        for item in self.rows.chunk_by(|a, b| a.item == b.item) {
+        for item in self.shown.chunk_by(|a, b| a.item == b.item) {
             let needs: usize = item.iter().map(|row| row.text.chars().count()).sum();
             let data: usize = item.iter().map(|row| row.data.to_string().chars().count() + 1).sum();
             if needs > room || data > data_room {
@@ -107,10 +107,10 @@ impl Rows {
             (room, data_room) = (room - needs, data_room - data);
             out.take(item);
         }
-        match self.rows.first() {
+        match self.shown.first() {
             Some(first) if out.data.is_empty() => self.too_long(first.item, room, out),
             // Items that have no rows of their own, behind the last one that has, are shown by it.
-            _ if out.data.len() == self.rows.len() => {
+            _ if out.data.len() == self.shown.len() => {
                 Fitting { next: self.page.end().min(self.total), ..out }
             }
             _ => out,
@@ -120,10 +120,10 @@ impl Rows {
     /// The beginning of an item that does not fit by itself: without it there would be no way to go on.
     fn too_long(&self, item: usize, room: usize, mut out: Fitting) -> Fitting {
         let rows: String =
-            self.rows.iter().take_while(|row| row.item == item).map(|row| row.text.as_str()).collect();
+            self.shown.iter().take_while(|row| row.item == item).map(|row| row.text.as_str()).collect();
         let kept = source::head(&rows, room);
         out.short = Some(Amount::of(&rows[kept.len()..]));
-        out.text = kept.to_owned();
+        kept.clone_into(&mut out.text);
         if !out.text.ends_with('\n') {
             out.text.push('\n');
         }

@@ -77,7 +77,7 @@ proptest! {
             let rows = (offset..total.min(offset + limit)).map(|item| Row {
                 item, text: format!("{item} {}\n", "x".repeat(lengths[item])), data: json!({ "item": item }),
             }).collect();
-            let rows = Rows { key: "rows", what: "rows", page, total, rows, all: String::new(), cut: false };
+            let rows = Rows { key: "rows", what: "rows", page, total, shown: rows, all: String::new(), cut: false };
             let output = Reply::new("[ours]\n", json!({})).rows(rows).finish(&profile(most));
             prop_assert!(output.text.chars().count() <= most);
             let data: Vec<_> = output.data["rows"].as_array().unwrap().iter().map(|row| row["item"].as_u64().unwrap()).collect();
@@ -114,7 +114,7 @@ fn an_item_that_is_too_long_is_shown_in_part() {
     let row = Row { item: 3, text: "x".repeat(9000) + "\n", data: json!({ "text": "x".repeat(9000) }) };
     let page = Page { offset: 3, limit: 1 };
     let rows =
-        Rows { key: "rows", what: "rows", page, total: 9, rows: vec![row], all: String::new(), cut: false };
+        Rows { key: "rows", what: "rows", page, total: 9, shown: vec![row], all: String::new(), cut: false };
     let output = Reply::new("", json!({})).rows(rows).finish(&profile(1000));
     assert!(output.text.starts_with("[rows 4 to 4 of 9; go on with offset: 4]\n[the first is too long: 8,2"));
     assert_eq!((&output.data["next_offset"], &output.data["truncated"]), (&json!(4), &json!(true)));

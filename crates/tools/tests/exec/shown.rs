@@ -30,11 +30,15 @@ fn parsed(text: &str) -> (&str, Vec<(&str, &str)>) {
     (first, streams)
 }
 
+fn numbers(last: u32) -> String {
+    (1..=last).fold(String::new(), |text, number| text + &number.to_string() + "\n")
+}
+
 #[test]
 fn numbers_of_long_output_add_up() {
     let Some(stage) = Stage::new("numbers of long output") else { return };
     let output = exec(&stage, "seq 1 100000");
-    let whole: String = (1..=100_000).map(|number| format!("{number}\n")).collect();
+    let whole = numbers(100_000);
     let (_, streams) = parsed(&output.text);
     let shown = streams[0].1;
     assert_eq!(shown, output.data["stdout"].as_str().unwrap());
@@ -81,7 +85,7 @@ fn a_mark_leads_to_what_it_stands_for() {
     let offset: usize = mark.split("offset ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     let log =
         called(&stage, "process", json!({ "action": "log", "job": output.data["job"], "offset": offset }));
-    let whole: String = (1..=9200).map(|number| format!("{number}\n")).collect();
+    let whole = numbers(9200);
     assert_eq!(log.data["text"], whole[offset..]);
     assert!(shown.starts_with(&whole[..offset]));
 }
