@@ -16,7 +16,7 @@ fn assert_limited(stage: &Stage, limit: &str, allowed: &str, ended: &Ended) {
     assert_eq!(ended.code, Some(124), "{ended:?}");
     let told = format!("error[RF-J009]: limit reached: {limit} ({allowed}): ");
     assert!(ended.err.contains(&told), "{told}\n{}", ended.err);
-    assert!(ended.err.contains(&format!("hint: raise limits.{limit} in your policy\n")), "{}", ended.err);
+    assert!(ended.err.contains(&format!("hint: `--limit {limit}=…` of this run set it\n")), "{}", ended.err);
     assert!(stage.is_empty_soon());
 }
 

@@ -183,7 +183,7 @@ fn a_rule_stops_a_command_and_silence_does_not() {
     }
     let rule =
         |action: &str| format!("[[rules]]\ntool = \"exec\"\ncommand = \"touch *\"\naction = \"{action}\"");
-    let rows = [("allow", 0), ("ask", 126), ("deny", 126)];
+    let rows = [("allow", 0), ("ask", 3), ("deny", 126)];
     for (action, code) in rows {
         let commands: [&[&str]; 5] = [
             &["touch", "ran"],

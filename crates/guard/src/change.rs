@@ -9,6 +9,7 @@ use policy::Location;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
+use crate::attributes::Like;
 use crate::grant::{Opened, Permit, Version};
 use crate::handle::{give_to_owner, kind, same};
 use crate::resolve::{Found, Here, Missing, Object, Workspace};
@@ -98,7 +99,7 @@ impl Writable {
         self.place.version()
     }
 
-    /// Puts a new file in its place, with the mode of the old one. Whoever looks sees all of the old or all of the new. Directories on
+    /// Puts a new file in its place, with the mode and the attributes of the old one. Whoever looks sees all of the old or all of the new. Directories on
     /// the way are made.
     pub fn replace(self, content: &[u8]) -> Result<(), Trouble> {
         self.stage(content)?.put().map(drop)
@@ -110,20 +111,21 @@ impl Writable {
         Staged::new(self, unnamed, content)
     }
 
-    /// The same for a file that comes from elsewhere: where nothing is yet, it has the mode and the owner of that one.
+    /// The same for a file that comes from elsewhere: where nothing is yet, it has the mode, the owner and the attributes of that one.
     pub fn stage_like(self, content: &[u8], other: &Opened) -> Result<Staged, Trouble> {
-        let unnamed = self.unnamed(Some(&other.here.stat))?;
+        let unnamed = self.unnamed(Some(&other.here))?;
         Staged::new(self, unnamed, content)
     }
 
-    fn unnamed(&self, like: Option<&Stat>) -> Result<Unnamed, Trouble> {
+    fn unnamed(&self, like: Option<&Here>) -> Result<Unnamed, Trouble> {
         let (parent, levels, like) = match &self.place {
-            Place::Old(entry, here) => (&entry.parent, 1, Some(&here.stat)),
+            Place::Old(entry, here) => (&entry.parent, 1, Some(here)),
             Place::New(missing) => (&missing.parent, missing.rest.len(), like),
         };
         let directory = self.location.path().ancestors().nth(levels).ok_or(Trouble::NoName)?;
         is_called(parent, directory, &self.workspace)?;
-        Unnamed::new(parent, like.copied())
+        let like = like.map(|here| Like::of(here, &self.workspace)).transpose()?;
+        Unnamed::new(parent, like)
     }
 }
 

@@ -11,6 +11,7 @@
 //! **Absent on purpose.** There is no way to make a grant but by asking a guard, and no setting that permits by being left out.
 
 mod ask;
+mod attributes;
 mod beside;
 #[cfg(test)]
 #[cfg(target_os = "linux")]

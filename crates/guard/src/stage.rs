@@ -11,6 +11,7 @@ use policy::Location;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::attributes::Like;
 use crate::change::{Entry, Place, Writable};
 use crate::grant::{Permit, Version};
 use crate::handle::give_to_owner;
@@ -84,8 +85,8 @@ impl Staged {
 pub(crate) struct Unnamed {
     parent: OwnedFd,
     file: File,
-    /// The one whose mode and owner it takes over.
-    like: Option<Stat>,
+    /// The one whose mode, owner and attributes it takes over.
+    like: Option<Like>,
     /// A name it has already, on file systems that know no files without one.
     name: Option<Scratch>,
 }
@@ -105,7 +106,7 @@ impl Drop for Scratch {
 }
 
 impl Unnamed {
-    pub(crate) fn new(parent: &OwnedFd, like: Option<Stat>) -> Result<Self, Trouble> {
+    pub(crate) fn new(parent: &OwnedFd, like: Option<Like>) -> Result<Self, Trouble> {
         let parent = rustix::io::fcntl_dupfd_cloexec(parent, 0)?;
         // What replaces a file is nobody else's until it has the old one's mode.
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
@@ -122,7 +123,8 @@ impl Unnamed {
     pub(crate) fn write(&self, mut content: impl Read) -> Result<(), Trouble> {
         let copied = io::copy(&mut content, &mut &self.file).and_then(|_| (&self.file).flush());
         copied.map_err(|error| from_io(&error))?;
-        let Some(old) = &self.like else { return Ok(give_to_owner(&self.parent, &self.file)?) };
+        let Some(like) = &self.like else { return Ok(give_to_owner(&self.parent, &self.file)?) };
+        let old = &like.stat;
         let ours = self.stat()?;
         if (ours.st_uid, ours.st_gid) != (old.st_uid, old.st_gid) {
             let owner = Some(rustix::fs::Uid::from_raw(old.st_uid));
@@ -131,6 +133,7 @@ impl Unnamed {
             let kept = rustix::fs::fchown(&self.file, owner, group);
             kept.or_else(|_| rustix::fs::fchown(&self.file, None, group)).or_else(not_permitted)?;
         }
+        like.give_to(&self.file)?;
         // A program that changed does not keep the rights that it was given as another.
         Ok(rustix::fs::fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777))?)
     }

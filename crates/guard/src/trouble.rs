@@ -48,6 +48,9 @@ pub enum Trouble {
     /// A guard belongs to the process that opened it.
     #[error("the guard was opened by another process: this one needs its own")]
     Forked,
+    /// The new file would be open to others than the old one, or lose what others rely on.
+    #[error("its access control list or extended attributes cannot be kept, so it is not replaced")]
+    Attributes,
     /// The operating system refuses.
     #[error("the system says: {0}")]
     System(Errno),

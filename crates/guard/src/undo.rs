@@ -5,6 +5,7 @@ use std::sync::Arc;
 use policy::Location;
 use rustix::fs::{AtFlags, OFlags, Stat};
 
+use crate::attributes::Like;
 use crate::change::{Entry, Made};
 use crate::resolve::{Here, Workspace};
 use crate::stage::Unnamed;
@@ -76,7 +77,7 @@ impl Undo {
 /// The old file once more. Its name is gone, and the handle still leads to what was in it.
 fn again(entry: &Entry, old: &Here, workspace: &Workspace) -> Result<Unnamed, Trouble> {
     let content = workspace.handles.open(&old.handle, OFlags::RDONLY)?;
-    let unnamed = Unnamed::new(&entry.parent, Some(old.stat))?;
+    let unnamed = Unnamed::new(&entry.parent, Some(Like::of(old, workspace)?))?;
     unnamed.write(std::fs::File::from(content))?;
     Ok(unnamed)
 }

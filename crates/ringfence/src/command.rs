@@ -85,7 +85,7 @@ impl Session {
         match job.wait(None, &abort) {
             Status::Ended(ended) => {
                 let Snapshot { output, error } = job.output();
-                let [output, error] = [output, error].map(|kept| kept.text(String::new));
+                let [output, error] = [output, error].map(|kept| kept.text());
                 Ok(Ran { code: ended.end.code(), end: ended.end, output, error, duration: ended.duration })
             }
             Status::Failed(why) => Err(NotStarted::Unfollowed(why)),

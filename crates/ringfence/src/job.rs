@@ -28,7 +28,7 @@ use jail::{
 pub use clean::Cleaner;
 pub use jobs::Jobs;
 pub use meaning::meaning;
-pub use output::{Kept, Piece, Snapshot};
+pub use output::{Amount, Kept, LastLines, Piece, Snapshot};
 pub use spill::{Cut, SpillError, Spills};
 
 use output::Output;
@@ -268,7 +268,7 @@ impl Job {
 
     /// The last lines of a stream, as far as they are kept.
     #[must_use]
-    pub fn log(&self, stream: Stream, lines: usize) -> String {
+    pub fn log(&self, stream: Stream, lines: usize) -> LastLines {
         self.shared.output(stream).last(lines)
     }
 

@@ -14,6 +14,8 @@ pub struct Capped {
     pub returned: usize,
     /// What is missing; `None` where nothing is.
     pub dropped: Option<Dropped>,
+    /// How many characters are written out because they cannot be seen.
+    pub escaped: u64,
 }
 
 /// How long something is.
@@ -57,7 +59,7 @@ impl Capped {
 
     pub(crate) fn new(text: String, whole: &str, dropped: Option<Dropped>) -> Self {
         let returned = text.chars().count();
-        Self { text, whole: Size::of(whole), returned, dropped }
+        Self { text, whole: Size::of(whole), returned, dropped, escaped: 0 }
     }
 }
 
@@ -96,15 +98,17 @@ fn cut(text: &str, max: usize, strategy: Strategy) -> (String, Option<Dropped>) 
     (format!("{head}{before}{}{after}{tail}", gap(missing)), Some(dropped))
 }
 
-/// The beginning, up to so many characters.
-fn head(text: &str, chars: usize) -> &str {
+/// The beginning, up to so many characters. It ends with a line where that costs at most half of it.
+#[must_use]
+pub fn head(text: &str, chars: usize) -> &str {
     let end = text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
     let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
     &text[..if line >= end / 2 { line } else { end }]
 }
 
-/// The end, up to so many characters.
-fn tail(text: &str, chars: usize) -> &str {
+/// The end, up to so many characters. It begins with a line where that costs at most half of it.
+#[must_use]
+pub fn tail(text: &str, chars: usize) -> &str {
     let last = chars.checked_sub(1).and_then(|last| text.char_indices().nth_back(last));
     let start = last.map_or(if chars == 0 { text.len() } else { 0 }, |(at, _)| at);
     if text[..start].ends_with('\n') {
@@ -126,7 +130,8 @@ fn gap(missing: &str) -> String {
 }
 
 /// A number and what it counts: `1 line`, `1,234 lines`.
-pub(crate) fn count(number: usize, what: &str) -> String {
+#[must_use]
+pub fn count(number: usize, what: &str) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

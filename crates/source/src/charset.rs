@@ -1,25 +1,44 @@
-//! Bytes -> text, in the two encodings that pages still have.
+//! Bytes -> text, in the encodings that pages still have.
 
 use std::borrow::Cow;
 
 /// How far into a page its own word about its encoding is looked for.
 const PRESCAN: usize = 1024;
 
-/// Decodes bytes: as UTF-8, or as windows-1252 where the header or else the page says latin 1.
+/// Decodes bytes: as UTF-8, as UTF-16 where a byte order mark or the header says so, or as windows-1252 where the header or else the page says
+/// latin 1.
 ///
-/// What is not in the encoding becomes U+FFFD. A byte order mark of UTF-8 is stronger than either word.
+/// What is not in the encoding becomes U+FFFD. A byte order mark is stronger than either word.
 #[must_use]
 pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         return String::from_utf8_lossy(rest);
     }
-    let label = content_type
-        .and_then(|it| label(it.as_bytes()))
-        .or_else(|| label(&bytes[..bytes.len().min(PRESCAN)]));
+    let header = content_type.and_then(|it| label(it.as_bytes()));
+    if let Some((rest, unit)) = utf16(bytes, header.as_deref()) {
+        let (pairs, odd) = rest.as_chunks::<2>();
+        let units = pairs.iter().map(|pair| unit(*pair)).chain((!odd.is_empty()).then_some(0xfffd));
+        let text = char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        return text.collect::<String>().into();
+    }
+    let label = header.or_else(|| label(&bytes[..bytes.len().min(PRESCAN)]));
     if label.is_some_and(|label| LATIN.contains(&label.as_str())) {
         return bytes.iter().map(|&byte| western(byte)).collect::<String>().into();
     }
     String::from_utf8_lossy(bytes)
+}
+
+/// The bytes behind the mark, and how two of them are one unit, if this is UTF-16. A page cannot say so in its own text: that would be read
+/// already.
+#[expect(clippy::type_complexity, reason = "it is taken apart where it is returned")]
+fn utf16<'a>(bytes: &'a [u8], header: Option<&str>) -> Option<(&'a [u8], fn([u8; 2]) -> u16)> {
+    match (bytes, header) {
+        ([0xff, 0xfe, rest @ ..], _) => Some((rest, u16::from_le_bytes)),
+        ([0xfe, 0xff, rest @ ..], _) => Some((rest, u16::from_be_bytes)),
+        (all, Some("utf-16" | "utf-16le" | "ucs-2" | "unicode")) => Some((all, u16::from_le_bytes)),
+        (all, Some("utf-16be")) => Some((all, u16::from_be_bytes)),
+        _ => None,
+    }
 }
 
 /// What stands behind the first `charset=`, in a header or in a `meta` element.
@@ -85,6 +104,11 @@ mod tests {
             (b"\xe9 charset", None, "\u{fffd} charset"),
             (b"\x82\xa0", Some("text/html; charset=shift_jis"), "\u{fffd}\u{fffd}"),
             (b"", Some("charset="), ""),
+            (b"\xff\xfeh\0i\0", None, "hi"),
+            (b"\xfe\xff\0h\0i", Some("text/html; charset=utf-8"), "hi"),
+            (b"h\0i\0", Some("text/html; charset=UTF-16LE"), "hi"),
+            (b"\0h\0i", Some("text/html; charset=utf-16be"), "hi"),
+            (b"\xff\xfe\x00\xd8h\0i", None, "\u{fffd}h\u{fffd}"),
         ];
         for (bytes, content_type, expected) in rows {
             assert_eq!(decode(bytes, *content_type), *expected, "{content_type:?}");

@@ -14,6 +14,7 @@
 //! assert!(!shown.is_cut());
 //! ```
 
+mod boundary;
 mod cap;
 mod charset;
 mod html;
@@ -21,10 +22,13 @@ mod json;
 mod profile;
 mod read;
 mod readable;
+mod visible;
 
-pub use cap::{Capped, Dropped, Size, cap};
+pub use boundary::Boundary;
+pub use cap::{Capped, Dropped, Size, cap, count, head, tail};
 pub use charset::decode;
 pub use html::{Page, html};
 pub use profile::{Profile, Strategy, profile};
 pub use read::{Taken, read};
 pub use readable::readable;
+pub use visible::{Escaper, visible};

@@ -4,6 +4,7 @@ use crate::cap::{Capped, Dropped, Size, cap, count};
 use crate::charset::decode;
 use crate::html::html;
 use crate::profile::{Profile, Strategy};
+use crate::visible::visible;
 
 /// How far a body is looked into to tell what it is.
 const SNIFFED: usize = 1024;
@@ -13,17 +14,27 @@ const SNIFFED: usize = 1024;
 /// `content_type` is the header as it came. A body that is not text is replaced by a line that says so.
 #[must_use]
 pub fn readable(body: &[u8], content_type: Option<&str>, profile: &Profile) -> Capped {
-    if body.contains(&0) {
-        return not_text(body);
-    }
-    let text = decode(body, content_type);
+    // What a page hides is left out; in everything else it is written out.
+    let (text, escaped) = match decode(body, content_type) {
+        text if text.contains('\0') => return not_text(body),
+        text if is_page(&text, content_type, profile) => (text.into_owned(), 0),
+        text => visible(&text.replace("\r\n", "\n")),
+    };
+    Capped { escaped, ..shown(&text, content_type, profile) }
+}
+
+fn is_page(text: &str, content_type: Option<&str>, profile: &Profile) -> bool {
+    profile.strategy() == Strategy::Readability && matches!(kind(text, content_type), Kind::Html)
+}
+
+fn shown(text: &str, content_type: Option<&str>, profile: &Profile) -> Capped {
     if profile.strategy() != Strategy::Readability {
-        return cap(&text, profile);
+        return cap(text, profile);
     }
-    match kind(&text, content_type) {
-        Kind::Html => cap(&html(&text, profile).titled(), profile),
-        Kind::Json => cap(&text, &profile.with(Strategy::Structured)),
-        Kind::Plain => cap(&text, profile),
+    match kind(text, content_type) {
+        Kind::Html => cap(&html(text, profile).titled(), profile),
+        Kind::Json => cap(text, &profile.with(Strategy::Structured)),
+        Kind::Plain => cap(text, profile),
     }
 }
 
@@ -54,7 +65,7 @@ fn not_text(body: &[u8]) -> Capped {
     let text = format!("[... {} left out: not text ...]", count(body.len(), "byte"));
     let returned = text.chars().count();
     let whole = Size { chars: 0, bytes: body.len() };
-    Capped { text, whole, returned, dropped: Some(Dropped::Bytes(body.len())) }
+    Capped { text, whole, returned, dropped: Some(Dropped::Bytes(body.len())), escaped: 0 }
 }
 
 #[cfg(test)]
@@ -75,12 +86,17 @@ mod tests {
             ("{\"a\": 1}", Some("application/json"), "{\"a\": 1}"),
             ("a\0b", Some("text/plain"), "[... 3 bytes left out: not text ...]"),
             ("", None, ""),
+            ("<p>a\u{202e}b", Some("text/html"), "ab"),
+            ("a\u{202e}b\u{1b}", Some("text/plain"), r"a\u{202e}b\u{1b}"),
+            ("a\r\nb", Some("text/plain"), "a\nb"),
         ];
         for (body, content_type, expected) in rows {
             let it = readable(body.as_bytes(), content_type, &profile("web_fetch"));
             assert_eq!(it.text, expected, "{body:?} as {content_type:?}");
         }
         assert_eq!(readable(html.as_bytes(), Some("text/html"), &profile("read")).text, html);
+        let wide: Vec<u8> = format!("\u{feff}{html}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(readable(&wide, Some("text/html"), &profile("web_fetch")).text, "# T\n\none");
     }
 
     #[test]

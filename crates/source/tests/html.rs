@@ -95,12 +95,79 @@ fn what_is_hidden_is_left_out() {
         "<ul><li hidden>no<li>yes</ul>",
         "<a hidden href=no>no</a>",
         "<x-note hidden>no</x-note>",
+        "<style>.x{display:none}</style><p class='a x'>no</p>",
+        "<p class=X>no</p><style>.x { color: red; display : none }</style>",
+        "<style>#x,.y,p.z{visibility:hidden}</style><b id=x>no</b><b class=y>no</b><p class=z>no</p>",
+        "<style>x-tip{display:none}</style><x-tip>no</x-tip>",
+        "<style>[hidden]{display:none}.x[hidden]{color:red}</style><p hidden>no</p>",
+        "<style>[class=x]{display:none}</style><p class=x>no</p>",
+        "<style>.\\78 {d\\69splay:n/**/one}</style><p class=x>no</p>",
+        "<style>@media screen{.x{display:none}}</style><p class=x>no</p>",
+        "<style>.x{display:none!important}.x{display:block}</style><p class=x>no</p>",
+        "<style>#i{display:none}.x{display:block}</style><p class=x id=i>no</p>",
+        "<style>.x{display:none}</style><template><style>.x{display:block}</style></template><p class=x>no</p>",
+        "<style>.x{content:'}';display:none}</style><p class=x>no</p>",
+        "<style>.x{display:none",
+        "<style>.x{background:#222}</style><div class=x><span style='color:#222'>no</span></div>",
+        "<span style='d\\69splay:none'>no</span>",
+        "<span style='color:transparent'>no</span>",
+        "<span style='color:rgba(1,2,3,0)'>no</span>",
+        "<span style='color:white'>no</span>",
+        "<font color=#ffffff>no</font>",
+        "<span style='color:#111;background-color:#111111'>no</span>",
+        "<div style='background:black'><span style='color:black'>no</span></div>",
+        "<span style='position:absolute;clip:rect(0,0,0,0)'>no</span>",
+        "<span style='clip-path:inset(100%)'>no</span>",
+        "<span style='clip-path:circle(0)'>no</span>",
+        "<span style='position:absolute;left:-999px'>no</span>",
+        "<span style='position:fixed;top:-10000px'>no</span>",
+        "<span style='display:block;width:1px;height:1px;overflow:hidden'>no</span>",
+        "<datalist><option value=x></datalist>",
+        "<datalist><option>no<option>no</datalist>",
+        "<svg/>",
+        "<svg viewBox='0 0 1 1'/>",
+        "<svg><path/><text>no</text></svg>",
+        "<svg><text>no</text><p>",
+        "<math/>",
         "\u{200b}\u{e006e}\u{e006f}\u{202e}",
     ];
     for row in rows {
         let text = read(&format!("yes {row} yes"));
         assert!(!text.contains("no") && text.starts_with("yes") && text.ends_with("yes"), "{row}: {text:?}");
         assert!(!text.chars().any(|c| c != '\n' && policy::misleads(c)), "{row}: {text:?}");
+    }
+}
+
+/// What looks like it hides something and does not, and markup after which the rest of a page was lost.
+#[test]
+fn what_is_seen_stays() {
+    let rows = [
+        "<style>.x{display:none}.x{display:block}</style><p class=x>seen</p>",
+        "<style>.x{display:none}</style><p class=x style='display:block'>seen</p>",
+        "<style>.x{display:none}</style><p class=xx>seen</p>",
+        "<style>.x .y{display:none}</style><p class=y>seen</p>",
+        "<style>@media print{.x{display:none}}</style><p class=x>seen</p>",
+        "<style media=print>.x{display:none}</style><p class=x>seen</p>",
+        "<style>@media (max-width: 600px){.x{display:none}}</style><p class=x>seen</p>",
+        "<style>body{display:none}</style><p>seen</p>",
+        "<script>'<style>p{display:none}</style>'</script><p>seen</p>",
+        "<noscript><style>p{display:none}</style></noscript><p>seen</p>",
+        "<!--<style>p{display:none}</style>--><p>seen</p>",
+        "<link rel=stylesheet href=x><b style='color:white'>seen</b>",
+        "<div style='background:#123'><b style='color:white'>seen</b></div>",
+        "<details><summary>x</summary>seen</details>",
+        "<datalist id=x><option value=a><option value=b></datalist>seen",
+        "<svg/>seen",
+        "<svg><path d=x>seen too late<p>seen</p>",
+        "<svg><circle/></svg>seen",
+        "<math/>seen",
+        "<select><option>a<option>seen</select>",
+        "<select><optgroup label=x><option>seen</select>",
+        "<fieldset><legend>x</legend>seen</fieldset>",
+    ];
+    for row in rows {
+        let text = read(&format!("yes {row} yes"));
+        assert!(text.contains("seen") && text.starts_with("yes") && text.ends_with("yes"), "{row}: {text:?}");
     }
 }
 
@@ -239,6 +306,18 @@ fn hostile_pages_take_linear_time() {
         ("long name", |n| format!("<{}>", "x".repeat(n))),
         ("blanks", |n| "<p>".to_owned() + &" \n".repeat(n / 2)),
         ("empty lines", |n| "<p>a".to_owned() + &"<br>".repeat(n / 4)),
+        ("rules", |n| format!("<style>{}</style>", numbered(".x.y", n / 20, "{display:none}"))),
+        ("rules and elements", |n| {
+            format!(
+                "<style>{}</style>{}",
+                numbered(".x.y", n / 40, "{left:0}"),
+                "<b class='x y'>".repeat(n / 30)
+            )
+        }),
+        ("classes", |n| format!("<style>.x{{left:0}}</style><b class='{}'>", "x ".repeat(n / 2))),
+        ("braces", |n| format!("<style>{}", "@media all{".repeat(n / 11))),
+        ("drawings", |n| "<svg><p>".repeat(n / 8)),
+        ("selectors", |n| format!("<style>{}{{display:none}}</style>", "a,".repeat(n / 2))),
         ("regions", |n| "<main><article>a".repeat(n / 16)),
     ];
     for (name, make) in shapes {

@@ -16,7 +16,8 @@ use self::replace::{Unfit, plain, replace};
 use crate::content::{self, Content, LONGEST};
 use crate::diff::Diff;
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{Call, Output, Typed};
+use crate::reply::{Keep, Reply, TextBody};
+use crate::tool::{Call, Typed};
 
 /// How many replacements one call may have.
 const MOST: usize = 200;
@@ -69,7 +70,7 @@ impl Typed for Edit {
         All replacements are made, or none. Returns the diff.";
     const IMPACT: Impact = Impact::Mutate;
 
-    fn run(&self, call: &Call<'_>, parameters: EditParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: EditParameters) -> Result<Reply, ToolError> {
         let path = parameters.path.clone();
         let edits = parameters.edits()?;
         let writable = call.guard.write(Path::new(&path), call.abort)?;
@@ -81,7 +82,7 @@ impl Typed for Edit {
         let after = format!("{mark}{after}");
         if old.is_some() && after == before {
             let text = format!("{name}: the edits together change nothing, so nothing was written");
-            return Ok(Output { text, data: json!({ "path": name, "done": "unchanged" }) });
+            return Ok(Reply::new(text, json!({ "path": name, "done": "unchanged" })));
         }
         put(call.abort, writable, old.as_ref(), &after)?;
         Ok(told(&name, (old.is_some(), times), before, &after))
@@ -209,21 +210,17 @@ fn put(abort: &Abort, writable: Writable, old: Option<&Content>, after: &str) ->
     staged.put().map(drop).map_err(trouble)
 }
 
-fn told(name: &str, (existed, times): (bool, usize), before: &str, after: &str) -> Output {
+fn told(name: &str, (existed, times): (bool, usize), before: &str, after: &str) -> Reply {
     let diff = Diff::of(before, after);
     let (added, removed) = (content::count(diff.added, "line"), content::count(diff.removed, "line"));
     let done = if existed { "edited" } else { "created" };
     let made = content::count(times, "replacement");
     let old = if existed { name } else { "/dev/null" };
-    Output {
-        text: format!(
-            "{done} {name}: {made}, {added} added, {removed} removed\n--- {old}\n+++ {name}\n{}",
-            diff.text
-        ),
-        data: json!({
-            "path": name, "done": done, "replacements": times, "added": diff.added, "removed": diff.removed, "diff": diff.text,
-        }),
-    }
+    let head = format!("{done} {name}: {made}, {added} added, {removed} removed\n--- {old}\n+++ {name}\n");
+    let data = json!({
+        "path": name, "done": done, "replacements": times, "added": diff.added, "removed": diff.removed,
+    });
+    Reply::new(head, data).text(TextBody::whole("diff", diff.text, Keep::Head))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use ringfence::guard::{Refusal, Trouble, Violation};
 use ringfence::policy::Code;
+use ringfence::source;
 use serde::Serialize;
 
 /// What went wrong: kind, message, what to do.
@@ -82,6 +83,13 @@ impl ToolError {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with everything written out that cannot be seen: messages and hints quote files.
+    pub(crate) fn visible(mut self) -> Self {
+        self.message = source::visible(&self.message).0;
+        self.hint = self.hint.map(|hint| source::visible(&hint).0);
         self
     }
 

@@ -8,13 +8,14 @@ use std::time::Duration;
 use ringfence::audit::Impact;
 use ringfence::jail::{End, JailError};
 use ringfence::job::{Ended, Job, Kept, Snapshot, StartError, Status, meaning};
-use ringfence::{NotStarted, Task};
+use ringfence::{NotStarted, Task, source};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{Call, Output, Typed};
+use crate::reply::{Reply, TextBody};
+use crate::tool::{Call, Typed};
 
 /// Runs a command line in the jail of the session.
 #[derive(Debug, Clone, Copy)]
@@ -52,23 +53,23 @@ pub struct ExecParameters {
 impl Typed for Exec {
     type Parameters = ExecParameters;
     const NAME: &'static str = "exec";
-    const DESCRIPTION: &'static str = "Runs a command line with bash in the workspace, in a jail. Returns its exit code and the \
-        beginning and end of what it wrote. A command that takes long goes on in the background; `process` looks after it. An exit \
+    const DESCRIPTION: &'static str = "Runs a command line with bash in the workspace, in a jail. The first line \
+        of the answer is how it ended, then follow the beginning and end of what it wrote, between lines with a word that it cannot know. A command that takes long goes on in the background; `process` looks after it. An exit \
         code other than 0 is a result, not an error of the tool.";
     const IMPACT: Impact = Impact::Destroy;
 
-    fn run(&self, call: &Call<'_>, parameters: ExecParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: ExecParameters) -> Result<Reply, ToolError> {
         let job = start(call, &parameters)?;
         let status = match patience(&parameters) {
             Patience::None => job.status(),
             Patience::For(most) => job.wait(Some(most), call.abort),
             Patience::ToTheEnd => job.wait(None, call.abort),
         };
-        let mut output = told(&job, &status, parameters.background)?;
-        if let (Some(description), Value::Object(data)) = (parameters.description, &mut output.data) {
-            data.insert("description".to_owned(), description.into());
-        }
-        Ok(output)
+        let reply = told(&job, &status, parameters.background)?;
+        Ok(match parameters.description {
+            Some(description) => reply.with("description", description.into()),
+            None => reply,
+        })
     }
 }
 
@@ -110,16 +111,16 @@ fn patience(parameters: &ExecParameters) -> Patience {
     }
 }
 
-/// What became of a command, for a model and for a program.
-pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Output, ToolError> {
+/// What became of a command, for a model and for a program. The first line is ours; what the command wrote stands below it, between lines
+/// that it cannot write.
+pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Reply, ToolError> {
     let Snapshot { output, error } = job.output();
-    let streams = [("stdout", &output), ("stderr", &error)];
     let mut data = Map::new();
-    let head = match status {
+    let state = match status {
         Status::Running => {
             let word = if background { "started" } else { "backgrounded" };
             data.insert("status".to_owned(), word.into());
-            format!("[{word}: {} goes on; `process` with this job shows its output or ends it]", job.id())
+            format!("{word}: {} goes on; `process` with this job shows its output or ends it", job.id())
         }
         Status::Ended(ended) => {
             data.insert("status".to_owned(), "completed".into());
@@ -127,27 +128,54 @@ pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Outpu
         }
         Status::Failed(why) => return Err(ToolError::new(ErrorKind::System, why.to_string())),
     };
-    let mut text = String::new();
-    for (name, kept) in streams {
-        let shown = shown(kept, job.id(), name);
-        if !shown.is_empty() && name == "stderr" {
-            text.push_str("[stderr]\n");
-        }
-        text.push_str(&shown);
-        if !shown.is_empty() && !shown.ends_with('\n') {
-            text.push('\n');
-        }
-        data.insert(name.to_owned(), shown.into());
-    }
-    text.push_str(&head);
-    let truncated = streams.iter().any(|(_, kept)| kept.left_out > 0);
-    if truncated || status.is_running() {
+    let streams = [("stdout", output), ("stderr", error)];
+    if status.is_running() || streams.iter().any(|(_, kept)| is_long(kept)) {
         data.insert("job".to_owned(), job.id().into());
     }
-    data.insert("truncated".to_owned(), truncated.into());
-    data.insert("stdout_bytes".to_owned(), output.total.into());
-    data.insert("stderr_bytes".to_owned(), error.total.into());
-    Ok(Output { text, data: Value::Object(data) })
+    data.insert("truncated".to_owned(), false.into());
+    for (name, kept) in &streams {
+        data.insert((*name).to_owned(), "".into());
+        data.insert(format!("{name}_bytes"), kept.total.into());
+    }
+    let wrote: Vec<String> = streams.iter().filter_map(|(name, kept)| amount(name, kept)).collect();
+    let wrote = if wrote.is_empty() { "; no output".to_owned() } else { wrote.concat() };
+    let mut reply = Reply::new(format!("[{state}{wrote}]\n"), Value::Object(data));
+    for (name, kept) in streams {
+        reply = with_stream(reply, job.id(), name, kept);
+    }
+    Ok(reply)
+}
+
+/// How much was written to a stream, if anything was.
+fn amount(name: &str, kept: &Kept) -> Option<String> {
+    let count = |number: u64, what| source::count(usize::try_from(number).unwrap_or(usize::MAX), what);
+    if kept.is_binary() {
+        return Some(format!("; {name}: {} that are not text", count(kept.total, "byte")));
+    }
+    (kept.total > 0).then(|| format!("; {name}: {}", count(kept.total, "byte")))
+}
+
+/// Whether more was written than one answer shows.
+fn is_long(kept: &Kept) -> bool {
+    kept.left_out.chars > 0 || kept.total > SHOWN
+}
+
+/// Bytes that fit into an answer with everything around them.
+const SHOWN: u64 = 20_000;
+
+fn with_stream(reply: Reply, job: &str, name: &'static str, kept: Kept) -> Reply {
+    if kept.is_binary() {
+        return reply.not_text(name, kept.total);
+    }
+    let Kept { head, tail, left_out, total, escaped, .. } = kept;
+    // Where nothing was cleaned, the bytes that are shown are those that were written.
+    let as_written = escaped == 0 && left_out.chars == 0 && (head.len() + tail.len()) as u64 == total;
+    let job = job.to_owned();
+    let more = move |shown: usize| {
+        let offset = if as_written { format!("offset {shown}") } else { format!("an offset below {total}") };
+        format!("; `process` with action log, job {job}, stream {name} and {offset} reads them")
+    };
+    reply.escaped(escaped).text(TextBody::ends(name, head, left_out, tail).framed(name).more(more))
 }
 
 /// How it ended. The line says it for a model.
@@ -176,17 +204,7 @@ fn end(data: &mut Map<String, Value>, job: &Job, ended: &Ended) -> String {
     if !ended.notes.is_empty() {
         data.insert("notes".to_owned(), json!(ended.notes));
     }
-    format!("[exit code {code}{more}]")
-}
-
-/// The beginning and the end of a stream, with a line between them that says what is left out.
-fn shown(kept: &Kept, job: &str, stream: &str) -> String {
-    kept.text(|| {
-        let total = kept.total;
-        format!(
-            "; `process` with action log, job {job}, stream {stream} and an offset below {total} reads them"
-        )
-    })
+    format!("exit code {code}{more}")
 }
 
 impl From<NotStarted> for ToolError {

@@ -17,8 +17,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::{ErrorKind, ToolError};
-use crate::listing::{self, Page, left_out, line, time, unless_aborted};
-use crate::tool::{Call, Output, Typed};
+use crate::listing::{self, Page, left_out, time, unless_aborted};
+use crate::reply::{Reply, Row, Rows};
+use crate::tool::{Call, Typed};
 use crate::walk::{Filter, Found, Visitor, Walk, Went};
 
 /// Finds files and directories.
@@ -94,7 +95,7 @@ impl Typed for Find {
         `.gitignore` leaves out, unless told otherwise. Directories end in `/`, links in `@`; links are not followed.";
     const IMPACT: Impact = Impact::Read;
 
-    fn run(&self, call: &Call<'_>, parameters: FindParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: FindParameters) -> Result<Reply, ToolError> {
         let page = Page::new(parameters.offset, parameters.limit, 1000)?;
         let wanted = Wanted::new(&parameters)?;
         let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
@@ -271,38 +272,41 @@ impl Visitor for First<'_> {
     }
 }
 
-fn told(items: &[Item], page: Page, total: usize, went: Went) -> Output {
-    let mut text = String::new();
-    for item in items {
-        let mark = match item.kind {
-            "directory" => "/",
-            "link" => "@",
-            _ => "",
-        };
-        line(&mut text, format_args!("{}{mark}", listing::path(&item.path)));
-    }
-    if total == 0 {
-        text.push_str("nothing was found\n");
-    }
-    page.told(&mut text, total, "entries");
+fn told(items: &[Item], page: Page, total: usize, went: Went) -> Reply {
+    let all = if total == 0 { "nothing was found\n".to_owned() } else { listing::entries(total) };
+    let mut head = String::new();
     left_out(
-        &mut text,
+        &mut head,
         went.unopened,
         "directory could not be looked into",
         "directories could not be looked into",
     );
     if went.cut {
-        text.push_str("[there are too many files: not all were looked at; give a `path` further down]\n");
+        head.push_str("[there are too many files: not all were looked at; give a `path` further down]\n");
     }
-    let found: Vec<Value> = items.iter().map(datum).collect();
-    let data = json!({
-        "found": found,
-        "total": total,
-        "directories_left_out": went.unopened,
-        "truncated": went.cut || page.next(total).is_some(),
-        "next_offset": page.next(total),
-    });
-    Output { text, data }
+    let row = |(at, item): (usize, &Item)| {
+        let mark = match item.kind {
+            "directory" => "/",
+            "link" => "@",
+            _ => "",
+        };
+        Row {
+            item: page.offset + at,
+            text: format!("{}{mark}\n", listing::path(&item.path)),
+            data: datum(item),
+        }
+    };
+    let rows = items.iter().enumerate().map(row).collect();
+    let data = json!({ "total": total, "directories_left_out": went.unopened });
+    Reply::new(head, data).rows(Rows {
+        key: "found",
+        what: "entries",
+        page,
+        total,
+        shown: rows,
+        all,
+        cut: went.cut,
+    })
 }
 
 fn datum(item: &Item) -> Value {

@@ -57,26 +57,16 @@ impl Page {
     pub(crate) fn end(self) -> usize {
         self.offset.saturating_add(self.limit)
     }
-
-    /// Where to go on, if there is more.
-    pub(crate) fn next(self, total: usize) -> Option<usize> {
-        (total > self.end()).then(|| self.end())
-    }
-
-    /// A sentence for the end of a page, if it is not all.
-    pub(crate) fn told(self, text: &mut String, total: usize, what: &str) {
-        if total > self.limit || self.offset > 0 {
-            let (first, last) = ((self.offset + 1).min(total), self.end().min(total));
-            let more =
-                self.next(total).map_or_else(String::new, |next| format!("; go on with offset: {next}"));
-            line(text, format_args!("[{what} {first} to {last} of {total}{more}]"));
-        }
-    }
 }
 
 /// A path as it is shown. The directory that was asked for is a dot.
 pub(crate) fn path(path: &[u8]) -> String {
     if path.is_empty() { ".".to_owned() } else { Shown::bytes(path).to_string() }
+}
+
+/// The line above a list. A name in it may look like one, but only the first is ours.
+pub(crate) fn entries(total: usize) -> String {
+    format!("[{total} {}]\n", if total == 1 { "entry" } else { "entries" })
 }
 
 /// Adds a line.

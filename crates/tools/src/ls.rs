@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::ToolError;
-use crate::listing::{self, Known, Page, line, unless_aborted};
-use crate::tool::{Call, Output, Typed};
+use crate::listing::{self, Known, Page, unless_aborted};
+use crate::reply::{self, Reply, Rows};
+use crate::tool::{Call, Typed};
 use crate::walk::shown;
 
 /// Lists a directory.
@@ -47,7 +48,7 @@ impl Typed for Ls {
         and is not followed. `long` adds mode, size and time of change in UTC.";
     const IMPACT: Impact = Impact::Read;
 
-    fn run(&self, call: &Call<'_>, parameters: LsParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: LsParameters) -> Result<Reply, ToolError> {
         let page = Page::new(parameters.offset, parameters.limit, 1000)?;
         let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
         let trouble = |trouble| ToolError::trouble(&Shown::path(&path).to_string(), trouble);
@@ -110,37 +111,39 @@ fn of_file(call: &Call<'_>, file: &Opened, long: bool) -> Row {
     Row { name, kind: EntryKind::File, target: None, known: long.then(|| Known::from(file.look())) }
 }
 
-fn told(rows: &[Row], page: Page, total: usize) -> Output {
-    let mut text = String::new();
+fn told(rows: &[Row], page: Page, total: usize) -> Reply {
     let width =
         rows.iter().filter_map(|row| row.known.as_ref()).map(|known| known.size.to_string().len()).max();
-    for row in rows {
-        let mark = if row.kind == EntryKind::Directory { "/" } else { "" };
-        let target = row.target.as_ref().map_or_else(String::new, |target| format!(" -> {target}"));
-        let known = row.known.as_ref().map_or_else(String::new, |known| {
-            let letter = match row.kind {
-                EntryKind::File => '-',
-                EntryKind::Directory => 'd',
-                EntryKind::Link => 'l',
-                EntryKind::Special => 's',
-            };
-            let width = width.unwrap_or(0);
-            format!("{letter}{} {:>width$} {} ", known.mode, known.size, known.modified)
-        });
-        line(&mut text, format_args!("{known}{}{mark}{target}", row.name));
-    }
-    if total == 0 {
-        text.push_str("the directory is empty\n");
-    }
-    page.told(&mut text, total, "entries");
-    let entries: Vec<Value> = rows.iter().map(datum).collect();
-    let data = json!({
-        "entries": entries,
-        "total": total,
-        "truncated": page.next(total).is_some(),
-        "next_offset": page.next(total),
+    let shown = rows.iter().enumerate().map(|(at, row)| reply::Row {
+        item: page.offset + at,
+        text: listed(row, width.unwrap_or(0)),
+        data: datum(row),
     });
-    Output { text, data }
+    let all = if total == 0 { "the directory is empty\n".to_owned() } else { listing::entries(total) };
+    Reply::new("", json!({ "total": total })).rows(Rows {
+        key: "entries",
+        what: "entries",
+        page,
+        total,
+        shown: shown.collect(),
+        all,
+        cut: false,
+    })
+}
+
+fn listed(row: &Row, width: usize) -> String {
+    let mark = if row.kind == EntryKind::Directory { "/" } else { "" };
+    let target = row.target.as_ref().map_or_else(String::new, |target| format!(" -> {target}"));
+    let known = row.known.as_ref().map_or_else(String::new, |known| {
+        let letter = match row.kind {
+            EntryKind::File => '-',
+            EntryKind::Directory => 'd',
+            EntryKind::Link => 'l',
+            EntryKind::Special => 's',
+        };
+        format!("{letter}{} {:>width$} {} ", known.mode, known.size, known.modified)
+    });
+    format!("{known}{}{mark}{target}\n", row.name)
 }
 
 fn datum(row: &Row) -> Value {

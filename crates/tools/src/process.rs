@@ -1,20 +1,22 @@
 //! `process`: the commands of the session, running and ended.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ringfence::audit::Impact;
 use ringfence::jail::Stream;
-use ringfence::job::{Cleaner, Cut, Job, Piece, Status};
+use ringfence::job::{Cleaner, Cut, Job, LastLines, Piece, Status};
 use ringfence::policy::Shown;
+use ringfence::source;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::{ErrorKind, ToolError};
 use crate::exec::told;
-use crate::tool::{Call, Output, Typed};
+use crate::listing::Page;
+use crate::reply::{Keep, Reply, Row, Rows, TextBody};
+use crate::tool::{Call, Typed};
 
 /// Looks after the commands of the session.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +70,7 @@ impl Typed for Process {
         everything from an offset on) and kill.";
     const IMPACT: Impact = Impact::Mutate;
 
-    fn run(&self, call: &Call<'_>, parameters: ProcessParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: ProcessParameters) -> Result<Reply, ToolError> {
         if parameters.action == Action::List {
             return Ok(list(&call.session.jobs().list()));
         }
@@ -87,8 +89,10 @@ impl Typed for Process {
 /// What is asked to end is killed a second later.
 const SOON: Duration = Duration::from_secs(10);
 
-/// How much is shown at once from an offset on, in bytes.
-const PIECE: usize = 50_000;
+/// How much is shown at once from an offset on, in bytes and in characters.
+const PIECE: usize = 49_000;
+/// How much of the last lines stands in a list.
+const GLIMPSE: usize = 500;
 
 fn find(call: &Call<'_>, job: Option<&str>) -> Result<Arc<Job>, ToolError> {
     let Some(id) = job else {
@@ -100,18 +104,26 @@ fn find(call: &Call<'_>, job: Option<&str>) -> Result<Arc<Job>, ToolError> {
     })
 }
 
-fn list(jobs: &[Arc<Job>]) -> Output {
-    let rows: Vec<Value> = jobs.iter().map(|job| row(job)).collect();
-    let mut text = String::new();
-    for row in &rows {
-        let field = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-        // Writing to a text does not fail.
-        let _written = writeln!(text, "{} {} {}", field("job"), field("status"), field("command"));
-    }
-    if rows.is_empty() {
-        text.push_str("[no commands]");
-    }
-    Output { text, data: json!({ "jobs": rows }) }
+fn list(jobs: &[Arc<Job>]) -> Reply {
+    let rows: Vec<Row> = jobs.iter().enumerate().map(|(item, job)| listed(item, row(job))).collect();
+    let head = if rows.is_empty() { "[no commands]" } else { "" };
+    let page = Page { offset: 0, limit: rows.len() };
+    let total = rows.len();
+    Reply::new(head, json!({})).rows(Rows {
+        key: "jobs",
+        what: "commands",
+        page,
+        total,
+        shown: rows,
+        all: String::new(),
+        cut: false,
+    })
+}
+
+fn listed(item: usize, data: Value) -> Row {
+    let field = |name: &str| data[name].as_str().unwrap_or_default().to_owned();
+    let text = format!("{} {} {}\n", field("job"), field("status"), field("command"));
+    Row { item, text, data }
 }
 
 fn row(job: &Job) -> Value {
@@ -127,41 +139,114 @@ fn row(job: &Job) -> Value {
         "exit_code": code,
         "command": Shown::text(&line).to_string(),
         "duration_ms": u64::try_from(job.duration().as_millis()).unwrap_or(u64::MAX),
-        "last_lines": job.log(Stream::Output, 5),
+        "last_lines": source::tail(&job.log(Stream::Output, 5).text, GLIMPSE),
     })
 }
 
-fn log(job: &Job, parameters: &ProcessParameters) -> Result<Output, ToolError> {
+fn log(job: &Job, parameters: &ProcessParameters) -> Result<Reply, ToolError> {
     let stream = match parameters.stream {
         None | Some(StreamName::Stdout) => Stream::Output,
         Some(StreamName::Stderr) => Stream::Error,
     };
+    match parameters.offset {
+        None => Ok(last_lines(job, stream, parameters.lines.unwrap_or(200))),
+        Some(offset) => piece(job, stream, offset),
+    }
+}
+
+fn last_lines(job: &Job, stream: Stream, lines: usize) -> Reply {
+    let kept = (!kept_as_text(job, stream)).then(|| job.read(stream, 0, 0).map_or(0, |piece| piece.total));
+    let LastLines { text, first, total, missing } = job.log(stream, lines);
     let running = job.status().is_running();
-    let Some(offset) = parameters.offset else {
-        let text = job.log(stream, parameters.lines.unwrap_or(200));
-        let data = json!({ "job": job.id(), "running": running, "text": text });
-        return Ok(Output { text, data });
+    let data = json!({
+        "job": job.id(), "running": running, "text": "", "first_line": first, "total_lines": total, "truncated": missing,
+    });
+    let state = state(running);
+    if let Some(bytes) = kept {
+        let bytes_told = source::count(usize::try_from(bytes).unwrap_or(usize::MAX), "byte");
+        return Reply::new(format!("[{state}; {bytes_told} that are not text]\n"), data)
+            .not_text("text", bytes);
+    }
+    let which = if text.is_empty() {
+        format!("nothing of {total} lines")
+    } else {
+        format!("lines {first} to {total} of {total}")
     };
+    let why =
+        if missing { "; lines before them are not kept: read them with an offset, from 0 on" } else { "" };
+    let reply = Reply::new(format!("[{state}; {which}{why}]\n"), data);
+    reply.text(TextBody::whole("text", text, Keep::Tail).framed("log"))
+}
+
+const fn state(running: bool) -> &'static str {
+    if running { "running" } else { "ended" }
+}
+
+fn kept_as_text(job: &Job, stream: Stream) -> bool {
+    let both = job.output();
+    !match stream {
+        Stream::Output => both.output,
+        Stream::Error => both.error,
+    }
+    .is_binary()
+}
+
+fn piece(job: &Job, stream: Stream, offset: u64) -> Result<Reply, ToolError> {
     let system = |error: std::io::Error| ToolError::new(ErrorKind::System, error.to_string());
     let Piece { mut bytes, mut next, recorded, total, cut } =
         job.read(stream, offset, PIECE).map_err(system)?;
+    // What is cut here is shown by the next piece. Few bytes may take many characters to be shown.
+    let mut shown = cleaned(&bytes);
+    while shown.text.chars().count() > PIECE && !shown.is_binary(&bytes) {
+        bytes.truncate(bytes.len() / 2);
+        shown = cleaned(&bytes);
+    }
+    next = next.min(offset + bytes.len() as u64);
     if next < recorded {
         let whole = whole_characters(&bytes);
         next -= (bytes.len() - whole) as u64;
         bytes.truncate(whole);
+        shown = cleaned(&bytes);
     }
-    let (mut text, mut cleaner) = (String::new(), Cleaner::new());
-    cleaner.push(&bytes, &mut text);
-    cleaner.finish(&mut text);
     let missing = cut.map(|cut| missing(&cut));
+    let running = job.status().is_running();
     let data = json!({
-        "job": job.id(), "running": running, "text": text, "offset": offset, "next_offset": next,
-        "recorded_bytes": recorded, "total_bytes": total, "not_recorded_because": missing,
+        "job": job.id(), "running": running, "text": "", "offset": offset, "next_offset": next,
+        "recorded_bytes": recorded, "total_bytes": total, "not_recorded_because": missing, "truncated": next < total,
     });
-    let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    let why = missing.map(|why| format!("; the rest is not recorded: {why}")).unwrap_or_default();
-    let text = format!("{text}{line_end}[bytes {offset} to {next} of {recorded}{why}]");
-    Ok(Output { text, data })
+    let why = missing.map(|why| format!("; the rest of {total} is not recorded: {why}")).unwrap_or_default();
+    let more = if next < recorded { format!("; go on with offset: {next}") } else { String::new() };
+    let binary = shown.is_binary(&bytes);
+    let not_text = if binary { ", not text" } else { "" };
+    let head = format!("[{}; bytes {offset} to {next} of {recorded}{not_text}{more}{why}]\n", state(running));
+    let reply = Reply::new(head, data).escaped(shown.escaped);
+    Ok(if binary {
+        reply.not_text("text", bytes.len() as u64)
+    } else {
+        reply.text(TextBody::whole("text", shown.text, Keep::Head).framed("log"))
+    })
+}
+
+/// A piece of a stream as text.
+struct Cleaned {
+    text: String,
+    escaped: u64,
+    binary: u64,
+}
+
+fn cleaned(bytes: &[u8]) -> Cleaned {
+    let (mut text, mut cleaner) = (String::new(), Cleaner::new());
+    cleaner.push(bytes, &mut text);
+    let (escaped, binary) = (cleaner.escaped(), cleaner.binary());
+    cleaner.finish(&mut text);
+    Cleaned { text, escaped, binary }
+}
+
+impl Cleaned {
+    /// One byte in ten, or more, as for the whole stream.
+    const fn is_binary(&self, bytes: &[u8]) -> bool {
+        self.binary > 0 && self.binary >= bytes.len() as u64 / 10
+    }
 }
 
 /// How many bytes there are up to a character that is cut at the end.

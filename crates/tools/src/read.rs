@@ -20,7 +20,8 @@ use self::kind::{Encoding, HEAD, Kind};
 use self::stream::{End, Line, Part, Stopped, Window};
 use crate::content::{self, Content, unreadable};
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{Call, Output, Typed};
+use crate::reply::{Reply, TextBody};
+use crate::tool::{Call, Typed};
 
 /// How many lines are returned unless a limit is given.
 const LINES: u64 = 2000;
@@ -54,7 +55,7 @@ impl Typed for Read {
         The first line of the answer says how much there is and with which offset to continue.";
     const IMPACT: Impact = Impact::Read;
 
-    fn run(&self, call: &Call<'_>, parameters: ReadParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: ReadParameters) -> Result<Reply, ToolError> {
         let window = window(&parameters)?;
         let opened = call.guard.read(Path::new(&parameters.path), call.abort)?;
         let name = opened.location().to_string();
@@ -98,7 +99,7 @@ fn binary(name: &str, what: &str, size: u64) -> ToolError {
         .hint("a command such as `file` or `xxd` says more about it")
 }
 
-fn picture(opened: &Opened, name: &str, format: Format) -> Result<Output, ToolError> {
+fn picture(opened: &Opened, name: &str, format: Format) -> Result<Reply, ToolError> {
     let mime = format.mime();
     if opened.size() > LARGEST {
         let size = opened.size();
@@ -110,13 +111,11 @@ fn picture(opened: &Opened, name: &str, format: Format) -> Result<Output, ToolEr
     let pixels =
         dimensions.map_or_else(String::new, |(width, height)| format!(", {width} x {height} pixels"));
     let (width, height) = dimensions.unzip();
-    Ok(Output {
-        text: format!("[{name}: an image, {mime}{pixels}, {size} bytes]"),
-        data: json!({
-            "kind": "image", "path": name, "mime": mime, "size": size, "width": width, "height": height,
-            "base64": image::base64(&content.bytes),
-        }),
-    })
+    let data = json!({
+        "kind": "image", "path": name, "mime": mime, "size": size, "width": width, "height": height,
+        "base64": image::base64(&content.bytes),
+    });
+    Ok(Reply::new(format!("[{name}: an image, {mime}{pixels}, {size} bytes]"), data))
 }
 
 /// A text file.
@@ -129,7 +128,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn text(self, call: &Call<'_>, window: Window, numbered: bool) -> Result<Output, ToolError> {
+    fn text(self, call: &Call<'_>, window: Window, numbered: bool) -> Result<Reply, ToolError> {
         let name = &self.name;
         let before = self.opened.version().map_err(|trouble| ToolError::trouble(name, trouble))?;
         // What grows while it is read is read as far as it went.
@@ -146,8 +145,8 @@ impl Source<'_> {
         }
         let after = self.opened.version().map_err(|trouble| ToolError::trouble(name, trouble))?;
         let changed = after != before;
-        let reply = Reply { source: &self, window, part: &part, changed };
-        Ok(reply.output(numbered))
+        let lines = Lines { source: &self, window, part: &part, changed };
+        Ok(lines.reply(numbered))
     }
 }
 
@@ -170,20 +169,22 @@ fn beyond(name: &str, window: Window, total: Option<u64>) -> ToolError {
 }
 
 /// Lines on their way to a model.
-struct Reply<'a> {
+struct Lines<'a> {
     source: &'a Source<'a>,
     window: Window,
     part: &'a Part,
     changed: bool,
 }
 
-impl Reply<'_> {
-    fn output(&self, numbered: bool) -> Output {
+impl Lines<'_> {
+    fn reply(&self, numbered: bool) -> Reply {
         let Self { part, window, .. } = self;
-        let mut text = self.heading();
+        let mut text = String::new();
         let mut content = String::new();
         for (number, line) in (window.first..).zip(&part.lines) {
-            text.push('\n');
+            if number > window.first {
+                text.push('\n');
+            }
             if numbered {
                 // A string takes everything.
                 let _written = write!(text, "{number:>6}\t");
@@ -201,7 +202,8 @@ impl Reply<'_> {
             "next": self.next(), "cut_lines": self.cut().count(), "broken_lines": part.broken, "changed": self.changed,
             "content": content,
         });
-        Output { text, data }
+        // The lines were chosen so that they fit: the number of the next one is true.
+        Reply::new(self.heading(), data).escaped(part.escaped).text(TextBody::shown_only(text))
     }
 
     /// How much there is, how much of it follows, and what is unusual about it.
@@ -242,6 +244,10 @@ impl Reply<'_> {
             ends_without.then(|| "no line end at the end".to_owned()),
             (self.part.broken > 0).then(|| {
                 format!("bytes that are not text are shown as \u{fffd}, on {} of the lines", self.part.broken)
+            }),
+            (self.part.escaped > 0).then(|| {
+                let characters = content::count(self.part.escaped, "character");
+                format!("{characters} that cannot be seen are shown as \\u{{...}}: for `edit` write the characters themselves")
             }),
             self.changed.then(|| "the file changed while it was read".to_owned()),
         ];

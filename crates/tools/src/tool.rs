@@ -3,11 +3,13 @@
 use ringfence::Session;
 use ringfence::audit::Impact;
 use ringfence::guard::{Abort, Guard};
+use ringfence::source;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::ToolError;
+use crate::reply::Reply;
 
 /// What a tool is called with, apart from its arguments.
 pub struct Call<'a> {
@@ -19,13 +21,34 @@ pub struct Call<'a> {
     pub abort: &'a Abort,
 }
 
-/// What a tool returns.
+/// What a tool returns: visible, and no longer than the profile of the tool permits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
-    /// What the model reads. It is capped by whoever called the tool.
+    /// What the model reads.
     pub text: String,
     /// The same for programs.
     pub data: Value,
+    /// How much there was.
+    pub extent: Extent,
+}
+
+/// How much of a result is shown, and how much is not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// Characters of the text.
+    pub returned_chars: u64,
+    /// Characters that are left out of it.
+    pub left_out: u64,
+    /// Whether anything is missing, in the text or in the data.
+    pub cut: bool,
+}
+
+impl Extent {
+    /// How many characters there were in all.
+    #[must_use]
+    pub const fn whole_chars(&self) -> u64 {
+        self.returned_chars.saturating_add(self.left_out)
+    }
 }
 
 /// A tool as it is written: with parameters of its own type.
@@ -40,7 +63,7 @@ pub trait Typed: Send + Sync {
     const IMPACT: Impact;
 
     /// Does it.
-    fn run(&self, call: &Call<'_>, parameters: Self::Parameters) -> Result<Output, ToolError>;
+    fn run(&self, call: &Call<'_>, parameters: Self::Parameters) -> Result<Reply, ToolError>;
 }
 
 /// A tool as it is called: with JSON.
@@ -76,6 +99,7 @@ impl<T: Typed> Tool for T {
 
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError> {
         let parameters = serde_json::from_value(arguments).map_err(|error| ToolError::arguments(&error))?;
-        self.run(call, parameters)
+        let reply = self.run(call, parameters).map_err(ToolError::visible)?;
+        Ok(reply.finish(&source::profile(T::NAME)))
     }
 }

@@ -1,4 +1,4 @@
-//! All tools of an agent behind one call: permitted, recorded, done, capped, recorded.
+//! All tools of an agent behind one call: permitted, recorded, done, recorded.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,10 @@ use ringfence::Session;
 use ringfence::audit::{By, Event, Name, Outcome, Text};
 use ringfence::guard::Abort;
 use ringfence::policy::{self, ToolName};
-use ringfence::source::{self, Capped, Strategy};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{Call, Output, Tool};
-
-/// How many characters of data for programs come with each character of text.
-const DATA: usize = 4;
+use crate::tool::{Call, Extent, Output, Tool};
 
 /// The tools of an agent.
 pub struct Toolbox {
@@ -50,11 +46,9 @@ impl Toolbox {
         let recorded = Recorded { session, id: permit.id(), tool };
         recorded.started(&arguments)?;
         let begin = Instant::now();
-        let outcome = tool
-            .call(&Call { session, guard: &guard, abort }, arguments)
-            .map(|output| cap(name.as_str(), output));
+        let outcome = tool.call(&Call { session, guard: &guard, abort }, arguments);
         recorded.finished(outcome.as_ref(), begin.elapsed())?;
-        outcome.map(|(output, _)| output)
+        outcome
     }
 
     fn find(&self, name: &str) -> Result<(ToolName, &dyn Tool), ToolError> {
@@ -85,27 +79,6 @@ fn words(arguments: &Value) -> policy::Arguments {
     policy::Arguments::new(pairs.map(|(name, value)| (name.clone(), word(value))).collect())
 }
 
-/// Caps what a tool returns by its profile. Pictures have a bound of their own.
-fn cap(name: &str, output: Output) -> (Output, Capped) {
-    let profile = source::profile(name);
-    let mut text = source::cap(&output.text, &profile);
-    let data = if output.data["kind"] == "image" { output.data } else { cap_data(output.data, profile) };
-    let capped = Output { text: std::mem::take(&mut text.text), data };
-    (capped, text)
-}
-
-fn cap_data(data: Value, profile: source::Profile) -> Value {
-    let whole = data.to_string();
-    let most =
-        source::Profile::new(profile.max_bytes(), profile.max_chars() * DATA, Strategy::Structured, false);
-    let capped = source::cap(&whole, &most);
-    if capped.dropped.is_none() {
-        return data;
-    }
-    // What could not be cut as JSON is not returned as JSON.
-    serde_json::from_str(&capped.text).unwrap_or_else(|_| json!({ "cut": capped.text }))
-}
-
 /// The records of one call.
 struct Recorded<'a> {
     session: &'a Session,
@@ -124,9 +97,8 @@ impl Recorded<'_> {
         })
     }
 
-    fn finished(&self, came: Result<&(Output, Capped), &ToolError>, took: Duration) -> Result<(), ToolError> {
-        let (cut, whole, returned) =
-            came.map_or((false, 0, 0), |(_, text)| (text.is_cut(), text.whole.chars, text.returned));
+    fn finished(&self, came: Result<&Output, &ToolError>, took: Duration) -> Result<(), ToolError> {
+        let extent = came.map_or_else(|_| Extent::default(), |output| output.extent);
         let outcome = match came {
             Ok(_) => Outcome::Ok,
             Err(error) if error.kind == ErrorKind::Aborted => Outcome::Cancelled,
@@ -141,9 +113,9 @@ impl Recorded<'_> {
             error: came.err().map(|error| Text(&error.message)),
             error_kind: kind.as_deref().map(Name),
             summary: None,
-            cut,
-            whole_chars: whole as u64,
-            returned_chars: returned as u64,
+            cut: extent.cut,
+            whole_chars: extent.whole_chars(),
+            returned_chars: extent.returned_chars,
         })
     }
 

@@ -12,7 +12,8 @@ use sha2::{Digest as _, Sha256};
 use crate::content::{self, Content, LONGEST};
 use crate::diff::Diff;
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{Call, Output, Typed};
+use crate::reply::Reply;
+use crate::tool::{Call, Typed};
 
 /// Makes a file or replaces all of its content.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +41,7 @@ impl Typed for Write {
         "Makes a file, or replaces all of its content at once. Use `edit` to change a part of a file.";
     const IMPACT: Impact = Impact::Mutate;
 
-    fn run(&self, call: &Call<'_>, parameters: WriteParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: WriteParameters) -> Result<Reply, ToolError> {
         let path = Path::new(&parameters.path);
         fits(&parameters.content)?;
         let writable = call.guard.write(path, call.abort)?;
@@ -107,17 +108,17 @@ fn put(
     writable: Writable,
     old: Option<&Content>,
     parameters: &WriteParameters,
-) -> Result<Output, ToolError> {
+) -> Result<Reply, ToolError> {
     let (name, content) = (writable.location().to_string(), &parameters.content);
     let (size, lines) = (content.len(), content::lines(content.as_bytes()));
     let amount = format!("{}, {}", content::count(size, "byte"), content::count(lines, "line"));
     let created = !writable.exists();
-    let output = |done: &str, text: String, diff: Option<&Diff>| Output {
-        text,
-        data: json!({
+    let output = |done: &str, text: String, diff: Option<&Diff>| {
+        let data = json!({
             "path": name, "done": done, "bytes": size, "lines": lines, "sha256": sha256(content.as_bytes()),
             "added": diff.map(|diff| diff.added), "removed": diff.map(|diff| diff.removed),
-        }),
+        });
+        Reply::new(text, data)
     };
     if old.is_some_and(|old| old.bytes == content.as_bytes()) {
         return Ok(output(

@@ -307,8 +307,8 @@ mod tests {
                        ^^^^^
             instead: write `id` on its own
           RF-S004 command substitution: a sentence (noted)
-            two $(id)
-                ^^^^^
+            2 | two $(id)
+                    ^^^^^
             instead: write `id` on its own
           RF-S004 command substitution: a sentence (noted)
             …aaaaaaaaaaaaaaaaaa$(id)zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…

@@ -66,7 +66,7 @@ pub(crate) struct RunArgs {
     /// Keep the home directory for the next run in this workspace
     #[arg(long)]
     pub(crate) keep_home: bool,
-    /// Run what the policy wants a person to be asked about; the words say why, for the ledger
+    /// Run what a person would be asked about; the words say why, for the ledger
     #[arg(long, value_name = "WORDS", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) approve: Option<String>,
     /// Say what the jail refused, and which setting would allow it

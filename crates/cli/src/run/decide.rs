@@ -160,7 +160,7 @@ mod tests {
             ("commands.default = \"ask\"", Consent::Nobody, [true, true, true]),
             ("commands.deny = [\"rm\"]", Consent::Nobody, [true, true, true]),
             ("commands.deny = [\"rm\"]", Consent::Person, [false, false, true]),
-            ("commands.findings = { RF-R006 = \"ask\" }", Consent::Nobody, [true, true, true]),
+            ("commands.findings = { RF-R003 = \"ask\" }", Consent::Nobody, [true, true, true]),
         ];
         for (text, consent, expected) in rows {
             let text = format!("version = 1\n{text}");

@@ -1,7 +1,10 @@
-//! Output of programs as text that can be read: no escape sequences, nothing that was overwritten, no control characters.
+//! Output of programs as text that can be read: no escape sequences, nothing that was overwritten. Everything else that cannot be seen is
+//! written out, so that it is not lost and hides nothing.
 //!
 //! **Invariant.** It makes no difference into which pieces the bytes were cut.
 //! **Invariant.** Time is linear in the bytes, and memory does not depend on them.
+
+use source::Escaper;
 
 /// Cleans a stream piece by piece.
 ///
@@ -10,7 +13,7 @@
 /// let mut text = String::new();
 /// cleaner.push(b" 10%\r 90%\r100%\n\x1b[1mdo", &mut text);
 /// cleaner.push(b"ne\x1b[0m", &mut text);
-/// assert_eq!((text.as_str(), cleaner.pending()), ("100%\n", "done"));
+/// assert_eq!((text.as_str(), cleaner.pending().as_str()), ("100%\n", "done"));
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Cleaner {
@@ -21,6 +24,9 @@ pub struct Cleaner {
     line: String,
     /// Whether the next character overwrites the line.
     returned: bool,
+    escaper: Escaper,
+    /// Bytes that are no text: NUL, and what is not UTF-8.
+    binary: u64,
 }
 
 /// Where in an escape sequence the stream is.
@@ -84,8 +90,24 @@ impl Cleaner {
 
     /// The line that is being written.
     #[must_use]
-    pub fn pending(&self) -> &str {
-        &self.line
+    pub fn pending(&self) -> String {
+        let mut text = String::new();
+        { self.escaper }.push(&self.line, &mut text);
+        text
+    }
+
+    /// How many characters were written out, in what was passed on and in the line that is being written.
+    #[must_use]
+    pub fn escaped(&self) -> u64 {
+        let mut escaper = self.escaper;
+        escaper.push(&self.line, &mut String::new());
+        escaper.escaped()
+    }
+
+    /// How many bytes were no text: NUL, and what is not UTF-8.
+    #[must_use]
+    pub const fn binary(&self) -> u64 {
+        self.binary
     }
 
     /// Adds what is left at the end of the stream.
@@ -93,7 +115,7 @@ impl Cleaner {
         if !self.begun.is_empty() {
             self.step(char::REPLACEMENT_CHARACTER, text);
         }
-        text.push_str(&self.line);
+        self.escaper.push(&self.line, text);
     }
 
     fn decode(&mut self, bytes: &[u8], text: &mut String) {
@@ -111,6 +133,7 @@ impl Cleaner {
             match bad {
                 Some(0) => {}
                 Some(bad) => {
+                    self.binary += bad as u64;
                     self.step(char::REPLACEMENT_CHARACTER, text);
                     rest = &rest[bad..];
                 }
@@ -140,6 +163,7 @@ impl Cleaner {
     }
 
     fn step(&mut self, next: char, text: &mut String) {
+        self.binary += u64::from(next == '\0');
         match self.state.after(next) {
             Some(state) => self.state = state,
             None => self.ground(next, text),
@@ -156,14 +180,14 @@ impl Cleaner {
         match next {
             '\n' => {
                 self.returned = false;
-                text.push_str(&self.line);
-                text.push('\n');
+                self.escaper.push(&self.line, text);
+                self.escaper.push("\n", text);
                 self.line.clear();
             }
             '\r' => self.returned = true,
             '\u{8}' => drop(self.line.pop()),
-            '\t' => self.put(next, text),
-            _ if next.is_control() => {}
+            // These began a sequence, or nothing.
+            ESCAPE | '\u{9b}' | '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => {}
             _ => self.put(next, text),
         }
     }
@@ -193,7 +217,7 @@ impl Cleaner {
 
     fn pass_on(&mut self, text: &mut String) {
         if self.line.len() >= LINE {
-            text.push_str(&self.line);
+            self.escaper.push(&self.line, text);
             self.line.clear();
         }
     }
@@ -235,8 +259,14 @@ mod tests {
             (b"\x1b\x1b[1mx\x1b", "x"),
             (b"b\x08bo\x08ol\x08ld", "bold"),
             (b"\x08\x08x", "x"),
-            (b"a\0b\x01c\x7fd\x0ee\x0c", "abcde"),
-            (b"\xc2\x9b1mx\xc2\x9d0;t\xc2\x9cy\xc2\x85z", "xyz"),
+            (b"a\0b\x01c\x7fd\x0ee\x0c", r"a\u{0}b\u{1}c\u{7f}d\u{e}e\u{c}"),
+            (b"\xc2\x9b1mx\xc2\x9d0;t\xc2\x9cy\xc2\x85z", r"xy\u{85}z"),
+            ("a\u{202e}b\u{200b}c\u{e0041}".as_bytes(), r"a\u{202e}b\u{200b}c\u{e0041}"),
+            (
+                "\u{26a0}\u{fe0f} \u{1f468}\u{200d}\u{1f469}".as_bytes(),
+                "\u{26a0}\u{fe0f} \u{1f468}\u{200d}\u{1f469}",
+            ),
+            (b"tool\x07 rings", r"tool\u{7} rings"),
             (b"\xff\xfe\xc3", "\u{fffd}\u{fffd}\u{fffd}"),
             ("gr\u{fc}\u{df}e \u{1f600}".as_bytes(), "gr\u{fc}\u{df}e \u{1f600}"),
             (b"\xe2\x82", "\u{fffd}"),
@@ -274,7 +304,7 @@ mod tests {
             let mut cleaner = Cleaner::new();
             let mut text = String::new();
             cleaner.push(bytes.as_bytes(), &mut text);
-            assert!(text.len() <= bytes.len() && cleaner.line.capacity() <= 2 * LINE, "{bomb:?}");
+            assert!(text.len() <= 9 * bytes.len() && cleaner.line.capacity() <= 2 * LINE, "{bomb:?}");
         }
     }
 
@@ -313,7 +343,7 @@ mod tests {
 
         #[test]
         fn text_is_decoded_as_everywhere(text in prop::collection::vec(any::<u8>().prop_filter("no controls", |b| *b >= 0x20 && !(0x7f..=0x9f).contains(b) && *b != 0xc2), 0..300)) {
-            prop_assert_eq!(cleaned(&[&text]), String::from_utf8_lossy(&text).into_owned());
+            prop_assert_eq!(cleaned(&[&text]), source::visible(&String::from_utf8_lossy(&text)).0);
         }
     }
 }

@@ -40,22 +40,33 @@ impl Output {
     /// What there is so far.
     pub(super) fn kept(&self) -> Kept {
         let mut ends = self.ends.clone();
-        ends.push(self.cleaner.pending());
-        let (head, tail, left_out) = ends.taken();
-        Kept { head, tail, left_out, total: self.total, spilled: self.record.is_spilled() }
+        ends.push(&self.cleaner.pending());
+        let whole = ends.whole;
+        let (head, tail) = ends.taken();
+        let left_out = whole - Amount::of(&head) - Amount::of(&tail);
+        let (escaped, binary) = (self.cleaner.escaped(), self.cleaner.binary());
+        Kept { head, tail, left_out, total: self.total, escaped, binary, spilled: self.record.is_spilled() }
     }
 
     pub(super) const fn is_spilled(&self) -> bool {
         self.record.is_spilled()
     }
 
-    /// The last lines that are still there.
-    pub(super) fn last(&self, lines: usize) -> String {
+    /// The last lines that are still there, and which line of all the first of them is, counted from 1.
+    pub(super) fn last(&self, lines: usize) -> LastLines {
         let Kept { head, tail, left_out, .. } = self.kept();
-        let text = if left_out == 0 { head + &tail } else { tail };
+        let before = Amount::of(&head) + left_out;
+        let (before, text) =
+            if left_out.chars == 0 { (Amount::default(), head + &tail) } else { (before, tail) };
         let body = text.strip_suffix('\n').unwrap_or(&text);
         let start = body.rmatch_indices('\n').nth(lines.saturating_sub(1)).map_or(0, |(at, _)| at + 1);
-        if lines == 0 { String::new() } else { text[start..].to_owned() }
+        let start = if lines == 0 { text.len() } else { start };
+        let skipped = before + Amount::of(&text[..start]);
+        let missing = start == 0 && before.chars > 0;
+        let text = text[start..].to_owned();
+        let total =
+            skipped.lines + Amount::of(&text).lines + u64::from(!text.is_empty() && !text.ends_with('\n'));
+        LastLines { text, first: skipped.lines + 1, total, missing }
     }
 
     pub(super) fn read(&self, from: u64, most: usize) -> std::io::Result<Piece> {
@@ -73,25 +84,83 @@ pub struct Kept {
     pub head: String,
     /// From the end.
     pub tail: String,
-    /// How many bytes of text between the two are not here. When none are, the two together are everything.
-    pub left_out: u64,
+    /// How much text between the two is not here. When there is none, the two together are everything.
+    pub left_out: Amount,
     /// How many bytes were written.
     pub total: u64,
+    /// How many characters are written out because they cannot be seen.
+    pub escaped: u64,
+    /// How many bytes were no text: NUL, and what is not UTF-8.
+    pub binary: u64,
     /// Whether all of them are in a file.
     pub spilled: bool,
 }
 
 impl Kept {
-    /// The beginning and the end, with a line between them that says what is left out, and `more` about it.
+    /// The beginning and the end, with a line between them that says what is left out.
     #[must_use]
-    pub fn text(&self, more: impl FnOnce() -> String) -> String {
+    pub fn text(&self) -> String {
         let Self { head, tail, left_out, .. } = self;
-        if *left_out == 0 {
+        if left_out.chars == 0 {
             return format!("{head}{tail}");
         }
         let line_end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
-        format!("{head}{line_end}[{left_out} bytes are left out here{}]\n{tail}", more())
+        let Amount { chars, lines } = left_out;
+        format!("{head}{line_end}[{chars} characters in {lines} lines are left out here]\n{tail}")
     }
+
+    /// Whether this is no text: one byte in ten, or more.
+    #[must_use]
+    pub const fn is_binary(&self) -> bool {
+        self.binary > 0 && self.binary >= self.total / 10
+    }
+}
+
+/// How much text there is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Characters.
+    pub chars: u64,
+    /// Line ends.
+    pub lines: u64,
+}
+
+impl Amount {
+    /// How much a text is.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+        Self { chars: text.chars().count() as u64, lines: lines as u64 }
+    }
+}
+
+impl std::ops::Add for Amount {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self { chars: self.chars + more.chars, lines: self.lines + more.lines }
+    }
+}
+
+impl std::ops::Sub for Amount {
+    type Output = Self;
+
+    fn sub(self, part: Self) -> Self {
+        Self { chars: self.chars.saturating_sub(part.chars), lines: self.lines.saturating_sub(part.lines) }
+    }
+}
+
+/// The last lines of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastLines {
+    /// The lines, as far as they are kept.
+    pub text: String,
+    /// The number of the first of them, counted from 1.
+    pub first: u64,
+    /// How many lines there are in all.
+    pub total: u64,
+    /// Whether more were asked for and written than are kept.
+    pub missing: bool,
 }
 
 /// What was written, from one place on, as it was written.
@@ -135,16 +204,23 @@ struct Ends {
     full: bool,
     /// Up to twice what is asked for, so that it is seldom moved.
     tail: String,
-    /// Text that went past the head.
-    past: u64,
+    /// Everything that was pushed.
+    whole: Amount,
 }
 
 impl Ends {
     const fn new(keep: usize) -> Self {
-        Self { keep, head: String::new(), full: false, tail: String::new(), past: 0 }
+        Self {
+            keep,
+            head: String::new(),
+            full: false,
+            tail: String::new(),
+            whole: Amount { chars: 0, lines: 0 },
+        }
     }
 
     fn push(&mut self, text: &str) {
+        self.whole = self.whole + Amount::of(text);
         let mut rest = text;
         if !self.full {
             let (begin, later) =
@@ -153,7 +229,6 @@ impl Ends {
             self.full = !later.is_empty();
             rest = later;
         }
-        self.past += rest.len() as u64;
         let most = self.most();
         let start = from_end(rest, most);
         if start > 0 {
@@ -175,10 +250,9 @@ impl Ends {
         self.tail.drain(..start);
     }
 
-    fn taken(mut self) -> (String, String, u64) {
+    fn taken(mut self) -> (String, String) {
         self.trim();
-        let left_out = self.past - self.tail.len() as u64;
-        (self.head, self.tail, left_out)
+        (self.head, self.tail)
     }
 }
 
@@ -214,7 +288,7 @@ mod tests {
             (8, "1234", ("1234", "", 0)),
             (8, "12345678", ("1234", "5678", 0)),
             (8, "123456789", ("1234", "6789", 1)),
-            (8, "123\u{20ac}56", ("123", "56", 3)),
+            (8, "123\u{20ac}56", ("123", "56", 1)),
             (0, "x", ("", "", 1)),
             (8, "0%\r1%\r2%", ("2%", "", 0)),
         ];
@@ -224,8 +298,10 @@ mod tests {
             let expected = Kept {
                 head: (*head).to_owned(),
                 tail: (*tail).to_owned(),
-                left_out: *left_out,
+                left_out: Amount { chars: *left_out, lines: 0 },
                 total,
+                escaped: 0,
+                binary: 0,
                 spilled: false,
             };
             assert_eq!(kept, expected, "{keep} {text}");
@@ -235,16 +311,19 @@ mod tests {
     #[test]
     fn last_lines() {
         let rows = [
-            ("", 3, ""),
-            ("a\nb\nc\n", 2, "b\nc\n"),
-            ("a\nb\nc", 2, "b\nc"),
-            ("a\nb\nc\n", 9, "a\nb\nc\n"),
-            ("a\n\n", 1, "\n"),
-            ("a\nb", 0, ""),
+            (100, "", 3, ("", 1, 0, false)),
+            (100, "a\nb\nc\n", 2, ("b\nc\n", 2, 3, false)),
+            (100, "a\nb\nc", 2, ("b\nc", 2, 3, false)),
+            (100, "a\nb\nc\n", 9, ("a\nb\nc\n", 1, 3, false)),
+            (100, "a\n\n", 1, ("\n", 2, 2, false)),
+            (4, "a\nb\nc\nd\n", 9, ("d\n", 4, 4, true)),
+            (4, "a\nb\nc\nd\n", 1, ("d\n", 4, 4, true)),
         ];
-        for (text, lines, expected) in rows {
-            assert_eq!(output(100, &[text.as_bytes()]).last(lines), expected, "{text:?}");
+        for (keep, text, lines, (expected, first, total, missing)) in rows {
+            let expected = LastLines { text: expected.to_owned(), first, total, missing };
+            assert_eq!(output(keep, &[text.as_bytes()]).last(lines), expected, "{text:?}");
         }
+        assert_eq!(output(100, &[b"a\nb"]).last(0).text, "");
     }
 
     proptest! {
@@ -255,6 +334,10 @@ mod tests {
             prop_assert_eq!(one.kept(), many.kept());
             prop_assert_eq!(one.read(0, 1000).unwrap(), many.read(0, 1000).unwrap());
             prop_assert!(one.kept().head.len() + one.kept().tail.len() <= keep);
+            // What is kept and what is left out are the whole.
+            let (kept, all) = (one.kept(), output(100_000, &[&bytes]).kept());
+            let shown = Amount::of(&kept.head) + Amount::of(&kept.tail);
+            prop_assert_eq!(shown + kept.left_out, Amount::of(&all.head) + Amount::of(&all.tail));
         }
     }
 }

@@ -102,7 +102,7 @@ fn who_waits_can_give_up() {
 fn stops_and_shows_what_there_is() {
     let Some(place) = Place::new("jobs in the background") else { return };
     let job = place.start(place.order("echo first; echo wrong >&2; echo last; sleep 1000")).unwrap();
-    until("output is seen while it runs", || job.log(Stream::Output, 1) == "last\n");
+    until("output is seen while it runs", || job.log(Stream::Output, 1).text == "last\n");
     until("so are errors", || job.output().error.head == "wrong\n");
     assert!(job.status().is_running());
     assert_eq!(job.output().output.head, "first\nlast\n");

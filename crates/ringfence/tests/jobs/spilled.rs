@@ -41,7 +41,7 @@ fn complete_from_the_first_byte() {
     let kept = job.output().output;
     assert!(kept.head.starts_with("1\n2\n") && kept.tail.ends_with("\n199999\n200000\n"));
     assert_eq!(kept.total, lines.len() as u64);
-    assert_eq!(kept.left_out, (lines.len() - kept.head.len() - kept.tail.len()) as u64);
+    assert_eq!(kept.left_out.chars, (lines.len() - kept.head.len() - kept.tail.len()) as u64);
     assert_eq!(job.read(Stream::Output, kept.total + 5, 10).unwrap().bytes, b"");
     assert_eq!(job.read(Stream::Output, 2, 4).unwrap().bytes, b"2\n3\n");
     // Nothing has a name that could be exchanged.

@@ -3,15 +3,20 @@
 //! There is no tree of the page: one walk over its tags, with the elements that are open. So a hostile page costs what its
 //! length costs.
 
+mod color;
 mod hidden;
 mod open;
+mod sheet;
+mod style;
 mod tags;
 mod write;
 
 use html5gum::{StartTag, State, Token, Tokenizer};
 
 use crate::profile::{Profile, Strategy};
+use hidden::Behind;
 use open::{Element, Open};
+use sheet::Sheet;
 use tags::{Meaning, Tag, Unseen};
 use write::{Writer, squeeze};
 
@@ -43,11 +48,15 @@ impl Page {
 /// Reads a page. With [`Strategy::Readability`] navigation and the like are left out, and everything but the main part
 /// where a page has one. What hides is left out where the profile says so.
 ///
-/// Only what the page itself says counts as hidden, by attributes and inline styles: style sheets are not read.
+/// What the page itself says counts as hidden: by attributes, by inline styles and by the simple rules of the style sheets in it. Sheets
+/// that it links are not read.
 #[must_use]
 pub fn html(text: &str, profile: &Profile) -> Page {
+    let sheet = if profile.strip_hidden() { Sheet::of(text) } else { Sheet::default() };
     let mut walk = Walk {
         strip: profile.strip_hidden(),
+        page: Behind::page(&sheet),
+        sheet,
         open: Open::default(),
         out: Writer::new(profile.strip_hidden()),
         title: None,
@@ -70,6 +79,9 @@ pub fn html(text: &str, profile: &Profile) -> Page {
 
 struct Walk {
     strip: bool,
+    sheet: Sheet,
+    /// What is behind all of it.
+    page: Behind,
     open: Open,
     out: Writer,
     title: Option<String>,
@@ -79,20 +91,30 @@ impl Walk {
     /// An element begins. Answers how what is in it is to be read, where that is not usual.
     fn start(&mut self, start: &StartTag<()>) -> Option<State> {
         let tag = tags::tag(&start.name);
+        // HTML within a drawing ends the drawing.
+        while tag.ends_drawing() && self.open.is_drawing() {
+            self.close();
+        }
         while self.open.last_special().is_some_and(|last| tag.closes(last)) {
             self.close_special();
         }
-        if !self.open.is_dropping() {
+        let behind = self.open.behind().unwrap_or(self.page);
+        let (hidden, behind) = if self.strip && !self.open.is_dropping() {
+            hidden::look(start, &self.sheet, behind)
+        } else {
+            (false, behind)
+        };
+        if !self.open.is_dropping() && !hidden {
             self.replaced(&tag, start);
         }
-        let foreign = self.open.is_foreign();
+        let foreign = self.open.is_foreign() || open::is_foreign(&start.name);
         if tag.is_void() || foreign && start.self_closing {
             return None;
         }
-        let dropped = !self.open.is_dropping() && self.is_dropped(&tag, start);
+        let dropped = !self.open.is_dropping() && (hidden || self.is_dropped(&tag, start));
         let meaning = if self.open.is_dropping() || dropped { Meaning::Inline } else { meaning(&tag, start) };
         self.enter(&meaning, start);
-        self.open.push(Element { name: start.name.to_vec(), special: tag.special, meaning, dropped });
+        self.open.push(Element { name: start.name.to_vec(), special: tag.special, meaning, dropped, behind });
         if foreign && tag.state != Some(State::ScriptData) { None } else { self.state(&tag) }
     }
 
@@ -101,7 +123,7 @@ impl Walk {
         match tag.name {
             b"br" => self.out.line(),
             b"hr" => self.out.rule(),
-            b"img" if !(self.strip && hidden::is_hidden(start)) => {
+            b"img" => {
                 if let Some(alt) = attribute(start, b"alt").filter(|alt| !alt.trim().is_empty()) {
                     self.out.text(&format!(" [image: {}] ", squeeze(&alt)));
                 }
@@ -115,7 +137,7 @@ impl Walk {
             Some(Unseen::Always) => true,
             Some(Unseen::Hidden) if self.strip => true,
             Some(Unseen::Closed) if self.strip => !start.attributes.contains_key(b"open".as_slice()),
-            _ => self.strip && hidden::is_hidden(start),
+            _ => false,
         }
     }
 

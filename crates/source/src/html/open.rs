@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::hidden::Behind;
 use super::tags::Meaning;
 
 /// One open element.
@@ -12,6 +13,8 @@ pub(super) struct Element {
     pub(super) meaning: Meaning,
     /// Whether nothing in it is read.
     pub(super) dropped: bool,
+    /// What is behind the text in it.
+    pub(super) behind: Behind,
 }
 
 /// The open elements, with an index of what would otherwise be searched for: each operation takes constant time for
@@ -73,12 +76,25 @@ impl Open {
         self.dropped > 0
     }
 
+    pub(super) fn behind(&self) -> Option<Behind> {
+        self.elements.last().map(|element| element.behind)
+    }
+
+    /// Whether the last element is part of a drawing or a formula, and not of HTML in it.
+    pub(super) fn is_drawing(&self) -> bool {
+        let inner = |element: &Element| {
+            matches!(&*element.name, b"foreignobject" | b"desc" | b"title" | b"annotation-xml")
+                || matches!(&*element.name, b"mi" | b"mo" | b"mn" | b"ms" | b"mtext")
+        };
+        self.is_foreign() && !self.elements.last().is_some_and(inner)
+    }
+
     pub(super) fn is_foreign(&self) -> bool {
         self.foreign > 0
     }
 }
 
 /// Elements in which HTML has other rules: `<a/>` is empty, `style` is not special.
-fn is_foreign(name: &[u8]) -> bool {
+pub(super) fn is_foreign(name: &[u8]) -> bool {
     matches!(name, b"svg" | b"math")
 }

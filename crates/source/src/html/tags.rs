@@ -61,6 +61,11 @@ impl Tag<'_> {
         VOID.contains(&self.name)
     }
 
+    /// Whether it is an element of HTML that ends a drawing it stands in.
+    pub(super) fn ends_drawing(&self) -> bool {
+        ENDS_DRAWING.contains(&self.name)
+    }
+
     /// Whether the start of this element ends an open one.
     pub(super) fn closes(&self, open: &[u8]) -> bool {
         match (self.name, open) {
@@ -72,7 +77,6 @@ impl Tag<'_> {
                 b"tbody" | b"thead" | b"tfoot",
                 b"td" | b"th" | b"tr" | b"tbody" | b"thead" | b"tfoot" | b"p",
             )
-            | (b"option" | b"optgroup", b"option")
             | (b"body", b"head") => true,
             (_, b"p") => self.special && !matches!(self.name, b"button" | b"select" | b"option" | b"caption"),
             _ => false,
@@ -123,6 +127,7 @@ fn meaning(name: &[u8]) -> (Meaning, bool) {
         | b"button" => {
             return (Meaning::Inline, true);
         }
+        b"legend" | b"option" | b"optgroup" => return (Meaning::Block, false),
         name if BLOCKS.contains(&name) => Meaning::Block,
         _ => return (Meaning::Inline, false),
     };
@@ -154,6 +159,53 @@ const VOID: &[&[u8]] = &[
     b"source", b"track", b"wbr",
 ];
 
+const ENDS_DRAWING: &[&[u8]] = &[
+    b"b",
+    b"big",
+    b"blockquote",
+    b"body",
+    b"br",
+    b"center",
+    b"code",
+    b"dd",
+    b"div",
+    b"dl",
+    b"dt",
+    b"em",
+    b"embed",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"h4",
+    b"h5",
+    b"h6",
+    b"head",
+    b"hr",
+    b"i",
+    b"img",
+    b"li",
+    b"listing",
+    b"menu",
+    b"meta",
+    b"nobr",
+    b"ol",
+    b"p",
+    b"pre",
+    b"ruby",
+    b"s",
+    b"small",
+    b"span",
+    b"strong",
+    b"strike",
+    b"sub",
+    b"sup",
+    b"table",
+    b"tt",
+    b"u",
+    b"ul",
+    b"var",
+];
+
 const BLOCKS: &[&[u8]] = &[
     b"address",
     b"caption",
@@ -169,9 +221,6 @@ const BLOCKS: &[&[u8]] = &[
     b"figure",
     b"form",
     b"hgroup",
-    b"legend",
-    b"option",
-    b"optgroup",
     b"p",
     b"search",
     b"section",

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use ringfence::policy::Shown;
+use ringfence::source::Escaper;
 
 /// Characters of a line that are shown.
 const MAX_LINE: usize = 500;
@@ -25,6 +25,8 @@ pub(super) struct Text {
     pub(super) places: Vec<Range<usize>>,
     /// The column of the first match, in characters, from one.
     pub(super) column: usize,
+    /// How many characters were written out, because they cannot be seen.
+    pub(super) escaped: u64,
 }
 
 impl Text {
@@ -35,7 +37,7 @@ impl Text {
 
     /// Lines with what matched in them.
     pub(super) fn new(bytes: &[u8], matches: &[Range<usize>]) -> Self {
-        let mut shown = Self { lines: String::new(), places: Vec::new(), column: 1 };
+        let mut shown = Self { lines: String::new(), places: Vec::new(), column: 1, escaped: 0 };
         let mut begin = 0;
         for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             if index == MAX_LINES {
@@ -89,10 +91,16 @@ impl Text {
             if index > 0 {
                 self.lines.push('\t');
             }
-            // Writing to a string does not fail.
-            if write!(self.lines, "{}", Shown::bytes(part)).is_err() {
-                return;
+            let mut escaper = Escaper::default();
+            for chunk in part.utf8_chunks() {
+                escaper.push(chunk.valid(), &mut self.lines);
+                for byte in chunk.invalid() {
+                    self.escaped += 1;
+                    // Writing to a string does not fail.
+                    let _written = write!(self.lines, "\\x{byte:02x}");
+                }
             }
+            self.escaped += escaper.escaped();
         }
     }
 }
@@ -169,7 +177,12 @@ mod tests {
         ];
         for (bytes, matches, text, places, column) in rows {
             let shown = Text::new(bytes, &ranges(matches));
-            let expected = Text { lines: (*text).to_owned(), places: ranges(places), column: *column };
+            let expected = Text {
+                lines: (*text).to_owned(),
+                places: ranges(places),
+                column: *column,
+                escaped: shown.escaped,
+            };
             assert_eq!(shown, expected, "{:?}", String::from_utf8_lossy(bytes));
         }
     }
@@ -203,7 +216,8 @@ mod tests {
             let shown = Text::new(&line, &matches);
             proptest::prop_assert!(shown.places.iter().all(|place| shown.lines.get(place.clone()).is_some()));
             proptest::prop_assert!(shown.lines.lines().all(|line| line.len() <= (MAX_LINE + 2) * 10));
-            let steers = |c: char| ringfence::policy::misleads(c) && !matches!(c, '\t' | '\n');
+            let kept = |c: char| matches!(c, '\t' | '\n' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}');
+            let steers = |c: char| ringfence::policy::misleads(c) && !kept(c);
             proptest::prop_assert!(!shown.lines.chars().any(steers));
         }
     }

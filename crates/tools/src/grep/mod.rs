@@ -17,7 +17,8 @@ use serde::Deserialize;
 
 use crate::error::{ErrorKind, ToolError};
 use crate::listing::{Page, Several, unless_aborted};
-use crate::tool::{Call, Output, Typed};
+use crate::reply::Reply;
+use crate::tool::{Call, Typed};
 use crate::walk::{Filter, Walk, shown};
 
 use hits::Hits;
@@ -111,7 +112,7 @@ impl Typed for Grep {
         files, hidden files and what `.gitignore` leaves out, unless told otherwise. Shows `path:line:text`, sorted by path.";
     const IMPACT: Impact = Impact::Read;
 
-    fn run(&self, call: &Call<'_>, parameters: GrepParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: GrepParameters) -> Result<Reply, ToolError> {
         let page = Page::new(parameters.offset, parameters.limit, 200)?;
         let matcher = pattern::matcher(&parameters)?;
         let filter = filter(&parameters)?;

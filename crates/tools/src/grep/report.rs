@@ -8,7 +8,7 @@ use super::hits::{FileHits, Hits, Line, Total};
 use super::search::Searched;
 use super::{GrepParameters, Mode};
 use crate::listing::{self, Page, left_out, line};
-use crate::tool::Output;
+use crate::reply::{Reply, Row, Rows};
 
 /// Everything that is told of a search, but for what was found.
 pub(super) struct Report<'a> {
@@ -18,23 +18,24 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    pub(super) fn told(&self, hits: Hits) -> Output {
+    pub(super) fn told(&self, hits: Hits) -> Reply {
         let (total, files) = hits.into_parts();
-        let (mut text, key, shown) = match self.parameters.mode {
+        let mode = self.parameters.mode;
+        let (rows, escaped) = match mode {
             Mode::Content => self.content(&files),
-            Mode::Files | Mode::Count => self.by_file(&files),
+            Mode::Files | Mode::Count => (self.by_file(&files), 0),
         };
-        let (results, what) = match self.parameters.mode {
-            Mode::Content => (total.matches, "matches"),
-            Mode::Files | Mode::Count => (total.files, "files"),
+        let (results, what, key) = match mode {
+            Mode::Content => (total.matches, "matches", "matches"),
+            Mode::Files => (total.files, "files", "files"),
+            Mode::Count => (total.files, "files", "counts"),
         };
+        let mut head = String::new();
         if results == 0 {
-            text.push_str("no match\n");
+            head.push_str("no match\n");
         }
-        self.page.told(&mut text, results, what);
-        self.summary(&mut text, total);
+        self.summary(&mut head, total);
         let data = json!({
-            key: shown,
             "total_matches": total.matches,
             "files_with_matches": total.files,
             "files_searched": self.searched.files,
@@ -44,14 +45,22 @@ impl Report<'_> {
                 "linked_elsewhere": self.searched.linked,
             },
             "directories_left_out": self.searched.unopened,
-            "truncated": self.searched.cut || self.page.next(results).is_some(),
-            "next_offset": self.page.next(results),
         });
-        Output { text, data }
+        let cut = self.searched.cut;
+        Reply::new(head, data).escaped(escaped).rows(Rows {
+            key,
+            what,
+            page: self.page,
+            total: results,
+            shown: rows,
+            all: String::new(),
+            cut,
+        })
     }
 
-    fn content(&self, files: &BTreeMap<Vec<u8>, FileHits>) -> (String, &'static str, Value) {
-        let (mut text, mut matches) = (String::new(), Vec::new());
+    /// The lines, and how many characters of them were written out.
+    fn content(&self, files: &BTreeMap<Vec<u8>, FileHits>) -> (Vec<Row>, u64) {
+        let (mut rows, mut escaped) = (Vec::new(), 0);
         let near = [self.parameters.before, self.parameters.after, self.parameters.context];
         let grouped = near.iter().any(|lines| lines.is_some_and(|lines| lines > 0));
         let mut before = 0;
@@ -59,36 +68,35 @@ impl Report<'_> {
             let path = listing::path(path);
             let mut last = None;
             for (index, shown) in &hits.lines {
-                if !(self.page.offset..self.page.end()).contains(&(before + index)) {
+                let item = before + index;
+                if !(self.page.offset..self.page.end()).contains(&item) {
                     continue;
                 }
                 // Between lines that do not follow each other stands a mark.
-                if grouped && !text.is_empty() && last != Some(shown.number) {
-                    text.push_str("--\n");
-                }
+                let apart = grouped && !rows.is_empty() && last != Some(shown.number);
+                let mut text = if apart { "--\n".to_owned() } else { String::new() };
                 tell(&mut text, &path, shown);
                 last = Some(shown.number + shown.text.lines.lines().count().max(1) as u64);
-                matches.push(datum(&path, shown));
+                escaped += shown.text.escaped;
+                rows.push(Row { item, text, data: datum(&path, shown) });
             }
             before += hits.count;
         }
-        (text, "matches", matches.into())
+        (rows, escaped)
     }
 
-    fn by_file(&self, files: &BTreeMap<Vec<u8>, FileHits>) -> (String, &'static str, Value) {
-        let (mut text, mut data) = (String::new(), Vec::new());
+    fn by_file(&self, files: &BTreeMap<Vec<u8>, FileHits>) -> Vec<Row> {
         let counts = self.parameters.mode == Mode::Count;
-        for (path, hits) in files.iter().skip(self.page.offset).take(self.page.limit) {
+        let page = self.page;
+        let row = |(item, (path, hits)): (usize, (&Vec<u8>, &FileHits))| {
             let path = listing::path(path);
             if counts {
-                line(&mut text, format_args!("{path}:{}", hits.count));
-                data.push(json!({ "path": path, "count": hits.count }));
-            } else {
-                line(&mut text, format_args!("{path}"));
-                data.push(path.into());
+                let text = format!("{path}:{}\n", hits.count);
+                return Row { item, text, data: json!({ "path": path, "count": hits.count }) };
             }
-        }
-        (text, if counts { "counts" } else { "files" }, data.into())
+            Row { item, text: format!("{path}\n"), data: path.into() }
+        };
+        files.iter().enumerate().skip(page.offset).take(page.limit).map(row).collect()
     }
 
     fn summary(&self, text: &mut String, total: Total) {

@@ -11,7 +11,9 @@ use super::commit::commit;
 use super::plan::{Told, plan};
 use crate::content::count;
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{Call, Output, Typed};
+use crate::listing::Page;
+use crate::reply::{Reply, Row, Rows};
+use crate::tool::{Call, Typed};
 
 /// The longest patch, in bytes.
 const LONGEST: usize = 1_000_000;
@@ -41,7 +43,7 @@ impl Typed for ApplyPatch {
         (`*** Begin Patch`) or a unified diff.";
     const IMPACT: Impact = Impact::Mutate;
 
-    fn run(&self, call: &Call<'_>, parameters: PatchParameters) -> Result<Output, ToolError> {
+    fn run(&self, call: &Call<'_>, parameters: PatchParameters) -> Result<Reply, ToolError> {
         let length = parameters.patch.len();
         let large = |text: String| Err(ToolError::new(ErrorKind::TooLarge, text).hint("apply it in parts"));
         if length > LONGEST {
@@ -58,31 +60,39 @@ impl Typed for ApplyPatch {
     }
 }
 
-fn told(changes: &[Told]) -> Output {
+fn told(changes: &[Told]) -> Reply {
     let sum = |f: fn(&Told) -> usize| changes.iter().map(f).sum::<usize>();
     let (added, removed) = (sum(|told| told.added), sum(|told| told.removed));
-    let mut text = format!(
-        "{} changed: {} added, {} removed",
+    let head = format!(
+        "{} changed: {} added, {} removed\n",
         count(changes.len(), "file"),
         count(added, "line"),
         count(removed, "line")
     );
-    for Told { action, path, to, added, removed, notes } in changes {
-        let to = to.as_ref().map_or_else(String::new, |to| format!(" to {to}"));
+    let total = changes.len();
+    let rows = changes.iter().enumerate().map(|(item, told)| row(item, told)).collect();
+    let page = Page { offset: 0, limit: total };
+    Reply::new(head, json!({ "added": added, "removed": removed })).rows(Rows {
+        key: "files",
+        what: "files",
+        page,
+        total,
+        shown: rows,
+        all: String::new(),
+        cut: false,
+    })
+}
+
+fn row(item: usize, told: &Told) -> Row {
+    let Told { action, path, to, added, removed, notes } = told;
+    let moved = to.as_ref().map_or_else(String::new, |to| format!(" to {to}"));
+    let mut text = format!("{action} {path}{moved} (+{added} -{removed})\n");
+    for note in notes {
         // A string takes everything.
-        let _written = write!(text, "\n{action} {path}{to} (+{added} -{removed})");
-        for note in notes {
-            let _written = write!(text, "\n  {note}");
-        }
+        let _written = writeln!(text, "  {note}");
     }
-    let files: Vec<_> = changes
-        .iter()
-        .map(|told| {
-            json!({
-                "action": told.action, "path": told.path, "to": told.to, "added": told.added, "removed": told.removed,
-                "notes": told.notes,
-            })
-        })
-        .collect();
-    Output { text, data: json!({ "files": files, "added": added, "removed": removed }) }
+    let data = json!({
+        "action": action, "path": path, "to": to, "added": added, "removed": removed, "notes": notes,
+    });
+    Row { item, text, data }
 }

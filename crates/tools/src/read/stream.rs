@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use ringfence::guard::Abort;
+use ringfence::source;
 
 use super::kind::Encoding;
 
@@ -18,6 +19,8 @@ const FARTHEST: u64 = 512 << 20;
 /// The bytes that are read on only to count lines.
 const COUNTED: u64 = 64 << 20;
 const PIECE: usize = 64 << 10;
+/// Characters around a line: its number, its end. A line that is cut has more, and few of those fit.
+const AROUND: usize = 8;
 
 /// The lines that are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +39,8 @@ pub(crate) struct Part {
     pub(crate) total: Option<u64>,
     /// Lines with bytes that are not text.
     pub(crate) broken: usize,
+    /// Characters that were written out, because they cannot be seen.
+    pub(crate) escaped: u64,
 }
 
 /// A line, or the beginning of one.
@@ -212,14 +217,16 @@ impl Scan {
         if kept.len() as u64 != length {
             cut = Some(length);
         }
-        let characters = text.chars().count();
+        let broken = std::str::from_utf8(kept).is_err_and(|error| error.valid_up_to() < text.len());
+        let (text, escaped) = source::visible(text);
+        let characters = text.chars().count() + AROUND;
         if !self.part.lines.is_empty() && self.shown + characters > MOST {
             self.full = true;
         } else {
             self.shown += characters;
-            let broken = std::str::from_utf8(kept).is_err_and(|error| error.valid_up_to() < text.len());
+            self.part.escaped += escaped;
             self.part.broken += usize::from(broken);
-            self.part.lines.push(Line { text: text.to_owned(), end, cut });
+            self.part.lines.push(Line { text, end, cut });
         }
         self.next();
     }
@@ -268,7 +275,7 @@ mod tests {
     #[test]
     fn a_window_is_what_lines_would_give() {
         let texts =
-            ["", "\n", "a", "a\n", "a\nb", "a\n\nb\n", "\n\n\n", "a\r\nb\r\n", "a\rb\n\r\n", "x\ny\nz\nw"];
+            ["", "\n", "a", "a\n", "a\nb", "a\n\nb\n", "\n\n\n", "a\r\nb\r\n", "a\tb\n\r\n", "x\ny\nz\nw"];
         for text in texts {
             let all: Vec<&str> = text.split_inclusive('\n').collect();
             for first in 1..=5 {

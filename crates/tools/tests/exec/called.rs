@@ -147,7 +147,8 @@ fn in_the_background() {
     let data = start(json!({ "background": true }));
     assert_eq!((&data["status"], &data["job"]), (&json!("started"), &json!("job-2")));
     let log = |stream: &str| {
-        stage.process(&json!({ "action": "log", "job": "job-2", "stream": stream })).unwrap().text
+        stage.process(&json!({ "action": "log", "job": "job-2", "stream": stream })).unwrap().data["text"]
+            .clone()
     };
     until(|| log("stdout") == "first\n" && log("stderr") == "wrong\n");
     let list = stage.process(&json!({ "action": "list" })).unwrap();
@@ -184,11 +185,8 @@ fn long_output_is_read_by_range() {
     assert_eq!((&data["truncated"], &data["stdout_bytes"]), (&json!(true), &json!(expected.len())));
     let shown = data["stdout"].as_str().unwrap();
     assert!(shown.starts_with("zeile ü 1\n") && shown.ends_with("zeile ü 30000\n") && shown.len() < 51_000);
-    let marker = shown.lines().find(|line| line.starts_with('[')).unwrap();
-    assert!(
-        marker.contains("bytes are left out here") && marker.contains("job job-2, stream stdout"),
-        "{marker}"
-    );
+    let marker = shown.lines().find(|line| line.starts_with("=== ")).unwrap();
+    assert!(marker.contains(" left out") && marker.contains("job job-2, stream stdout"), "{marker}");
     // The path is nobody's business.
     assert!(!output.text.contains("spill") && !data.to_string().contains("spill"));
     let (mut whole, mut offset) = (String::new(), 0);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod called;
+mod shown;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod stage;

@@ -34,6 +34,9 @@ impl Sink for Kept {
         let more = match event {
             Event::RequestDecided { decision, .. } => format!(" {}", decision.word()),
             Event::JailEnded { outcome, .. } => format!(" {}", outcome.word()),
+            Event::ToolFinished { cut, whole_chars, returned_chars, .. } => {
+                format!(" cut={cut} whole={whole_chars} returned={returned_chars}")
+            }
             Event::LimitReached { limit, .. } => format!(" {}", limit.0),
             _ => String::new(),
         };
@@ -142,6 +145,9 @@ fn sandbox(whole: &TempDir, sink: Arc<Kept>, jail: Jail) -> Sandbox {
 
 /// Everything but `sudo`.
 fn commands(request: &Request<'_>) -> Option<(Effect, Reason)> {
+    if let Want::Call(_) = request.want {
+        return Some((Effect::Allow, Reason::new(Code::ToolGranted, "the test says so")));
+    }
     let Want::Exec(Execution { invocation, .. }) = request.want else { return None };
     let sudo = invocation.programs.iter().any(|program| format!("{program:?}").contains("sudo"));
     let effect = if sudo { Effect::Deny } else { Effect::Allow };

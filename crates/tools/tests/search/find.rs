@@ -96,12 +96,12 @@ fn every_parameter_does_what_it_says() {
 fn what_a_model_and_a_program_read() {
     let stage = stage();
     insta::assert_snapshot!(stage.find(&json!({ "limit": 5 })).text, @r"
+    [entries 1 to 5 of 9; go on with offset: 5]
     README.md
     link.rs@
     src/
     src/deep/
     src/deep/er/
-    [entries 1 to 5 of 9; go on with offset: 5]
     ");
     insta::assert_snapshot!(stage.find(&json!({ "pattern": "absent" })).text, @"nothing was found
     ");

@@ -97,13 +97,14 @@ fn every_parameter_does_what_it_says() {
 fn what_a_model_reads() {
     let stage = Stage::plant(FILES);
     insta::assert_snapshot!(stage.grep(&json!({ "pattern": "needle", "limit": 3 })).text, @r"
+    [matches 1 to 3 of 6; go on with offset: 3]
+    [6 matches in 4 files; 4 files searched]
     data.py:1:needle = 'x.y'
     notes.txt:1:a needle in a haystack
     notes.txt:2:needle needle
-    [matches 1 to 3 of 6; go on with offset: 3]
-    [6 matches in 4 files; 4 files searched]
     ");
     insta::assert_snapshot!(stage.grep(&json!({ "pattern": "needle", "glob": "*.{rs,txt}", "context": 1 })).text, @r"
+    [5 matches in 3 files; 3 files searched]
     notes.txt:1:a needle in a haystack
     notes.txt:2:needle needle
     notes.txt-3-nothing
@@ -114,29 +115,28 @@ fn what_a_model_reads() {
     src/lib.rs-1-fn main() {
     src/lib.rs:2:    let needle = 1;
     src/lib.rs-3-}
-    [5 matches in 3 files; 3 files searched]
     ");
     insta::assert_snapshot!(stage.grep(&json!({ "pattern": "needle", "mode": "files" })).text, @r"
+    [4 files; 4 files searched]
     data.py
     notes.txt
     src/deep/mod.rs
     src/lib.rs
-    [4 files; 4 files searched]
     ");
     insta::assert_snapshot!(stage.grep(&json!({ "pattern": "needle", "mode": "count", "limit": 2 })).text, @r"
-    data.py:1
-    notes.txt:2
     [files 1 to 2 of 4; go on with offset: 2]
     [6 matches in 4 files; 4 files searched]
+    data.py:1
+    notes.txt:2
     ");
     insta::assert_snapshot!(stage.grep(&json!({ "pattern": "absent" })).text, @r"
     no match
     [0 matches in 0 files; 4 files searched]
     ");
     insta::assert_snapshot!(stage.grep(&json!({ "pattern": "haystack\\nneedle", "multiline": true })).text, @r"
+    [1 match in 1 file; 4 files searched]
     notes.txt:1:a needle in a haystack
     notes.txt:2:needle needle
-    [1 match in 1 file; 4 files searched]
     ");
 }
 
@@ -224,12 +224,12 @@ fn binary_files_and_those_in_other_encodings() {
     stage.write("escape.txt", b"needle \x1b[31mred\x07\n");
     stage.write("empty", b"");
     insta::assert_snapshot!(stage.grep(&json!({ "pattern": "needle" })).text, @r"
+    [4 matches in 4 files; 5 files searched]
+    [2 binary files were left out]
     a.txt:1:needle
     escape.txt:1:needle \u{1b}[31mred\u{7}
     latin1.txt:1:caf\xe9 needle
     utf16.txt:1:a needle
-    [4 matches in 4 files; 5 files searched]
-    [2 binary files were left out]
     ");
 }
 

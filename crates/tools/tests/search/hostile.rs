@@ -72,10 +72,10 @@ fn links_lead_nowhere_and_forbidden_names_are_not_there() {
     }
     let found = stage.grep(&json!({ "pattern": "needle", "hidden": true, "no_ignore": true }));
     insta::assert_snapshot!(found.text, @r"
-    a.txt:1:needle
-    dir/b.txt:1:needle
     [2 matches in 2 files; 2 files searched]
     [2 files with other names elsewhere were left out]
+    a.txt:1:needle
+    dir/b.txt:1:needle
     ");
     let links = stage.found(&json!({ "kind": "link" }));
     assert_eq!(links, ["dir/loop", "dir/up", "link-dir", "link-env", "link-file", "proc"]);
@@ -129,13 +129,13 @@ fn names_may_be_anything() {
     }
     let shown = stage.grep(&json!({ "pattern": "needle" })).text;
     insta::assert_snapshot!(shown, @r"
+    [6 matches in 6 files; 6 files searched]
     \u{1b}[31mred/\u{1b}[31mred:1:needle
      space / space :1:needle
     -rf/-rf:1:needle
     line\nbreak/line\nbreak:1:needle
     \u{202e}txt/\u{202e}txt:1:needle
     \xff\xfe/\xff\xfe:1:needle
-    [6 matches in 6 files; 6 files searched]
     ");
     assert_eq!(stage.find(&json!({ "kind": "file" })).data["total"], 6);
     assert_eq!(stage.ls(&json!({})).data["total"], 6);
@@ -196,10 +196,10 @@ fn what_cannot_be_opened_is_counted() {
     }
     let output = stage.grep(&json!({ "pattern": "needle" }));
     insta::assert_snapshot!(output.text, @r"
-    c.txt:1:needle
     [1 match in 1 file; 1 file searched]
     [1 file could not be read]
     [1 directory could not be looked into]
+    c.txt:1:needle
     ");
     fs::set_permissions(stage.ws.join("shut"), fs::Permissions::from_mode(0o755)).unwrap();
 }

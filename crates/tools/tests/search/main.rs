@@ -7,6 +7,7 @@ mod grep;
 mod hostile;
 mod ignored;
 mod ls;
+mod pages;
 #[path = "../../../../tests/skip.rs"]
 mod skip;
 mod stage;

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Abort, Config, Refuse};
 use ringfence::jail::{Choice, Spec};
-use ringfence::policy::{Cover, Limits, ToolName, ToolProfile, ToolSet};
+use ringfence::policy::{
+    Code, Cover, Effect, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
+};
 use ringfence::{Parts, Sandbox, Session};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -110,10 +112,16 @@ impl Stage {
     }
 }
 
+/// Every tool may be called.
+fn calls(request: &Request<'_>) -> Option<(Effect, Reason)> {
+    let call = matches!(request.want, Want::Call(_));
+    call.then(|| (Effect::Allow, Reason::new(Code::ToolGranted, "the test says so")))
+}
+
 fn sandbox(root: &Path, config: &Config, sink: Arc<Kept>) -> Sandbox {
     Sandbox::new(Parts {
         workspace: config.cwd.clone(),
-        chain: config.chain().unwrap(),
+        chain: config.chain().unwrap().then(Link::new("calls", calls)),
         spec: Spec::for_workspace(&config.cwd, "/home/agent".as_ref(), Limits::none()),
         provider: Choice::Auto,
         tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),

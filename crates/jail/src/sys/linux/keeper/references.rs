@@ -128,7 +128,7 @@ impl References {
         if let Some(known) = repositories.iter_mut().find(|known| known.identity == identity) {
             return self.read(known).map(drop);
         }
-        if !has_parts(&handle) || self.is_made(&identity) {
+        if !has_parts(&handle) || self.is_made(&identity) || is_part(shared, path, &handle)? {
             return Ok(());
         }
         if repositories.len() >= MOST_REPOSITORIES {
@@ -329,6 +329,26 @@ fn written_in<'a>(top: &'a Path, path: &'a Path) -> impl Iterator<Item = &'a Pat
 fn has_parts(directory: &OwnedFd) -> bool {
     let has = |name: &CString| kind(directory, name).is_some();
     has(&c"objects".to_owned()) || has(&c"HEAD".to_owned())
+}
+
+/// Returns true for a directory in `logs` or `refs` of a repository that has no objects of its own: a file called `HEAD` is a log or
+/// a reference there.
+fn is_part(shared: &Shared, path: &Path, directory: &OwnedFd) -> io::Result<bool> {
+    let objects = c"objects".to_owned();
+    if kind(directory, &objects).is_some() {
+        return Ok(false);
+    }
+    let holds = |above: &&Path| above.file_name().is_some_and(|name| name == "logs" || name == "refs");
+    for repository in path.ancestors().filter(holds).filter_map(Path::parent) {
+        let handle = match shared.directory(repository) {
+            Err(Errno::NOENT | Errno::NOTDIR) => continue,
+            handle => handle?,
+        };
+        if kind(&handle, &objects).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns true for names of references, and of directories and files that hold them.
