@@ -9,11 +9,14 @@ mod builtin;
 mod command;
 mod expand;
 mod feed;
+mod foresee;
+mod number;
 mod param;
 mod start;
 mod state;
 mod walk;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use policy::{Code, Finding, Invocation, Span, Word};
@@ -146,6 +149,8 @@ struct Reader<'a> {
     full: bool,
     /// How many bytes values have brought in.
     spent: usize,
+    /// Words whose values are numbers, where they are not known.
+    numbers: BTreeSet<Span>,
     /// How many texts are being read inside each other.
     texts: u32,
     /// Whether what is being read runs for sure. Zero: it does.
@@ -166,6 +171,7 @@ impl<'a> Reader<'a> {
             feed: Feed::outside(around.stdin),
             full: false,
             spent: 0,
+            numbers: BTreeSet::new(),
             texts: 0,
             maybe: 0,
             stage: 0,
@@ -180,7 +186,7 @@ impl<'a> Reader<'a> {
         for error in &late {
             self.add(unreadable(error));
         }
-        self.foresee_integers(&list);
+        self.foresee(&list, text);
         self.list(&list);
         match error {
             Some(error) if error.problem.is_limit() => {
@@ -212,7 +218,7 @@ impl<'a> Reader<'a> {
                 self.add(unreadable(error));
             }
             mistakes.extend(error);
-            self.foresee_integers(&list);
+            self.foresee(&list, text);
             self.list(&list);
             let found = Invocation {
                 programs: self.found.programs.split_off(before.0),
@@ -302,9 +308,13 @@ impl<'a> Reader<'a> {
 
     /// Walks something that may not run, or more than once.
     fn perhaps(&mut self, walk: impl FnOnce(&mut Self)) {
+        let tables = self.state.tables();
         self.maybe += 1;
         walk(self);
         self.maybe -= 1;
+        if self.state.tables() != tables {
+            self.state_mut().keep_tables(&tables);
+        }
     }
 
     fn inner_list(&mut self, list: &List) {

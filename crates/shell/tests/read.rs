@@ -191,7 +191,7 @@ fn what_depends_on_values_is_unprovable() {
         "history -c",
         "source .venv/bin/activate && pytest",
         "echo $# $? $$",
-        "[[ $x == a* && $y -gt 3 ]]",
+        "y=5; [[ $x == a* && $y -gt 3 ]]",
         "unset x",
         "fc -l",
     ];
