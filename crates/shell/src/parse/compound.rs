@@ -4,7 +4,7 @@ use super::list::Until;
 use super::word::Stop;
 use super::{Parsed, Parser, Problem};
 use crate::Dialect;
-use crate::tree::{Arm, ArmEnd, At, Command, Kind, List, PartKind, Word};
+use crate::tree::{Arm, ArmEnd, At, Command, Kind, List, Part, PartKind, Word};
 
 /// Words that only continue or end a command.
 const CLOSING: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
@@ -220,7 +220,7 @@ impl Parser<'_> {
         if self.peek() == Some(b'(') && self.peek_second() == Some(b'(') && !self.is(Dialect::Sh) {
             return self.count();
         }
-        let names = self.for_names()?;
+        let names = self.for_names(select)?;
         let words = self.for_words()?;
         self.skip_blanks();
         self.eat(b';');
@@ -248,11 +248,12 @@ impl Parser<'_> {
         self.do_done()
     }
 
-    fn for_names(&mut self) -> Parsed<Vec<Word>> {
+    fn for_names(&mut self, select: bool) -> Parsed<Vec<Word>> {
         let mut names = Vec::new();
         loop {
             self.skip_blanks();
-            let more = names.is_empty() || (self.is(Dialect::Zsh) && !self.at_word("in"));
+            let more = names.is_empty()
+                || (self.is(Dialect::Zsh) && !select && !self.at_word("in") && !self.at_word("do"));
             if !more || matches!(self.peek(), None | Some(b'\n' | b';' | b'(')) {
                 break;
             }
@@ -282,6 +283,15 @@ impl Parser<'_> {
 
     fn count(&mut self) -> Parsed<Kind> {
         let Some(head) = self.arith_attempt(2)? else { return Err(self.error_here(Problem::Open("(("))) };
+        let text = |part: &Part| match &part.kind {
+            PartKind::Text(text) => text.matches(';').count(),
+            _ => 0,
+        };
+        // zsh lets more of them stand.
+        let found = head.iter().map(text).sum::<usize>();
+        if found < 2 || (found > 2 && self.is(Dialect::Bash)) {
+            return Err(self.error_here(Problem::Missing(";")));
+        }
         self.skip_blanks();
         self.eat(b';');
         let body = self.do_done()?;

@@ -195,6 +195,9 @@ impl Parser<'_> {
             let both = !self.is(Dialect::Sh) && self.eat(b'&');
             commands.push((command, both));
             self.skip_lines()?;
+            if self.at_word("!") {
+                return Err(self.error_here(Problem::Unexpected));
+            }
         }
     }
 }
