@@ -113,7 +113,18 @@ impl Parser<'_> {
         if self.not_arith.contains(&start) && self.heredocs > heredocs {
             self.late.push(self.error(Problem::Unexpected, start, self.pos));
         }
+        self.doubt_subshell(start);
         Ok(Kind::Subshell(list))
+    }
+
+    /// `((` was taken for two subshells. Where quotes hide what would end it, shells may still take it for arithmetic, in
+    /// which quotes hide nothing.
+    pub(super) fn doubt_subshell(&mut self, start: usize) {
+        let text = self.slice(start, self.pos);
+        let expands = text.contains('`') || text.matches('$').count() > usize::from(text.starts_with('$'));
+        if self.not_arith.contains(&start) && expands && text.contains('\'') {
+            self.late.push(self.error(Problem::Unexpected, start, self.pos));
+        }
     }
 
     /// Goes past what closes something; at the end of the text, what was opened is to blame.

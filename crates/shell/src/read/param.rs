@@ -143,7 +143,12 @@ impl Reader<'_> {
                 into.push(Piece::unknown(quoted));
             }
             _ => {
-                self.pieces(&param.operand, quoted);
+                let word = joined(&self.pieces(&param.operand, quoted), span);
+                // bash expands a message between double quotes as if it stood outside them.
+                let message = quoted && operator.ends_with('?') && self.dialect == Dialect::Bash;
+                if message && ["<(", ">("].iter().any(|opening| word.text.contains(opening)) {
+                    self.unprovable(span, "a command in the message runs");
+                }
                 into.push(Piece::unknown(quoted));
             }
         }

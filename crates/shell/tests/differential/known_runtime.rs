@@ -88,6 +88,17 @@ pub(crate) const RUNTIME: &[&str] = &[
     "echo $(( $(echo 'a[$(pwn)]') ))",
     ">'a[$(pwn)]'; echo $(( $(wc -l *) ))",
     ">'a[$(pwn)]'; echo $(( $(ls) ))",
+    // What generated lines have found.
+    "cat <<E\n${u:?\"'\"<(pwn)}\nE\n",
+    "vis \"${u?<(pwn)}\"",
+    "vis \"${u:?>(pwn)}\"",
+    "cat <<${\"\"}\n$(pwn)\n",
+    "cat <<$(\"\")\n$(pwn)\n",
+    "echo \"$(('$(pwn)`'))\"",
+    "echo $(('$(pwn)('))",
+    "(('$(pwn)('))",
+    "echo $((\"$(pwn)(\"))",
+    "echo $(('`pwn`('))",
     // The key of a table is no arithmetic; that of a list is.
     "if false; then declare -A m; fi; k=$(aux 'a[$(pwn)]'); m[$k]=1",
     "false && declare -A m; k=$(aux 'a[$(pwn)]'); m[$k]=1; echo ${m[$k]}",
