@@ -283,6 +283,11 @@ impl Parser<'_> {
         if first == b'<' && self.is(Dialect::Zsh) && self.at_number_range() {
             return None;
         }
+        // zsh: `<<(…)` is `< <(…)`.
+        if self.is(Dialect::Zsh) && self.eat_all(b"<<(") {
+            self.pos -= 2;
+            return Some("<");
+        }
         operators.iter().copied().find(|operator| self.eat_all(operator.as_bytes()))
     }
 }

@@ -198,7 +198,7 @@ impl Parser<'_> {
         }
         self.deeper(|it| {
             let start = it.pos;
-            let items = vec![it.one_item()?];
+            let items = vec![it.and_or()?];
             Ok(List { items, at: At(it.span(start, it.pos)) })
         })
     }
