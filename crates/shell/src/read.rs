@@ -9,11 +9,14 @@ mod builtin;
 mod command;
 mod expand;
 mod feed;
+mod foresee;
+mod number;
 mod param;
 mod start;
 mod state;
 mod walk;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use policy::{Code, Finding, Invocation, Span, Word};
@@ -23,6 +26,24 @@ use crate::tree::List;
 use crate::{Dialect, Surroundings};
 use feed::Feed;
 use state::{State, Value};
+
+/// Words of one shell's language that are names of programs for another.
+const LANGUAGE: &[&str] = &[
+    "[[",
+    "coproc",
+    "declare",
+    "float",
+    "foreach",
+    "function",
+    "integer",
+    "let",
+    "nocorrect",
+    "noglob",
+    "repeat",
+    "select",
+    "time",
+    "typeset",
+];
 
 /// How deep texts that are read again may be nested: `sh -c` in `sh -c`, `eval` in `eval`.
 const MAX_TEXTS: u32 = 12;
@@ -92,20 +113,50 @@ fn checked(text: &[u8]) -> Result<&str, Finding> {
 fn read_text(text: &str, around: &Surroundings<'_>) -> Invocation {
     let mut all = Invocation::default();
     let mut mistakes = Vec::new();
+    let mut names = Vec::new();
     for &dialect in around.dialects {
         let nodes = Nodes::new();
         let mut reader = Reader::new(text, dialect, &nodes, around);
-        mistakes.extend(reader.top(text));
+        let mistake = reader.top(text);
         if around.dialects.len() == 1 {
             all = reader.found;
         } else {
+            names.push((started(text, &reader.found), mistake.is_none()));
             merge(&mut all, reader.found, 0, 0);
         }
+        mistakes.extend(mistake);
     }
+    all.findings.extend(disagreement(&names));
     if let (Some(first), true) = (mistakes.first(), mistakes.len() == around.dialects.len()) {
         all.findings.push(unreadable(first));
     }
     all
+}
+
+/// The programs that a reading starts, with the first place of each.
+fn started(text: &str, found: &Invocation) -> BTreeMap<String, Span> {
+    let mut names = BTreeMap::new();
+    for program in &found.programs {
+        // `((n > 3))` is arithmetic for those who write it.
+        let is_name = |word: &&Word| {
+            let before = text.get(..word.span.start as usize).unwrap_or_default();
+            word.is_literal() && !LANGUAGE.contains(&&*word.text) && !before.trim_end().ends_with("((")
+        };
+        if let Some(word) = program.argv.words().first().filter(is_name) {
+            names.entry(word.text.clone()).or_insert(word.span);
+        }
+    }
+    names
+}
+
+/// A program that some shells would start and others would not. A shell that cannot read the text starts no more.
+fn disagreement(readings: &[(BTreeMap<String, Span>, bool)]) -> Option<Finding> {
+    let missing = |name: &str| readings.iter().any(|(names, whole)| *whole && !names.contains_key(name));
+    let all = readings.iter().flat_map(|(names, _)| names);
+    let (name, span) = all.into_iter().find(|(name, _)| missing(name))?;
+    let what = format!("some shells would start `{name}` here, others would not");
+    let remedy = "say which shell runs the line";
+    Some(Finding::new(Code::Unprovable, *span, what).remedy(remedy))
 }
 
 /// Adds what another reading of the same text found, unless the readings since these places found it too.
@@ -146,6 +197,8 @@ struct Reader<'a> {
     full: bool,
     /// How many bytes values have brought in.
     spent: usize,
+    /// Words whose values are numbers, where they are not known.
+    numbers: BTreeSet<Span>,
     /// How many texts are being read inside each other.
     texts: u32,
     /// Whether what is being read runs for sure. Zero: it does.
@@ -166,6 +219,7 @@ impl<'a> Reader<'a> {
             feed: Feed::outside(around.stdin),
             full: false,
             spent: 0,
+            numbers: BTreeSet::new(),
             texts: 0,
             maybe: 0,
             stage: 0,
@@ -180,7 +234,7 @@ impl<'a> Reader<'a> {
         for error in &late {
             self.add(unreadable(error));
         }
-        self.foresee_integers(&list);
+        self.foresee(&list, text);
         self.list(&list);
         match error {
             Some(error) if error.problem.is_limit() => {
@@ -212,7 +266,7 @@ impl<'a> Reader<'a> {
                 self.add(unreadable(error));
             }
             mistakes.extend(error);
-            self.foresee_integers(&list);
+            self.foresee(&list, text);
             self.list(&list);
             let found = Invocation {
                 programs: self.found.programs.split_off(before.0),
@@ -302,9 +356,13 @@ impl<'a> Reader<'a> {
 
     /// Walks something that may not run, or more than once.
     fn perhaps(&mut self, walk: impl FnOnce(&mut Self)) {
+        let tables = self.state.tables();
         self.maybe += 1;
         walk(self);
         self.maybe -= 1;
+        if self.state.tables() != tables {
+            self.state_mut().keep_tables(&tables);
+        }
     }
 
     fn inner_list(&mut self, list: &List) {

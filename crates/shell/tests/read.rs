@@ -191,7 +191,7 @@ fn what_depends_on_values_is_unprovable() {
         "history -c",
         "source .venv/bin/activate && pytest",
         "echo $# $? $$",
-        "[[ $x == a* && $y -gt 3 ]]",
+        "y=5; [[ $x == a* && $y -gt 3 ]]",
         "unset x",
         "fc -l",
     ];
@@ -446,5 +446,39 @@ fn a_fork_bomb_is_seen_whatever_its_name() {
     }
     for line in ["f() { g | g; }; f", "f() { a & b & }; f", "walk() { for x in *; do walk \"$x\"; done; }"] {
         assert!(!codes(&bash(line)).contains(&"RF-S018"), "{line}");
+    }
+}
+
+#[test]
+fn what_only_some_shells_start_is_listed_and_not_certain() {
+    // Each with a program that not every shell starts.
+    let rows = [
+        ("repeat 1 rm x", "rm"),
+        ("noglob rm x", "rm"),
+        ("echo a &> f; rm x &>/dev/null", "rm"),
+        ("if [[ -n a ]] { rm x }", "rm"),
+        ("cat <<E\n${x:-<(rm y)}\nE", "cat"),
+        ("echo a && =rm x", "rm"),
+        ("a=1; foreach i (1) rm x; end", "rm"),
+        ("function f { rm x; }; f", "rm"),
+        ("echo ${x:-=(rm y)}", "rm"),
+    ];
+    for (line, name) in rows {
+        let all = read(line.as_bytes(), &around(Dialect::ALL));
+        let listed = |read: &Invocation| {
+            read.programs
+                .iter()
+                .any(|program| program.argv.words().first().is_some_and(|word| word.text == name))
+        };
+        let alone: Vec<_> =
+            Dialect::ALL.iter().map(|dialect| read(line.as_bytes(), &around(dialect.alone()))).collect();
+        assert!(listed(&all), "{line}: {all:?}");
+        let whole = |read: &&Invocation| !codes(read).contains(&"RF-S001");
+        let differ = alone.iter().any(&listed) && alone.iter().filter(whole).any(|read| !listed(read));
+        assert!(!differ || codes(&all).contains(&"RF-R003"), "{line}: {all:?}");
+    }
+    for line in ["ls | wc -l", "((1 < 2))", "x='a b'; ls $x", "time ls", "[[ -n a ]] && ls"] {
+        let all = read(line.as_bytes(), &around(Dialect::ALL));
+        assert!(!codes(&all).contains(&"RF-R003"), "{line}: {all:?}");
     }
 }

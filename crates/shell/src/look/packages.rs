@@ -1,4 +1,6 @@
-//! Package managers, environments and containers: subcommands that start the command behind them.
+//! Package managers and environments: subcommands that start the command behind them.
+//!
+//! Containers are not looked into: what runs there does not run here.
 
 use policy::Word;
 
@@ -16,39 +18,6 @@ pub(super) struct Runner {
     pub(super) runs: &'static [(&'static [&'static str], &'static str, usize)],
 }
 
-/// Options of containers that have a value, for `docker run` and `docker create`.
-const CONTAINER: &str = "-i|--interactive -t|--tty -d|--detach --rm --init --privileged --read-only --no-healthcheck \
-    --oom-kill-disable -P|--publish-all --sig-proxy? --disable-content-trust? -q|--quiet --help. -a|--attach: \
-    --add-host: --annotation: --blkio-weight: --cap-add: --cap-drop: --cgroup-parent: --cgroupns: --cidfile:! \
-    --cpu-period: --cpu-quota: --cpu-shares|-c: --cpus: --cpuset-cpus: --cpuset-mems: --detach-keys: --device: \
-    --device-cgroup-rule: --dns: --dns-option: --dns-search: --domainname: --entrypoint: -e|--env: --env-file: \
-    --expose: --gpus: --group-add: --health-cmd:$ --health-interval: --health-retries: --health-timeout: \
-    --health-start-period: -h|--hostname: --ip: --ip6: --ipc: --isolation: --kernel-memory: -l|--label: --label-file: \
-    --link: --log-driver: --log-opt: --mac-address: -m|--memory: --memory-reservation: --memory-swap: \
-    --memory-swappiness: --mount: --name: --network|--net: --network-alias: --oom-score-adj: --pid: --pids-limit: \
-    --platform: -p|--publish: --pull: --restart: --runtime:! --security-opt: --shm-size: --stop-signal: \
-    --stop-timeout: --storage-opt: --sysctl: --tmpfs: --ulimit: -u|--user: --userns: --uts: -v|--volume: \
-    --volume-driver: --volumes-from: -w|--workdir: --replace --systemd: --arch: --os: --pod: --secret: --authfile:";
-const INSIDE: &str = "-i|--interactive -t|--tty|-T|--no-TTY -d|--detach --privileged --help. --detach-keys: -e|--env: --env-file: \
-    -u|--user: -w|--workdir: --index: -l|--latest --preserve-fds:";
-const DOCKER_GLOBAL: &str = "--config: -c|--context: -D|--debug -H|--host: -l|--log-level: --tls --tlscacert: --tlscert: --tlskey: \
-    --tlsverify -v|--version. --help. --log-level: --root: --runtime:! -r|--remote --url: --identity: --connection: \
-    --storage-driver: --storage-opt:";
-const COMPOSE: &str = "-f|--file: -p|--project-name: --profile: --env-file: --project-directory: --ansi: --progress: --parallel: \
-    --compatibility --dry-run. -v|--version. --help. --verbose";
-
-pub(super) const DOCKER: Runner =
-    Runner { global: DOCKER_GLOBAL, runs: &[(&["run", "create"], CONTAINER, 1), (&["exec"], INSIDE, 1)] };
-pub(super) const KUBECTL: Runner = Runner {
-    global: "-n|--namespace: --context: --kubeconfig:! --cluster: --user: --as: --as-group: --server|-s: --token: \
-        --request-timeout: -v|--v: --insecure-skip-tls-verify? --certificate-authority: --client-key: -h|--help.",
-    runs: &[(
-        &["exec"],
-        "-i|--stdin? -t|--tty? -c|--container: -n|--namespace: -q|--quiet? -f|--filename: --pod-running-timeout: \
-         --context: --kubeconfig:! -h|--help.",
-        1,
-    )],
-};
 pub(super) const UV: Runner = Runner {
     global: "-q|--quiet -v|--verbose --offline --no-cache --cache-dir: --directory:@ --project: --config-file: --no-config \
         --color: --no-progress --native-tls --help. -V|--version.",
@@ -96,14 +65,8 @@ impl Runner {
     }
 
     fn subcommand(&self, words: &[Word], at: usize, odd: Option<usize>, look: &mut Look) {
-        // `docker container run` and `docker compose exec` are `docker run` and `docker exec`.
-        let inner = |at: usize| words.get(at).map(|word| word.text.as_str()).unwrap_or_default();
-        let at = match inner(at) {
-            "container" => at + 1,
-            "compose" => behind_options(words, COMPOSE, at + 1),
-            _ => at,
-        };
-        let run = self.runs.iter().find(|(names, ..)| names.contains(&inner(at)));
+        let name = words.get(at).map(|word| word.text.as_str()).unwrap_or_default();
+        let run = self.runs.iter().find(|(names, ..)| names.contains(&name));
         let Some((_, spec, before)) = run else {
             // Behind an option that is not known, the operand may be its value.
             let hidden = self
@@ -120,41 +83,15 @@ impl Runner {
     }
 
     fn command(words: &[Word], options: Options<'_>, before: usize, look: &mut Look) {
-        let mut command = Vec::new();
         for item in options {
             match item {
                 Item::Found(Found { effect: Some('.'), .. }) => return,
-                Item::Found(Found { name: "--entrypoint", value, at, .. }) => {
-                    look.hazard(at);
-                    command = value.into_iter().collect();
-                }
                 Item::Found(found) => effect(&found, look),
                 Item::Strange(at) => strange(words, at, look),
-                Item::Operand(at) => {
-                    command.extend_from_slice(behind_dashes(from(words, at + before), command.is_empty()));
-                    return look.program(command, false);
-                }
+                Item::Operand(at) => return look.program(from(words, at + before).to_vec(), false),
             }
         }
     }
-}
-
-/// The command behind `--`, where options stand before that: `kubectl exec pod -c web -- ls`.
-fn behind_dashes(words: &[Word], alone: bool) -> &[Word] {
-    let options = alone && words.first().is_some_and(|word| word.text.starts_with('-'));
-    match words.iter().position(|word| word.text == "--").filter(|_| options) {
-        Some(dashes) => from(words, dashes + 1),
-        None => words,
-    }
-}
-
-/// The first operand behind options.
-fn behind_options(words: &[Word], spec: &'static str, next: usize) -> usize {
-    let operand = Options::starting(words, spec, next).find_map(|item| match item {
-        Item::Operand(at) => Some(at),
-        _ => None,
-    });
-    operand.unwrap_or(words.len())
 }
 
 const NPX: &str = "-c|--call:$ -p|--package: -y|--yes -n|--no --no-install -q|--quiet -w|--workspace: --workspaces \

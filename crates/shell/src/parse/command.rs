@@ -217,6 +217,11 @@ impl Parser<'_> {
         let mut target = self.word()?.ok_or_else(|| self.error_here(Problem::Missing("a file name")))?;
         let mut body = None;
         if matches!(operator, "<<" | "<<-") {
+            // Which quotes in it count depends on the shell, and so does whether the text is expanded.
+            let raw = self.slice(target_start, self.pos);
+            if raw.contains('`') || ["${", "$(", "$["].iter().any(|opening| raw.contains(opening)) {
+                self.late.push(self.error(Problem::Unexpected, target_start, self.pos));
+            }
             let pending = Pending::new(self.slice(target_start, self.pos), operator == "<<-");
             (target, body) = (pending.word(target.at), Some(pending.body()));
             self.pending.push(pending);
@@ -277,6 +282,11 @@ impl Parser<'_> {
         // zsh: `<5-7>` is a pattern.
         if first == b'<' && self.is(Dialect::Zsh) && self.at_number_range() {
             return None;
+        }
+        // zsh: `<<(…)` is `< <(…)`.
+        if self.is(Dialect::Zsh) && self.eat_all(b"<<(") {
+            self.pos -= 2;
+            return Some("<");
         }
         operators.iter().copied().find(|operator| self.eat_all(operator.as_bytes()))
     }

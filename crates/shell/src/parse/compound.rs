@@ -4,7 +4,7 @@ use super::list::Until;
 use super::word::Stop;
 use super::{Parsed, Parser, Problem};
 use crate::Dialect;
-use crate::tree::{Arm, ArmEnd, At, Command, Kind, List, PartKind, Word};
+use crate::tree::{Arm, ArmEnd, At, Command, Kind, List, Part, PartKind, Word};
 
 /// Words that only continue or end a command.
 const CLOSING: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
@@ -113,7 +113,18 @@ impl Parser<'_> {
         if self.not_arith.contains(&start) && self.heredocs > heredocs {
             self.late.push(self.error(Problem::Unexpected, start, self.pos));
         }
+        self.doubt_subshell(start);
         Ok(Kind::Subshell(list))
+    }
+
+    /// `((` was taken for two subshells. Where quotes hide what would end it, shells may still take it for arithmetic, in
+    /// which quotes hide nothing.
+    pub(super) fn doubt_subshell(&mut self, start: usize) {
+        let text = self.slice(start, self.pos);
+        let expands = text.contains('`') || text.matches('$').count() > usize::from(text.starts_with('$'));
+        if self.not_arith.contains(&start) && expands && text.contains('\'') {
+            self.late.push(self.error(Problem::Unexpected, start, self.pos));
+        }
     }
 
     /// Goes past what closes something; at the end of the text, what was opened is to blame.
@@ -187,7 +198,7 @@ impl Parser<'_> {
         }
         self.deeper(|it| {
             let start = it.pos;
-            let items = vec![it.one_item()?];
+            let items = vec![it.and_or()?];
             Ok(List { items, at: At(it.span(start, it.pos)) })
         })
     }
@@ -220,7 +231,7 @@ impl Parser<'_> {
         if self.peek() == Some(b'(') && self.peek_second() == Some(b'(') && !self.is(Dialect::Sh) {
             return self.count();
         }
-        let names = self.for_names()?;
+        let names = self.for_names(select)?;
         let words = self.for_words()?;
         self.skip_blanks();
         self.eat(b';');
@@ -248,11 +259,12 @@ impl Parser<'_> {
         self.do_done()
     }
 
-    fn for_names(&mut self) -> Parsed<Vec<Word>> {
+    fn for_names(&mut self, select: bool) -> Parsed<Vec<Word>> {
         let mut names = Vec::new();
         loop {
             self.skip_blanks();
-            let more = names.is_empty() || (self.is(Dialect::Zsh) && !self.at_word("in"));
+            let more = names.is_empty()
+                || (self.is(Dialect::Zsh) && !select && !self.at_word("in") && !self.at_word("do"));
             if !more || matches!(self.peek(), None | Some(b'\n' | b';' | b'(')) {
                 break;
             }
@@ -282,6 +294,15 @@ impl Parser<'_> {
 
     fn count(&mut self) -> Parsed<Kind> {
         let Some(head) = self.arith_attempt(2)? else { return Err(self.error_here(Problem::Open("(("))) };
+        let text = |part: &Part| match &part.kind {
+            PartKind::Text(text) => text.matches(';').count(),
+            _ => 0,
+        };
+        // zsh lets more of them stand.
+        let found = head.iter().map(text).sum::<usize>();
+        if found < 2 || (found > 2 && self.is(Dialect::Bash)) {
+            return Err(self.error_here(Problem::Missing(";")));
+        }
         self.skip_blanks();
         self.eat(b';');
         let body = self.do_done()?;

@@ -62,6 +62,7 @@ impl Parser<'_> {
         }
         self.bump();
         let list = self.parenthesized()?;
+        self.doubt_subshell(start);
         Ok(PartKind::Command { list, style: Style::Dollar })
     }
 

@@ -69,11 +69,6 @@ impl Parser<'_> {
         }
     }
 
-    /// One and-or list with what ends it.
-    pub(super) fn one_item(&mut self) -> Parsed<Item> {
-        self.item()
-    }
-
     /// zsh lets a `;` stand alone.
     fn is_zsh_empty(&mut self) -> bool {
         let alone = self.is(Dialect::Zsh)
@@ -106,6 +101,13 @@ impl Parser<'_> {
 
     /// An and-or list with what ends it.
     fn item(&mut self) -> Parsed<Item> {
+        let item = self.and_or()?;
+        let background = self.separator()?;
+        Ok(Item { background, ..item })
+    }
+
+    /// An and-or list. What ends it stays unread.
+    pub(super) fn and_or(&mut self) -> Parsed<Item> {
         self.node()?;
         let start = self.pos;
         let mut pipelines = vec![(Join::First, self.pipeline()?)];
@@ -114,8 +116,7 @@ impl Parser<'_> {
             pipelines.push((join, self.pipeline()?));
         }
         let at = At(self.span(start, self.pos));
-        let background = self.separator()?;
-        Ok(Item { pipelines, background, at })
+        Ok(Item { pipelines, background: false, at })
     }
 
     fn join(&mut self) -> Option<Join> {
@@ -195,6 +196,9 @@ impl Parser<'_> {
             let both = !self.is(Dialect::Sh) && self.eat(b'&');
             commands.push((command, both));
             self.skip_lines()?;
+            if self.at_word("!") {
+                return Err(self.error_here(Problem::Unexpected));
+            }
         }
     }
 }

@@ -168,6 +168,10 @@ impl<'a> Parser<'a> {
                     None => return self.plain(byte, row),
                 }
             }
+            // zsh: what ends a word cannot stand in its parentheses.
+            b';' | b'&' | b'<' | b'>' if row.stop == Stop::Group && self.is(Dialect::Zsh) && !row.double => {
+                return Err(self.error_here(Problem::Unexpected));
+            }
             _ => return self.plain(byte, row),
         };
         self.node()?;

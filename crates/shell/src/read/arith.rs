@@ -3,23 +3,57 @@
 use policy::{Certainty, Span, Word};
 
 use super::Reader;
-use super::command::declares_integer;
 use super::expand::joined;
+use super::number::numeric;
 use super::state::{Value, is_number};
 use crate::Dialect;
-use crate::tree::{self, Argument, Kind, List, Part, PartKind};
+use crate::tree::Part;
+
+const RUN_TIME: &str = "arithmetic evaluates a value of run time, and commands in it would run";
 
 impl Reader<'_> {
     /// Reads an expression: commands in it run, and bash reads the values in it as expressions again.
     pub(super) fn arith(&mut self, parts: &[Part], span: Span) {
-        let text = joined(&self.pieces(parts, true), span).text;
-        for part in parts {
-            self.arith_param(part, span);
+        let pieces = self.pieces(parts, true);
+        if self.dialect != Dialect::Sh && !numeric(&pieces) {
+            return self.unprovable(span, RUN_TIME);
         }
-        self.arith_text(&text, span);
+        self.expression(&joined(&pieces, span).text, span);
     }
 
-    /// An expression that is known as text.
+    /// An expression as a word that was expanded before.
+    pub(super) fn arith_word(&mut self, word: &Word) {
+        if self.dialect != Dialect::Sh && self.is_open(word) {
+            return self.unprovable(word.span, RUN_TIME);
+        }
+        self.expression(&word.text, word.span);
+    }
+
+    /// An operand that may be an expression, or a text.
+    pub(super) fn arith_operand(&mut self, word: &Word) {
+        if self.is_open(word) {
+            return self.unprovable(word.span, RUN_TIME);
+        }
+        self.arith_text(&word.text, word.span);
+    }
+
+    /// An expression that is known as text. A variable that the text does not set may hold anything.
+    fn expression(&mut self, text: &str, span: Span) {
+        let outside = names(text).find(|name| {
+            let known = self.value_of(name).number || self.state.counts(name) || is_assigned(text, name);
+            self.state.variable(name).is_none() && !known
+        });
+        match outside {
+            Some(name) if self.dialect != Dialect::Sh => {
+                let what =
+                    format!("arithmetic evaluates the value of `{name}`, and commands in it would run");
+                self.unprovable(span, what);
+            }
+            _ => self.arith_text(text, span),
+        }
+    }
+
+    /// A text that may be an expression.
     pub(super) fn arith_text(&mut self, text: &str, span: Span) {
         if expands(text) {
             self.unprovable(span, "arithmetic evaluates this text, and commands in it run");
@@ -41,58 +75,17 @@ impl Reader<'_> {
         self.arith_assigns(text);
     }
 
-    /// Notes which variables a text makes integers anywhere: a function or the next turn of a loop may set them later.
-    pub(super) fn foresee_integers(&mut self, list: &List) {
-        let mut names = Vec::new();
-        list.each_command(&mut |command| {
-            let Kind::Simple { words, .. } = &command.kind else { return };
-            let Some("declare" | "typeset" | "local" | "readonly" | "export" | "integer" | "float") =
-                command.plain_name()
-            else {
-                return;
-            };
-            let texts: Vec<_> = words.iter().filter_map(first_text).collect();
-            if declares_integer(&texts.iter().copied().map(Word::literal).collect::<Vec<_>>()) {
-                names.extend(texts.into_iter().skip(1).filter(|text| !text.starts_with('-')));
-            }
-        });
-        for name in names {
-            self.state_mut().make_integer(name.split(['=', '+', '[']).next().unwrap_or_default());
-        }
-    }
-
     /// A value that is set: the shell evaluates it if the variable holds integers, or names another variable.
     pub(super) fn integer_value(&mut self, name: &str, value: &Word) {
         if self.dialect == Dialect::Sh || !self.state.is_integer(name, self.dialect) {
             return;
         }
-        if value.certainty == Certainty::Unknown {
+        if self.is_open(value) {
             let what =
                 format!("`{name}` holds integers: its value is evaluated, and commands in it would run");
             return self.unprovable(value.span, what);
         }
         self.arith_text(&value.text, value.span);
-    }
-
-    /// Whether a value is a number, whatever it is: `$((…))`, `$#`, digits.
-    pub(super) fn is_numeric(&self, value: &tree::Value) -> bool {
-        match value {
-            tree::Value::Word(word) => word.parts.iter().all(|part| self.is_numeric_part(part)),
-            tree::Value::Array(_) => true,
-        }
-    }
-
-    fn is_numeric_part(&self, part: &Part) -> bool {
-        match &part.kind {
-            PartKind::Text(text) => is_simple(text),
-            PartKind::Arith { .. } => true,
-            PartKind::Param(param) => {
-                let plain = param.operator.is_empty() && param.subscript.is_none() && param.inner.is_none();
-                plain && (param.prefix == "#" || param.prefix.is_empty() && self.value_of(&param.name).number)
-            }
-            PartKind::Double(parts) => parts.iter().all(|part| self.is_numeric_part(part)),
-            _ => false,
-        }
     }
 
     /// A variable that gets a value of run time by its name.
@@ -119,45 +112,17 @@ impl Reader<'_> {
         }
     }
 
-    /// `$x` in an expression is spliced in as text.
-    fn arith_param(&mut self, part: &Part, span: Span) {
-        match &part.kind {
-            PartKind::Param(param) if self.dialect != Dialect::Sh => {
-                let value = self.value_of(&param.name);
-                let positional =
-                    param.name.bytes().all(|byte| byte.is_ascii_digit()) || matches!(&*param.name, "@" | "*");
-                let set = self.state.variable(&param.name).is_some() || positional;
-                let harmless = value.number
-                    || param.prefix.contains('#')
-                    || (value.certainty == Certainty::Literal && is_simple(&value.text));
-                if set && !harmless {
-                    self.unprovable(span, format!("arithmetic evaluates the value of `{}`", param.name));
-                }
-            }
-            PartKind::Double(parts) => parts.iter().for_each(|part| self.arith_param(part, span)),
-            _ => {}
-        }
-    }
-
     /// What stands between brackets after a name: an expression, or the key of a table.
-    pub(super) fn subscript(&mut self, parts: &[Part], span: Span) {
-        let word = joined(&self.pieces(parts, true), span);
-        if self.dialect != Dialect::Sh && expands(&word.text) {
+    pub(super) fn index(&mut self, name: &str, parts: &[Part], span: Span) {
+        let pieces = self.pieces(parts, true);
+        let word = joined(&pieces, span);
+        if self.dialect != Dialect::Sh && !numeric(&pieces) && !self.state.is_table(name) {
+            self.unprovable(span, RUN_TIME);
+        } else if self.dialect != Dialect::Sh && expands(&word.text) {
             self.unprovable(span, "the index is evaluated, and commands in it run");
         } else if self.dialect != Dialect::Sh {
             self.arith_text(&word.text, span);
         }
-    }
-}
-
-/// What stands at the beginning of a word without quotes, or the name of an array.
-fn first_text(argument: &Argument) -> Option<&str> {
-    match argument {
-        Argument::Word(word) => word.parts.first().and_then(|part| match &part.kind {
-            PartKind::Text(text) | PartKind::Single(text) => Some(text.as_str()),
-            _ => None,
-        }),
-        Argument::Array(assign) => Some(&assign.name),
     }
 }
 
@@ -167,7 +132,7 @@ fn expands(text: &str) -> bool {
 }
 
 /// Whether arithmetic takes a text for numbers alone: a name in it would be evaluated in turn.
-fn is_simple(text: &str) -> bool {
+pub(super) fn is_simple(text: &str) -> bool {
     is_number(text)
         || text
             .bytes()
@@ -176,6 +141,24 @@ fn is_simple(text: &str) -> bool {
 
 /// The names of variables in an expression.
 fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '#'))
+        // `16#ff` is a number.
+        .filter(|token| !token.starts_with(|c: char| c.is_ascii_digit()))
+        .flat_map(|token| token.split('#'))
         .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+}
+
+/// Whether an expression gives a variable its value itself: `n++`, `--n`, `n += 1`.
+fn is_assigned(text: &str, name: &str) -> bool {
+    let end = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let behind = text.get(at + name.len()..).unwrap_or_default();
+        let whole = before.chars().next_back().is_none_or(end) && behind.chars().next().is_none_or(end);
+        let behind = behind.trim_start();
+        let sets = behind.trim_start_matches(['+', '-', '*', '/', '%', '<', '>', '&', '|', '^']);
+        let counted = behind.starts_with("++") || behind.starts_with("--");
+        let counts = before.trim_end().ends_with("++") || before.trim_end().ends_with("--");
+        whole && (counted || counts || (sets.starts_with('=') && !sets.starts_with("==")))
+    })
 }

@@ -39,7 +39,7 @@ impl Reader<'_> {
                 self.printed_numbers(rest);
             }
             "return" | "exit" | "logout" | "bye" | "break" | "continue" => self.zsh_numbers(rest),
-            "let" => rest.iter().for_each(|word| self.arith_text(&word.text, word.span)),
+            "let" => rest.iter().for_each(|word| self.arith_word(word)),
             "test" | "[" => self.test_builtin(rest),
             "shift" => {
                 self.zsh_numbers(rest);
@@ -162,6 +162,7 @@ impl Reader<'_> {
             let twisted = words.iter().skip(1).any(|word| changes_values(&word.text));
             let fixed = has('r') || words.first().is_some_and(|word| word.text == "readonly");
             let own_name = word.text.split(['=', '+', '[']).next().unwrap_or_default();
+            self.state_mut().declare_table(own_name, has('A'));
             if twisted {
                 self.state_mut().twist(own_name);
             }
@@ -183,8 +184,14 @@ impl Reader<'_> {
 
     /// Variables that get a value of run time.
     fn forget(&mut self, words: &[Word]) {
+        let mut option = false;
         for word in words.iter().skip(1) {
-            self.named_operand(word, word.span);
+            // Behind an option stands its value.
+            if std::mem::replace(&mut option, word.text.starts_with('-') && !word.text.ends_with('r')) {
+                self.named_operand(word, word.span);
+            } else {
+                self.named_variable(word, word.span);
+            }
             if word.text.starts_with('-')
                 && word.text.contains('C')
                 && words.first().is_some_and(|word| word.text != "read")
@@ -196,6 +203,7 @@ impl Reader<'_> {
             if !name.starts_with('-') {
                 self.set_surely(name, Value::unknown());
                 self.state_mut().undefine(name);
+                self.state_mut().declare_table(name, false);
             }
         }
         if words.len() == 1 {
@@ -222,7 +230,7 @@ impl Reader<'_> {
             Some(Word { text: text.to_owned(), ..word.clone() })
         });
         let Some(name) = attached.or_else(|| words.get(at + 1).cloned()) else { return };
-        self.named_operand(&name, name.span);
+        self.named_variable(&name, name.span);
         let plain = name.text.split('[').next().unwrap_or_default();
         self.integer_unknown(plain, name.span);
         self.set_surely(plain, Value::unknown());
@@ -242,7 +250,7 @@ impl Reader<'_> {
     fn zsh_numbers(&mut self, words: &[Word]) {
         if self.dialect == Dialect::Zsh {
             for word in words {
-                self.arith_text(&word.text, word.span);
+                self.arith_operand(word);
             }
         }
     }
@@ -252,7 +260,7 @@ impl Reader<'_> {
             if let [option, operand] = pair
                 && matches!(&*option.text, "-v" | "-R")
             {
-                self.named_operand(operand, operand.span);
+                self.named_variable(operand, operand.span);
             }
         }
     }

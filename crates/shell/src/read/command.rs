@@ -5,7 +5,7 @@ use policy::{Assignment, Code, Direction, Redirect, Span, Word};
 use super::Reader;
 use super::state::Value;
 use crate::judge;
-use crate::tree::{Argument, Assign, Command, Descriptor, Redirection};
+use crate::tree::{self, Argument, Assign, Command, Descriptor, Redirection};
 
 impl Reader<'_> {
     pub(super) fn simple(&mut self, command: &Command, assigns: &[Assign], arguments: &[Argument]) {
@@ -23,18 +23,17 @@ impl Reader<'_> {
             }
         }
         let assignments: Vec<_> = assigns.iter().map(|assign| self.assigned(assign)).collect();
-        for (assign, Assignment { name, value }) in assigns.iter().zip(&assignments) {
-            if !self.is_numeric(&assign.value) {
-                self.integer_value(name, value);
-            }
+        let numeric: Vec<_> = assigns.iter().map(|assign| self.assigns_number(assign)).collect();
+        for (assignment, _) in assignments.iter().zip(&numeric).filter(|(_, number)| !**number) {
+            self.integer_value(&assignment.name, &assignment.value);
         }
         let redirects = self.redirects(&command.redirects);
         for array in declared {
             self.keep(&array);
         }
         if words.is_empty() && arguments.is_empty() {
-            for assignment in &assignments {
-                self.keep(assignment);
+            for (assignment, number) in assignments.iter().zip(numeric) {
+                self.keep_number(assignment, number);
             }
             return self.judge_redirects(redirects, command.at.0);
         }
@@ -46,10 +45,7 @@ impl Reader<'_> {
         if words.first().is_some_and(|first| keeps_assignments(&first.text)) {
             // Whether they outlive the command depends on the shell.
             for assignment in &assignments {
-                let guess = Value {
-                    certainty: policy::Certainty::Unknown,
-                    ..Value::known(assignment.value.text.as_str())
-                };
+                let guess = Value::guess(assignment.value.text.as_str(), policy::Certainty::Unknown);
                 self.set_surely(&assignment.name, guess);
             }
         }
@@ -73,6 +69,16 @@ impl Reader<'_> {
         Assignment { name: assign.name.clone(), value: Word { text, certainty, span: assign.at.0 } }
     }
 
+    /// Whether a variable holds a number when it was assigned to.
+    fn assigns_number(&self, assign: &Assign) -> bool {
+        let before = !(assign.append || assign.subscript.is_some())
+            || self.state.variable(&assign.name).is_none_or(|old| old.number);
+        match &assign.value {
+            tree::Value::Word(word) => before && self.is_numeric(&word.parts),
+            tree::Value::Array(words) => words.iter().all(|word| self.is_numeric(&word.parts)),
+        }
+    }
+
     /// zsh keeps functions and aliases in tables that can be written to.
     fn table_entry(&mut self, assign: &Assign) {
         let name = assign.name.trim_start_matches("dis_");
@@ -83,6 +89,13 @@ impl Reader<'_> {
 
     /// Sets a variable for everything that follows.
     pub(super) fn keep(&mut self, assignment: &Assignment) {
+        let Assignment { value, .. } = assignment;
+        let number = !self.is_open(value) && value.certainty == policy::Certainty::Unknown;
+        self.keep_number(assignment, number);
+    }
+
+    /// The same, where it is known whether the value is a number.
+    fn keep_number(&mut self, assignment: &Assignment, number: bool) {
         let Assignment { name, value } = assignment;
         judge::judge_assignment(assignment, true, &mut self.found.findings);
         if name == "IFS" {
@@ -91,8 +104,9 @@ impl Reader<'_> {
         if name.ends_with("_functions") || matches!(&**name, "PROMPT_COMMAND" | "BASH_ENV" | "ENV") {
             self.unprovable(value.span, format!("`{name}` decides what the shell runs later"));
         }
-        let known = Value { certainty: value.certainty, ..Value::known(value.text.as_str()) };
-        self.set(name, known);
+        let known = Value::guess(value.text.as_str(), value.certainty);
+        let number = if value.is_literal() { known.number } else { number };
+        self.set(name, known.numbered(number));
     }
 
     pub(super) fn redirects(&mut self, redirections: &[Redirection]) -> Vec<Redirect> {

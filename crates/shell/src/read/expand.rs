@@ -11,6 +11,8 @@ use crate::tree::{self, Part, PartKind, Style};
 pub(super) struct Piece {
     pub(super) text: String,
     pub(super) kind: PieceKind,
+    /// Whether it is a number, where it is not known.
+    pub(super) number: bool,
 }
 
 /// Where the text of a piece comes from, which decides what may still happen to it.
@@ -28,16 +30,21 @@ pub(super) enum PieceKind {
 
 impl Piece {
     pub(super) fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), kind: PieceKind::Plain }
+        Self { text: text.into(), kind: PieceKind::Plain, number: false }
     }
 
     fn quoted(text: impl Into<String>) -> Self {
-        Self { text: text.into(), kind: PieceKind::Quoted }
+        Self { text: text.into(), kind: PieceKind::Quoted, number: false }
     }
 
     pub(super) fn value(text: impl Into<String>, certainty: Certainty, quoted: bool) -> Self {
         let kind = if quoted { PieceKind::QuotedValue(certainty) } else { PieceKind::Value(certainty) };
-        Self { text: text.into(), kind }
+        Self { text: text.into(), kind, number: false }
+    }
+
+    /// The same, if it is a number or not.
+    pub(super) fn numbered(self, number: bool) -> Self {
+        Self { number, ..self }
     }
 
     pub(super) fn unknown(quoted: bool) -> Self {
@@ -66,6 +73,7 @@ impl Reader<'_> {
             return;
         }
         let pieces = self.pieces(&word.parts, false);
+        self.remember_number(&pieces, word.at.0);
         self.zsh_word(word, &pieces);
         if self.dialect != Dialect::Sh && brace::has_braces(&pieces) {
             return self.braced_words(pieces, word.at.0, into);
@@ -89,6 +97,7 @@ impl Reader<'_> {
     /// A word in a place where it stays one: a value, a file, a text.
     pub(super) fn one_word(&mut self, word: &tree::Word) -> Word {
         let mut pieces = self.pieces(&word.parts, false);
+        self.remember_number(&pieces, word.at.0);
         self.tilde(&mut pieces);
         joined(&pieces, word.at.0)
     }
@@ -131,12 +140,13 @@ impl Reader<'_> {
             PartKind::Param(param) => self.param(param, part.at.0, quoted, into),
             PartKind::Arith { parts, .. } => {
                 self.arith(parts, part.at.0);
-                into.push(Piece::unknown(quoted));
+                into.push(Piece::unknown(quoted).numbered(true));
             }
             PartKind::Command { list, style } => {
                 self.substitution(*style, part.at.0);
+                let number = self.writes_number(list);
                 self.inner_list(list);
-                into.push(Piece::unknown(quoted));
+                into.push(Piece::unknown(quoted).numbered(number));
             }
             PartKind::Process { direction, list } => {
                 self.process(*direction, part.at.0);
@@ -232,9 +242,7 @@ impl Reader<'_> {
         };
         let rest = first.text.get(end..).unwrap_or_default();
         *first = match home {
-            Some(home) => {
-                Piece { text: format!("{}{rest}", home.trim_end_matches('/')), kind: PieceKind::Quoted }
-            }
+            Some(home) => Piece::quoted(format!("{}{rest}", home.trim_end_matches('/'))),
             None => Piece::value(first.text.clone(), Certainty::Unknown, true),
         };
     }

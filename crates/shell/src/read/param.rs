@@ -4,16 +4,34 @@ use policy::{Certainty, Code, Span, Word};
 
 use super::Reader;
 use super::expand::{Piece, joined};
+use super::number::numeric;
 use super::state::Value;
 use crate::Dialect;
 use crate::tree::Param;
+
+/// Variables that the shell itself sets to numbers.
+const NUMBERS: &[&str] = &[
+    "BASHPID",
+    "COLUMNS",
+    "EPOCHSECONDS",
+    "EUID",
+    "LINENO",
+    "LINES",
+    "OPTIND",
+    "PPID",
+    "RANDOM",
+    "SECONDS",
+    "SHLVL",
+    "SRANDOM",
+    "UID",
+];
 
 impl Reader<'_> {
     /// What a parameter becomes.
     pub(super) fn param(&mut self, param: &Param, span: Span, quoted: bool, into: &mut Vec<Piece>) {
         self.evaluation(param, span);
         if let Some(subscript) = &param.subscript {
-            self.subscript(subscript, span);
+            self.index(&param.name, subscript, span);
         }
         if let Some(inner) = &param.inner {
             self.pieces(std::slice::from_ref(inner), quoted);
@@ -26,7 +44,11 @@ impl Reader<'_> {
             && param.subscript.is_none()
             && param.flags.is_none()
             && param.inner.is_none();
-        let value = if plain { self.value_of(&param.name) } else { Value::unknown() };
+        let value = match () {
+            () if self.is_count(param) => Value::number(),
+            () if plain => self.value_of(&param.name),
+            () => Value::unknown(),
+        };
         self.operate(param, value, span, quoted, into);
     }
 
@@ -55,6 +77,9 @@ impl Reader<'_> {
 
     /// What a variable holds, wherever it comes from.
     pub(super) fn value_of(&self, name: &str) -> Value {
+        if matches!(name, "?" | "#" | "$" | "!") {
+            return Value::number();
+        }
         if let Some(value) = self.state.variable(name) {
             return value.clone();
         }
@@ -64,9 +89,7 @@ impl Reader<'_> {
             // Whatever it is, it is what it was: adding to it is judged by what is added.
             "PATH" => Some("/usr/bin:/bin".to_owned()),
             "IFS" if !self.state.separator_changed => Some(" \t\n".to_owned()),
-            "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" => {
-                return Value::number();
-            }
+            _ if NUMBERS.contains(&name) => return Value::number(),
             _ => None,
         };
         match known {
@@ -79,7 +102,7 @@ impl Reader<'_> {
     fn argument(&self, name: &str) -> Option<Value> {
         let index: usize = name.parse().ok()?;
         let word = self.state.arguments.as_ref()?.get(index)?;
-        Some(Value { text: word.text.clone(), certainty: word.certainty, number: false })
+        Some(Value::guess(word.text.as_str(), word.certainty))
     }
 
     fn operate(&mut self, param: &Param, value: Value, span: Span, quoted: bool, into: &mut Vec<Piece>) {
@@ -97,14 +120,16 @@ impl Reader<'_> {
                 // Where another field separator splits is not followed.
                 let splits = !quoted && self.state.separator_changed && !value.text.is_empty();
                 let certainty = if splits { Certainty::Unknown } else { value.certainty };
-                into.push(Piece::value(value.text, certainty, quoted));
+                into.push(Piece::value(value.text, certainty, quoted).numbered(value.number));
             }
             ":-" | "-" | ":=" | "=" | "::=" => {
                 let other = self.pieces(&param.operand, quoted);
                 if known && !missing {
                     into.push(Piece::value(value.text, value.certainty, quoted));
                 } else {
-                    into.push(self.fallback(param, &joined(&other, span), known, quoted));
+                    let number = value.number && numeric(&other);
+                    let word = self.fallback(param, &joined(&other, span), known, quoted);
+                    into.push(word.numbered(number));
                 }
             }
             ":+" | "+" => {
@@ -118,7 +143,12 @@ impl Reader<'_> {
                 into.push(Piece::unknown(quoted));
             }
             _ => {
-                self.pieces(&param.operand, quoted);
+                let word = joined(&self.pieces(&param.operand, quoted), span);
+                // bash expands a message between double quotes as if it stood outside them.
+                let message = quoted && operator.ends_with('?') && self.dialect == Dialect::Bash;
+                if message && ["<(", ">("].iter().any(|opening| word.text.contains(opening)) {
+                    self.unprovable(span, "a command in the message runs");
+                }
                 into.push(Piece::unknown(quoted));
             }
         }
@@ -129,7 +159,7 @@ impl Reader<'_> {
         let certainty = if known { word.certainty } else { Certainty::Unknown };
         if param.operator.ends_with('=') {
             self.integer_value(&param.name, &Word { certainty: word.certainty, ..word.clone() });
-            self.set(&param.name, Value { certainty, ..Value::known(word.text.clone()) });
+            self.set(&param.name, Value::guess(word.text.clone(), certainty));
         }
         Piece::value(word.text.clone(), certainty, quoted)
     }

@@ -1,16 +1,23 @@
 //! From words to programs: builtins act on what is known, wrappers are looked through, the rest is started.
 
-use policy::{Argv, Code, Direction, Program, Redirect, Span, Word};
+use policy::{Argv, Assignment, Code, Direction, Program, Redirect, Span, Word};
 
 use super::command::Beside;
 use super::feed::{Feed, output};
-use super::state::Written;
+use super::state::{Value, Written};
 use super::{MAX_PROGRAMS, Reader};
 use crate::Dialect;
 use crate::look::{Look, Start, look};
 
 /// Where every system keeps its programs.
 const DIRECTORIES: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// What a program has from outside, and hands on to what it starts.
+struct Given {
+    feed: Feed,
+    redirects: Vec<Redirect>,
+    environment: Vec<Assignment>,
+}
 
 impl Reader<'_> {
     /// A command that no shell reads first.
@@ -79,8 +86,10 @@ impl Reader<'_> {
         }
         self.piped_script(&words);
         let redirects = beside.redirects.clone();
+        let environment = [&*beside.assignments, &*seen.assignments].concat();
         if let Some(beside) = self.emit(words, &seen, beside) {
-            self.follow(seen, &feed, &redirects, beside);
+            let given = Given { feed, redirects, environment };
+            self.follow(seen, &given, beside);
         }
     }
 
@@ -134,7 +143,7 @@ impl Reader<'_> {
     }
 
     /// What a program would start in turn.
-    fn follow(&mut self, seen: Look, feed: &Feed, redirects: &[Redirect], mut beside: Beside) {
+    fn follow(&mut self, seen: Look, given: &Given, mut beside: Beside) {
         if seen.starts.is_empty() {
             return;
         }
@@ -153,22 +162,30 @@ impl Reader<'_> {
                 through: std::mem::take(&mut beside.through),
                 span: beside.span,
             };
-            self.follow_one(start, feed, redirects, next);
+            self.follow_one(start, given, next);
         }
         self.state_mut().cwd = cwd;
         self.texts -= 1;
     }
 
-    fn follow_one(&mut self, start: Start, feed: &Feed, redirects: &[Redirect], beside: Beside) {
+    fn follow_one(&mut self, start: Start, given: &Given, beside: Beside) {
         match start {
             // `command eval x` and `builtin cd x` come back as words of the shell.
             Start::Program { words, alone: true } => self.run_past_functions(words, beside),
             Start::Program { words, alone: false } => self.perhaps(|it| it.run_past_functions(words, beside)),
-            Start::Code { code, dialect, arguments } => self.given_code(&code, dialect, arguments),
-            Start::Stdin(dialect) => self.code_from_stdin(feed, dialect, beside.span),
+            Start::Code { code, dialect, arguments } => {
+                let state = std::sync::Arc::clone(&self.state);
+                for set in &given.environment {
+                    let number = Value::guess(set.value.text.as_str(), set.value.certainty).number;
+                    self.set_surely(&set.name, Value::unknown().numbered(number));
+                }
+                self.given_code(&code, dialect, arguments);
+                self.state = state;
+            }
+            Start::Stdin(dialect) => self.code_from_stdin(&given.feed, dialect, beside.span),
             Start::ForeignStdin => {}
             Start::Script { file, dialect } if is_descriptor(&file.text) => {
-                self.code_from_stdin(&fed(&file, redirects), dialect, file.span);
+                self.code_from_stdin(&fed(&file, &given.redirects), dialect, file.span);
             }
             Start::Script { file, .. } if !file.is_literal() => {
                 self.unprovable(file.span, "which script this runs is known only at run time");

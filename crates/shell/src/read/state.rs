@@ -17,6 +17,9 @@ pub(super) struct State {
     variables: BTreeMap<String, Value>,
     /// Variables whose values bash evaluates as arithmetic whenever they are set.
     integers: BTreeSet<String>,
+    foreseen: Foreseen,
+    /// Variables that are tables for sure: what stands between brackets is a key, not arithmetic.
+    tables: BTreeSet<String>,
     /// Variables whose values the shell changes when they are set, or does not set at all.
     twisted: BTreeSet<String>,
     /// Names that are functions for sure, and names that may be.
@@ -32,6 +35,17 @@ pub(super) struct State {
     pub(super) separator_changed: bool,
     /// `$0`, `$1` and so on, where they are known.
     pub(super) arguments: Option<Arc<[policy::Word]>>,
+}
+
+/// What the text does to variables anywhere, also further down.
+#[derive(Debug, Clone, Default)]
+struct Foreseen {
+    /// Variables that are set; whether to nothing but numbers.
+    fates: BTreeMap<String, bool>,
+    /// Whether any variable may be set to anything, by text that is run.
+    anything: bool,
+    /// Whether any variable may be a table.
+    tables: bool,
 }
 
 /// How far what is remembered of variables can be relied on. The larger, the less.
@@ -53,6 +67,8 @@ pub(super) struct Value {
     pub(super) certainty: Certainty,
     /// Whether it is a number, whatever it is.
     pub(super) number: bool,
+    /// What was known of it outside the body of a function that is being read.
+    outside: Option<(Certainty, bool)>,
 }
 
 /// What a text has written to a file.
@@ -78,7 +94,17 @@ impl Value {
     pub(super) fn known(text: impl Into<String>) -> Self {
         let text = text.into();
         let number = is_number(&text);
-        Self { text, certainty: Certainty::Literal, number }
+        Self { text, certainty: Certainty::Literal, number, outside: None }
+    }
+
+    /// A text that is known so far. It is a number only if nothing else can be there.
+    pub(super) fn guess(text: impl Into<String>, certainty: Certainty) -> Self {
+        let known = Self::known(text);
+        Self { certainty, number: known.number && certainty == Certainty::Literal, ..known }
+    }
+
+    pub(super) fn numbered(self, number: bool) -> Self {
+        Self { number, ..self }
     }
 
     pub(super) fn unknown() -> Self {
@@ -90,7 +116,8 @@ impl Value {
     }
 }
 
-const UNKNOWN: Value = Value { text: String::new(), certainty: Certainty::Unknown, number: false };
+const UNKNOWN: Value =
+    Value { text: String::new(), certainty: Certainty::Unknown, number: false, outside: None };
 
 /// How many variables, functions or aliases are remembered, and how long a value may be.
 pub(super) const MAX_NAMES: usize = 256;
@@ -166,7 +193,7 @@ impl State {
         let number = value.number && (surely || self.variables.get(name).is_none_or(|old| old.number));
         let surely = surely && self.trust == Trust::Full && !self.twisted.contains(name);
         let certainty = if surely { value.certainty } else { Certainty::Unknown };
-        let value = Value { certainty, number, ..value };
+        let value = Value { certainty, number, outside: None, ..value };
         if value.text.len() > MAX_VALUE {
             self.variables.insert(name.to_owned(), UNKNOWN);
         } else if self.variables.len() < MAX_NAMES || self.variables.contains_key(name) {
@@ -188,10 +215,13 @@ impl State {
     /// What was set since then may not have been set.
     pub(super) fn weaken_since(&mut self, before: &Self) {
         for (name, value) in &mut self.variables {
-            if before.variables.get(name) != Some(value) {
+            let old = before.variables.get(name);
+            if old != Some(value) {
                 value.certainty = Certainty::Unknown;
+                value.number &= old.is_none_or(|old| old.number);
             }
         }
+        self.tables = std::mem::take(&mut self.tables).intersection(&before.tables).cloned().collect();
         for (name, surely) in &mut self.functions {
             *surely &= before.functions.get(name).copied().unwrap_or(false);
         }
@@ -202,6 +232,89 @@ impl State {
         for value in self.variables.values_mut() {
             value.certainty = Certainty::Unknown;
         }
+    }
+
+    /// Text that is not seen may set any variable to anything.
+    pub(super) fn doubt_numbers(&mut self) {
+        self.doubt();
+        self.variables.values_mut().for_each(|value| value.number = false);
+    }
+
+    /// Notes that the text sets a variable somewhere, and whether to a number.
+    pub(super) fn foresee(&mut self, name: &str, number: bool) {
+        if self.foreseen.fates.len() < MAX_NAMES || self.foreseen.fates.contains_key(name) {
+            let fate = self.foreseen.fates.entry(name.to_owned()).or_insert(true);
+            *fate &= number;
+        } else {
+            self.foreseen.anything = true;
+        }
+    }
+
+    pub(super) fn foresee_anything(&mut self) {
+        self.foreseen.anything = true;
+    }
+
+    /// Whether the text sets a variable to nothing but numbers.
+    pub(super) fn counts(&self, name: &str) -> bool {
+        !self.foreseen.anything && self.foreseen.fates.get(name).copied().unwrap_or(false)
+    }
+
+    /// What a variable holds in the next turn of a loop that sets it.
+    pub(super) fn after_a_turn(&self, name: &str) -> Value {
+        let number = self.variable(name).is_none_or(|old| old.number);
+        if number && self.counts(name) { Value::number() } else { UNKNOWN }
+    }
+
+    /// The body of a function runs later, when variables hold whatever the text sets them to anywhere.
+    pub(super) fn enter_function(&mut self) {
+        for (name, value) in &mut self.variables {
+            if self.foreseen.anything || self.foreseen.fates.get(name) == Some(&false) {
+                value.outside.get_or_insert((value.certainty, value.number));
+                (value.certainty, value.number) = (Certainty::Unknown, false);
+            }
+        }
+    }
+
+    /// Behind the body, what it has not set is what it was.
+    pub(super) fn leave_function(&mut self) {
+        for value in self.variables.values_mut() {
+            if let Some(outside) = value.outside.take() {
+                (value.certainty, value.number) = outside;
+            }
+        }
+    }
+
+    /// Notes what a declaration makes of a variable.
+    pub(super) fn declare_table(&mut self, name: &str, table: bool) {
+        if !table {
+            self.tables.remove(name);
+        } else if self.tables.len() < MAX_NAMES {
+            self.tables.insert(name.to_owned());
+        }
+        self.foreseen.tables |= table;
+    }
+
+    pub(super) fn foresee_tables(&mut self) {
+        self.foreseen.tables = true;
+    }
+
+    /// Whether any variable may be a table.
+    pub(super) fn has_tables(&self) -> bool {
+        self.foreseen.tables || self.is_lost()
+    }
+
+    /// Whether a variable is a table for sure.
+    pub(super) fn is_table(&self, name: &str) -> bool {
+        self.trust == Trust::Full && self.tables.contains(name)
+    }
+
+    pub(super) fn tables(&self) -> BTreeSet<String> {
+        self.tables.clone()
+    }
+
+    /// Behind something that may not have run, only what was a table before and still is one is one for sure.
+    pub(super) fn keep_tables(&mut self, before: &BTreeSet<String>) {
+        self.tables.retain(|name| before.contains(name));
     }
 
     /// From now on values of a variable are evaluated when they are set.
@@ -229,6 +342,7 @@ impl State {
         self.aliases.clear();
         self.functions.clear();
         self.integers.clear();
+        self.tables.clear();
         self.arguments = arguments;
     }
 
@@ -279,7 +393,7 @@ impl State {
 
     /// Whether a name is a function, or may be.
     pub(super) fn may_be_function(&self, name: &str) -> bool {
-        self.functions.contains_key(name)
+        self.functions.contains_key(name) || self.functions.len() >= MAX_NAMES
     }
 
     /// From now on variables may change at any time.

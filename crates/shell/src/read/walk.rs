@@ -5,8 +5,10 @@ use std::sync::Arc;
 use policy::{Code, Span};
 
 use super::Reader;
+use super::arith::is_simple;
 use super::feed::{Feed, output};
 use super::state::{Value, is_number};
+use crate::Dialect;
 use crate::tree::{
     Arm, Assign, Command, Item, Join, Kind, List, Part, Pipeline, TestPart, Value as Assigned, Word,
     names_of, runs_text,
@@ -100,7 +102,7 @@ impl Reader<'_> {
             Kind::Count { head, body } => self.count(head, body, command.at.0),
             Kind::Repeat { times, body } => {
                 let times = self.one_word(times);
-                self.arith_text(&times.text, times.span);
+                self.arith_word(&times);
                 self.repeated(&[body]);
             }
             Kind::Case { subject, arms } => self.case(subject, arms),
@@ -128,12 +130,11 @@ impl Reader<'_> {
     /// What runs more than once: a variable that it sets is not what it was before.
     fn repeated(&mut self, lists: &[&List]) {
         if lists.iter().any(|list| runs_text(list)) {
-            self.state_mut().doubt();
+            self.state_mut().doubt_numbers();
         }
         for name in lists.iter().flat_map(|list| names_of(list)) {
-            let old = self.state.variable(name).cloned();
-            let number = old.is_some_and(|old| old.number);
-            self.set_surely(name, if number { Value::number() } else { Value::unknown() });
+            let value = self.state.after_a_turn(name);
+            self.set_surely(name, value);
         }
         self.perhaps(|it| lists.iter().for_each(|list| it.list(list)));
     }
@@ -145,7 +146,13 @@ impl Reader<'_> {
         }
         let number = words.is_some()
             && !select
-            && values.iter().all(|word| word.is_literal() && is_number(&word.text));
+            && values.iter().all(|word| {
+                if word.is_literal() {
+                    is_number(&word.text)
+                } else {
+                    !self.is_open(word) && is_simple(&word.text)
+                }
+            });
         let value = match &*values {
             [only] if only.is_literal() && names.len() == 1 && !select => Value::known(only.text.as_str()),
             _ if number => Value::number(),
@@ -161,10 +168,11 @@ impl Reader<'_> {
         }
         let others: Vec<_> = names_of(body).map(str::to_owned).filter(|name| !names.contains(name)).collect();
         for name in others {
-            self.set_surely(&name, Value::unknown());
+            let value = self.state.after_a_turn(&name);
+            self.set_surely(&name, value);
         }
         if runs_text(body) {
-            self.state_mut().doubt();
+            self.state_mut().doubt_numbers();
         }
         self.perhaps(|it| it.list(body));
     }
@@ -198,11 +206,11 @@ impl Reader<'_> {
             let operands: Vec<_> = around.into_iter().flatten().filter_map(|at| words.get(at)).collect();
             if numeric {
                 for operand in &operands {
-                    self.arith_text(&operand.text, span);
+                    self.arith_word(operand);
                 }
             } else if word.text == "-v" {
                 for operand in &operands {
-                    self.named_operand(operand, span);
+                    self.named_variable(operand, span);
                 }
             }
         }
@@ -211,15 +219,28 @@ impl Reader<'_> {
     /// A word that a builtin takes for the name of a variable, with an index.
     pub(super) fn named_operand(&mut self, operand: &policy::Word, span: Span) {
         let index = operand.text.split_once('[').map(|(_, index)| index);
+        let name = operand.text.bytes().take_while(|byte| *byte != b'[');
+        let mut name = name.map(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         match index {
+            Some(_) if self.dialect != Dialect::Sh && self.is_open(operand) && name.all(|part| part) => {
+                self.unprovable(span, "the index of the variable is evaluated, and commands in it would run");
+            }
             Some(index) if index.contains('$') || index.contains('`') => {
                 self.unprovable(span, "the index of the variable is evaluated, and commands in it run");
             }
-            Some(index) if self.dialect != crate::Dialect::Sh => {
+            Some(index) if self.dialect != Dialect::Sh => {
                 self.arith_text(index.trim_end_matches(']'), span);
             }
             _ => {}
         }
+    }
+
+    /// A word that can be nothing else than the name of a variable. Known only at run time, it may have an index.
+    pub(super) fn named_variable(&mut self, operand: &policy::Word, span: Span) {
+        if self.dialect != Dialect::Sh && operand.text.is_empty() && self.is_open(operand) {
+            return self.unprovable(span, "which variable this names is known only at run time");
+        }
+        self.named_operand(operand, span);
     }
 
     fn function(&mut self, names: &[Word], body: &Command, span: Span) {
@@ -237,7 +258,9 @@ impl Reader<'_> {
         }
         let arguments = self.state_mut().arguments.take();
         let cwd = self.state.cwd.clone();
+        self.state_mut().enter_function();
         self.perhaps(|it| it.command(body));
+        self.state_mut().leave_function();
         self.state_mut().arguments = arguments;
         if self.state.cwd != cwd {
             // Whether the function is called is not known here.
@@ -249,7 +272,7 @@ impl Reader<'_> {
     /// Sets what an assignment sets.
     pub(super) fn assign(&mut self, assign: &Assign) -> policy::Word {
         if let Some(subscript) = &assign.subscript {
-            self.subscript(subscript, assign.at.0);
+            self.index(&assign.name, subscript, assign.at.0);
         }
         match &assign.value {
             Assigned::Word(word) => self.one_word(word),
@@ -260,7 +283,7 @@ impl Reader<'_> {
                 }
                 for element in &elements {
                     self.integer_value(&assign.name, element);
-                    if element.text.starts_with('[') {
+                    if element.text.starts_with('[') && !self.state.is_table(&assign.name) {
                         self.named_operand(element, element.span);
                     }
                 }

@@ -11,6 +11,7 @@ use crate::driver::Outcome;
 use crate::generator::{self, Line};
 use crate::judged::{Mode, lists, verdict};
 use crate::known::KNOWN;
+use crate::known_runtime::RUNTIME;
 use crate::known_values::{ARITHMETIC, QUOTING};
 use crate::shells::Shell;
 
@@ -73,7 +74,7 @@ pub(crate) fn contest(arena: &mut Arena, shell: Shell, bounds: Bounds) -> Tally 
         failed: 0,
         failures: vec![],
     };
-    for text in KNOWN.iter().chain(ARITHMETIC).chain(QUOTING) {
+    for text in KNOWN.iter().chain(ARITHMETIC).chain(QUOTING).chain(RUNTIME) {
         tally.add(arena, &"known", &Line { text: (*text).to_owned(), tame: false });
     }
     for index in 0..bounds.lines {

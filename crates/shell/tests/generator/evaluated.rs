@@ -24,6 +24,18 @@ const VALUES: &[&str] = &[
     "'a[a[$(pwn)]]'",
     "'a[${y}]'",
     "'y'",
+    "$(aux 'a[$(pwn)]')",
+    "\"$(aux 'a[$(pwn)]')\"",
+    "`aux 'a[$(pwn)]'`",
+    "$(aux '$(pwn)')",
+    "$(echo 1)",
+    "$(wc -c </dev/null)",
+    "$(nproc)",
+    "$#",
+    "${#y}",
+    "$(aux 'a[$(pwn)]' | wc -l)",
+    "1$n",
+    "x$n",
 ];
 
 /// Variables, some of which are numbers from the start.
@@ -50,12 +62,35 @@ impl Grammar {
                 "declare -A a; y='$(pwn)'; ",
             ],
         );
+        let (before, behind) = *self.chance.of(&[
+            &("", ""),
+            &("", ""),
+            &("", ""),
+            &("", ""),
+            &("", "; echo $((x)) $((n))"),
+            &("x=1; f() { echo $((x)) $((n)); }; ", "; f"),
+            &("x=1; for j in 1 2; do echo $((x)); ", "; done"),
+            &("x=1; false && ", "; echo $((x))"),
+            &("", "; false && x=1; echo $((x))"),
+            &("", "; if false; then x=1; fi; echo $((x))"),
+            &("x=1; if true; then ", "; fi; echo $((x))"),
+            &("x=1; g() { echo $((x)); }; f() { ", "; g; }; f"),
+            &("x=1; f() { ", "; }; f; echo $((x))"),
+            &("x=1; nproc() { aux 'a[$(pwn)]'; }; ", "; echo $((x))"),
+            &("f() { echo $(($(nproc))); }; nproc() { ", "; echo $x; }; f"),
+            &("n=$(", "); echo $((n))"),
+            &("x=1; g() { eval \"$1\"; }; ", "; g 'echo $((x))'"),
+            &("x=1; y=$x; ", "; y=$x; echo $((y))"),
+            &("x=1; ", "; y=x; echo $((y))"),
+        ]);
+        self.put(before);
         self.part_of(
             &[Self::computed, Self::set_plainly],
             &[Self::set_by_builtin, Self::compared],
             Self::computed,
         );
         self.put_one(&["", "", "; echo $x", "; echo ${x}", "; ((x))", "; vis"]);
+        self.put(behind);
     }
 
     fn value(&mut self) {
