@@ -223,36 +223,63 @@ fn until(condition: impl Fn() -> bool) {
 }
 
 #[test]
-fn those_who_want_the_same_wait_for_one_answer() {
+fn those_who_want_the_same_share_answers_that_stay_and_every_no() {
+    const CROWD: usize = 8;
+    let tree = Tree::plant();
+    let config = Config { write: asking(Effect::Ask), ..Config::default_in(&tree.ws) };
+    // An answer, what becomes of all of them, and how many questions they are.
+    let rows = [
+        (Answer::AllowForSession, "allowed", 1),
+        (Answer::DenyForSession, "write-denied", 1),
+        (Answer::DenyOnce, "write-denied", 1),
+        (Answer::AllowOnce, "allowed", CROWD),
+    ];
+    for (answer, expected, questions) in rows {
+        let (slow, send) = slow();
+        let guards = guards(&config, Arc::clone(&slow) as Arc<dyn Approver>);
+        let begin = Arc::new(Barrier::new(CROWD + 1));
+        let ask = || {
+            let (write, begin) = (guards.tool(&tool("write")), Arc::clone(&begin));
+            thread::spawn(move || {
+                begin.wait();
+                word(write.authorize(Access::Write(Path::new("n")), &Abort::new()))
+            })
+        };
+        let same: Vec<_> = (0..CROWD).map(|_| ask()).collect();
+        begin.wait();
+        until(|| slow.asked.load(Ordering::SeqCst) == 1);
+        // All of them have to have come before the answer does; more would ask again.
+        thread::sleep(std::time::Duration::from_millis(200));
+        assert_eq!(slow.asked.load(Ordering::SeqCst), 1, "one question at a time");
+        for _ in 0..questions {
+            send.send(answer).unwrap();
+        }
+        let came: Vec<_> = same.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert_eq!(came, [expected; CROWD], "{answer:?}");
+        assert_eq!(slow.asked.load(Ordering::SeqCst), questions, "{answer:?}");
+    }
+}
+
+/// One yes, one access: the other of two that wait is asked about on its own.
+#[test]
+fn allow_once_answers_one_of_two_that_wait() {
     let tree = Tree::plant();
     let config = Config { write: asking(Effect::Ask), ..Config::default_in(&tree.ws) };
     let (slow, send) = slow();
     let guards = guards(&config, Arc::clone(&slow) as Arc<dyn Approver>);
-    let begin = Arc::new(Barrier::new(9));
-    let ask = |path: &'static str| {
-        let (write, begin) = (guards.tool(&tool("write")), Arc::clone(&begin));
-        thread::spawn(move || {
-            begin.wait();
-            word(write.authorize(Access::Write(Path::new(path)), &Abort::new()))
-        })
-    };
-    let same: Vec<_> = (0..8).map(|_| ask("n")).collect();
-    begin.wait();
-    until(|| slow.asked.load(Ordering::SeqCst) == 1);
-    // All of them have to have come before the answer does; more would ask again.
-    thread::sleep(std::time::Duration::from_millis(200));
-    send.send(Answer::AllowOnce).unwrap();
-    let came: Vec<_> = same.into_iter().map(|thread| thread.join().unwrap()).collect();
-    assert_eq!(came, ["allowed"; 8]);
-    assert_eq!(slow.asked.load(Ordering::SeqCst), 1, "one question");
-    // Once is once.
-    let again = {
+    let threads = [(); 2].map(|()| {
         let write = guards.tool(&tool("write"));
         thread::spawn(move || word(write.authorize(Access::Write(Path::new("n")), &Abort::new())))
-    };
-    until(|| slow.asked.load(Ordering::SeqCst) == 2);
-    send.send(Answer::DenyOnce).unwrap();
-    assert_eq!(again.join().unwrap(), "write-denied");
+    });
+    until(|| slow.asked.load(Ordering::SeqCst) == 1);
+    thread::sleep(std::time::Duration::from_millis(100));
+    for answer in [Answer::AllowOnce, Answer::DenyOnce] {
+        send.send(answer).unwrap();
+    }
+    let mut came = threads.map(|thread| thread.join().unwrap());
+    came.sort_unstable();
+    assert_eq!(came, ["allowed", "write-denied"]);
+    assert_eq!(slow.asked.load(Ordering::SeqCst), 2);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What an agent calls. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program.
 
+mod canonical;
 mod content;
 #[cfg(test)]
 mod desk;
@@ -15,6 +16,7 @@ pub mod patch;
 mod process;
 mod read;
 mod rows;
+mod schema;
 mod tool;
 mod toolbox;
 mod walk;
@@ -22,6 +24,7 @@ pub mod web;
 mod web_fetch;
 mod write;
 
+pub use canonical::Variables;
 pub use edit::{Edit, EditParameters, Replacement};
 pub use error::{ErrorKind, ToolError};
 pub use exec::{Exec, ExecParameters};
@@ -32,7 +35,8 @@ pub use ls::{Ls, LsParameters};
 pub use patch::{ApplyPatch, PatchParameters};
 pub use process::{Action, Process, ProcessParameters, StreamName};
 pub use read::{Read, ReadParameters};
-pub use tool::{Call, Output, Tool, Typed};
+pub use schema::SchemaForm;
+pub use tool::{Admitted, Call, Output, Prepared, Tool, Typed};
 pub use toolbox::Toolbox;
 pub use web_fetch::{WebFetch, WebFetchParameters};
 pub use write::{Write, WriteParameters};
