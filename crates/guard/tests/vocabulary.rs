@@ -415,6 +415,36 @@ fn commands_connections_and_calls_have_words_of_their_own() {
     }
 }
 
+/// A refusal says which file it is about, whatever it was called, and which line of which policy refused.
+#[test]
+fn a_refusal_has_the_path_and_the_rule() {
+    let tree = Tree::plant();
+    let guards = guards(&Config::default_in(&tree.ws), Arc::new(Refuse));
+    let guard = guards.tool(&tool("write"));
+    let rule = policy::RuleRef {
+        file: Arc::from(Path::new("/etc/policy.toml")),
+        line: std::num::NonZeroU32::new(12).unwrap(),
+    };
+    let reason = Reason::new(Code::Rule, "not these").by(Some(rule.clone()));
+    let deny = Link::new("not these", move |_: &Request<'_>| Some((Effect::Deny, reason.clone())));
+    guard.add_policy(Arc::new(deny), Position::Last).unwrap();
+    for (path, real) in
+        [("a.txt", "a.txt"), ("./dir/../a.txt", "a.txt"), ("link-in", "a.txt"), ("new", "new")]
+    {
+        let Err(Refusal::Denied(denied)) = guard.authorize(Access::Write(Path::new(path)), &Abort::new())
+        else {
+            panic!("{path}");
+        };
+        assert_eq!(denied.path.as_deref(), Some(tree.ws.join(real).as_path()), "{path}");
+        assert_eq!(denied.rule().map(ToString::to_string).as_deref(), Some("/etc/policy.toml:12"), "{path}");
+    }
+    let arguments = policy::Arguments::default();
+    let Err(Refusal::Denied(denied)) = guard.authorize(Access::Call(&arguments), &Abort::new()) else {
+        panic!()
+    };
+    assert_eq!((denied.path.as_deref(), denied.rule()), (None, Some(&rule)));
+}
+
 #[test]
 fn the_three_ready_configs() {
     let tree = Tree::plant();

@@ -71,7 +71,14 @@ impl Toolbox {
         let guard = session.guard(&name).during(prepared.arguments.clone());
         let call = Call { session, guard: &guard, abort };
         let parameters = prepared.parameters.to_string();
-        let admitted = prepared.admit(&call)?;
+        let admitted = match prepared.admit(&call) {
+            Ok(admitted) => admitted,
+            // The decision is recorded, and that is all there is to say.
+            Err(error) if error.violation.is_some() || error.kind == ErrorKind::Unrecorded => {
+                return Err(error);
+            }
+            Err(error) => return Recorded { session, id: None, tool }.refused(&parameters, error),
+        };
         let id = admitted.id().to_owned();
         let recorded = Recorded { session, id: Some(&id), tool };
         recorded.started(&parameters)?;
@@ -132,7 +139,7 @@ struct Recorded<'a> {
 }
 
 impl Recorded<'_> {
-    /// A call that cannot be read is recorded as it was sent. Nothing was asked for, so there is no request.
+    /// A call that comes to no decision, such as one that cannot be read, is recorded without a request.
     fn refused(&self, sent: &str, error: ToolError) -> Result<Output, ToolError> {
         self.started(sent)?;
         self.finished(Err(&error), Duration::ZERO)?;

@@ -34,6 +34,33 @@ fn one_execution_is_one_request_and_one_question() {
     assert!(events[3].contains(r#""command":"true""#), "{}", events[3]);
 }
 
+/// A call that fails before it is judged has records as well, and one that is denied has its decision.
+#[test]
+fn a_call_that_is_not_admitted_is_recorded() {
+    let started = |event: &String| event.starts_with("tool.started");
+    let rows = [
+        (json!({ "command": " " }), ErrorKind::InvalidArguments, true),
+        (json!({ "command": "true", "env": { "HOME": "/x" } }), ErrorKind::InvalidArguments, true),
+        (json!({ "command": "true", "cwd": "file" }), ErrorKind::WrongType, true),
+        (json!({ "command": "true", "cwd": "absent" }), ErrorKind::NotFound, true),
+        (json!({ "command": "true" }), ErrorKind::PermissionDenied, false),
+    ];
+    for (arguments, kind, recorded) in rows {
+        let stage = Stage::new(|_| Person::saying(Answer::DenyOnce), |_| Effect::Deny);
+        stage.put("file", "");
+        let form = arguments.to_string();
+        assert_eq!(stage.call("exec", arguments).unwrap_err().kind, kind, "{form}");
+        let events = stage.events();
+        assert_eq!(events.iter().any(started), recorded, "{form}: {events:?}");
+        assert_eq!(
+            events.last().is_some_and(|event| event == "tool.finished"),
+            recorded,
+            "{form}: {events:?}"
+        );
+        assert!(recorded || events == ["request.decided exec deny"], "{form}: {events:?}");
+    }
+}
+
 /// Pairs of calls: a yes for the session to the first says nothing about the second.
 #[test]
 fn an_answer_for_the_session_covers_only_what_was_asked() {
