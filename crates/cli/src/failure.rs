@@ -97,6 +97,7 @@ impl Failure {
             "event": "error",
             "code": self.code.map(|code| code.to_string()),
             "message": self.message,
+            "details": (!self.drawing.is_empty()).then_some(self.drawing.trim_end()),
             "causes": self.causes,
             "hints": self.hints,
             "exit": self.exit.code(),

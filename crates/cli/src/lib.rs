@@ -284,7 +284,10 @@ fn usage(error: &clap::Error, format: Format, out: &mut dyn Write, err: &mut dyn
     let wanted = !error.use_stderr();
     let rendered = error.render().to_string();
     if format == Format::Json && !wanted {
-        let message = rendered.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        // Up to the first empty line: what follows is help.
+        let said: Vec<_> = rendered.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+        let message = said.join(" ");
+        let message = message.trim_start_matches("error: ");
         // When not even this can be told, the exit code is all that is left.
         let _told = Failure::usage(message).tell(&mut Terminal { out, err, format, color: false });
         return Exit::Usage;

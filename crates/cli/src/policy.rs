@@ -136,9 +136,13 @@ fn show(settings: &Settings, origin: bool, terminal: &mut Terminal<'_>) -> Resul
         }
         writeln!(terminal.out, "{} = {}{}", row.name, Shown::text(&row.toml), note(row, origin))?;
     }
-    for (index, (allow, ask)) in exceptions(settings).into_iter().enumerate() {
+    for (index, (allow, ask)) in settings.rules.exceptions().into_iter().enumerate() {
         let line = if index == 0 { "\n" } else { "" };
-        writeln!(terminal.out, "{line}# the allow at {allow} is an exception to the ask at {ask}")?;
+        let place = |rule: &policy::Rule| {
+            rule.reason.rule.as_ref().map(|place| format!(" ({place})")).unwrap_or_default()
+        };
+        let words = |rule: &policy::Rule| format!("{}{}", config::subject_words(rule), place(rule));
+        writeln!(terminal.out, "{line}# {} is an exception to {}", words(allow), words(ask))?;
     }
     Ok(Exit::Ok)
 }

@@ -71,7 +71,9 @@ fn words_answer_a_question_and_are_kept() {
     // What is denied stays denied, and nothing said is nothing.
     policy(&stage, &RULE.replace("ask", "deny"));
     assert_eq!(run(&stage, &["--approve", "please"], &["touch", "made"]).code, Some(126));
-    assert_eq!(run(&stage, &["--approve", ""], &["touch", "made"]).code, Some(64));
+    for nothing in ["", " "] {
+        assert_eq!(run(&stage, &["--approve", nothing], &["touch", "made"]).code, Some(64));
+    }
     assert!(!stage.path("ws/made").exists());
 }
 
@@ -93,6 +95,19 @@ fn a_person_at_the_terminal_answers() {
         let _gone = fs::remove_file(stage.path("ws/made"));
     }
     assert!(ledger(&stage).contains("a person at the terminal was asked and said yes"));
+}
+
+/// A program that makes a terminal for its command is no person at it.
+#[test]
+fn a_terminal_alone_is_no_person() {
+    let Some(stage) = Stage::new() else { return };
+    policy(&stage, DEFAULT);
+    for words in [&[PROGRAM, "run", "--", "touch", "made"][..], &["bash", "-c", "exec $RF run -- touch made"]] {
+        let Some(mut person) = Person::sits_down() else { return };
+        person.starts(&stage, words);
+        person.sees("nobody can be asked here");
+        assert!(!stage.path("ws/made").exists());
+    }
 }
 
 /// A script has the terminal of whoever started it, and yet nobody typed its commands.

@@ -35,7 +35,7 @@ pub use diff::{Change, diff};
 pub use example::{Example, Outcome};
 pub use file::{MAX_FILE, project_file, read, read_named};
 pub use jailing::{JailSettings, Jailing, Wish};
-pub use lint::{Remark, lint, programs_in_reach};
+pub use lint::{Remark, lint, programs_in_reach, subject_words};
 pub use place::Places;
 pub use problem::{Place, Problem, Problems};
 pub use sample::Sample;

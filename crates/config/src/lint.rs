@@ -65,7 +65,8 @@ fn remark(code: Code, rule: &Rule, message: String) -> Remark {
 }
 
 /// What the rule is about, in the words it was written in.
-fn subject_words(rule: &Rule) -> String {
+#[must_use]
+pub fn subject_words(rule: &Rule) -> String {
     let text = match &rule.subject {
         Subject::Path(pattern, _) => pattern.text(),
         Subject::Command(pattern) => pattern.as_str().to_owned(),
@@ -188,7 +189,9 @@ fn effectless(settings: &Settings, rule: &Rule) -> Option<Remark> {
         let message = format!("{} changes nothing: the default allows it already", subject_words(rule));
         return Some(remark(Code::NoEffect, rule, message));
     }
-    if traces.is_empty() || traces.iter().any(decides) {
+    // One text that an expression matches says little about the others.
+    let is_known = rule.effect == Effect::Allow || !subject_words(rule).contains("`re:");
+    if traces.is_empty() || traces.iter().any(decides) || !is_known {
         return None;
     }
     let by = deciders(&traces);

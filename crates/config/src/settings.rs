@@ -195,7 +195,10 @@ impl Settings {
     /// Whether a rule or the default stops commands, or asks about them.
     #[must_use]
     pub fn restricts_commands(&self) -> bool {
-        let about = |rule: &Rule| matches!(rule.subject, Subject::Command(_) | Subject::Any);
+        let about = |rule: &Rule| {
+            let tool = rule.tool.as_ref().is_none_or(|tool| tool.matches("exec"));
+            tool && matches!(rule.subject, Subject::Command(_) | Subject::Any)
+        };
         let rules = self.rules.rules().iter().any(|rule| rule.effect > Effect::Allow && about(rule));
         rules || self.get("commands.default").and_then(Node::word) != Some("allow")
     }

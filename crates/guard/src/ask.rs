@@ -1,4 +1,7 @@
-//! Questions to people: asked once however many wait, called off when nobody waits any more.
+//! Questions to people: one at a time about the same thing, called off when nobody waits any more.
+//!
+//! Those who want the same wait for one answer. An answer that stays for the session is the answer for all of them, and so is every no: nobody
+//! has to say no to the same thing twice in a row. A yes for this time lets exactly one of them go on; the others are asked about again.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,6 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use policy::{Kind, Reason, RequestKey};
+
+use crate::detail::Detail;
 
 /// Whoever answers an ask.
 ///
@@ -30,6 +35,9 @@ pub struct Question {
     pub kind: Kind,
     /// The thing asked for, ready to be shown.
     pub object: String,
+    /// Everything that the tool was called with, by name and ready to be shown: the content of a file, a patch, and for a command
+    /// its line, `input`, `env` and `cwd`. A name may come several times.
+    pub arguments: Vec<Detail>,
     /// Why a person has to decide.
     pub reason: Reason,
 }
@@ -170,19 +178,36 @@ struct Room {
 struct State {
     answer: Option<Result<Answer, Unanswered>>,
     waiting: usize,
+    /// Whether a yes for this time has let somebody go on.
+    used: bool,
 }
 
 impl Pending {
-    /// Asks, or waits with those who have asked the same already.
+    /// Asks, or waits with those who have asked the same already. Asks again if the answer was a yes for this time, and for another one.
     pub(crate) fn ask(
         &self,
         key: &RequestKey,
         approver: &Arc<dyn Approver>,
-        question: Question,
+        question: &Question,
         abort: &Abort,
     ) -> Result<Answer, Unanswered> {
+        loop {
+            if let Some(answer) = self.ask_once(key, approver, question, abort) {
+                return answer;
+            }
+        }
+    }
+
+    /// The answer; `None` if it was for another one who waited.
+    fn ask_once(
+        &self,
+        key: &RequestKey,
+        approver: &Arc<dyn Approver>,
+        question: &Question,
+        abort: &Abort,
+    ) -> Option<Result<Answer, Unanswered>> {
         if abort.is_aborted() {
-            return Err(Unanswered::Aborted);
+            return Some(Err(Unanswered::Aborted));
         }
         let (room, first) = self.enter(key);
         let waiting: Weak<Room> = Arc::downgrade(&room);
@@ -190,9 +215,9 @@ impl Pending {
         // Whoever answers must not wait for an answer that may be its own.
         if !first && ANSWERING.get() {
             self.leave(key, &room);
-            return Err(Unanswered::Aborted);
+            return Some(Err(Unanswered::Aborted));
         }
-        if first && put(approver, question, &room).is_err() {
+        if first && put(approver, question.clone(), &room).is_err() {
             room.answer(Err(Unanswered::Aborted));
         }
         let answer = room.wait(abort);
@@ -211,7 +236,7 @@ impl Pending {
                 return (Arc::clone(room), false);
             }
         }
-        let state = Mutex::new(State { answer: None, waiting: 1 });
+        let state = Mutex::new(State { waiting: 1, ..State::default() });
         let room = Arc::new(Room { state, changed: Condvar::new(), empty: Abort::new() });
         rooms.insert(key.clone(), Arc::clone(&room));
         (room, true)
@@ -244,15 +269,18 @@ impl Room {
         self.changed.notify_all();
     }
 
-    fn wait(&self, abort: &Abort) -> Result<Answer, Unanswered> {
+    /// Waits for the answer; `None` if it was for one alone, and another one had it.
+    fn wait(&self, abort: &Abort) -> Option<Result<Answer, Unanswered>> {
         let mut state = self.lock();
         loop {
             // Called off comes first: whoever called it off must not find it done.
             if abort.is_aborted() {
-                return Err(Unanswered::Aborted);
+                return Some(Err(Unanswered::Aborted));
             }
             if let Some(answer) = state.answer {
-                return answer;
+                let alone = answer == Ok(Answer::AllowOnce);
+                let had = alone && std::mem::replace(&mut state.used, true);
+                return (!had).then_some(answer);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

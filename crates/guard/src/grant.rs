@@ -1,6 +1,7 @@
 //! What a guard grants. Each holds the object that was judged, by its handle.
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use policy::Location;
@@ -38,6 +39,13 @@ pub struct Opened {
     pub(crate) location: Location,
     pub(crate) here: Here,
     pub(crate) workspace: Arc<Workspace>,
+}
+
+/// Which object of the file system something is, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ObjectId {
+    device: u64,
+    inode: u64,
 }
 
 /// A state of a file. Two that are equal are about the same file, unchanged.
@@ -97,13 +105,40 @@ impl Opened {
         self.workspace.open_to_read(&self.location, &self.here).map(File::from)
     }
 
+    /// Which object it is.
+    #[must_use]
+    pub fn object(&self) -> ObjectId {
+        ObjectId::of(&self.here.stat)
+    }
+
     /// The state it is in now.
     pub fn version(&self) -> Result<Version, Trouble> {
         Ok(Version::of(&rustix::fs::fstat(&self.here.handle)?))
     }
 }
 
+impl ObjectId {
+    /// The object that a path leads to now.
+    pub fn at(path: &Path) -> Result<Self, Trouble> {
+        Ok(Self::of(&rustix::fs::stat(path)?))
+    }
+
+    #[allow(
+        clippy::unnecessary_cast,
+        clippy::cast_sign_loss,
+        reason = "the types of these fields differ between systems"
+    )]
+    pub(crate) fn of(stat: &rustix::fs::Stat) -> Self {
+        Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
+    }
+}
+
 impl Version {
+    /// The state of what a path leads to now.
+    pub fn at(path: &Path) -> Result<Self, Trouble> {
+        Ok(Self::of(&rustix::fs::stat(path)?))
+    }
+
     #[allow(
         clippy::unnecessary_cast,
         clippy::cast_lossless,

@@ -13,8 +13,9 @@ use policy::{
 use crate::ask::{Abort, Question, Unanswered};
 use crate::beside::looked;
 use crate::change::{Removable, Writable};
+use crate::detail::details;
 use crate::directory::{Directory, EntryKind, Looked};
-use crate::grant::{Opened, Permit};
+use crate::grant::{ObjectId, Opened, Permit};
 use crate::record::Records;
 use crate::refusal::{Denied, Failed, Refusal, Violation};
 use crate::resolve::{Found, Last, Written};
@@ -28,6 +29,8 @@ use crate::trouble::Trouble;
 pub struct Guard {
     pub(crate) session: Arc<Session>,
     pub(crate) own: Arc<Own>,
+    /// What the tool was called with, for those who are asked about what it does.
+    pub(crate) call: Option<Arc<Arguments>>,
 }
 
 /// Something that is asked of a guard.
@@ -145,6 +148,12 @@ impl Guard {
         self.approve(Want::Call(arguments), self.own.tool.as_str(), abort)
     }
 
+    /// The guard during one call: whoever is asked about something that the call does sees the arguments of the call.
+    #[must_use]
+    pub fn during(&self, arguments: Arguments) -> Self {
+        Self { call: Some(Arc::new(arguments)), ..self.clone() }
+    }
+
     /// Whether an access would be granted without asking. It never asks and never records: an ask is a no.
     #[must_use]
     pub fn can_access(&self, access: Access<'_>) -> bool {
@@ -225,6 +234,11 @@ impl Guard {
         &self.session.workspace.path
     }
 
+    /// Which object the workspace is, by the handle that was opened when the session began.
+    pub fn workspace_object(&self) -> Result<ObjectId, Trouble> {
+        Ok(ObjectId::of(&rustix::fs::fstat(&self.session.workspace.handle)?))
+    }
+
     pub(crate) fn chain(&self) -> Arc<Chain> {
         Arc::clone(&self.own.lock())
     }
@@ -282,7 +296,7 @@ impl Guard {
         let kind = want.kind();
         self.session.count(match decision {
             Decision::Allow(_) => Ok(Permit::new(id)),
-            Decision::Deny(reason) => Err(denied(Violation::of(reason.code, kind), object, reason)),
+            Decision::Deny(reason) => Err(denied(Violation::of(reason.code, kind), want, object, reason)),
             Decision::Ask(reason) => self.ask(&request, id, object, reason, abort),
         })
     }
@@ -303,12 +317,13 @@ impl Guard {
             tool: self.own.tool.to_string(),
             kind,
             object: Shown::text(object).to_string(),
+            arguments: request.want.arguments().or(self.call.as_deref()).map(details).unwrap_or_default(),
             reason: reason.clone(),
         };
         let by = self.by(&id);
         self.records().asked(&by, &question)?;
         let began = Instant::now();
-        let answer = self.session.pending.ask(&key, &self.session.approver, question, abort);
+        let answer = self.session.pending.ask(&key, &self.session.approver, &question, abort);
         self.records().answered(&by, object, answer, began.elapsed())?;
         if let Ok(answer) = answer
             && answer.stays()
@@ -327,7 +342,7 @@ impl Guard {
             }
         };
         let why = Reason { code, text: format!("{text}: {}", reason.text).into(), ..reason };
-        Err(denied(Violation::of(code, kind), object, why))
+        Err(denied(Violation::of(code, kind), request.want, object, why))
     }
 
     fn records(&self) -> Records<'_> {
@@ -363,8 +378,9 @@ fn magic() -> Reason {
         .remedy("write the path of the file that you mean")
 }
 
-fn denied(violation: Violation, object: &str, reason: Reason) -> Refusal {
-    Refusal::Denied(Denied { violation, object: Shown::text(object).to_string(), reason })
+fn denied(violation: Violation, want: Want<'_>, object: &str, reason: Reason) -> Refusal {
+    let path = want.location().map(|location| location.path().to_owned());
+    Refusal::Denied(Denied { violation, object: Shown::text(object).to_string(), path, reason })
 }
 
 fn failed(trouble: Trouble, path: &Path) -> Refusal {

@@ -1,9 +1,10 @@
 //! Why an access does not happen.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use audit::AuditError;
-use policy::{Code, Kind, Reason};
+use policy::{Code, Kind, Reason, RuleRef};
 
 use crate::trouble::Trouble;
 
@@ -26,8 +27,18 @@ pub struct Denied {
     pub violation: Violation,
     /// What was asked for, ready to be shown.
     pub object: String,
+    /// The absolute path of a file, as it is on disk.
+    pub path: Option<PathBuf>,
     /// Why: code, sentence, rule, what would allow it.
     pub reason: Reason,
+}
+
+impl Denied {
+    /// The file and line of the rule that refused or asked, if a rule did.
+    #[must_use]
+    pub fn rule(&self) -> Option<&RuleRef> {
+        self.reason.rule.as_ref()
+    }
 }
 
 /// An access that would be allowed and cannot be done.

@@ -108,7 +108,7 @@ impl Guards {
             let make = || Arc::new(Own { tool: tool.clone(), chain: Mutex::new(Arc::clone(&self.0.base)) });
             Arc::clone(tools.entry(tool.clone()).or_insert_with(make))
         };
-        Guard { session: Arc::clone(&self.0), own }
+        Guard { session: Arc::clone(&self.0), own, call: None }
     }
 
     /// Tells somebody of every change of a tool's policies, with what is then in force.

@@ -223,36 +223,63 @@ fn until(condition: impl Fn() -> bool) {
 }
 
 #[test]
-fn those_who_want_the_same_wait_for_one_answer() {
+fn those_who_want_the_same_share_answers_that_stay_and_every_no() {
+    const CROWD: usize = 8;
+    let tree = Tree::plant();
+    let config = Config { write: asking(Effect::Ask), ..Config::default_in(&tree.ws) };
+    // An answer, what becomes of all of them, and how many questions they are.
+    let rows = [
+        (Answer::AllowForSession, "allowed", 1),
+        (Answer::DenyForSession, "write-denied", 1),
+        (Answer::DenyOnce, "write-denied", 1),
+        (Answer::AllowOnce, "allowed", CROWD),
+    ];
+    for (answer, expected, questions) in rows {
+        let (slow, send) = slow();
+        let guards = guards(&config, Arc::clone(&slow) as Arc<dyn Approver>);
+        let begin = Arc::new(Barrier::new(CROWD + 1));
+        let ask = || {
+            let (write, begin) = (guards.tool(&tool("write")), Arc::clone(&begin));
+            thread::spawn(move || {
+                begin.wait();
+                word(write.authorize(Access::Write(Path::new("n")), &Abort::new()))
+            })
+        };
+        let same: Vec<_> = (0..CROWD).map(|_| ask()).collect();
+        begin.wait();
+        until(|| slow.asked.load(Ordering::SeqCst) == 1);
+        // All of them have to have come before the answer does; more would ask again.
+        thread::sleep(std::time::Duration::from_millis(200));
+        assert_eq!(slow.asked.load(Ordering::SeqCst), 1, "one question at a time");
+        for _ in 0..questions {
+            send.send(answer).unwrap();
+        }
+        let came: Vec<_> = same.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert_eq!(came, [expected; CROWD], "{answer:?}");
+        assert_eq!(slow.asked.load(Ordering::SeqCst), questions, "{answer:?}");
+    }
+}
+
+/// One yes, one access: the other of two that wait is asked about on its own.
+#[test]
+fn allow_once_answers_one_of_two_that_wait() {
     let tree = Tree::plant();
     let config = Config { write: asking(Effect::Ask), ..Config::default_in(&tree.ws) };
     let (slow, send) = slow();
     let guards = guards(&config, Arc::clone(&slow) as Arc<dyn Approver>);
-    let begin = Arc::new(Barrier::new(9));
-    let ask = |path: &'static str| {
-        let (write, begin) = (guards.tool(&tool("write")), Arc::clone(&begin));
-        thread::spawn(move || {
-            begin.wait();
-            word(write.authorize(Access::Write(Path::new(path)), &Abort::new()))
-        })
-    };
-    let same: Vec<_> = (0..8).map(|_| ask("n")).collect();
-    begin.wait();
-    until(|| slow.asked.load(Ordering::SeqCst) == 1);
-    // All of them have to have come before the answer does; more would ask again.
-    thread::sleep(std::time::Duration::from_millis(200));
-    send.send(Answer::AllowOnce).unwrap();
-    let came: Vec<_> = same.into_iter().map(|thread| thread.join().unwrap()).collect();
-    assert_eq!(came, ["allowed"; 8]);
-    assert_eq!(slow.asked.load(Ordering::SeqCst), 1, "one question");
-    // Once is once.
-    let again = {
+    let threads = [(); 2].map(|()| {
         let write = guards.tool(&tool("write"));
         thread::spawn(move || word(write.authorize(Access::Write(Path::new("n")), &Abort::new())))
-    };
-    until(|| slow.asked.load(Ordering::SeqCst) == 2);
-    send.send(Answer::DenyOnce).unwrap();
-    assert_eq!(again.join().unwrap(), "write-denied");
+    });
+    until(|| slow.asked.load(Ordering::SeqCst) == 1);
+    thread::sleep(std::time::Duration::from_millis(100));
+    for answer in [Answer::AllowOnce, Answer::DenyOnce] {
+        send.send(answer).unwrap();
+    }
+    let mut came = threads.map(|thread| thread.join().unwrap());
+    came.sort_unstable();
+    assert_eq!(came, ["allowed", "write-denied"]);
+    assert_eq!(slow.asked.load(Ordering::SeqCst), 2);
 }
 
 #[test]
@@ -386,6 +413,36 @@ fn commands_connections_and_calls_have_words_of_their_own() {
         assert_eq!(word(guard.authorize(access, &Abort::new())), "allowed");
         assert!(guard.can_access(access));
     }
+}
+
+/// A refusal says which file it is about, whatever it was called, and which line of which policy refused.
+#[test]
+fn a_refusal_has_the_path_and_the_rule() {
+    let tree = Tree::plant();
+    let guards = guards(&Config::default_in(&tree.ws), Arc::new(Refuse));
+    let guard = guards.tool(&tool("write"));
+    let rule = policy::RuleRef {
+        file: Arc::from(Path::new("/etc/policy.toml")),
+        line: std::num::NonZeroU32::new(12).unwrap(),
+    };
+    let reason = Reason::new(Code::Rule, "not these").by(Some(rule.clone()));
+    let deny = Link::new("not these", move |_: &Request<'_>| Some((Effect::Deny, reason.clone())));
+    guard.add_policy(Arc::new(deny), Position::Last).unwrap();
+    for (path, real) in
+        [("a.txt", "a.txt"), ("./dir/../a.txt", "a.txt"), ("link-in", "a.txt"), ("new", "new")]
+    {
+        let Err(Refusal::Denied(denied)) = guard.authorize(Access::Write(Path::new(path)), &Abort::new())
+        else {
+            panic!("{path}");
+        };
+        assert_eq!(denied.path.as_deref(), Some(tree.ws.join(real).as_path()), "{path}");
+        assert_eq!(denied.rule().map(ToString::to_string).as_deref(), Some("/etc/policy.toml:12"), "{path}");
+    }
+    let arguments = policy::Arguments::default();
+    let Err(Refusal::Denied(denied)) = guard.authorize(Access::Call(&arguments), &Abort::new()) else {
+        panic!()
+    };
+    assert_eq!((denied.path.as_deref(), denied.rule()), (None, Some(&rule)));
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 
+use sha2::{Digest as _, Sha256};
+
 use crate::Code;
 use crate::decision::{Decision, Reason};
-use crate::request::{Kind, Request, Want};
+use crate::request::{Execution, Kind, Request, Want};
 
 /// Answers that hold for a session. An answer covers exactly the request it was given to.
 #[derive(Debug, Clone, Default)]
@@ -28,13 +30,16 @@ pub enum Cover {
     Session,
 }
 
-/// What makes two requests the same: kind, tool and object.
+/// What makes two requests the same: kind, tool and a digest of everything that changes what happens.
+///
+/// A file is the same by its real path. A call is the same if all of its arguments are. A command is the same if its line is, byte for
+/// byte, and its input, variables, directory and programs are (see [`crate::Arguments::bind`]).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RequestKey {
     kind: Kind,
     /// `None` for every tool.
     tool: Option<Box<str>>,
-    object: Box<[u8]>,
+    object: [u8; 32],
 }
 
 impl Answers {
@@ -78,15 +83,21 @@ impl RequestKey {
     /// The key of a request.
     #[must_use]
     pub fn of(request: &Request<'_>) -> Self {
-        let object = match request.want {
+        let mut object = Sha256::new();
+        match request.want {
             Want::Read(location) | Want::Write(location) | Want::Load(location) => {
-                location.path().as_os_str().as_encoded_bytes().to_vec()
+                object.update(location.path().as_os_str().as_encoded_bytes());
             }
-            Want::Exec(execution) => format!("{execution:?}").into_bytes(),
-            Want::Connect(endpoint) => endpoint.to_string().into_bytes(),
-            Want::Call(arguments) => format!("{:?}", arguments.pairs()).into_bytes(),
-        };
-        Self { kind: request.want.kind(), tool: Some(request.tool.as_str().into()), object: object.into() }
+            Want::Exec(Execution { invocation, arguments }) => {
+                arguments.digest(&mut object);
+                // Callers that have words instead of a line say by the invocation which words they are.
+                object.update(format!("{invocation:?}"));
+            }
+            Want::Connect(endpoint) => object.update(endpoint.to_string()),
+            Want::Call(arguments) => arguments.digest(&mut object),
+        }
+        let tool = Some(request.tool.as_str().into());
+        Self { kind: request.want.kind(), tool, object: object.finalize().into() }
     }
 
     /// The same, whatever the tool.

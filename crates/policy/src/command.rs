@@ -225,7 +225,7 @@ fn aligned(own: &[WordPattern], wide: &[WordPattern]) -> bool {
     let plain = |words: &[WordPattern]| words.iter().all(|word| !word.is_path() && !word.is_option());
     wide.len() <= own.len()
         && plain(wide)
-        && plain(own)
+        && plain(&own[..wide.len()])
         && own.iter().zip(wide).all(|(own, wide)| own.pattern().is_within(wide.pattern()))
 }
 

@@ -168,6 +168,10 @@ impl<'a> Reader<'a> {
     /// A pattern of the shell: files can be called like options.
     fn file_names(&mut self, at: usize, text: &'a str) -> Place {
         let start = text.split(['*', '?', '[', '{', '(', '\\']).next().unwrap_or_default();
+        // A file that is called like an option can only be meant by all names, and those are looked at as they are written.
+        if !start.starts_with('-') {
+            return self.operand(at, text);
+        }
         if start.len() > 2 && start.starts_with("--") {
             let entries =
                 self.reading.command.into_iter().flat_map(|command| command.options_starting(start));

@@ -1,5 +1,7 @@
 //! One thing asked.
 
+use sha2::{Digest as _, Sha256};
+
 use crate::host::Endpoint;
 use crate::invocation::Invocation;
 use crate::location::Location;
@@ -44,27 +46,58 @@ pub struct Execution<'a> {
 
 /// The arguments of a tool call: names and values as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Arguments(Vec<(String, String)>);
+pub struct Arguments {
+    pairs: Vec<(String, String)>,
+    /// Names of arguments that change nothing about what happens.
+    remarks: &'static [&'static str],
+    /// Digest of everything else that an answer to this request depends on.
+    bound: [u8; 32],
+}
 
 impl Arguments {
     /// No arguments at all.
-    pub const NONE: &'static Self = &Self(Vec::new());
+    pub const NONE: &'static Self = &Self { pairs: Vec::new(), remarks: &[], bound: [0; 32] };
 
     /// Collects named values; the value of a repeated name is judged each time.
     #[must_use]
     pub fn new(pairs: Vec<(String, String)>) -> Self {
-        Self(pairs)
+        Self { pairs, ..Self::default() }
     }
 
     /// The arguments of a call that has nothing but a command line.
     #[must_use]
     pub fn command(line: impl Into<String>) -> Self {
-        Self(vec![("command".to_owned(), line.into())])
+        Self::new(vec![("command".to_owned(), line.into())])
+    }
+
+    /// Names arguments that change nothing about what happens, such as a description: rules see them, and an answer holds
+    /// whatever they say.
+    #[must_use]
+    pub fn with_remarks(self, remarks: &'static [&'static str]) -> Self {
+        Self { remarks, ..self }
+    }
+
+    /// Adds a value that is judged besides those of the same name, unless it is one of them.
+    pub fn also(&mut self, name: &str, value: impl Into<String>) {
+        let value = value.into();
+        if !self.values(name).any(|known| known == value) {
+            self.pairs.push((name.to_owned(), value));
+        }
+    }
+
+    /// Binds answers to something that rules do not see: the identity of a program or of a directory, bytes on standard input.
+    /// An answer covers only requests that are bound to the same.
+    pub fn bind(&mut self, name: &str, value: &[u8]) {
+        let mut digest = Sha256::new();
+        digest.update(self.bound);
+        field(&mut digest, name.as_bytes());
+        field(&mut digest, value);
+        self.bound = digest.finalize().into();
     }
 
     /// Every value given under a name.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        self.0.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
     /// The command line that a call of this tool would run, if it runs one.
@@ -73,9 +106,26 @@ impl Arguments {
         (*tool == ToolName::exec()).then(|| self.values("command").next()).flatten()
     }
 
-    pub(crate) fn pairs(&self) -> &[(String, String)] {
-        &self.0
+    /// Names and values, in order.
+    #[must_use]
+    pub fn pairs(&self) -> &[(String, String)] {
+        &self.pairs
     }
+
+    /// Adds all that changes what happens to a digest.
+    pub(crate) fn digest(&self, digest: &mut Sha256) {
+        for (name, value) in self.pairs.iter().filter(|(name, _)| !self.remarks.contains(&name.as_str())) {
+            field(digest, name.as_bytes());
+            field(digest, value.as_bytes());
+        }
+        digest.update(self.bound);
+    }
+}
+
+/// Adds a field to a digest with its length, so that no two lists of fields have the same bytes.
+fn field(digest: &mut Sha256, bytes: &[u8]) {
+    digest.update((bytes.len() as u64).to_le_bytes());
+    digest.update(bytes);
 }
 
 /// The kind of a request, as rules and memory tell them apart.

@@ -3,7 +3,7 @@
 use crate::command::CommandPattern;
 use crate::decision::{Effect, Reason};
 use crate::host_pattern::HostPattern;
-use crate::invocation::Invocation;
+use crate::invocation::{Invocation, Program, Word};
 use crate::location::Location;
 use crate::path_index::PathPattern;
 use crate::pattern::Pattern;
@@ -82,7 +82,11 @@ impl Rule {
     /// for or that a wildcard stands for may start more than was meant.
     pub(crate) fn covers_line(&self, invocation: &Invocation) -> bool {
         let mut texts = self.arguments.iter().filter(|(name, _)| name == "command");
-        let one = matches!(&*invocation.programs, [program] if program.through.is_empty() && program.hazards.is_empty());
+        let is_plain = |program: &Program| {
+            let known = program.argv.words().iter().all(Word::is_literal);
+            known && program.through.is_empty() && program.hazards.is_empty() && program.redirects.is_empty()
+        };
+        let one = matches!(&*invocation.programs, [program] if is_plain(program));
         self.effect != Effect::Allow || one || texts.all(|(_, pattern)| pattern.literal().is_some())
     }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use policy::{
-    Arguments, Argv, Code, CommandPattern, Effect, Endpoint, Execution, HostPattern, Invocation, Kinds,
-    Location, PathPattern, Pattern, Policy as _, Program, Reach, Reason, Request, Rule, RuleRef, RuleSet,
-    Subject, ToolName, Want, Word,
+    Arguments, Argv, Certainty, Code, CommandPattern, Effect, Endpoint, Execution, HostPattern, Invocation,
+    Kinds, Location, PathPattern, Pattern, Policy as _, Program, Reach, Reason, Request, Rule, RuleRef,
+    RuleSet, Subject, ToolName, Want, Word,
 };
 use proptest::prelude::*;
 
@@ -34,7 +34,14 @@ fn program(line: &str) -> Program {
 }
 
 fn exec(rules: Vec<Rule>, line: &str) -> Option<Effect> {
-    let programs = line.split(" ; ").map(program).collect();
+    let unknown = |word: &Word| word.text.starts_with('$');
+    let mut programs: Vec<_> = line.split(" ; ").map(program).collect();
+    for program in &mut programs {
+        let certainty = |word: &Word| if unknown(word) { Certainty::Unknown } else { Certainty::Literal };
+        let words =
+            program.argv.words().iter().map(|word| Word { certainty: certainty(word), ..word.clone() });
+        program.argv = Argv::new(words.collect()).unwrap();
+    }
     let invocation = Invocation { programs, findings: vec![] };
     let arguments = Arguments::command(line);
     let want = Want::Exec(Execution { invocation: &invocation, arguments: &arguments });
@@ -94,6 +101,8 @@ fn commands() {
         // Each program for itself.
         (&[(Ask, "git *"), (Allow, "git status")], "git status ; git push", Some(Ask)),
         (&[(Ask, "git *"), (Allow, "git status"), (Allow, "ls")], "git status ; ls", Some(Allow)),
+        (&[(Ask, "sed"), (Allow, "sed -i*")], "sed -i.bak x", Some(Allow)),
+        (&[(Ask, "rm"), (Allow, "rm /ws/target/**")], "rm /ws/target/a", Some(Allow)),
         // Expressions.
         (&[(Ask, "re:^git "), (Allow, "re:^git status$")], "git status", Some(Allow)),
         (&[(Ask, "re:^git "), (Allow, "re:^git")], "git status", Some(Ask)),
@@ -163,6 +172,7 @@ fn tools_and_arguments() {
         ((Some("exec"), &[]), (Some("exec"), &[("command", "re:^git (status|log)\\b")]), "git push", Ask),
         // Text that was searched for covers one program, not what stands behind it.
         ((Some("exec"), &[]), (Some("exec"), &[("command", "re:^git status")]), "git status ; rm x", Ask),
+        ((Some("exec"), &[]), (Some("exec"), &[("command", "re:^find ")]), "find . $x", Ask),
         ((Some("exec"), &[]), (Some("exec"), &[("command", "git status ; ls")]), "git status ; ls", Allow),
         (
             (Some("exec"), &[("command", "git*")]),

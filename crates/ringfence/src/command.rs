@@ -2,16 +2,17 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use audit::{By, Event, FilePath, Level, Name, Names, Outcome, Sink, Text};
-use guard::{Abort, Failed, Guard, Refusal, Trouble};
+use guard::{Abort, Guard, Permit, Refusal};
 use jail::environment::{self, Refused, Wanted};
 use jail::{Amount, End, Enforcement, JailError, Layer, Provider, RemovedInstruction, Spec};
 use policy::{Arguments, Execution, Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
+use crate::approved::{Approved, directory};
 use crate::job::{Ended, Job, Journal, Order, Snapshot, StartError, Status, Unrecorded};
 use crate::session::Session;
 
@@ -30,6 +31,26 @@ pub struct Task<'a> {
     pub wall_clock: Duration,
     /// The time without output, within what the policy allows.
     pub idle: Option<Duration>,
+    /// The arguments of the call, for rules on arguments and for whoever is asked. What is above is added where it is missing.
+    pub arguments: &'a Arguments,
+}
+
+/// A command that was allowed and has not started.
+#[derive(Debug)]
+#[must_use]
+pub struct AdmittedTask {
+    permit: Permit,
+    approved: Approved,
+    spec: Spec,
+    order: Order,
+}
+
+impl AdmittedTask {
+    /// The same in all records about the request.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.permit.id()
+    }
 }
 
 /// Why a command was not started.
@@ -45,6 +66,9 @@ pub enum NotStarted {
     /// Variables that never enter.
     #[error("{}", each(.0))]
     Variables(Vec<Refused>),
+    /// What was approved is not there any more.
+    #[error("{} changed after the command was approved, so the command was not started", Shown::path(.0))]
+    Changed(PathBuf),
     /// It was called off before it began.
     #[error("the command was called off before it was started")]
     Aborted,
@@ -80,7 +104,9 @@ impl Session {
     pub fn run(&self, line: &str) -> Result<Ran, NotStarted> {
         let (guard, abort) = (self.guard(&ToolName::exec()), Abort::new());
         let most = self.parts().spec.limits.wall_clock.unwrap_or(LONGEST);
-        let task = Task { line, cwd: None, variables: &[], input: &[], wall_clock: most, idle: None };
+        let arguments = Arguments::NONE;
+        let task =
+            Task { line, cwd: None, variables: &[], input: &[], wall_clock: most, idle: None, arguments };
         let job = self.start(&guard, &task, &abort)?;
         match job.wait(None, &abort) {
             Status::Ended(ended) => {
@@ -96,11 +122,16 @@ impl Session {
     /// Starts a command for a tool: only after the policy has allowed it, and only where it can be recorded. Comes back when it was
     /// let go.
     pub fn start(&self, guard: &Guard, task: &Task<'_>, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
+        let admitted = self.admit(guard, task, abort)?;
+        self.launch(admitted, abort)
+    }
+
+    /// Requests a command for a tool: one request, about the line and everything that changes what it does. Nothing is started.
+    pub fn admit(&self, guard: &Guard, task: &Task<'_>, abort: &Abort) -> Result<AdmittedTask, NotStarted> {
         let parts = self.parts();
-        let cwd = directory(guard, task.cwd, abort)?;
+        let (cwd, object) = directory(guard, task.cwd, abort)?;
         let mut spec = parts.spec.clone();
         add_variables(&mut spec, task.variables, &cwd)?;
-        let spills = self.spills().map_err(StartError::Spill)?;
         let keep = parts.spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
         let mut order = Order::shell(task.line, &cwd, keep);
         let dialects =
@@ -108,32 +139,32 @@ impl Session {
         let around =
             Surroundings { dialects, cwd: cwd.to_str(), home: spec.home.to_str(), stdin: Some(task.input) };
         let invocation = shell::read(task.line.as_bytes(), &around);
-        let arguments = Arguments::command(task.line);
-        let execution = Execution { invocation: &invocation, arguments: &arguments };
+        let approved = Approved::new((cwd, object), invocation, &spec);
+        let arguments = approved.arguments(task, guard.workspace());
+        let execution = Execution { invocation: approved.invocation(), arguments: &arguments };
         let permit = guard.execute(task.line, execution, abort)?;
+        order.input = task.input.to_vec();
+        order.wall_clock = Some(task.wall_clock);
+        order.idle = task.idle;
+        Ok(AdmittedTask { permit, approved, spec, order })
+    }
+
+    /// Starts a command that was admitted, if the directory and the programs are still those that were approved.
+    pub fn launch(&self, admitted: AdmittedTask, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
+        let AdmittedTask { permit, approved, spec, mut order } = admitted;
         if abort.is_aborted() {
             return Err(NotStarted::Aborted);
         }
-        order.input = task.input.to_vec();
-        order.spills = Some(spills);
-        order.wall_clock = Some(task.wall_clock);
-        order.idle = task.idle;
-        let journal = Records::new(self, permit.id(), &order);
-        Ok(self.jobs().start(parts.provider, spec, order, Box::new(journal))?)
+        approved.verify().map_err(NotStarted::Changed)?;
+        order.spills = Some(self.spills().map_err(StartError::Spill)?);
+        let changed = Arc::new(OnceLock::new());
+        let journal = Records::new(self, permit.id(), &order, approved, &changed);
+        let started = self.jobs().start(self.parts().provider, spec, order, Box::new(journal));
+        match changed.get() {
+            Some(path) => Err(NotStarted::Changed(PathBuf::clone(path))),
+            None => Ok(started?),
+        }
     }
-}
-
-/// Where a command starts. Not where it may go: that is the jail's alone, whatever stands here.
-fn directory(guard: &Guard, cwd: Option<&Path>, abort: &Abort) -> Result<PathBuf, NotStarted> {
-    let workspace = guard.workspace();
-    let Some(cwd) = cwd else { return Ok(workspace.to_owned()) };
-    let opened = guard.read(cwd, abort)?;
-    let real = opened.location().path();
-    if !opened.is_directory() {
-        let object = Shown::path(cwd).to_string();
-        return Err(Refusal::Failed(Failed { trouble: Trouble::NotADirectory, object }).into());
-    }
-    if real.starts_with(workspace) { Ok(real.to_owned()) } else { Err(NotStarted::Outside(cwd.to_owned())) }
 }
 
 /// How long a command may run, if nobody says.
@@ -186,10 +217,19 @@ struct Records {
     id: String,
     program: String,
     toolchains: Vec<&'static str>,
+    approved: Approved,
+    /// What turned out to be something else just before the command was let go.
+    changed: Arc<OnceLock<PathBuf>>,
 }
 
 impl Records {
-    fn new(session: &Session, id: &str, order: &Order) -> Self {
+    fn new(
+        session: &Session,
+        id: &str,
+        order: &Order,
+        approved: Approved,
+        changed: &Arc<OnceLock<PathBuf>>,
+    ) -> Self {
         let by = session.by();
         let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         Self {
@@ -199,6 +239,8 @@ impl Records {
             id: id.to_owned(),
             program: order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
             toolchains: session.parts().spec.toolchains.found.iter().map(|found| found.name).collect(),
+            approved,
+            changed: Arc::clone(changed),
         }
     }
 
@@ -220,6 +262,10 @@ impl Records {
 
 impl Journal for Records {
     fn started(&mut self, provider: Provider, enforcement: &Enforcement) -> Result<(), Unrecorded> {
+        // The jail stands: this is as late as it can be.
+        if let Err(path) = self.approved.verify() {
+            return Err(Unrecorded(format!("{} changed", Shown::path(self.changed.get_or_init(|| path)))));
+        }
         let level = |layer| word(enforcement.reached(layer).level);
         self.record(&Event::JailStarted {
             by: self.by(),

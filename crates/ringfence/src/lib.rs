@@ -16,6 +16,7 @@
 //! chain changes the spec.
 //! **Invariant.** Nothing outlives its session.
 
+mod approved;
 mod command;
 pub mod job;
 mod preset;
@@ -26,7 +27,7 @@ mod sys;
 
 pub use {audit, guard, jail, policy, shell, skill, source};
 
-pub use command::{NotStarted, Ran, Task};
+pub use command::{AdmittedTask, NotStarted, Ran, Task};
 pub use preset::PresetError;
 pub use sandbox::{Parts, Sandbox, SandboxError, in_sandbox};
 pub use session::Session;

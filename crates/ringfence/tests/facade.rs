@@ -205,6 +205,7 @@ fn nothing_outlives_its_session() {
         input: &[],
         wall_clock: std::time::Duration::from_secs(600),
         idle: None,
+        arguments: ringfence::policy::Arguments::NONE,
     };
     let job = session.start(&guard, &task, &Abort::new()).unwrap();
     let begin = std::time::Instant::now();

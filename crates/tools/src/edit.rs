@@ -8,7 +8,8 @@ use std::path::Path;
 use ringfence::audit::Impact;
 use ringfence::guard::{Abort, Trouble, Writable};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 
 use self::nearest::nearest;
@@ -27,28 +28,43 @@ const MARK: &str = "\u{feff}";
 #[derive(Debug, Clone, Copy)]
 pub struct Edit;
 
-/// What `edit` takes: a list of replacements, or one.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// What `edit` takes.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditParameters {
-    /// The path of the file, from the workspace.
+    /// The path of the file: from the workspace, or absolute inside it.
     pub path: String,
     /// The replacements, made one after the other. All of them are made, or none.
-    #[serde(default)]
+    #[schemars(length(min = 1, max = 200))]
     pub edits: Vec<Replacement>,
-    /// The text to be replaced, if there is one replacement only and `edits` is left out.
+}
+
+/// The same as models write it: a list of replacements, or one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(alias = "file_path")]
+    path: String,
+    #[serde(default)]
+    edits: Vec<Replacement>,
     #[serde(alias = "old_string", alias = "oldText")]
-    pub old: Option<String>,
-    /// The text to put in its place, if `edits` is left out.
+    old: Option<String>,
     #[serde(alias = "new_string", alias = "newText")]
-    pub new: Option<String>,
-    /// Whether every occurrence is replaced, if `edits` is left out.
+    new: Option<String>,
     #[serde(alias = "replaceAll")]
-    pub replace_all: Option<bool>,
+    replace_all: Option<bool>,
+}
+
+impl<'de> Deserialize<'de> for EditParameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        let path = written.path.clone();
+        written.edits().map(|edits| Self { path, edits }).map_err(D::Error::custom)
+    }
 }
 
 /// One replacement.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {
     /// The text to be replaced, exactly as it stands in the file, with its indentation and without line numbers. It has to be there
@@ -58,7 +74,7 @@ pub struct Replacement {
     /// The text to put in its place.
     #[serde(alias = "new_string", alias = "newText")]
     pub new: String,
-    /// Whether every occurrence is replaced. The default is false.
+    /// Whether every occurrence is replaced.
     #[serde(default, alias = "replaceAll")]
     pub replace_all: bool,
 }
@@ -69,10 +85,10 @@ impl Typed for Edit {
     const DESCRIPTION: &'static str = "Replaces text in a file. Each `old` has to be in the file exactly once, unless `replace_all` is set. \
         All replacements are made, or none. Returns the diff.";
     const IMPACT: Impact = Impact::Mutate;
+    const PATHS: &'static [&'static str] = &["path"];
 
     fn run(&self, call: &Call<'_>, parameters: EditParameters) -> Result<Reply, ToolError> {
-        let path = parameters.path.clone();
-        let edits = parameters.edits()?;
+        let EditParameters { path, edits } = parameters;
         let writable = call.guard.write(Path::new(&path), call.abort)?;
         let name = writable.location().to_string();
         let old = read(call, (&path, &writable), &edits)?;
@@ -105,18 +121,18 @@ fn read(
         .ok_or_else(|| ToolError::trouble(&writable.location().to_string(), Trouble::NotFound))
 }
 
-impl EditParameters {
-    fn edits(self) -> Result<Vec<Replacement>, ToolError> {
-        let wrong = |text: &str| Err(ToolError::new(ErrorKind::InvalidArguments, text));
+impl Written {
+    fn edits(self) -> Result<Vec<Replacement>, String> {
+        let wrong = |text: &str| Err(text.to_owned());
         match (self.old, self.new) {
             (Some(old), Some(new)) if self.edits.is_empty() => {
                 Ok(vec![Replacement { old, new, replace_all: self.replace_all.unwrap_or(false) }])
             }
             (None, None) if self.edits.is_empty() => {
-                wrong("there is nothing to do: give `edits`, or `old` and `new`")
+                wrong("there is nothing to do: give `edits`, each with `old` and `new`")
             }
             (None, None) if self.edits.len() > MOST => {
-                wrong(&format!("there are {} edits, and at most {MOST} are made at once", self.edits.len()))
+                Err(format!("there are {} edits, and at most {MOST} are made at once", self.edits.len()))
             }
             (None, None) if self.replace_all.is_none() => Ok(self.edits),
             (Some(_), None) | (None, Some(_)) if self.edits.is_empty() => {

@@ -1,7 +1,7 @@
 //! What goes wrong, told so that a model can do something about it.
 
 use ringfence::guard::{Refusal, Trouble, Violation};
-use ringfence::policy::Code;
+use ringfence::policy::{Code, Shown};
 use ringfence::source;
 use serde::Serialize;
 
@@ -22,6 +22,12 @@ pub struct ToolError {
     /// The word for the refusal, if the policy refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<&'static str>,
+    /// The absolute path of the file, if the policy refused one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Box<str>>,
+    /// The rule that refused, as `file:line`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Box<str>>,
 }
 
 /// The kinds of errors.
@@ -76,7 +82,15 @@ impl ErrorKind {
 impl ToolError {
     /// An error without more to say.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, code: None, violation: None }
+        Self {
+            kind,
+            message: message.into(),
+            hint: None,
+            code: None,
+            violation: None,
+            path: None,
+            rule: None,
+        }
     }
 
     /// Says what to do.
@@ -134,6 +148,8 @@ impl From<Refusal> for ToolError {
                 hint: denied.reason.remedy.as_deref().map(|remedy| format!("what would allow it: {remedy}")),
                 code: Some(denied.reason.code.id()),
                 violation: Some(denied.violation.word()),
+                path: denied.path.as_deref().map(|path| Shown::path(path).to_string().into()),
+                rule: denied.rule().map(|rule| rule.to_string().into()),
             },
             Refusal::Failed(failed) => Self::trouble(&failed.object, failed.trouble),
             other => Self {

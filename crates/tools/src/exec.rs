@@ -1,96 +1,137 @@
 //! `exec`: a command line in the jail of the session.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ringfence::audit::Impact;
 use ringfence::jail::{End, JailError};
 use ringfence::job::{Ended, Job, Kept, Snapshot, StartError, Status, meaning};
-use ringfence::{NotStarted, Task, source};
+use ringfence::policy::Arguments;
+use ringfence::{AdmittedTask, NotStarted, Task, source};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::canonical::{self, Variables};
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Reply, TextBody};
-use crate::tool::{Call, Typed};
+use crate::tool::{Admitted, Call, Typed};
 
 /// Runs a command line in the jail of the session.
 #[derive(Debug, Clone, Copy)]
 pub struct Exec;
 
 /// What `exec` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecParameters {
     /// The command line, for bash.
     pub command: String,
-    /// The directory to start in, inside the workspace. The workspace, if left out.
-    pub cwd: Option<PathBuf>,
-    /// The longest time from start to end, in milliseconds: 100 to 600000, and 120000 if left out. It also holds in the background.
-    #[serde(alias = "timeoutMs")]
-    pub timeout_ms: Option<u64>,
-    /// The longest time without output, in milliseconds: 100 to 600000.
-    #[serde(alias = "idleTimeoutMs")]
+    /// The directory to start in, inside the workspace.
+    #[serde(default = "workspace")]
+    pub cwd: PathBuf,
+    /// The longest time from start to end, in milliseconds. It also holds in the background.
+    #[serde(default = "timeout", alias = "timeoutMs")]
+    #[schemars(range(min = 100, max = 600_000))]
+    pub timeout_ms: u64,
+    /// The longest time without output, in milliseconds.
+    #[serde(default, alias = "idleTimeoutMs", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100, max = 600_000))]
     pub idle_timeout_ms: Option<u64>,
-    /// Variables for the command. Some never enter, such as those that make programs load code.
+    /// Variables for the command, each written as `NAME=value`. Some never enter, such as those that make programs load code.
     #[serde(default)]
-    pub env: BTreeMap<String, String>,
+    pub env: Variables,
     /// What the command reads on its standard input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// Whether to return at once and leave the command running.
     #[serde(default)]
     pub background: bool,
-    /// After how many milliseconds to return and leave the command running: 15000 if left out, 0 for never.
-    #[serde(alias = "autoBackgroundMs")]
-    pub auto_background_ms: Option<u64>,
+    /// After how many milliseconds to return and leave the command running; 0 for never.
+    #[serde(default = "auto_background", alias = "autoBackgroundMs")]
+    #[schemars(range(min = 0, max = 600_000))]
+    pub auto_background_ms: u64,
     /// What the command is for, in a few words. It is returned as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+}
+
+pub(crate) fn workspace() -> PathBuf {
+    PathBuf::from(".")
+}
+
+fn timeout() -> u64 {
+    120_000
+}
+
+fn auto_background() -> u64 {
+    15_000
 }
 
 impl Typed for Exec {
     type Parameters = ExecParameters;
     const NAME: &'static str = "exec";
-    const DESCRIPTION: &'static str = "Runs a command line with bash in the workspace, in a jail. The first line \
-        of the answer is how it ended, then follow the beginning and end of what it wrote, between lines with a word that it cannot know. A command that takes long goes on in the background; `process` looks after it. An exit \
-        code other than 0 is a result, not an error of the tool.";
+    const DESCRIPTION: &'static str = "Runs a command line with bash in the workspace, in a jail: with no network, with a private home \
+        that is empty, and with no state between calls (variables, the directory and files outside the workspace are gone after each). \
+        The first line of the answer is how it ended, then follow the beginning and end of what it wrote, between lines with a word that \
+        it cannot know. A command that takes long goes on in the background; \
+        `process` looks after it. An exit code other than 0 is a result, not an error of the tool.";
     const IMPACT: Impact = Impact::Destroy;
+    const PATHS: &'static [&'static str] = &["cwd"];
+    const REMARKS: &'static [&'static str] = &["description"];
 
     fn run(&self, call: &Call<'_>, parameters: ExecParameters) -> Result<Reply, ToolError> {
-        let job = start(call, &parameters)?;
-        let status = match patience(&parameters) {
-            Patience::None => job.status(),
-            Patience::For(most) => job.wait(Some(most), call.abort),
-            Patience::ToTheEnd => job.wait(None, call.abort),
-        };
-        let reply = told(&job, &status, parameters.background)?;
-        Ok(match parameters.description {
-            Some(description) => reply.with("description", description.into()),
-            None => reply,
-        })
+        let arguments = canonical::arguments_of::<Self>(&parameters, call.guard.workspace())?;
+        follow(call, admit(call, &parameters, &arguments)?, parameters)
+    }
+
+    /// The request is about the command, with the arguments of the call.
+    fn admit<'t>(
+        &'t self,
+        call: &Call<'_>,
+        parameters: ExecParameters,
+        arguments: &Arguments,
+    ) -> Result<Admitted<'t>, ToolError> {
+        let task = admit(call, &parameters, arguments)?;
+        let id = task.id().to_owned();
+        Ok(Admitted::of::<Self>(id, move |call| follow(call, task, parameters)))
     }
 }
 
-fn start(call: &Call<'_>, parameters: &ExecParameters) -> Result<Arc<Job>, ToolError> {
+fn admit(
+    call: &Call<'_>,
+    parameters: &ExecParameters,
+    arguments: &Arguments,
+) -> Result<AdmittedTask, ToolError> {
     if parameters.command.trim().is_empty() {
         return Err(ToolError::new(ErrorKind::InvalidArguments, "the command is empty"));
     }
-    let variables: Vec<_> = parameters.env.clone().into_iter().collect();
+    let variables: Vec<_> = parameters.env.0.clone().into_iter().collect();
     let task = Task {
         line: &parameters.command,
-        cwd: parameters.cwd.as_deref(),
+        cwd: (parameters.cwd != Path::new(".")).then_some(&parameters.cwd),
         variables: &variables,
         input: parameters.input.as_deref().unwrap_or_default().as_bytes(),
-        wall_clock: bounded(parameters.timeout_ms.unwrap_or(TIMEOUT)),
+        wall_clock: bounded(parameters.timeout_ms),
         idle: parameters.idle_timeout_ms.map(bounded),
+        arguments,
     };
-    call.session.start(call.guard, &task, call.abort).map_err(ToolError::from)
+    call.session.admit(call.guard, &task, call.abort).map_err(ToolError::from)
 }
 
-const TIMEOUT: u64 = 120_000;
-const AUTO_BACKGROUND: u64 = 15_000;
+fn follow(call: &Call<'_>, task: AdmittedTask, parameters: ExecParameters) -> Result<Reply, ToolError> {
+    let job = call.session.launch(task, call.abort)?;
+    let status = match patience(&parameters) {
+        Patience::None => job.status(),
+        Patience::For(most) => job.wait(Some(most), call.abort),
+        Patience::ToTheEnd => job.wait(None, call.abort),
+    };
+    let reply = told(&job, &status, parameters.background)?;
+    Ok(match parameters.description {
+        Some(description) => reply.with("description", description.into()),
+        None => reply,
+    })
+}
 
 fn bounded(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds.clamp(100, 600_000))
@@ -104,7 +145,7 @@ enum Patience {
 }
 
 fn patience(parameters: &ExecParameters) -> Patience {
-    match parameters.auto_background_ms.unwrap_or(AUTO_BACKGROUND) {
+    match parameters.auto_background_ms {
         _ if parameters.background => Patience::None,
         0 => Patience::ToTheEnd,
         most => Patience::For(bounded(most)),
@@ -219,6 +260,7 @@ impl From<NotStarted> for ToolError {
                 Self { hint, code, ..Self::new(ErrorKind::InvalidArguments, message) }
             }
             NotStarted::Aborted => Self::new(ErrorKind::Aborted, message),
+            NotStarted::Changed(_) => Self::new(ErrorKind::Conflict, message).hint("call it again"),
             NotStarted::Start(error) => not_started(&error, message),
             _ => Self::new(ErrorKind::NotStarted, message),
         }

@@ -13,10 +13,11 @@ use ringfence::audit::Impact;
 use ringfence::guard::{EntryKind, Look, Looked};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::{ErrorKind, ToolError};
+use crate::exec::workspace;
 use crate::listing::{self, Page, left_out, time, unless_aborted};
 use crate::reply::{Reply, Row, Rows};
 use crate::tool::{Call, Typed};
@@ -27,13 +28,15 @@ use crate::walk::{Filter, Found, Visitor, Walk, Went};
 pub struct Find;
 
 /// What `find` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindParameters {
     /// A glob, such as `*.rs` for names at any depth, or `src/**/mod.rs` for paths below `path`. Everything, if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// The directory to look in. The workspace, if left out.
-    pub path: Option<PathBuf>,
+    /// The directory to look in: from the workspace, or absolute inside it.
+    #[serde(default = "workspace", alias = "file_path")]
+    pub path: PathBuf,
     /// What to find.
     #[serde(default)]
     pub kind: Kind,
@@ -44,24 +47,36 @@ pub struct FindParameters {
     #[serde(default)]
     pub no_ignore: bool,
     /// How deep to look: 1 for the directory alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_depth: Option<usize>,
     /// Only what was changed within this time, such as `90s`, `30m`, `12h`, `7d` or `2w`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modified_within: Option<String>,
     /// Only files with at least so many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_size: Option<u64>,
     /// Only files with at most so many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_size: Option<u64>,
-    /// How many to show: 1000 if left out.
-    pub limit: Option<usize>,
+    /// How many to show.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 20_000))]
+    pub limit: usize,
     /// How many to leave out at the beginning, to see more of a long result.
-    pub offset: Option<usize>,
+    #[serde(default)]
+    pub offset: usize,
     /// What comes first.
     #[serde(default)]
     pub sort: Order,
 }
 
+fn limit() -> usize {
+    1000
+}
+
 /// What is found.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Files.
@@ -76,7 +91,7 @@ pub enum Kind {
 }
 
 /// What comes first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// By path.
@@ -94,11 +109,12 @@ impl Typed for Find {
     const DESCRIPTION: &'static str = "Finds files and directories by a glob, by kind, size and time. Leaves out hidden files and what \
         `.gitignore` leaves out, unless told otherwise. Directories end in `/`, links in `@`; links are not followed.";
     const IMPACT: Impact = Impact::Read;
+    const PATHS: &'static [&'static str] = &["path"];
 
     fn run(&self, call: &Call<'_>, parameters: FindParameters) -> Result<Reply, ToolError> {
-        let page = Page::new(parameters.offset, parameters.limit, 1000)?;
+        let page = Page::new(parameters.offset, parameters.limit)?;
         let wanted = Wanted::new(&parameters)?;
-        let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let path = parameters.path.clone();
         let Looked::Directory(directory) = call.guard.look_at(&path, call.abort)? else {
             let message = format!("{}: it is not a directory", Shown::path(&path));
             return Err(ToolError::new(ErrorKind::WrongType, message).hint("`ls` shows a single file"));

@@ -1,5 +1,6 @@
 //! What an agent calls. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program.
 
+mod canonical;
 mod content;
 #[cfg(test)]
 mod desk;
@@ -16,6 +17,7 @@ mod process;
 mod read;
 mod reply;
 mod rows;
+mod schema;
 mod tool;
 mod toolbox;
 mod walk;
@@ -23,6 +25,7 @@ pub mod web;
 mod web_fetch;
 mod write;
 
+pub use canonical::Variables;
 pub use edit::{Edit, EditParameters, Replacement};
 pub use error::{ErrorKind, ToolError};
 pub use exec::{Exec, ExecParameters};
@@ -34,7 +37,8 @@ pub use patch::{ApplyPatch, PatchParameters};
 pub use process::{Action, Process, ProcessParameters, StreamName};
 pub use read::{Read, ReadParameters};
 pub use reply::Reply;
-pub use tool::{Call, Extent, Output, Tool, Typed};
+pub use schema::SchemaForm;
+pub use tool::{Admitted, Call, Extent, Output, Prepared, Tool, Typed};
 pub use toolbox::Toolbox;
 pub use web_fetch::{WebFetch, WebFetchParameters};
 pub use write::{Write, WriteParameters};

@@ -5,30 +5,34 @@ use std::fmt::Write as _;
 use ringfence::guard::{Abort, Look};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{ErrorKind, ToolError};
 
-/// One or several.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Several {
-    /// None.
-    #[default]
-    None,
-    /// One.
-    One(String),
-    /// Several.
-    Many(Vec<String>),
-}
+/// Several texts, of which one alone may be written without a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct Several(pub Vec<String>);
 
 impl Several {
     pub(crate) fn all(&self) -> &[String] {
-        match self {
-            Self::None => &[],
-            Self::One(one) => std::slice::from_ref(one),
-            Self::Many(many) => many,
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Several {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            One(String),
+            Many(Vec<String>),
         }
+        Ok(Self(match Written::deserialize(deserializer)? {
+            Written::One(one) => vec![one],
+            Written::Many(many) => many,
+        }))
     }
 }
 
@@ -44,8 +48,8 @@ const MAX_RESULTS: usize = 20_000;
 
 impl Page {
     /// A page, with a limit that is neither nothing nor too much.
-    pub(crate) fn new(offset: Option<usize>, limit: Option<usize>, usual: usize) -> Result<Self, ToolError> {
-        let page = Self { offset: offset.unwrap_or(0), limit: limit.unwrap_or(usual).max(1) };
+    pub(crate) fn new(offset: usize, limit: usize) -> Result<Self, ToolError> {
+        let page = Self { offset, limit: limit.max(1) };
         if page.end() <= MAX_RESULTS {
             return Ok(page);
         }

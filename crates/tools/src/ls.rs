@@ -8,11 +8,13 @@ use ringfence::audit::Impact;
 use ringfence::guard::{Directory, Entry, EntryKind, Looked, Opened, Trouble};
 use ringfence::policy::Shown;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::ToolError;
+use crate::exec::workspace;
 use crate::listing::{self, Known, Page, unless_aborted};
+use crate::read::yes;
 use crate::reply::{self, Reply, Rows};
 use crate::tool::{Call, Typed};
 use crate::walk::shown;
@@ -22,23 +24,32 @@ use crate::walk::shown;
 pub struct Ls;
 
 /// What `ls` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LsParameters {
-    /// The directory, or a file. The workspace, if left out.
-    pub path: Option<PathBuf>,
-    /// Whether to show hidden names, which begin with a dot. Yes, if left out.
-    pub hidden: Option<bool>,
+    /// The directory, or a file: from the workspace, or absolute inside it.
+    #[serde(default = "workspace", alias = "file_path")]
+    pub path: PathBuf,
+    /// Whether to show hidden names, which begin with a dot.
+    #[serde(default = "yes")]
+    pub hidden: bool,
     /// Whether to show mode, size and time of change.
     #[serde(default)]
     pub long: bool,
     /// Whether directories come before files.
     #[serde(default)]
     pub directories_first: bool,
-    /// How many to show: 1000 if left out.
-    pub limit: Option<usize>,
+    /// How many to show.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 20_000))]
+    pub limit: usize,
     /// How many to leave out at the beginning, to see more of a long directory.
-    pub offset: Option<usize>,
+    #[serde(default)]
+    pub offset: usize,
+}
+
+fn limit() -> usize {
+    1000
 }
 
 impl Typed for Ls {
@@ -47,15 +58,16 @@ impl Typed for Ls {
     const DESCRIPTION: &'static str = "Lists a directory, sorted by name. Directories end in `/`; a link shows where it says it leads, \
         and is not followed. `long` adds mode, size and time of change in UTC.";
     const IMPACT: Impact = Impact::Read;
+    const PATHS: &'static [&'static str] = &["path"];
 
     fn run(&self, call: &Call<'_>, parameters: LsParameters) -> Result<Reply, ToolError> {
-        let page = Page::new(parameters.offset, parameters.limit, 1000)?;
-        let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let page = Page::new(parameters.offset, parameters.limit)?;
+        let path = parameters.path.clone();
         let trouble = |trouble| ToolError::trouble(&Shown::path(&path).to_string(), trouble);
         match call.guard.look_at(&path, call.abort)? {
             Looked::File(file) => Ok(told(&[of_file(call, &file, parameters.long)], page, 1)),
             Looked::Directory(directory) => {
-                let mut entries = entries(call, &directory, parameters.hidden.unwrap_or(true), trouble)?;
+                let mut entries = entries(call, &directory, parameters.hidden, trouble)?;
                 let rank =
                     |entry: &Entry| parameters.directories_first && entry.kind() != EntryKind::Directory;
                 entries.sort_unstable_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.name().cmp(b.name())));

@@ -9,7 +9,7 @@ use ringfence::job::{Cleaner, Cut, Job, LastLines, Piece, Status};
 use ringfence::policy::Shown;
 use ringfence::source;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::{ErrorKind, ToolError};
@@ -23,24 +23,32 @@ use crate::tool::{Call, Typed};
 pub struct Process;
 
 /// What `process` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessParameters {
     /// What to do.
     pub action: Action,
     /// The command, by the name that `exec` returned. Not for list.
-    #[serde(alias = "jobId", alias = "sessionId")]
+    #[serde(default, alias = "jobId", alias = "sessionId", skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// How many of the last lines to show, for log: 200 if left out.
-    pub lines: Option<usize>,
-    /// Which stream to show, for log: stdout if left out.
-    pub stream: Option<StreamName>,
+    /// How many of the last lines to show, for log.
+    #[serde(default = "last_lines")]
+    #[schemars(range(min = 1))]
+    pub lines: usize,
+    /// Which stream to show, for log.
+    #[serde(default)]
+    pub stream: StreamName,
     /// From which byte on to show what was written, for log, instead of the last lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
 }
 
+fn last_lines() -> usize {
+    200
+}
+
 /// What `process` does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Lists the commands of the session.
@@ -54,10 +62,11 @@ pub enum Action {
 }
 
 /// A stream by its usual name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StreamName {
     /// Standard output.
+    #[default]
     Stdout,
     /// Standard error.
     Stderr,
@@ -145,16 +154,16 @@ fn row(job: &Job) -> Value {
 
 fn log(job: &Job, parameters: &ProcessParameters) -> Result<Reply, ToolError> {
     let stream = match parameters.stream {
-        None | Some(StreamName::Stdout) => Stream::Output,
-        Some(StreamName::Stderr) => Stream::Error,
+        StreamName::Stdout => Stream::Output,
+        StreamName::Stderr => Stream::Error,
     };
     match parameters.offset {
-        None => Ok(last_lines(job, stream, parameters.lines.unwrap_or(200))),
+        None => Ok(tail(job, stream, parameters.lines)),
         Some(offset) => piece(job, stream, offset),
     }
 }
 
-fn last_lines(job: &Job, stream: Stream, lines: usize) -> Reply {
+fn tail(job: &Job, stream: Stream, lines: usize) -> Reply {
     let kept = (!kept_as_text(job, stream)).then(|| job.read(stream, 0, 0).map_or(0, |piece| piece.total));
     let LastLines { text, first, total, missing } = job.log(stream, lines);
     let running = job.status().is_running();

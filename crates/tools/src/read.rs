@@ -12,7 +12,7 @@ use std::path::Path;
 use ringfence::audit::Impact;
 use ringfence::guard::{Opened, Trouble};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use self::image::Format;
@@ -35,17 +35,35 @@ const UNSIZED: u64 = 1 << 20;
 pub struct Read;
 
 /// What `read` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadParameters {
-    /// The path of the file, from the workspace.
+    /// The path of the file: from the workspace, or absolute inside it.
+    #[serde(alias = "file_path")]
     pub path: String,
-    /// The first line to return, counted from 1. The default is 1.
-    pub offset: Option<u64>,
-    /// How many lines to return at most. The default is 2000.
-    pub limit: Option<u64>,
-    /// Whether the number of each line stands in front of it, followed by a tab. The default is true.
-    pub numbered: Option<bool>,
+    /// The first line to return, counted from 1.
+    #[serde(default = "first")]
+    #[schemars(range(min = 1))]
+    pub offset: u64,
+    /// How many lines to return at most.
+    #[serde(default = "lines")]
+    #[schemars(range(min = 1))]
+    pub limit: u64,
+    /// Whether the number of each line stands in front of it, followed by a tab.
+    #[serde(default = "yes")]
+    pub numbered: bool,
+}
+
+fn first() -> u64 {
+    1
+}
+
+fn lines() -> u64 {
+    LINES
+}
+
+pub(crate) fn yes() -> bool {
+    true
 }
 
 impl Typed for Read {
@@ -54,6 +72,7 @@ impl Typed for Read {
     const DESCRIPTION: &'static str = "Returns lines of a text file with their numbers, or an image (PNG, JPEG, GIF, WebP, BMP). \
         The first line of the answer says how much there is and with which offset to continue.";
     const IMPACT: Impact = Impact::Read;
+    const PATHS: &'static [&'static str] = &["path"];
 
     fn run(&self, call: &Call<'_>, parameters: ReadParameters) -> Result<Reply, ToolError> {
         let window = window(&parameters)?;
@@ -67,7 +86,7 @@ impl Typed for Read {
         match Kind::of(&head, head.len() < HEAD) {
             Kind::Text(encoding) => {
                 let source = Source { opened: &opened, name, head, file, encoding };
-                source.text(call, window, parameters.numbered.unwrap_or(true))
+                source.text(call, window, parameters.numbered)
             }
             Kind::Image(format) => picture(&opened, &name, format),
             Kind::Other(what) => Err(binary(&name, what, opened.size())),
@@ -76,7 +95,7 @@ impl Typed for Read {
 }
 
 fn window(parameters: &ReadParameters) -> Result<Window, ToolError> {
-    let window = Window { first: parameters.offset.unwrap_or(1), limit: parameters.limit.unwrap_or(LINES) };
+    let window = Window { first: parameters.offset, limit: parameters.limit };
     match window {
         Window { first: 0, .. } => {
             Err(ToolError::new(ErrorKind::InvalidArguments, "`offset` is 0, and lines are counted from 1"))

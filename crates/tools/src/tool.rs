@@ -1,15 +1,21 @@
 //! What a tool is.
 
+use std::path::Path;
+
 use ringfence::Session;
 use ringfence::audit::Impact;
 use ringfence::guard::{Abort, Guard};
+use ringfence::policy::Arguments;
 use ringfence::source;
 use schemars::{JsonSchema, Schema};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::canonical;
 use crate::error::ToolError;
 use crate::reply::Reply;
+use crate::schema::{self, SchemaForm};
 
 /// What a tool is called with, apart from its arguments.
 pub struct Call<'a> {
@@ -53,17 +59,85 @@ impl Extent {
 
 /// A tool as it is written: with parameters of its own type.
 pub trait Typed: Send + Sync {
-    /// What it takes. The schema is made from this type, whose sentences are what a model reads.
-    type Parameters: DeserializeOwned + JsonSchema;
+    /// What it takes. The schema is made from this type, whose sentences are what a model reads. Serialized it is the canonical form of
+    /// a call: one name for each parameter, defaults filled in, and what is left out is absent.
+    type Parameters: DeserializeOwned + Serialize + JsonSchema + 'static;
     /// Its name.
     const NAME: &'static str;
     /// What it does, for a model.
     const DESCRIPTION: &'static str;
     /// What it does to the world.
     const IMPACT: Impact;
+    /// The parameters that are paths from the workspace.
+    const PATHS: &'static [&'static str] = &[];
+    /// The parameters that change nothing about what happens.
+    const REMARKS: &'static [&'static str] = &[];
 
     /// Does it.
     fn run(&self, call: &Call<'_>, parameters: Self::Parameters) -> Result<Reply, ToolError>;
+
+    /// Requests the call. A tool whose call is a request of another kind makes that one instead, so that one call is one question.
+    fn admit<'t>(
+        &'t self,
+        call: &Call<'_>,
+        parameters: Self::Parameters,
+        arguments: &Arguments,
+    ) -> Result<Admitted<'t>, ToolError> {
+        let permit = call.guard.call(arguments, call.abort)?;
+        Ok(Admitted::of::<Self>(permit.id().to_owned(), move |call| self.run(call, parameters)))
+    }
+}
+
+/// A call that was read: its parameters in canonical form, and nothing has happened.
+pub struct Prepared<'t> {
+    /// The parameters in canonical form, as they are recorded. What runs was read from them.
+    pub parameters: Value,
+    /// The same as rules see them.
+    pub arguments: Arguments,
+    admit: Box<Admit<'t>>,
+}
+
+type Admit<'t> = dyn FnOnce(&Call<'_>, &Arguments) -> Result<Admitted<'t>, ToolError> + 't;
+
+impl<'t> Prepared<'t> {
+    /// Requests the call.
+    pub fn admit(self, call: &Call<'_>) -> Result<Admitted<'t>, ToolError> {
+        (self.admit)(call, &self.arguments)
+    }
+}
+
+/// A call that was requested and allowed.
+pub struct Admitted<'t> {
+    id: String,
+    run: Box<Run<'t>>,
+}
+
+type Run<'t> = dyn FnOnce(&Call<'_>) -> Result<Output, ToolError> + 't;
+
+impl<'t> Admitted<'t> {
+    /// What a tool does because of what was permitted under this id.
+    pub(crate) fn of<T: Typed + ?Sized>(
+        id: String,
+        run: impl FnOnce(&Call<'_>) -> Result<Reply, ToolError> + 't,
+    ) -> Self {
+        Self { id, run: Box::new(move |call| finish::<T>(run(call))) }
+    }
+
+    /// The same in all records about the request.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Does it.
+    pub fn run(self, call: &Call<'_>) -> Result<Output, ToolError> {
+        (self.run)(call)
+    }
+}
+
+/// What a tool says, made visible and cut once, by its profile.
+fn finish<T: Typed + ?Sized>(said: Result<Reply, ToolError>) -> Result<Output, ToolError> {
+    said.map(|reply| reply.finish(&source::profile(T::NAME))).map_err(ToolError::visible)
 }
 
 /// A tool as it is called: with JSON.
@@ -74,9 +148,15 @@ pub trait Tool: Send + Sync {
     fn description(&self) -> &'static str;
     /// What it does to the world.
     fn impact(&self) -> Impact;
+    /// The JSON Schema of its parameters, in the form that a provider wants.
+    fn schema_in(&self, form: SchemaForm) -> Schema;
     /// The JSON Schema of its parameters.
-    fn schema(&self) -> Schema;
-    /// Reads the arguments and does it.
+    fn schema(&self) -> Schema {
+        self.schema_in(SchemaForm::Standard)
+    }
+    /// Reads the arguments of a call in a workspace.
+    fn prepare(&self, arguments: Value, workspace: &Path) -> Result<Prepared<'_>, ToolError>;
+    /// Reads the arguments and does it. The call itself is not requested: [`crate::Toolbox::call`] does that.
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError>;
 }
 
@@ -93,13 +173,19 @@ impl<T: Typed> Tool for T {
         T::IMPACT
     }
 
-    fn schema(&self) -> Schema {
-        schemars::schema_for!(T::Parameters)
+    fn schema_in(&self, form: SchemaForm) -> Schema {
+        schema::of::<T::Parameters>(form)
+    }
+
+    fn prepare(&self, arguments: Value, workspace: &Path) -> Result<Prepared<'_>, ToolError> {
+        let (parameters, canonical) = canonical::read::<T>(arguments, workspace)?;
+        let arguments = canonical::arguments::<T>(&canonical, workspace);
+        let admit = move |call: &Call<'_>, arguments: &Arguments| self.admit(call, parameters, arguments);
+        Ok(Prepared { parameters: Value::Object(canonical), arguments, admit: Box::new(admit) })
     }
 
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError> {
-        let parameters = serde_json::from_value(arguments).map_err(|error| ToolError::arguments(&error))?;
-        let reply = self.run(call, parameters).map_err(ToolError::visible)?;
-        Ok(reply.finish(&source::profile(T::NAME)))
+        let (parameters, _) = canonical::read::<T>(arguments, call.guard.workspace())?;
+        finish::<T>(self.run(call, parameters))
     }
 }

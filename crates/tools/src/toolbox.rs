@@ -8,6 +8,7 @@ use ringfence::guard::Abort;
 use ringfence::policy::{self, ToolName};
 use serde_json::Value;
 
+use crate::canonical;
 use crate::error::{ErrorKind, ToolError};
 use crate::tool::{Call, Extent, Output, Tool};
 
@@ -31,8 +32,25 @@ impl Toolbox {
         })
     }
 
-    /// Calls a tool. The call is permitted and recorded before anything happens, and what came of it is recorded before it is
-    /// returned.
+    /// Calls a tool with arguments as a model writes them. An object that has a name twice is refused.
+    pub fn call_text(
+        &self,
+        session: &Session,
+        name: &str,
+        arguments: &str,
+        abort: &Abort,
+    ) -> Result<Output, ToolError> {
+        match canonical::parse(arguments) {
+            Ok(arguments) => self.call(session, name, arguments, abort),
+            Err(error) => {
+                let (_, tool) = self.find(name)?;
+                Recorded { session, id: None, tool }.refused(arguments, error)
+            }
+        }
+    }
+
+    /// Calls a tool. The arguments are read once, into the canonical form that is judged, recorded and run. The call is permitted and
+    /// recorded before anything happens, and what came of it is recorded before it is returned.
     pub fn call(
         &self,
         session: &Session,
@@ -41,12 +59,27 @@ impl Toolbox {
         abort: &Abort,
     ) -> Result<Output, ToolError> {
         let (name, tool) = self.find(name)?;
-        let guard = session.guard(&name);
-        let permit = guard.call(&words(&arguments), abort)?;
-        let recorded = Recorded { session, id: permit.id(), tool };
-        recorded.started(&arguments)?;
+        let sent = arguments.to_string();
+        let prepared = match tool.prepare(arguments, session.guards().workspace()) {
+            Ok(prepared) => prepared,
+            Err(error) => return Recorded { session, id: None, tool }.refused(&sent, error),
+        };
+        let guard = session.guard(&name).during(prepared.arguments.clone());
+        let call = Call { session, guard: &guard, abort };
+        let parameters = prepared.parameters.to_string();
+        let admitted = match prepared.admit(&call) {
+            Ok(admitted) => admitted,
+            // The decision is recorded, and that is all there is to say.
+            Err(error) if error.violation.is_some() || error.kind == ErrorKind::Unrecorded => {
+                return Err(error);
+            }
+            Err(error) => return Recorded { session, id: None, tool }.refused(&parameters, error),
+        };
+        let id = admitted.id().to_owned();
+        let recorded = Recorded { session, id: Some(&id), tool };
+        recorded.started(&parameters)?;
         let begin = Instant::now();
-        let outcome = tool.call(&Call { session, guard: &guard, abort }, arguments);
+        let outcome = admitted.run(&call);
         recorded.finished(outcome.as_ref(), begin.elapsed())?;
         outcome
     }
@@ -72,28 +105,28 @@ impl Default for Toolbox {
     }
 }
 
-/// The arguments as rules see them: texts as they are, everything else as JSON.
-fn words(arguments: &Value) -> policy::Arguments {
-    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let pairs = arguments.as_object().into_iter().flatten();
-    policy::Arguments::new(pairs.map(|(name, value)| (name.clone(), word(value))).collect())
-}
-
 /// The records of one call.
 struct Recorded<'a> {
     session: &'a Session,
-    id: &'a str,
+    /// The request behind it, if it came to one.
+    id: Option<&'a str>,
     tool: &'a dyn Tool,
 }
 
 impl Recorded<'_> {
-    fn started(&self, arguments: &Value) -> Result<(), ToolError> {
-        let arguments = arguments.to_string();
+    /// A call that comes to no decision, such as one that cannot be read, is recorded without a request.
+    fn refused(&self, sent: &str, error: ToolError) -> Result<Output, ToolError> {
+        self.started(sent)?;
+        self.finished(Err(&error), Duration::ZERO)?;
+        Err(error)
+    }
+
+    fn started(&self, arguments: &str) -> Result<(), ToolError> {
         self.record(&Event::ToolStarted {
             by: self.by(),
             tool: Name(self.tool.name()),
             impact: self.tool.impact(),
-            arguments: ringfence::audit::Arguments(&arguments),
+            arguments: ringfence::audit::Arguments(arguments),
         })
     }
 
@@ -120,7 +153,7 @@ impl Recorded<'_> {
     }
 
     fn by(&self) -> By<'_> {
-        By { id: Some(self.id), ..self.session.by() }
+        By { id: self.id, ..self.session.by() }
     }
 
     fn record(&self, event: &Event<'_>) -> Result<(), ToolError> {

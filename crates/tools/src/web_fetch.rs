@@ -8,7 +8,7 @@ use ringfence::guard::{Abort, Guard, Refusal};
 use ringfence::policy::{Endpoint, Shown};
 use ringfence::source::{self, Dropped, Strategy};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::error::{ErrorKind, ToolError};
@@ -27,20 +27,30 @@ pub struct WebFetch {
 }
 
 /// What `web_fetch` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebFetchParameters {
     /// The address, beginning with http:// or https://.
     pub url: String,
-    /// The most characters to return: 10000 if left out.
-    #[serde(alias = "maxChars")]
-    pub max_chars: Option<usize>,
+    /// The most characters to return.
+    #[serde(default = "max_chars", alias = "maxChars")]
+    #[schemars(range(min = 1))]
+    pub max_chars: usize,
     /// Whether to return a page as it was sent, instead of its readable text.
     #[serde(default)]
     pub raw: bool,
-    /// The longest time, in milliseconds: 1000 to 120000, and 30000 if left out.
-    #[serde(alias = "timeoutMs")]
-    pub timeout_ms: Option<u64>,
+    /// The longest time, in milliseconds.
+    #[serde(default = "timeout", alias = "timeoutMs")]
+    #[schemars(range(min = 1_000, max = 120_000))]
+    pub timeout_ms: u64,
+}
+
+fn max_chars() -> usize {
+    10_000
+}
+
+fn timeout() -> u64 {
+    30_000
 }
 
 impl Typed for WebFetch {
@@ -56,13 +66,13 @@ impl Typed for WebFetch {
         let request = Fetch {
             url: parameters.url,
             method: Method::Get,
-            timeout: Duration::from_millis(parameters.timeout_ms.unwrap_or(30_000).clamp(1_000, 120_000)),
+            timeout: Duration::from_millis(parameters.timeout_ms.clamp(1_000, 120_000)),
             max_bytes: profile.max_bytes(),
         };
         let gate = Guarded { guard: call.guard, abort: call.abort };
         let fetcher = self.fetcher.get_or_init(|| Fetcher::new(Vec::new()));
         let page = fetcher.fetch(&request, &gate, &self.resolver, &|| call.abort.is_aborted())?;
-        let most = parameters.max_chars.unwrap_or(10_000).min(profile.max_chars().saturating_sub(ABOVE));
+        let most = parameters.max_chars.min(profile.max_chars().saturating_sub(ABOVE));
         let profile = profile.within(most);
         let profile = if parameters.raw { profile.with(Strategy::Head) } else { profile };
         Ok(told(&page, profile))

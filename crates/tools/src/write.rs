@@ -5,7 +5,7 @@ use std::path::Path;
 use ringfence::audit::Impact;
 use ringfence::guard::{Access, Opened, Writable};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -20,17 +20,19 @@ use crate::tool::{Call, Typed};
 pub struct Write;
 
 /// What `write` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteParameters {
-    /// The path of the file, from the workspace. Directories on the way are made.
+    /// The path of the file: from the workspace, or absolute inside it. Directories on the way are made.
+    #[serde(alias = "file_path")]
     pub path: String,
     /// Everything that the file contains afterwards.
     pub content: String,
-    /// Whether it is an error if the file exists. The default is false.
+    /// Whether it is an error if the file exists.
     #[serde(default)]
     pub create_only: bool,
     /// The SHA-256 that the content of the file has before, in hexadecimal digits. It is an error if the file is different.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_sha256: Option<String>,
 }
 
@@ -40,6 +42,7 @@ impl Typed for Write {
     const DESCRIPTION: &'static str =
         "Makes a file, or replaces all of its content at once. Use `edit` to change a part of a file.";
     const IMPACT: Impact = Impact::Mutate;
+    const PATHS: &'static [&'static str] = &["path"];
 
     fn run(&self, call: &Call<'_>, parameters: WriteParameters) -> Result<Reply, ToolError> {
         let path = Path::new(&parameters.path);

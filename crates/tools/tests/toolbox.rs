@@ -71,19 +71,22 @@ fn a_call_is_permitted_recorded_done_and_recorded() {
     assert_eq!(kind("process", json!({ "action": "dance" })), ErrorKind::InvalidArguments);
     assert_eq!(kind("process", json!([])), ErrorKind::InvalidArguments);
     assert_eq!(kind("process", json!({ "action": "list", "unknown": 1 })), ErrorKind::InvalidArguments);
+    let twice = r#"{ "action": "list", "action": "kill" }"#;
+    let error = toolbox.call_text(&session, "process", twice, &Abort::new()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidArguments);
     call("process", json!({ "action": "list" })).unwrap();
     let events = kept.events.lock().unwrap().clone();
     let expected = [
         "session.opened",
         "request.decided call deny",
         "request.decided call deny",
-        "request.decided call allow",
+        // What cannot be read is recorded, and requests nothing.
         "tool.started",
         "tool.finished error invalid_arguments cut=false",
-        "request.decided call allow",
         "tool.started",
         "tool.finished error invalid_arguments cut=false",
-        "request.decided call allow",
+        "tool.started",
+        "tool.finished error invalid_arguments cut=false",
         "tool.started",
         "tool.finished error invalid_arguments cut=false",
         "request.decided call allow",

@@ -67,7 +67,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) keep_home: bool,
     /// Run what a person would be asked about; the words say why, for the ledger
-    #[arg(long, value_name = "WORDS", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "WORDS", value_parser = some_words)]
     pub(crate) approve: Option<String>,
     /// Say what the jail refused, and which setting would allow it
     #[arg(long)]
@@ -85,6 +85,11 @@ pub(crate) struct RunArgs {
 
 const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 3 a person has to be asked, 124 limit reached, \
                      125 no jail,\n126 refused or not executable, 127 not found.";
+
+/// Words that say nothing are none.
+fn some_words(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() { Err("say why") } else { Ok(text.to_owned()) }
+}
 
 /// What a command is run for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -37,12 +37,14 @@ impl<'a> Consent<'a> {
     }
 }
 
-/// Whether a person typed this command: an interactive shell gives every command a process group of its own and puts it into the
-/// foreground of the terminal. What a script starts is in the script's group, what an agent starts seldom has a terminal.
+/// Whether a person typed this command: an interactive shell gives every command a process group of its own in its session, and puts
+/// it into the foreground of the terminal. What a script starts is in the script's group; what a program starts on a terminal that it
+/// made leads the session.
 fn is_typed() -> bool {
-    let group = rustix::process::getpgrp();
+    let (own, group) = (rustix::process::getpid(), rustix::process::getpgrp());
     let foreground = rustix::termios::tcgetpgrp(io::stdin()).ok();
-    io::stdin().is_terminal() && foreground == Some(group) && rustix::process::getpid() == group
+    let leads_session = rustix::process::getsid(None).ok() == Some(own);
+    io::stdin().is_terminal() && foreground == Some(group) && own == group && !leads_session
 }
 
 /// Decides about a command, with the answer of whoever stands behind it.

@@ -83,13 +83,28 @@ const BETWEEN: &[(&str, &str)] = &[
 fn operators(rule: &Rule) -> Option<Remark> {
     let Subject::Command(pattern) = &rule.subject else { return None };
     let expression = expression(pattern)?;
-    let (_, why) = BETWEEN.iter().find(|(text, _)| expression.contains(text))?;
+    let outside = without_classes(expression);
+    let (_, why) = BETWEEN.iter().find(|(text, _)| outside.contains(text))?;
     let message = format!(
         "{} can hardly match: it is held against the words of one program, and {why}; `args = {{ command = … }}` sees \
          the line as it was written",
         subject_words(rule)
     );
     Some(remark(Code::NeverMatches, rule, message))
+}
+
+/// An expression without what stands in brackets: that is often what must not be there.
+fn without_classes(expression: &str) -> String {
+    let (mut depth, mut outside) = (0_usize, String::new());
+    for c in expression.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            c if depth == 0 => outside.push(c),
+            _ => {}
+        }
+    }
+    outside
 }
 
 fn expression(pattern: &CommandPattern) -> Option<&str> {
@@ -109,7 +124,8 @@ pub(super) fn shadowing(settings: &Settings, rules: &[&Rule]) -> Vec<Remark> {
         let decided: Vec<_> = allows.flat_map(|allow| decisions(settings, allow)).collect();
         let mut asks = rules.iter().filter(|rule| rule.effect == Effect::Ask);
         let all_by = |ask: &&&Rule| {
-            let asks = |decision: &Decision| matches!(decision, Decision::Ask(reason) if reason.rule == ask.reason.rule);
+            let asks =
+                |decision: &Decision| matches!(decision, Decision::Ask(reason) if *reason == ask.reason);
             decided.iter().all(asks)
         };
         if let Some(ask) = asks.find(all_by).filter(|_| !decided.is_empty()) {

@@ -13,9 +13,10 @@ use ignore::types::{Types, TypesBuilder};
 use ringfence::audit::Impact;
 use ringfence::guard::{Directory, Looked, Opened};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, ToolError};
+use crate::exec::workspace;
 use crate::listing::{Page, Several, unless_aborted};
 use crate::reply::Reply;
 use crate::tool::{Call, Typed};
@@ -30,21 +31,22 @@ use search::{Search, Searched};
 pub struct Grep;
 
 /// What `grep` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that a model sets by its name")]
 pub struct GrepParameters {
     /// A regular expression, as Rust has them: no look-around and no references back.
     pub pattern: String,
-    /// The file or directory to look in. The workspace, if left out.
-    pub path: Option<PathBuf>,
+    /// The file or directory to look in: from the workspace, or absolute inside it.
+    #[serde(default = "workspace", alias = "file_path")]
+    pub path: PathBuf,
     /// Only files that one of these globs matches, such as `*.rs` or `src/**`. One that begins with `!` leaves files out.
     #[serde(default)]
     pub glob: Several,
     /// Only files of one of these types, such as `rust`, `py` or `js`.
     #[serde(default, rename = "type")]
     pub types: Several,
-    /// Whether letters have to agree in case. If left out, they have to where the pattern has a capital letter.
+    /// Whether letters have to agree in case.
     #[serde(default)]
     pub case: Case,
     /// Whether the pattern is plain text and not an expression.
@@ -56,11 +58,17 @@ pub struct GrepParameters {
     /// Whether a match may span lines.
     #[serde(default)]
     pub multiline: bool,
-    /// How many lines to show before each match, at most 20.
+    /// How many lines to show before each match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 20))]
     pub before: Option<usize>,
-    /// How many lines to show after each match, at most 20.
+    /// How many lines to show after each match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 20))]
     pub after: Option<usize>,
-    /// How many lines to show before and after each match, at most 20.
+    /// How many lines to show before and after each match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 20))]
     pub context: Option<usize>,
     /// What to show: the lines, the files, or how many lines match in each file.
     #[serde(default)]
@@ -71,16 +79,25 @@ pub struct GrepParameters {
     /// Whether to look in files that `.gitignore`, `.ignore` and `.rgignore` leave out.
     #[serde(default)]
     pub no_ignore: bool,
-    /// How many matches to show, or files where files are shown: 200 if left out.
-    pub limit: Option<usize>,
+    /// How many matches to show, or files where files are shown.
+    #[serde(default = "limit")]
+    #[schemars(range(min = 1, max = 20_000))]
+    pub limit: usize,
     /// How many matches to count in each file at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub max_per_file: Option<u64>,
     /// How many matches to leave out at the beginning, to see more of a long result.
-    pub offset: Option<usize>,
+    #[serde(default)]
+    pub offset: usize,
+}
+
+fn limit() -> usize {
+    200
 }
 
 /// How letters are compared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Case {
     /// As they are, if the pattern has a capital letter.
@@ -93,7 +110,7 @@ pub enum Case {
 }
 
 /// What is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// The lines that match.
@@ -111,12 +128,13 @@ impl Typed for Grep {
     const DESCRIPTION: &'static str = "Finds lines that match a regular expression in the files below a directory. Leaves out binary \
         files, hidden files and what `.gitignore` leaves out, unless told otherwise. Shows `path:line:text`, sorted by path.";
     const IMPACT: Impact = Impact::Read;
+    const PATHS: &'static [&'static str] = &["path"];
 
     fn run(&self, call: &Call<'_>, parameters: GrepParameters) -> Result<Reply, ToolError> {
-        let page = Page::new(parameters.offset, parameters.limit, 200)?;
+        let page = Page::new(parameters.offset, parameters.limit)?;
         let matcher = pattern::matcher(&parameters)?;
         let filter = filter(&parameters)?;
-        let path = parameters.path.clone().unwrap_or_else(|| PathBuf::from("."));
+        let path = parameters.path.clone();
         let hits = Hits::new(page.end(), parameters.mode != Mode::Content);
         let search = Search { matcher, parameters: &parameters, hits: &hits, abort: call.abort };
         let searched = match call.guard.look_at(&path, call.abort)? {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use ringfence::audit::Impact;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::commit::commit;
@@ -25,7 +25,7 @@ const MOST: usize = 200;
 pub struct ApplyPatch;
 
 /// What `apply_patch` takes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PatchParameters {
     /// The patch: an envelope with `*** Begin Patch`, sections `*** Add File: PATH`, `*** Update File: PATH` (with `*** Move to: PATH`
