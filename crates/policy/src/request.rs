@@ -50,13 +50,15 @@ pub struct Arguments {
     pairs: Vec<(String, String)>,
     /// Names of arguments that change nothing about what happens.
     remarks: &'static [&'static str],
+    /// Other names of arguments, each with the name that it stands for.
+    aliases: &'static [(&'static str, &'static str)],
     /// Digest of everything else that an answer to this request depends on.
     bound: [u8; 32],
 }
 
 impl Arguments {
     /// No arguments at all.
-    pub const NONE: &'static Self = &Self { pairs: Vec::new(), remarks: &[], bound: [0; 32] };
+    pub const NONE: &'static Self = &Self { pairs: Vec::new(), remarks: &[], aliases: &[], bound: [0; 32] };
 
     /// Collects named values; the value of a repeated name is judged each time.
     #[must_use]
@@ -75,6 +77,12 @@ impl Arguments {
     #[must_use]
     pub fn with_remarks(self, remarks: &'static [&'static str]) -> Self {
         Self { remarks, ..self }
+    }
+
+    /// Adds other names of arguments, so that a rule that uses one of them holds all the same.
+    #[must_use]
+    pub fn with_aliases(self, aliases: &'static [(&'static str, &'static str)]) -> Self {
+        Self { aliases, ..self }
     }
 
     /// Adds a value that is judged besides those of the same name, unless it is one of them.
@@ -97,6 +105,8 @@ impl Arguments {
 
     /// Every value given under a name.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let alias = self.aliases.iter().find(|(alias, _)| *alias == name);
+        let name = alias.map_or(name, |(_, canonical)| canonical);
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 

@@ -76,7 +76,7 @@ pub(crate) fn arguments<T: Typed>(canonical: &Map<String, Value>, workspace: &Pa
     for (name, value) in canonical {
         add(&mut pairs, name, value);
     }
-    let mut arguments = Arguments::new(pairs).with_remarks(T::REMARKS);
+    let mut arguments = Arguments::new(pairs).with_remarks(T::REMARKS).with_aliases(T::ALIASES);
     for name in T::PATHS {
         if let Some(path) = canonical.get(*name).and_then(Value::as_str) {
             arguments.also(name, spelled(path, workspace));

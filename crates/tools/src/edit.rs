@@ -86,6 +86,14 @@ impl Typed for Edit {
         All replacements are made, or none. Returns the diff.";
     const IMPACT: Impact = Impact::Mutate;
     const PATHS: &'static [&'static str] = &["path"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("file_path", "path"),
+        ("old_string", "old"),
+        ("oldText", "old"),
+        ("new_string", "new"),
+        ("newText", "new"),
+        ("replaceAll", "replace_all"),
+    ];
 
     fn run(&self, call: &Call<'_>, parameters: EditParameters) -> Result<Reply, ToolError> {
         let EditParameters { path, edits } = parameters;

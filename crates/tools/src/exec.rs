@@ -78,6 +78,11 @@ impl Typed for Exec {
         `process` looks after it. An exit code other than 0 is a result, not an error of the tool.";
     const IMPACT: Impact = Impact::Destroy;
     const PATHS: &'static [&'static str] = &["cwd"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[
+        ("timeoutMs", "timeout_ms"),
+        ("idleTimeoutMs", "idle_timeout_ms"),
+        ("autoBackgroundMs", "auto_background_ms"),
+    ];
     const REMARKS: &'static [&'static str] = &["description"];
 
     fn run(&self, call: &Call<'_>, parameters: ExecParameters) -> Result<Reply, ToolError> {

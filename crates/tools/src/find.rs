@@ -110,6 +110,7 @@ impl Typed for Find {
         `.gitignore` leaves out, unless told otherwise. Directories end in `/`, links in `@`; links are not followed.";
     const IMPACT: Impact = Impact::Read;
     const PATHS: &'static [&'static str] = &["path"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("file_path", "path")];
 
     fn run(&self, call: &Call<'_>, parameters: FindParameters) -> Result<Reply, ToolError> {
         let page = Page::new(parameters.offset, parameters.limit)?;

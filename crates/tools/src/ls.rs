@@ -59,6 +59,7 @@ impl Typed for Ls {
         and is not followed. `long` adds mode, size and time of change in UTC.";
     const IMPACT: Impact = Impact::Read;
     const PATHS: &'static [&'static str] = &["path"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("file_path", "path")];
 
     fn run(&self, call: &Call<'_>, parameters: LsParameters) -> Result<Reply, ToolError> {
         let page = Page::new(parameters.offset, parameters.limit)?;

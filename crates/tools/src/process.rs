@@ -78,6 +78,7 @@ impl Typed for Process {
     const DESCRIPTION: &'static str = "Looks after commands that `exec` started in this session: list, status, log (the last lines, or \
         everything from an offset on) and kill.";
     const IMPACT: Impact = Impact::Mutate;
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("jobId", "job"), ("sessionId", "job")];
 
     fn run(&self, call: &Call<'_>, parameters: ProcessParameters) -> Result<Reply, ToolError> {
         if parameters.action == Action::List {

@@ -73,6 +73,7 @@ impl Typed for Read {
         The first line of the answer says how much there is and with which offset to continue.";
     const IMPACT: Impact = Impact::Read;
     const PATHS: &'static [&'static str] = &["path"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("file_path", "path")];
 
     fn run(&self, call: &Call<'_>, parameters: ReadParameters) -> Result<Reply, ToolError> {
         let window = window(&parameters)?;

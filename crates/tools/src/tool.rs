@@ -72,6 +72,8 @@ pub trait Typed: Send + Sync {
     const PATHS: &'static [&'static str] = &[];
     /// The parameters that change nothing about what happens.
     const REMARKS: &'static [&'static str] = &[];
+    /// Other names that parameters are read by, each with the name that it stands for. Rules may use them, too.
+    const ALIASES: &'static [(&'static str, &'static str)] = &[];
 
     /// Does it.
     fn run(&self, call: &Call<'_>, parameters: Self::Parameters) -> Result<Reply, ToolError>;

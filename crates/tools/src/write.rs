@@ -43,6 +43,7 @@ impl Typed for Write {
         "Makes a file, or replaces all of its content at once. Use `edit` to change a part of a file.";
     const IMPACT: Impact = Impact::Mutate;
     const PATHS: &'static [&'static str] = &["path"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("file_path", "path")];
 
     fn run(&self, call: &Call<'_>, parameters: WriteParameters) -> Result<Reply, ToolError> {
         let path = Path::new(&parameters.path);

@@ -129,6 +129,7 @@ impl Typed for Grep {
         files, hidden files and what `.gitignore` leaves out, unless told otherwise. Shows `path:line:text`, sorted by path.";
     const IMPACT: Impact = Impact::Read;
     const PATHS: &'static [&'static str] = &["path"];
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("file_path", "path")];
 
     fn run(&self, call: &Call<'_>, parameters: GrepParameters) -> Result<Reply, ToolError> {
         let page = Page::new(parameters.offset, parameters.limit)?;

@@ -42,6 +42,7 @@ impl Typed for ApplyPatch {
     const DESCRIPTION: &'static str = "Adds, changes, moves and deletes files as a patch says, all together or not at all. Takes an envelope \
         (`*** Begin Patch`) or a unified diff.";
     const IMPACT: Impact = Impact::Mutate;
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("input", "patch")];
 
     fn run(&self, call: &Call<'_>, parameters: PatchParameters) -> Result<Reply, ToolError> {
         let length = parameters.patch.len();

@@ -66,6 +66,13 @@ fn rows(workspace: &str) -> Vec<(&'static str, Value, &'static str, &'static str
         ("web_fetch", json!({ "url": "http://127.0.0.1:1/", "timeoutMs": 5000 }), "timeout_ms", "5000"),
         ("web_fetch", json!({ "url": "http://127.0.0.1:1/", "maxChars": 5000 }), "max_chars", "5000"),
         ("web_fetch", json!(["http://127.0.0.1:1/", null, false, null]), "url", "127.0.0.1"),
+        // A rule may use another name, too.
+        ("exec", json!({ "command": "echo >made", "timeout_ms": 5000 }), "timeoutMs", "5000"),
+        ("apply_patch", json!({ "patch": DELETE }), "input", "Delete File"),
+        ("edit", edit(json!({ "old": "safe", "new": "evil" })), "new_string", "evil"),
+        ("edit", edit(json!({ "old": "safe", "newText": "evil" })), "old_string", "safe"),
+        ("write", json!({ "path": "victim", "content": "evil" }), "file_path", "=victim"),
+        ("process", json!({ "action": "kill", "job": "job-1" }), "sessionId", "job-1"),
         // What is left out has the value that it would have.
         ("exec", json!({ "command": "echo >made" }), "background", "false"),
         ("exec", json!({ "command": "echo >made" }), "timeout_ms", "=120000"),
