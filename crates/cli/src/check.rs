@@ -3,6 +3,7 @@
 mod base64;
 mod command;
 mod found;
+mod host;
 mod path;
 mod stream;
 mod verdict;
@@ -10,7 +11,7 @@ mod verdict;
 use std::path::PathBuf;
 
 use config::Settings;
-use policy::{Arguments, Endpoint, Kind, Request, ToolName, Want};
+use policy::{Arguments, Kind, Request, ToolName, Want};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -40,9 +41,9 @@ pub(crate) enum CheckCommand {
         /// Host and port; the port is 443 if not given
         #[arg(value_name = "HOST[:PORT]")]
         host: String,
-        /// The tool that asks
-        #[arg(long, value_name = "NAME", default_value = "web_fetch")]
-        tool: String,
+        /// The tool that asks [default: web_fetch and exec, whichever reaches it]
+        #[arg(long, value_name = "NAME")]
+        tool: Option<String>,
     },
     /// May this tool be called?
     Tool {
@@ -81,7 +82,11 @@ pub(crate) fn run(
             }
             return Ok(found.verdict.exit());
         }
-        CheckCommand::Host { host, tool } => host_verdict(&settings, host, &tool_name(tool)?),
+        CheckCommand::Host { host, tool } => {
+            let tool = tool.as_deref().map(tool_name).transpose()?;
+            let found = host::judge(host, tool.as_ref(), &settings)?;
+            return host::print(&found, trace, terminal);
+        }
         CheckCommand::Tool { name, arguments } => {
             let (tool, arguments) = (tool_name(name)?, parse_arguments(arguments)?);
             let request = Request { tool: &tool, want: Want::Call(&arguments) };
@@ -99,17 +104,6 @@ pub(crate) fn run(
         }
     }
     Ok(verdict.exit())
-}
-
-/// A text that is not a host is denied: it is what an agent would have asked for.
-fn host_verdict(settings: &Settings, host: &str, tool: &ToolName) -> Verdict {
-    match Endpoint::parse(host, 443) {
-        Ok(endpoint) => {
-            let request = Request { tool, want: Want::Connect(&endpoint) };
-            Verdict::of(settings, &request, endpoint.to_string(), vec![])
-        }
-        Err(error) => Verdict::refused(host, error),
-    }
 }
 
 fn tool_name(text: &str) -> Result<ToolName, Failure> {

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::report;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
+use crate::unbuilt;
 use crate::write::replace;
 
 /// What is done with the policy.
@@ -87,11 +88,15 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     match command {
         PolicyCommand::Show { origin, subject } => {
-            show(&subject.settings(around, terminal)?, *origin, terminal)
+            let settings = subject.settings(around, terminal)?;
+            unbuilt::warn(&settings, terminal)?;
+            show(&settings, *origin, terminal)
         }
         PolicyCommand::Lint { subject } => lint_all(&subject.settings(around, terminal)?, terminal),
         PolicyCommand::Test { cases, subject } => {
-            test(&subject.settings(around, terminal)?, cases.as_deref(), terminal)
+            let settings = subject.settings(around, terminal)?;
+            unbuilt::warn(&settings, terminal)?;
+            test(&settings, cases.as_deref(), terminal)
         }
         PolicyCommand::Diff { old, new, cases } => compare(old, new, cases.as_deref(), around, terminal),
         PolicyCommand::Schema => {

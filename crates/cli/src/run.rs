@@ -39,6 +39,7 @@ use crate::failure::Failure;
 use crate::report;
 use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
+use crate::unbuilt;
 
 pub(crate) use arguments::{NetworkArg, Purpose, RunArgs};
 use git::GitSettings;
@@ -72,7 +73,7 @@ pub(crate) fn run(
 }
 
 /// Says something before the command starts, in the format that was asked for.
-fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) -> std::io::Result<()> {
+pub(crate) fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) -> std::io::Result<()> {
     let (kind, shown) = (if code.is_some() { "warning" } else { "note" }, Shown::text(text));
     match (terminal.format, code) {
         (Format::Json, code) => {
@@ -101,6 +102,8 @@ pub(crate) struct Run {
     pub(crate) line: String,
     pub(crate) journal: Journal,
     notes: Vec<String>,
+    /// Settings that have no effect on this run.
+    warnings: Vec<String>,
     /// Where looks for forbidden names are remembered.
     looks: Option<PathBuf>,
     /// Where its changes go, if not to the real files.
@@ -181,7 +184,8 @@ pub(crate) fn prepare(
     let overlay = overlay.transpose()?;
     overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
     let looks = state.map(|state| state.join("ringfence/looks"));
-    let run = Run { settings, spec, cwd, line, journal, notes, looks, overlay, kept, unjailed };
+    let warnings = unbuilt::warnings(&policy, Some(&settings));
+    let run = Run { settings, spec, cwd, line, journal, notes, warnings, looks, overlay, kept, unjailed };
     Ok((run, Origin { around, policy, home, own }))
 }
 
@@ -303,6 +307,7 @@ impl Run {
         has_run: &Cell<bool>,
         terminal: &mut Terminal<'_>,
     ) -> Result<Exit, Failure> {
+        unbuilt::tell(&self.warnings, terminal)?;
         self.notes.iter().try_for_each(|text| note(terminal, None, text))?;
         let overlay = self.overlay.take();
         // What is kept apart by a jail is not given to a command without one.

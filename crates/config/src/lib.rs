@@ -29,6 +29,7 @@ mod skills;
 mod source;
 mod toolset;
 mod tree;
+mod unbuilt;
 mod units;
 
 pub use diff::{Change, diff};
@@ -44,3 +45,4 @@ pub use show::{Row, rows};
 pub use skills::{Oversize, ScanAllow, ScanSettings};
 pub use source::{Scope, Source, Span};
 pub use tree::{Entry, Node, Table, Value};
+pub use unbuilt::{Unbuilt, unbuilt};
