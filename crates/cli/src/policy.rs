@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use audit::{AuditError, By, Digest, Durability, Event, FilePath, Head, Ledger, Options, Sink as _, Text};
-use config::{Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, lint, load, rows};
+use config::{
+    Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, from_sources_for, lint, load,
+    rows,
+};
 use policy::{Effect, Shown};
 use serde_json::{Value, json};
 
@@ -109,7 +112,7 @@ pub(crate) fn run(
 
 /// Loads the policy; problems become a drawn failure, or JSON where that was asked for.
 pub(crate) fn settings(around: &Surroundings, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
-    let problems = match load(&around.files, &around.places) {
+    let problems = match around.load() {
         Ok(settings) => return Ok(settings),
         Err(problems) => problems,
     };
@@ -332,7 +335,8 @@ fn compare(
 fn single(path: &Path, around: &Surroundings) -> Result<Settings, Failure> {
     let text = config::read_named(path).map_err(|problem| report::failure(&problem.into()))?;
     let source = Source::new(Scope::User, path, text);
-    from_sources(vec![source], &around.places).map_err(|problems| report::failure(&problems))
+    let agent = around.agent.as_deref();
+    from_sources_for(vec![source], &around.places, agent).map_err(|problems| report::failure(&problems))
 }
 
 fn set(

@@ -131,8 +131,7 @@ pub(crate) fn prepare(
     recorded: impl FnOnce(&str) -> String,
 ) -> Result<(Run, Origin), Failure> {
     let around = Surroundings::find(around)?;
-    let policy =
-        config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
+    let policy = around.load().map_err(|problems| report::failure(&problems))?;
     let settings = policy.jail(&args.wish(&around.cwd)?).map_err(|problems| refused_wish(&problems))?;
     arguments::bridgeable(&settings)?;
     let ledger = policy.ledger().ok_or_else(|| {
@@ -171,7 +170,7 @@ pub(crate) fn prepare(
     spec.links = git.links;
     let note = note.filter(|_| git::is_worth_saying(&found, args));
     let notes = note.into_iter().chain(unsigned).collect();
-    let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
+    let journal = Journal::open(&ledger, &recorded(&settings.profile))?.of_agent(around.agent.as_deref());
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;

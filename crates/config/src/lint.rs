@@ -218,7 +218,8 @@ fn wrong_tool(rule: &Rule) -> Option<String> {
     };
     let tool = rule.tool.as_ref()?;
     let fits = tool_names().iter().filter(|name| tool.matches(name)).any(|name| known.contains(name));
-    let foreign = tool.as_str().starts_with("mcp__") || tool.as_str().starts_with("re:");
+    let own = !tool_names().iter().any(|name| tool.matches(name));
+    let foreign = own || tool.as_str().starts_with("mcp__") || tool.as_str().starts_with("re:");
     (!fits && !foreign).then(|| format!("`{}` never {what}", Shown::text(tool.as_str())))
 }
 

@@ -71,6 +71,8 @@ pub enum Text {
     Name,
     /// A path: absolute, below `~/`, or below a `${VARIABLE}`.
     Path,
+    /// A path of a profile: also below `${WORKSPACE}` or a numbered writable root such as `${RW2}`.
+    ViewPath,
     /// A path pattern.
     PathPattern,
     /// A host pattern.

@@ -25,6 +25,12 @@ pub static ROOT: &[Key] = &[
     Key::new("secrets", Kind::Tables(SECRET), Narrow::Fixed, "Credentials that are added outside the jail.")
         .later(),
     Key::new("tools", Kind::Table(TOOLS), Narrow::Tools, "Which tools the agent may call."),
+    Key::new(
+        "agents",
+        Kind::Named(AGENT),
+        Narrow::Inside,
+        "What is different for one agent, chosen by `--agent NAME`: it replaces what the same file says about everybody.",
+    ),
     Key::new("skills", Kind::Table(SKILLS), Narrow::Inside, "How skills are loaded."),
     Key::new(
         "sources",
@@ -130,19 +136,24 @@ static PROFILE: &[Key] = &[
     ),
     Key::new(
         "read",
-        Kind::List(Text::Path),
+        Kind::List(Text::ViewPath),
         Narrow::Within,
-        "Paths that are seen and not changed, also inside the workspace.",
+        "Paths that are seen and not changed, also inside the workspace, as in `${WORKSPACE}/vendor`. `${RW1}` is the workspace, too; `${RW2}` and on are the directories of `jail.shared`.",
     ),
-    Key::new("write", Kind::List(Text::Path), Narrow::Within, "Paths that are seen and may be changed."),
-    Key::new("hide", Kind::List(Text::Path), Narrow::Add, "Paths that are empty for the process."),
+    Key::new("write", Kind::List(Text::ViewPath), Narrow::Within, "Paths that are seen and may be changed."),
+    Key::new("hide", Kind::List(Text::ViewPath), Narrow::Add, "Paths that are empty for the process."),
     Key::new(
         "home",
         Kind::Choice(&["project", "private"]),
         Narrow::Order(&["project", "private"]),
         "The home directory: empty at every start, or kept for the next run in the same workspace.",
     ),
-    Key::new("tools", Kind::Map(Text::Profile), Narrow::Fixed, "Another profile for one tool.").later(),
+    Key::new(
+        "tools",
+        Kind::Map(Text::Profile),
+        Narrow::Fixed,
+        "Another profile for the commands of one tool, such as `exec`; `run` is the door of `exec`.",
+    ),
 ];
 
 const MODES: Kind = Kind::Choice(&["strict", "standard", "off"]);
@@ -390,6 +401,13 @@ static TOOLS: &[Key] = &[
         Narrow::Add,
         "Tools and groups that are taken away. Deny wins.",
     ),
+];
+
+static AGENT: &[Key] = &[
+    Key::new("profile", Kind::Text(Text::Profile), Narrow::Profile, "The profile of its jail."),
+    Key::new("limits", Kind::Table(LIMITS), Narrow::Inside, "What its session may use up."),
+    Key::new("rules", Kind::Tables(RULE), Narrow::Add, "Rules on top of those for everybody."),
+    Key::new("tools", Kind::Table(TOOLS), Narrow::Tools, "Which tools it may call."),
 ];
 
 static SKILLS: &[Key] = &[Key::new("scan", Kind::Table(SCAN), Narrow::Inside, "How skills are scanned.")];
