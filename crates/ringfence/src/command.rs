@@ -79,7 +79,7 @@ impl Session {
     /// Runs a line with a shell in the jail, and waits for its end.
     pub fn run(&self, line: &str) -> Result<Ran, NotStarted> {
         let (guard, abort) = (self.guard(&ToolName::exec()), Abort::new());
-        let most = self.parts().spec.limits.wall_clock.unwrap_or(LONGEST);
+        let most = self.parts().spec_of(guard.tool()).limits.wall_clock.unwrap_or(LONGEST);
         let task = Task { line, cwd: None, variables: &[], input: &[], wall_clock: most, idle: None };
         let job = self.start(&guard, &task, &abort)?;
         match job.wait(None, &abort) {
@@ -98,10 +98,10 @@ impl Session {
     pub fn start(&self, guard: &Guard, task: &Task<'_>, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
         let parts = self.parts();
         let cwd = directory(guard, task.cwd, abort)?;
-        let mut spec = parts.spec.clone();
+        let mut spec = parts.spec_of(guard.tool()).clone();
         add_variables(&mut spec, task.variables, &cwd)?;
         let spills = self.spills().map_err(StartError::Spill)?;
-        let keep = parts.spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
+        let keep = spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
         let mut order = Order::shell(task.line, &cwd, keep);
         let dialects =
             if order.argv[0] == "/bin/bash" { Dialect::Bash.alone() } else { Dialect::Sh.readers() };
@@ -116,7 +116,7 @@ impl Session {
         order.spills = Some(spills);
         order.wall_clock = Some(task.wall_clock);
         order.idle = task.idle;
-        let journal = Records::new(self, permit.id(), &order);
+        let journal = Records::new(self, permit.id(), &order, &spec);
         Ok(self.jobs().start(parts.provider, spec, order, Box::new(journal))?)
     }
 }
@@ -187,7 +187,7 @@ struct Records {
 }
 
 impl Records {
-    fn new(session: &Session, id: &str, order: &Order) -> Self {
+    fn new(session: &Session, id: &str, order: &Order, spec: &Spec) -> Self {
         let by = session.by();
         let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
         Self {
@@ -196,7 +196,7 @@ impl Records {
             agent: text(by.agent),
             id: id.to_owned(),
             program: order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
-            toolchains: session.parts().spec.toolchains.found.iter().map(|found| found.name).collect(),
+            toolchains: spec.toolchains.found.iter().map(|found| found.name).collect(),
         }
     }
 

@@ -17,6 +17,7 @@
 //! **Invariant.** Nothing outlives its session.
 
 mod command;
+mod declared;
 pub mod job;
 mod preset;
 mod sandbox;

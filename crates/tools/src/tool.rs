@@ -1,8 +1,11 @@
 //! What a tool is.
 
+use std::sync::Arc;
+
 use ringfence::Session;
 use ringfence::audit::Impact;
 use ringfence::guard::{Abort, Guard};
+use ringfence::policy::Policy;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -39,6 +42,11 @@ pub trait Typed: Send + Sync {
     /// What it does to the world.
     const IMPACT: Impact;
 
+    /// Policies that narrow its own requests: see [`Tool::policies`].
+    fn policies(&self) -> Vec<Arc<dyn Policy>> {
+        Vec::new()
+    }
+
     /// Does it.
     fn run(&self, call: &Call<'_>, parameters: Self::Parameters) -> Result<Output, ToolError>;
 }
@@ -53,6 +61,11 @@ pub trait Tool: Send + Sync {
     fn impact(&self) -> Impact;
     /// The JSON Schema of its parameters.
     fn schema(&self) -> Schema;
+    /// Policies that narrow everything the tool asks for, its own calls too. What they allow counts for nothing. They are asked for
+    /// once, when the tool is put into a toolbox.
+    fn policies(&self) -> Vec<Arc<dyn Policy>> {
+        Vec::new()
+    }
     /// Reads the arguments and does it.
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError>;
 }
@@ -72,6 +85,10 @@ impl<T: Typed> Tool for T {
 
     fn schema(&self) -> Schema {
         schemars::schema_for!(T::Parameters)
+    }
+
+    fn policies(&self) -> Vec<Arc<dyn Policy>> {
+        Typed::policies(self)
     }
 
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError> {

@@ -1,11 +1,12 @@
 //! All tools of an agent behind one call: permitted, recorded, done, capped, recorded.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ringfence::Session;
-use ringfence::audit::{By, Event, Name, Outcome, Text};
+use ringfence::audit::{AuditError, By, Event, Name, Outcome, Text};
 use ringfence::guard::Abort;
-use ringfence::policy::{self, ToolName};
+use ringfence::policy::{self, Policy, ToolName};
 use ringfence::source::{self, Capped, Strategy};
 use serde_json::{Value, json};
 
@@ -18,13 +19,27 @@ const DATA: usize = 4;
 /// The tools of an agent.
 pub struct Toolbox {
     tools: Vec<Box<dyn Tool>>,
+    /// What each of them declares, in the same order.
+    declared: Vec<Vec<Arc<dyn Policy>>>,
 }
 
 impl Toolbox {
     /// The tools that Ringfence has.
     #[must_use]
     pub fn new() -> Self {
-        Self { tools: crate::all() }
+        crate::all().into_iter().fold(Self { tools: Vec::new(), declared: Vec::new() }, Self::with)
+    }
+
+    /// Adds a tool of the caller's own, in place of one of the same name.
+    #[must_use]
+    pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
+        if let Some(at) = self.tools.iter().position(|known| known.name() == tool.name()) {
+            self.tools.remove(at);
+            self.declared.remove(at);
+        }
+        self.declared.push(tool.policies());
+        self.tools.push(tool);
+        self
     }
 
     /// Those that the agent of a session may call.
@@ -44,7 +59,8 @@ impl Toolbox {
         arguments: Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {
-        let (name, tool) = self.find(name)?;
+        let (name, tool, declared) = self.find(name)?;
+        session.declare(&name, declared).map_err(|error| unrecorded(&error))?;
         let guard = session.guard(&name);
         let permit = guard.call(&words(&arguments), abort)?;
         let recorded = Recorded { session, id: permit.id(), tool };
@@ -57,7 +73,7 @@ impl Toolbox {
         outcome.map(|(output, _)| output)
     }
 
-    fn find(&self, name: &str) -> Result<(ToolName, &dyn Tool), ToolError> {
+    fn find(&self, name: &str) -> Result<(ToolName, &dyn Tool, &[Arc<dyn Policy>]), ToolError> {
         let unknown = || {
             let known: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
             ToolError::new(
@@ -67,8 +83,8 @@ impl Toolbox {
             .hint(format!("the tools are {}", known.join(", ")))
         };
         let name = ToolName::parse(name).map_err(|_| unknown())?;
-        let tool = self.tools.iter().find(|tool| tool.name() == name.as_str()).ok_or_else(unknown)?;
-        Ok((name, tool.as_ref()))
+        let at = self.tools.iter().position(|tool| tool.name() == name.as_str()).ok_or_else(unknown)?;
+        Ok((name, self.tools[at].as_ref(), &self.declared[at]))
     }
 }
 
@@ -152,9 +168,11 @@ impl Recorded<'_> {
     }
 
     fn record(&self, event: &Event<'_>) -> Result<(), ToolError> {
-        self.session.parts().sink.record(event).map_err(|error| {
-            let message = format!("the call cannot be recorded: {error}");
-            ToolError { code: Some(error.code().id()), ..ToolError::new(ErrorKind::Unrecorded, message) }
-        })
+        self.session.parts().sink.record(event).map_err(|error| unrecorded(&error))
     }
+}
+
+fn unrecorded(error: &AuditError) -> ToolError {
+    let message = format!("the call cannot be recorded: {error}");
+    ToolError { code: Some(error.code().id()), ..ToolError::new(ErrorKind::Unrecorded, message) }
 }
