@@ -41,7 +41,7 @@ pub(crate) enum CheckCommand {
         /// Host and port; the port is 443 if not given
         #[arg(value_name = "HOST[:PORT]")]
         host: String,
-        /// The tool that asks [default: web_fetch and exec, whichever reaches it]
+        /// The tool that asks [default: `web_fetch` and `exec`, whichever reaches it]
         #[arg(long, value_name = "NAME")]
         tool: Option<String>,
     },

@@ -47,9 +47,9 @@ fn put(base: &mut Table, over: Table) {
 }
 
 /// What all layers say about agents, to be shown.
-pub(crate) fn put_agents(table: &mut Table, layer: &Table) {
-    if let Some(agents) = layer.get("agents") {
-        put(table, Table::from([("agents".into(), agents.clone())]));
+pub(crate) fn put_agents(table: &mut Table, agents: Vec<Entry>) {
+    for agents in agents {
+        put(table, Table::from([("agents".into(), agents)]));
     }
 }
 
@@ -80,12 +80,12 @@ pub(crate) fn too_many(names: &BTreeSet<String>) -> Option<Problem> {
 /// Tools that a layer denies, or has rules or profiles for, and that neither Ringfence nor any `tools.allow` knows: a misspelled
 /// denial would deny nothing.
 pub(crate) fn unlisted_tools(layers: &[Table]) -> Vec<Problem> {
-    let own: Vec<_> = layers.iter().flat_map(sections).flat_map(|section| listed(section)).collect();
+    let own: Vec<_> = layers.iter().flat_map(sections).flat_map(listed).collect();
     let is_own = |text: &str| {
         let name = ToolName::parse(text);
         own.iter().any(|entry| entry.as_str() == text || name.as_ref().is_ok_and(|name| entry.matches(name)))
     };
-    let used = layers.iter().flat_map(sections).flat_map(|section| used(section));
+    let used = layers.iter().flat_map(sections).flat_map(used);
     let unlisted = used.filter(|(text, _)| ToolEntry::parse(text).is_err() && !is_own(text));
     let problem = |(text, node): (&str, &Node)| {
         let problem = Problem::new(Code::UnknownName, format!("there is no tool `{}`", Shown::text(text)));

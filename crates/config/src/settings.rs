@@ -110,7 +110,9 @@ pub fn from_sources_for(
     }
     problems.extend(agent::unlisted_tools(&layers));
     // A layer with problems is not merged: the same mistake would be reported twice.
-    broken.into_iter().for_each(|index| layers[index].clear());
+    for index in broken {
+        layers[index].clear();
+    }
     let names = agent::names(layers.iter());
     problems.extend(agent::too_many(&names));
     if problems.is_empty() {
@@ -126,13 +128,14 @@ pub fn from_sources_for(
         );
         problems.dedup_by_key(|problem| problem.to_string());
     }
-    let (mut table, found) = merged(&sources, layers.iter().cloned(), agent);
+    let agents: Vec<_> = layers.iter().filter_map(|layer| layer.get("agents").cloned()).collect();
+    let (mut table, found) = merged(&sources, layers.into_iter(), agent);
     problems.extend(found);
     if !problems.is_empty() {
         return Err(Problems(problems));
     }
     if agent.is_none() {
-        layers.iter().for_each(|layer| agent::put_agents(&mut table, layer));
+        agent::put_agents(&mut table, agents);
     }
     let mode = mode_of(find(&table, "commands.mode"));
     ready(table, sources, places, mode, agent.map(str::to_owned))

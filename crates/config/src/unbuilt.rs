@@ -52,17 +52,17 @@ fn walk(keys: &[Key], table: &Table, path: &str, found: &mut Vec<Unbuilt>) {
                     }
                 }
             }
-            _ => found.extend(without_effect(key, path, node)),
+            _ => found.extend(without_effect(key, &path, node)),
         }
     }
 }
 
-fn without_effect(key: &Key, path: String, node: &Node) -> Option<Unbuilt> {
+fn without_effect(key: &Key, path: &str, node: &Node) -> Option<Unbuilt> {
     let inert = node.word().filter(|word| key.inert.contains(word));
     if node.source.scope == Scope::BuiltIn || (key.built && inert.is_none()) {
         return None;
     }
-    let key_shown = inert.map_or(path.clone(), |word| format!("{path} = {word}"));
+    let key_shown = inert.map_or(path.to_owned(), |word| format!("{path} = {word}"));
     Some(Unbuilt { key: key_shown, place: node.place(), restricts: key.restricts })
 }
 

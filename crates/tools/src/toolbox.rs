@@ -18,33 +18,33 @@ const DATA: usize = 4;
 
 /// The tools of an agent.
 pub struct Toolbox {
-    tools: Vec<Box<dyn Tool>>,
-    /// What each of them declares, in the same order.
-    declared: Vec<Vec<Arc<dyn Policy>>>,
+    tools: Vec<Held>,
+}
+
+/// A tool, and what it declares.
+struct Held {
+    tool: Box<dyn Tool>,
+    policies: Vec<Arc<dyn Policy>>,
 }
 
 impl Toolbox {
     /// The tools that Ringfence has.
     #[must_use]
     pub fn new() -> Self {
-        crate::all().into_iter().fold(Self { tools: Vec::new(), declared: Vec::new() }, Self::with)
+        crate::all().into_iter().fold(Self { tools: Vec::new() }, Self::with)
     }
 
     /// Adds a tool of the caller's own, in place of one of the same name.
     #[must_use]
     pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
-        if let Some(at) = self.tools.iter().position(|known| known.name() == tool.name()) {
-            self.tools.remove(at);
-            self.declared.remove(at);
-        }
-        self.declared.push(tool.policies());
-        self.tools.push(tool);
+        self.tools.retain(|known| known.tool.name() != tool.name());
+        self.tools.push(Held { policies: tool.policies(), tool });
         self
     }
 
     /// Those that the agent of a session may call.
     pub fn of<'a>(&'a self, session: &'a Session) -> impl Iterator<Item = &'a dyn Tool> {
-        let tools = self.tools.iter().map(AsRef::as_ref);
+        let tools = self.tools.iter().map(|held| held.tool.as_ref());
         tools.filter(|tool: &&dyn Tool| {
             ToolName::parse(tool.name()).is_ok_and(|name| session.tools().contains(&name))
         })
@@ -59,8 +59,9 @@ impl Toolbox {
         arguments: Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {
-        let (name, tool, declared) = self.find(name)?;
-        session.declare(&name, declared).map_err(|error| unrecorded(&error))?;
+        let (name, Held { tool, policies }) = self.find(name)?;
+        let tool = tool.as_ref();
+        session.declare(&name, policies).map_err(|error| unrecorded(&error))?;
         let guard = session.guard(&name);
         let permit = guard.call(&words(&arguments), abort)?;
         let recorded = Recorded { session, id: permit.id(), tool };
@@ -73,9 +74,9 @@ impl Toolbox {
         outcome.map(|(output, _)| output)
     }
 
-    fn find(&self, name: &str) -> Result<(ToolName, &dyn Tool, &[Arc<dyn Policy>]), ToolError> {
+    fn find(&self, name: &str) -> Result<(ToolName, &Held), ToolError> {
         let unknown = || {
-            let known: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+            let known: Vec<_> = self.tools.iter().map(|held| held.tool.name()).collect();
             ToolError::new(
                 ErrorKind::UnknownTool,
                 format!("there is no tool `{}`", policy::Shown::text(name)),
@@ -83,8 +84,8 @@ impl Toolbox {
             .hint(format!("the tools are {}", known.join(", ")))
         };
         let name = ToolName::parse(name).map_err(|_| unknown())?;
-        let at = self.tools.iter().position(|tool| tool.name() == name.as_str()).ok_or_else(unknown)?;
-        Ok((name, self.tools[at].as_ref(), &self.declared[at]))
+        let held = self.tools.iter().find(|held| held.tool.name() == name.as_str()).ok_or_else(unknown)?;
+        Ok((name, held))
     }
 }
 

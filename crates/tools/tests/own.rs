@@ -92,7 +92,7 @@ fn a_tool_is_narrowed_by_what_it_declares() {
         match (came, refused) {
             (Ok(_), None) => {}
             (Err(error), Some(text)) => {
-                assert!(error.message.contains(text), "{tool} {arguments}: {error:?}")
+                assert!(error.message.contains(text), "{tool} {arguments}: {error:?}");
             }
             (came, _) => panic!("{tool} {arguments}: {came:?}"),
         }

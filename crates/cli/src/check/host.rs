@@ -42,7 +42,7 @@ pub(super) fn judge(host: &str, tool: Option<&ToolName>, settings: &Settings) ->
     let endpoint = match Endpoint::parse(host, 443) {
         Ok(endpoint) => endpoint,
         Err(error) => {
-            let refused = || Verdict::refused(host, error.clone());
+            let refused = || Verdict::refused(host, error);
             let doors = named.into_iter().map(|tool| Door { tool, trace: refused().trace, ruled: true });
             let doors = doors.collect();
             return Ok(Found { verdict: refused(), doors });
@@ -50,8 +50,8 @@ pub(super) fn judge(host: &str, tool: Option<&ToolName>, settings: &Settings) ->
     };
     let jail = settings.jail(&Wish::default()).map_err(|problems| report::failure(&problems))?;
     let doors: Vec<_> = named.into_iter().map(|tool| through(tool, &endpoint, settings, &jail)).collect();
-    let (kind, object, names) = ("connect", endpoint.to_string(), Vec::new());
-    Ok(Found { verdict: Verdict { kind, object, names, trace: widest(&doors) }, doors })
+    let (kind, object) = ("connect", endpoint.to_string());
+    Ok(Found { verdict: Verdict { kind, object, names: Vec::new(), trace: widest(&doors) }, doors })
 }
 
 /// What the most permissive door says. Where all are closed and no rule is why, the answer says so.
