@@ -3,6 +3,7 @@
 mod base64;
 mod command;
 mod found;
+mod host;
 mod path;
 mod stream;
 mod verdict;
@@ -10,7 +11,7 @@ mod verdict;
 use std::path::PathBuf;
 
 use config::Settings;
-use policy::{Arguments, Endpoint, Execution, Kind, Request, Shown, ToolName, Want};
+use policy::{Arguments, Execution, Kind, Request, Shown, ToolName, Want};
 use shell::Dialect;
 
 use crate::exit::Exit;
@@ -41,9 +42,9 @@ pub(crate) enum CheckCommand {
         /// Host and port; the port is 443 if not given
         #[arg(value_name = "HOST[:PORT]")]
         host: String,
-        /// The tool that asks
-        #[arg(long, value_name = "NAME", default_value = "web_fetch")]
-        tool: String,
+        /// The tool that asks [default: `web_fetch` and `exec`, whichever reaches it]
+        #[arg(long, value_name = "NAME")]
+        tool: Option<String>,
     },
     /// May this tool be called?
     Tool {
@@ -82,7 +83,11 @@ pub(crate) fn run(
             }
             return Ok(found.verdict.exit());
         }
-        CheckCommand::Host { host, tool } => host_verdict(&settings, host, &tool_name(tool)?),
+        CheckCommand::Host { host, tool } => {
+            let tool = tool.as_deref().map(tool_name).transpose()?;
+            let found = host::judge(host, tool.as_ref(), &settings)?;
+            return host::print(&found, trace, terminal);
+        }
         CheckCommand::Tool { name, arguments } => {
             let (tool, arguments) = (tool_name(name)?, parse_arguments(arguments)?);
             call_verdict(&settings, &tool, &arguments, around)
@@ -118,17 +123,6 @@ fn call_verdict(
     let invocation = shell::read(line.as_bytes(), &place);
     let want = Want::Exec(Execution { invocation: &invocation, arguments });
     Verdict::of(settings, &Request { tool, want }, Shown::text(line).to_string(), vec![])
-}
-
-/// A text that is not a host is denied: it is what an agent would have asked for.
-fn host_verdict(settings: &Settings, host: &str, tool: &ToolName) -> Verdict {
-    match Endpoint::parse(host, 443) {
-        Ok(endpoint) => {
-            let request = Request { tool, want: Want::Connect(&endpoint) };
-            Verdict::of(settings, &request, endpoint.to_string(), vec![])
-        }
-        Err(error) => Verdict::refused(host, error),
-    }
 }
 
 fn tool_name(text: &str) -> Result<ToolName, Failure> {

@@ -13,8 +13,7 @@ pub(crate) struct Journal(Ledger);
 impl Journal {
     /// Opens the ledger of the policy that holds here.
     pub(crate) fn open(around: &Surroundings) -> Result<Self, Failure> {
-        let settings =
-            config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
+        let settings = around.load().map_err(|problems| report::failure(&problems))?;
         Self::of(&settings)
     }
 

@@ -19,6 +19,7 @@ mod run;
 mod skill;
 mod surroundings;
 mod terminal;
+mod unbuilt;
 mod write;
 
 pub use exit::Exit;
@@ -208,6 +209,7 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
         Command::Check { command, trace } => {
             let around = Surroundings::find(&arguments.around)?;
             let settings = policy::settings(&around, terminal)?;
+            unbuilt::warn(&settings, terminal)?;
             check::run(command, *trace, &around, settings, terminal)
         }
         Command::Audit { command } => audit::run(command, &ledger(command, arguments, terminal)?, terminal),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use audit::{AuditError, By, Digest, Durability, Event, FilePath, Head, Ledger, Options, Sink as _, Text};
 use config::{
-    Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, lint, load, programs_in_reach,
-    rows,
+    Files, Outcome, Row, Sample, Scope, Settings, Source, diff, from_sources, from_sources_for, lint, load,
+    programs_in_reach, rows,
 };
 use policy::{Effect, RuleRef, Shown};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::report;
 use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
+use crate::unbuilt;
 use crate::write::replace;
 
 /// What is done with the policy.
@@ -90,11 +91,15 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     match command {
         PolicyCommand::Show { origin, subject } => {
-            show(&subject.settings(around, terminal)?, *origin, terminal)
+            let settings = subject.settings(around, terminal)?;
+            unbuilt::warn(&settings, terminal)?;
+            show(&settings, *origin, terminal)
         }
         PolicyCommand::Lint { subject } => lint_all(&subject.settings(around, terminal)?, terminal),
         PolicyCommand::Test { cases, subject } => {
-            test(&subject.settings(around, terminal)?, cases.as_deref(), terminal)
+            let settings = subject.settings(around, terminal)?;
+            unbuilt::warn(&settings, terminal)?;
+            test(&settings, cases.as_deref(), terminal)
         }
         PolicyCommand::Diff { old, new, cases } => compare(old, new, cases.as_deref(), around, terminal),
         PolicyCommand::Schema => {
@@ -107,7 +112,7 @@ pub(crate) fn run(
 
 /// Loads the policy; problems become a drawn failure, or JSON where that was asked for.
 pub(crate) fn settings(around: &Surroundings, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
-    let problems = match load(&around.files, &around.places) {
+    let problems = match around.load() {
         Ok(settings) => return Ok(settings),
         Err(problems) => problems,
     };
@@ -352,7 +357,8 @@ fn compare(
 fn single(path: &Path, around: &Surroundings) -> Result<Settings, Failure> {
     let text = config::read_named(path).map_err(|problem| report::failure(&problem.into()))?;
     let source = Source::new(Scope::User, path, text);
-    from_sources(vec![source], &around.places).map_err(|problems| report::failure(&problems))
+    let agent = around.agent.as_deref();
+    from_sources_for(vec![source], &around.places, agent).map_err(|problems| report::failure(&problems))
 }
 
 fn set(

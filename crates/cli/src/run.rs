@@ -40,6 +40,7 @@ use crate::failure::Failure;
 use crate::report;
 use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
+use crate::unbuilt;
 
 pub(crate) use arguments::{NetworkArg, Purpose, RunArgs};
 use decide::Consent;
@@ -75,7 +76,7 @@ pub(crate) fn run(
 }
 
 /// Says something before the command starts, in the format that was asked for.
-fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) -> std::io::Result<()> {
+pub(crate) fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) -> std::io::Result<()> {
     let (kind, shown) = (if code.is_some() { "warning" } else { "note" }, Shown::text(text));
     match (terminal.format, code) {
         (Format::Json, code) => {
@@ -104,6 +105,8 @@ pub(crate) struct Run {
     pub(crate) line: String,
     pub(crate) journal: Journal,
     notes: Vec<String>,
+    /// Settings that have no effect on this run.
+    warnings: Vec<String>,
     /// Where looks for forbidden names are remembered.
     looks: Option<PathBuf>,
     /// Where its changes go, if not to the real files.
@@ -131,8 +134,7 @@ pub(crate) fn prepare(
     recorded: impl FnOnce(&str) -> String,
 ) -> Result<(Run, Origin), Failure> {
     let around = Surroundings::find(around)?;
-    let policy =
-        config::load(&around.files, &around.places).map_err(|problems| report::failure(&problems))?;
+    let policy = around.load().map_err(|problems| report::failure(&problems))?;
     let skill = RunSkill::load(args, &policy, &around)?;
     let mut wish = args.wish(&around.cwd)?;
     if let Some(skill) = &skill {
@@ -178,7 +180,7 @@ pub(crate) fn prepare(
     let note = note.filter(|_| git::is_worth_saying(&found, args));
     let hosts = skill.as_ref().and_then(RunSkill::note);
     let notes = note.into_iter().chain(unsigned).chain(hosts).collect();
-    let journal = Journal::open(&ledger, &recorded(&settings.profile))?;
+    let journal = Journal::open(&ledger, &recorded(&settings.profile))?.of_agent(around.agent.as_deref());
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
     let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
@@ -192,7 +194,8 @@ pub(crate) fn prepare(
     let overlay = overlay.transpose()?;
     overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
     let looks = state.map(|state| state.join("ringfence/looks"));
-    let run = Run { settings, spec, cwd, line, journal, notes, looks, overlay, kept, unjailed };
+    let warnings = unbuilt::warnings(&policy, Some(&settings));
+    let run = Run { settings, spec, cwd, line, journal, notes, warnings, looks, overlay, kept, unjailed };
     Ok((run, Origin { around, policy, home, own }))
 }
 
@@ -315,6 +318,7 @@ impl Run {
         has_run: &Cell<bool>,
         terminal: &mut Terminal<'_>,
     ) -> Result<Exit, Failure> {
+        unbuilt::tell(&self.warnings, terminal)?;
         self.notes.iter().try_for_each(|text| note(terminal, None, text))?;
         let overlay = self.overlay.take();
         // What is kept apart by a jail is not given to a command without one.

@@ -4,7 +4,7 @@ use std::env;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use config::{Files, Places, project_file};
+use config::{Files, Places, Problems, Settings, project_file};
 
 use crate::failure::Failure;
 
@@ -22,6 +22,8 @@ pub struct Surroundings {
     pub files: Files,
     /// Where sockets and the like would be put, if there is such a place.
     pub runtime: Option<PathBuf>,
+    /// The agent that the policy is read for.
+    pub agent: Option<String>,
 }
 
 /// What the command line says about the surroundings.
@@ -33,6 +35,9 @@ pub struct SurroundingsArgs {
     /// Your policy file [default: ringfence/policy.toml in the configuration directory]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Where")]
     pub user_policy: Option<PathBuf>,
+    /// The agent: what `[agents.NAME]` says about it holds
+    #[arg(long, global = true, value_name = "NAME", help_heading = "Where")]
+    pub agent: Option<String>,
     /// Leave out the project's ringfence.toml; it can only narrow
     #[arg(long, global = true, help_heading = "Where")]
     pub no_project_policy: bool,
@@ -60,7 +65,12 @@ impl Surroundings {
         };
         let run = env::var("RINGFENCE_RUN").ok();
         let places = Places { workspace, home, state, run };
-        Ok(Self { cwd, places, files, runtime: directory("XDG_RUNTIME_DIR") })
+        Ok(Self { cwd, places, files, runtime: directory("XDG_RUNTIME_DIR"), agent: args.agent.clone() })
+    }
+
+    /// Loads the policy that holds here for the agent.
+    pub fn load(&self) -> Result<Settings, Problems> {
+        config::load_for(&self.files, &self.places, self.agent.as_deref())
     }
 }
 

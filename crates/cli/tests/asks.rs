@@ -102,7 +102,8 @@ fn a_person_at_the_terminal_answers() {
 fn a_terminal_alone_is_no_person() {
     let Some(stage) = Stage::new() else { return };
     policy(&stage, DEFAULT);
-    for words in [&[PROGRAM, "run", "--", "touch", "made"][..], &["bash", "-c", "exec $RF run -- touch made"]] {
+    for words in [&[PROGRAM, "run", "--", "touch", "made"][..], &["bash", "-c", "exec $RF run -- touch made"]]
+    {
         let Some(mut person) = Person::sits_down() else { return };
         person.starts(&stage, words);
         person.sees("nobody can be asked here");

@@ -70,7 +70,8 @@ impl Stage {
 
 #[test]
 fn exit_codes_are_the_interface() {
-    let stage = Stage::new().user("version = 1\nnetwork.allow = [\"github.com\"]\n");
+    let stage =
+        Stage::new().user("version = 1\nnetwork.allow = [\"github.com\"]\ntools.allow = [\"web_fetch\"]\n");
     let rows = [
         ("check path src/a.rs", 0),
         ("check path --write src/a.rs", 0),
@@ -339,7 +340,8 @@ fn links_are_judged_by_what_they_lead_to() {
 
 #[test]
 fn json_is_versioned() {
-    let stage = Stage::new().user("version = 1\nnetwork.allow = [\"a.com\"]\n");
+    let stage =
+        Stage::new().user("version = 1\nnetwork.allow = [\"a.com\"]\ntools.allow = [\"web_fetch\"]\n");
     let lines = [
         "check path a",
         "check host a.com",

@@ -154,6 +154,7 @@ fn exec(stage: &Stage, text: &str, line: &str) -> &'static str {
         workspace,
         chain: settings.chain.clone(),
         spec,
+        tool_specs: Vec::new(),
         provider: Choice::Auto,
         tools: settings.tools.clone(),
         approver: Arc::clone(&approver) as Arc<dyn Approver>,

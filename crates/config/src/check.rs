@@ -12,7 +12,7 @@ use policy::{
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::place::{Places, VARIABLES};
+use crate::place::{Places, VARIABLES, VIEW_VARIABLES};
 use crate::problem::{Problem, nearest};
 use crate::rule_string::{self, is_rule_string};
 use crate::schema::{Key, Kind, ROOT, Text};
@@ -310,7 +310,8 @@ fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
             Err((Code::BadValue, "a name has letters, digits, `-`, `_` and `.`, at most 64".into()))
         }
         Text::ProtectedName => protected_name(text).map(drop).map_err(|message| (Code::BadValue, message)),
-        Text::Path => check_path(text),
+        Text::Path => check_path(text, VARIABLES),
+        Text::ViewPath => check_path(text, VIEW_VARIABLES),
         Text::PathPattern if text.starts_with('~') && !text.starts_with("~/") => {
             Err((Code::BadGlob, "only `~/` is understood; write `\\~` for the character itself".into()))
         }
@@ -388,23 +389,41 @@ fn check_tool(meaning: Text, text: &str) -> Result<(), Refused> {
     if meaning == Text::Tool && text.starts_with("group:") {
         return Err((Code::BadValue, "a rule names tools, not groups: use [tools] for groups".into()));
     }
-    ToolEntry::parse(text).map(drop).map_err(|error| {
+    // A tool that only the caller has is accepted, unless it looks like a misspelling.
+    let parsed = match near_tool(text) {
+        Some(_) => ToolEntry::parse(text),
+        None => ToolEntry::own(text),
+    };
+    parsed.map(drop).map_err(|error| {
         let unknown = matches!(error, ToolError::UnknownTool(_) | ToolError::UnknownGroup(_));
         (if unknown { Code::UnknownName } else { Code::BadGlob }, error.to_string())
     })
 }
 
-fn check_path(text: &str) -> Result<(), Refused> {
-    let bad = |message: &str| Err((Code::BadValue, message.to_owned()));
-    let variables = text.split("${").skip(1).map(|part| part.split('}').next().unwrap_or_default());
-    if variables.into_iter().any(|name| !VARIABLES.contains(&name)) {
-        return bad("the variables in a path are ${RUN} and ${STATE}");
+/// The tool that a text is probably a misspelling of.
+fn near_tool(text: &str) -> Option<&'static str> {
+    nearest(&text.trim_matches('*').replace('_', "-"), tool_names().iter().copied())
+}
+
+fn check_path(text: &str, known: &[&str]) -> Result<(), Refused> {
+    let bad = |message: String| Err((Code::BadValue, message));
+    let mut variables = text.split("${").skip(1).map(|part| part.split('}').next().unwrap_or_default());
+    let shown =
+        |names: &[&str]| names.iter().map(|name| format!("${{{name}}}")).collect::<Vec<_>>().join(", ");
+    if variables.any(|name| !known.contains(&name)) {
+        return bad(format!("the variables in a path are {}", shown(known)));
     }
-    if !["/", "~/", "${STATE}/"].iter().any(|start| text.starts_with(start)) {
-        return bad("a path begins with `/`, `~/` or `${STATE}/`");
+    let roots: Vec<_> = known.iter().copied().filter(|name| *name != "RUN").collect();
+    let below = roots.iter().find_map(|name| text.strip_prefix(&format!("${{{name}}}")));
+    let begins = ["/", "~/"].iter().any(|start| text.starts_with(start));
+    if !begins && !below.is_some_and(|rest| rest.starts_with('/')) {
+        return bad(format!("a path begins with `/`, `~/` or one of {}, and `/`", shown(&roots)));
+    }
+    if below.unwrap_or(text).split("${").skip(1).any(|part| !part.starts_with("RUN}")) {
+        return bad("only ${RUN} may stand in the middle of a path".to_owned());
     }
     if text.split('/').any(|part| matches!(part, "." | "..")) {
-        return bad("a path must not contain `.` or `..`");
+        return bad("a path must not contain `.` or `..`".to_owned());
     }
     Ok(())
 }
@@ -420,7 +439,7 @@ fn with_name_hint(problem: Problem, meaning: Text, code: Code, text: &str) -> Pr
     }
     let near = match text.strip_prefix("group:") {
         Some(group) => nearest(group, group_names()).map(|near| format!("group:{near}")),
-        None => nearest(&text.replace('_', "-"), tool_names().iter().copied()).map(str::to_owned),
+        None => near_tool(text).map(str::to_owned),
     };
     match near {
         Some(near) => problem.hint(format!("did you mean `{near}`?")),

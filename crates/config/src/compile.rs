@@ -9,7 +9,7 @@ use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, OwnFile, Root, in
 use policy::{
     Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Excluded, Execution, FilesDefault,
     Findings, Floor, HostPattern, Kind, Kinds, Link, PathPattern, Pattern, ProtectedNames, Reason, Request,
-    Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public, tool_pattern, unprovable,
+    Rule, RuleRef, RuleSet, Subject, ToolSet, Want, not_public, own_tool_pattern, unprovable,
 };
 
 use crate::file::project_file;
@@ -459,7 +459,7 @@ impl Compiler<'_> {
         let (subject, meant) = self.subject(node, table, effect)?;
         let reason = written_reason(node, table, effect);
         let tool = match find(table, "tool") {
-            Some(node) => Some(self.parsed(tool_pattern(node.text()?), node)?),
+            Some(node) => Some(self.parsed(own_tool_pattern(node.text()?), node)?),
             None => meant,
         };
         let arguments = self.arguments(table)?;

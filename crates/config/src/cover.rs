@@ -14,7 +14,7 @@ pub(crate) fn covered(meaning: Text, entry: &str, wider: &[&str]) -> bool {
         || wider.iter().any(|other| match meaning {
             Text::PathPattern => path_pattern(entry, other),
             Text::HostPattern => host_pattern(entry, other),
-            Text::Path => path(entry, other),
+            Text::Path | Text::ViewPath => path(entry, other),
             Text::PortIn | Text::PortOut => port(entry) == port(other),
             Text::Pattern => *other == "*",
             _ => false,

@@ -5,15 +5,17 @@
 
 mod besides;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jail::bridge::{Direction, Port};
 use jail::toolchain::Choose;
 use jail::{Layer, Level, Mode, Network, Require, View};
 use policy::finding::Mode as Judging;
-use policy::{Code, Limits, Protected, RuleRef, Shown};
+use policy::{Code, Limits, Protected, RuleRef, Shown, ToolName};
 
+use crate::agent::layer_for;
 use crate::check::{check, protected_name};
+use crate::place::writable_root;
 use crate::problem::{Problem, Problems};
 use crate::profile::{Profile, mode_of, profile, rank, unknown};
 use crate::settings::Settings;
@@ -91,10 +93,27 @@ pub enum Jailing {
     Never(RuleRef),
 }
 
+/// The layers that bound the command line, for the commands of one tool.
+pub(crate) struct Bounds {
+    layers: Vec<Table>,
+    tool: ToolName,
+}
+
+impl Bounds {
+    fn iter(&self) -> std::slice::Iter<'_, Table> {
+        self.layers.iter()
+    }
+}
+
 impl Settings {
-    /// What the policy says about one jail, with the wishes of the command line.
+    /// What the policy says about the jail of a command, with the wishes of the command line.
     pub fn jail(&self, wish: &Wish) -> Result<JailSettings, Problems> {
-        let bounds = self.bounds();
+        self.jail_of(&ToolName::exec(), wish)
+    }
+
+    /// What the policy says about the jail of a tool's commands, with the wishes of the command line.
+    pub fn jail_of(&self, tool: &ToolName, wish: &Wish) -> Result<JailSettings, Problems> {
+        let bounds = self.bounds(tool);
         let by_files = self.get("jail.profile").and_then(Node::text).unwrap_or_default();
         let name = wish.profile.as_deref().unwrap_or(by_files);
         let Some(chosen) = profile(&self.table, name) else {
@@ -102,7 +121,9 @@ impl Settings {
             return Err(problem.unwrap_or_else(|| widens("jail.profile", name, None)).into());
         };
         self.profile_allowed(wish, &chosen, &bounds)?;
-        let (network, network_rule) = self.network(wish, &chosen, &bounds)?;
+        let (chosen, own_name) = chosen.of_tool(tool);
+        let name = own_name.unwrap_or(name);
+        let (network, network_rule) = self.network(wish, chosen, &bounds)?;
         self.views_allowed(&wish.views, &bounds)?;
         Ok(JailSettings {
             jailing: self.jailing(),
@@ -111,47 +132,49 @@ impl Settings {
             writable: chosen.writable,
             network,
             network_rule,
-            views: self.views(wish, &chosen),
+            views: self.views(wish, chosen),
             toolchains: self.toolchains(wish, &bounds)?,
             ports: self.ports(wish, &bounds)?,
-            protected: self.wished_names(wish, &chosen, &bounds)?,
+            protected: self.wished_names(wish, chosen, &bounds)?,
             limits: self.wished_limits(wish, &bounds)?,
             limit_places: self.limit_places(),
-            require: self.require(wish, &chosen, &bounds)?,
-            keep_home: self.keeps_home(wish, &chosen, &bounds)?,
-            commands: judging(&chosen, &bounds),
+            require: self.require(wish, chosen, &bounds)?,
+            keep_home: self.keeps_home(wish, chosen, &bounds)?,
+            commands: judging(chosen, &bounds),
         })
     }
 
     /// Whether the administrator and the project let a view in that nobody wished for by name.
     #[must_use]
     pub fn admits(&self, view: &View) -> bool {
-        self.views_allowed(std::slice::from_ref(view), &self.bounds()).is_ok()
+        self.views_allowed(std::slice::from_ref(view), &self.bounds(&ToolName::exec())).is_ok()
     }
 
     /// The layers that the command line can only narrow, each as it was written.
-    fn bounds(&self) -> Vec<Table> {
+    fn bounds(&self, tool: &ToolName) -> Bounds {
         let bounding = self.sources.iter().filter(|source| is_bound(source.scope));
-        bounding.map(|source| check(source).0).collect()
+        let layers = bounding.map(|source| layer_for(check(source).0, self.agent.as_deref())).collect();
+        Bounds { layers, tool: tool.clone() }
     }
 
     /// The profiles that bounding layers choose, and where they do.
-    fn bounding_profiles<'a>(&'a self, bounds: &'a [Table]) -> impl Iterator<Item = (Profile<'a>, &'a Node)> {
+    fn bounding_profiles<'a>(&'a self, bounds: &'a Bounds) -> impl Iterator<Item = (Profile<'a>, &'a Node)> {
         let chosen = bounds.iter().filter_map(|bound| find(bound, "jail.profile"));
-        chosen.filter_map(|node| Some((profile(&self.table, node.text()?)?, node)))
+        let whole = chosen.filter_map(|node| Some((profile(&self.table, node.text()?)?, node)));
+        whole.map(|(whole, node)| (whole.of_tool(&bounds.tool).0.clone(), node))
     }
 
-    fn profile_allowed(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &[Table]) -> Result<(), Problem> {
+    fn profile_allowed(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &Bounds) -> Result<(), Problem> {
         let Some(name) = &wish.profile else { return Ok(()) };
-        if let Some((_, node)) = self.bounding_profiles(bounds).find(|(bound, _)| !chosen.no_more_than(bound))
-        {
+        let (own, _) = chosen.of_tool(&bounds.tool);
+        if let Some((_, node)) = self.bounding_profiles(bounds).find(|(bound, _)| !own.no_more_than(bound)) {
             return Err(widens("jail.profile", name, Some(node)));
         }
         // The agent could have written the project's profile: choosing it by name is no consent to what it says.
         let by_files = self.get("jail.profile").filter(|_| chosen.scope == Scope::Project);
         let known = by_files.and_then(|node| Some((profile(&self.table, node.text()?)?, node)));
         match known {
-            Some((known, node)) if !chosen.no_more_than(&known) => {
+            Some((known, node)) if !own.no_more_than(known.of_tool(&bounds.tool).0) => {
                 Err(widens("jail.profile", name, Some(node)))
             }
             _ => Ok(()),
@@ -162,7 +185,7 @@ impl Settings {
         &self,
         wish: &Wish,
         chosen: &Profile<'_>,
-        bounds: &[Table],
+        bounds: &Bounds,
     ) -> Result<(Network, Option<RuleRef>), Problem> {
         let Some(wanted) = wish.network else {
             return Ok((network(chosen.network), chosen.network_at.map(Node::place)));
@@ -179,7 +202,7 @@ impl Settings {
 
     /// What the profile requires, but for gaps that the command line accepts. What a bounding layer requires, by its own profile or
     /// in the chosen one, stays required.
-    fn require(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &[Table]) -> Result<Require, Problem> {
+    fn require(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &Bounds) -> Result<Require, Problem> {
         let mut require = chosen.require;
         for &layer in wish.accepted.iter().filter(|layer| chosen.require.least(**layer) > Level::Partial) {
             let own = chosen.required_at(layer).filter(|node| is_bound(node.source.scope));
@@ -193,7 +216,7 @@ impl Settings {
         Ok(require)
     }
 
-    fn keeps_home(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &[Table]) -> Result<bool, Problem> {
+    fn keeps_home(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &Bounds) -> Result<bool, Problem> {
         if chosen.keeps_home() || !wish.keep_home {
             return Ok(chosen.keeps_home());
         }
@@ -205,7 +228,7 @@ impl Settings {
         }
     }
 
-    fn provider(&self, wish: &Wish, bounds: &[Table]) -> Result<String, Problem> {
+    fn provider(&self, wish: &Wish, bounds: &Bounds) -> Result<String, Problem> {
         let by_files = self.get("jail.provider").and_then(Node::text).unwrap_or("auto");
         let wanted = wish.provider.as_deref().unwrap_or(by_files);
         let fixed = bounds.iter().filter_map(|bound| find(bound, "jail.provider"));
@@ -216,10 +239,10 @@ impl Settings {
     }
 
     /// What a layer lets in is all that may be let in, as far as it says anything.
-    fn views_allowed(&self, views: &[View], bounds: &[Table]) -> Result<(), Problem> {
+    fn views_allowed(&self, views: &[View], bounds: &Bounds) -> Result<(), Problem> {
         for view in views {
             let shown = Shown::path(&view.path).to_string();
-            for bound in bounds {
+            for bound in bounds.iter() {
                 if let Some(node) = self.closed_by(bound, view) {
                     return Err(widens("the views", &shown, Some(node)));
                 }
@@ -261,7 +284,7 @@ impl Settings {
     fn views(&self, wish: &Wish, chosen: &Profile<'_>) -> Vec<View> {
         let roots = self.roots.iter().map(|root| (root.path.clone(), writable_mode(root.writable)));
         let of = |paths: &[&str], mode| {
-            let known = paths.iter().filter_map(|path| self.places.absolute(path));
+            let known = paths.iter().filter_map(|path| self.view_path(path));
             known.map(|path| (path, mode)).collect::<Vec<_>>()
         };
         let own =
@@ -281,6 +304,16 @@ impl Settings {
         views
     }
 
+    /// A path of a profile; `None` when a part of it is not known.
+    fn view_path(&self, text: &str) -> Option<PathBuf> {
+        let Some((number, rest)) = writable_root(text) else { return self.places.absolute(text) };
+        let root = match number.checked_sub(2) {
+            None => self.places.workspace.clone(),
+            Some(index) => self.places.absolute(self.get("jail.shared")?.list().get(index)?.text()?)?,
+        };
+        Some(root.join(rest))
+    }
+
     fn jailing(&self) -> Jailing {
         let says =
             |key: &str, word: &str| self.get(key).filter(|node| node.word() == Some(word)).map(Node::place);
@@ -293,12 +326,7 @@ impl Settings {
 
     /// What the files leave unprotected, and what the command line does on top. A bounding layer that says anything about it has said
     /// everything.
-    fn wished_names(
-        &self,
-        wish: &Wish,
-        chosen: &Profile<'_>,
-        bounds: &[Table],
-    ) -> Result<Protected, Problem> {
+    fn wished_names(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &Bounds) -> Result<Protected, Problem> {
         let all = self.protected.clone();
         let mut protected = if chosen.protects_all { all } else { all.acting() };
         for text in &wish.unprotected {
@@ -321,7 +349,7 @@ impl Settings {
         limits.map(|(name, entry)| (name.to_string(), entry.node.source.scope, entry.node.place())).collect()
     }
 
-    fn wished_limits(&self, wish: &Wish, bounds: &[Table]) -> Result<Limits, Problems> {
+    fn wished_limits(&self, wish: &Wish, bounds: &Bounds) -> Result<Limits, Problems> {
         let mut limits = find(&self.table, "limits").and_then(Node::table).cloned().unwrap_or_default();
         for (name, value) in &wish.limits {
             let entry = limit(name, value)?;
@@ -349,7 +377,7 @@ const UNPROTECTED: &str = "jail.unprotected";
 const NAMES: &str = "the names are those of the reference, such as CLAUDE.md or .vscode";
 
 /// A profile judges as it says, and no less than a bounding layer wants.
-fn judging(chosen: &Profile<'_>, bounds: &[Table]) -> Judging {
+fn judging(chosen: &Profile<'_>, bounds: &Bounds) -> Judging {
     let wanted = bounds.iter().filter_map(|bound| find(bound, "commands.mode"));
     wanted.map(|node| mode_of(Some(node))).fold(chosen.mode(), Judging::max)
 }

@@ -6,6 +6,7 @@
 //! **Invariant.** Nothing runs with a broken policy: [`load`] returns settings or problems, never both.
 //! **Invariant.** What the agent can write can only narrow: every key has a law that says how.
 
+mod agent;
 mod check;
 mod compile;
 mod cover;
@@ -29,6 +30,7 @@ mod skills;
 mod source;
 mod toolset;
 mod tree;
+mod unbuilt;
 mod units;
 
 pub use diff::{Change, diff};
@@ -39,8 +41,9 @@ pub use lint::{Remark, lint, programs_in_reach, subject_words};
 pub use place::Places;
 pub use problem::{Place, Problem, Problems};
 pub use sample::Sample;
-pub use settings::{Files, Settings, from_sources, load};
+pub use settings::{Files, Settings, from_sources, from_sources_for, load, load_for};
 pub use show::{Row, rows};
 pub use skills::{Oversize, ScanAllow, ScanSettings};
 pub use source::{Scope, Source, Span};
 pub use tree::{Entry, Node, Table, Value};
+pub use unbuilt::{Unbuilt, unbuilt};

@@ -8,10 +8,10 @@ pub use surprise::programs_in_reach;
 
 use crate::example::Outcome;
 use crate::sample::{Sample, lines};
-use crate::schema::{Key, Kind, ROOT};
 use crate::settings::Settings;
 use crate::source::Scope;
-use crate::tree::{Node, Table};
+use crate::tree::Node;
+use crate::unbuilt::{Unbuilt, unbuilt};
 
 /// Something worth a second look.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn lint(settings: &Settings) -> Vec<Remark> {
     remarks.extend(forbidden_remarks(settings));
     remarks.extend(unchecked_examples(settings));
     remarks.extend(wide_scan_allows(settings));
-    not_built(ROOT, &settings.table, "", &mut remarks);
+    remarks.extend(unbuilt(settings).into_iter().map(Unbuilt::remark));
     remarks.sort_by_key(|remark| {
         let place = remark.place.as_ref().map(|place| (place.file.to_path_buf(), place.line));
         (place, remark.code)
@@ -232,7 +232,8 @@ fn wrong_tool(rule: &Rule) -> Option<String> {
     };
     let tool = rule.tool.as_ref()?;
     let fits = tool_names().iter().filter(|name| tool.matches(name)).any(|name| known.contains(name));
-    let foreign = tool.as_str().starts_with("mcp__") || tool.as_str().starts_with("re:");
+    let own = !tool_names().iter().any(|name| tool.matches(name));
+    let foreign = own || tool.as_str().starts_with("mcp__") || tool.as_str().starts_with("re:");
     (!fits && !foreign).then(|| format!("`{}` never {what}", Shown::text(tool.as_str())))
 }
 
@@ -262,29 +263,4 @@ fn unchecked_examples(settings: &Settings) -> Vec<Remark> {
             place: Some(example.node.place()),
         })
         .collect()
-}
-
-/// Keys that people set and that have no effect yet.
-fn not_built(keys: &[Key], table: &Table, path: &str, remarks: &mut Vec<Remark>) {
-    for (name, entry) in table {
-        let Some(key) = keys.iter().find(|key| key.name == name) else { continue };
-        let path = format!("{path}{name}");
-        let node = &entry.node;
-        match (key.kind, node.table()) {
-            (Kind::Table(keys), Some(table)) => not_built(keys, table, &format!("{path}."), remarks),
-            (Kind::Named(keys), Some(table)) => {
-                for (name, entry) in table {
-                    if let Some(inner) = entry.node.table() {
-                        not_built(keys, inner, &format!("{path}.{name}."), remarks);
-                    }
-                }
-            }
-            _ if !key.built && node.source.scope != Scope::BuiltIn => remarks.push(Remark {
-                code: Code::NotBuilt,
-                message: format!("`{path}` is checked and has no effect yet"),
-                place: Some(node.place()),
-            }),
-            _ => {}
-        }
-    }
 }

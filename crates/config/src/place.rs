@@ -18,6 +18,17 @@ pub struct Places {
 /// The variables that may stand in a path.
 pub(crate) const VARIABLES: &[&str] = &["RUN", "STATE"];
 
+/// The variables that may stand in a path of a profile: also the workspace, and the directories that may be written by number. The
+/// first of them is the workspace, the others are those of `jail.shared`.
+pub(crate) const VIEW_VARIABLES: &[&str] =
+    &["RUN", "STATE", "WORKSPACE", "RW1", "RW2", "RW3", "RW4", "RW5", "RW6", "RW7", "RW8", "RW9"];
+
+/// The number of a writable root that a path begins with, counted from one, and what follows it.
+pub(crate) fn writable_root(text: &str) -> Option<(usize, &str)> {
+    let (number, rest) = text.strip_prefix("${RW")?.split_once('}')?;
+    Some((number.parse().ok()?, rest.trim_start_matches('/')))
+}
+
 impl Places {
     /// Makes a path absolute; `None` when a part of it is not known.
     #[must_use]
@@ -29,10 +40,15 @@ impl Places {
             _ if text.contains("${RUN}") => return None,
             _ => text.to_owned(),
         };
-        let path = match (text.strip_prefix("~/"), text.strip_prefix("${STATE}")) {
-            (Some(rest), _) => self.home.as_deref()?.join(rest),
-            (_, Some(rest)) => self.state.as_deref()?.join(rest.trim_start_matches('/')),
-            _ => PathBuf::from(text),
+        let below = |root: &Path, rest: &str| root.join(rest.trim_start_matches('/'));
+        let path = if let Some(rest) = text.strip_prefix("~/") {
+            below(self.home.as_deref()?, rest)
+        } else if let Some(rest) = text.strip_prefix("${STATE}") {
+            below(self.state.as_deref()?, rest)
+        } else if let Some(rest) = text.strip_prefix("${WORKSPACE}") {
+            below(&self.workspace, rest)
+        } else {
+            PathBuf::from(text)
         };
         path.is_absolute().then(|| without_dots(&path))
     }

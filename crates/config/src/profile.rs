@@ -1,10 +1,11 @@
 //! Jail profiles: what they permit, compared.
 
 use jail::{Layer, Level, Require};
-use policy::Code;
 use policy::finding::Mode;
+use policy::{Code, Shown, ToolName, tool_names};
 
 use crate::cover::covered;
+use crate::place::writable_root;
 use crate::problem::{Problem, nearest};
 use crate::schema::Text;
 use crate::source::Scope;
@@ -18,7 +19,7 @@ pub(crate) const BUILT_IN: &[(&str, bool, &str)] = &[
 ];
 
 /// A profile with everything that it takes over from those it extends.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Profile<'a> {
     /// Whether the workspace may be written.
     pub(crate) writable: bool,
@@ -44,6 +45,8 @@ pub(crate) struct Profile<'a> {
     pub(crate) write: Vec<&'a str>,
     /// Paths that are not seen.
     pub(crate) hide: Vec<&'a str>,
+    /// Other profiles for single tools: the tool, the name and what it stands for.
+    tools: Vec<(ToolName, &'a str, Profile<'a>)>,
     /// The narrowest layer that made it or one that it extends; others can only have narrowed it since.
     pub(crate) scope: Scope,
 }
@@ -54,13 +57,32 @@ const MAX_DEPTH: usize = 16;
 
 /// A profile by its name; `None` when it does not exist or extends itself.
 pub(crate) fn profile<'a>(table: &'a Table, name: &str) -> Option<Profile<'a>> {
+    let (mut profile, nodes) = without_tools(table, name)?;
+    for (tool, named) in nodes.into_iter().filter_map(Node::table).flat_map(tools_of) {
+        // What the tool's profile says about tools is not followed: it is a profile for one tool.
+        let (own, _) = without_tools(table, named)?;
+        profile.tools.retain(|(other, ..)| *other != tool);
+        profile.tools.push((tool, named, own));
+    }
+    Some(profile)
+}
+
+/// The profiles that a profile names for single tools.
+fn tools_of(profile: &Table) -> impl Iterator<Item = (ToolName, &str)> {
+    let named = find(profile, "tools").and_then(Node::table).into_iter().flatten();
+    named.filter_map(|(tool, entry)| Some((ToolName::parse(tool).ok()?, entry.node.text()?)))
+}
+
+/// A profile but for tools, and what it is made of, the farthest first.
+fn without_tools<'a>(table: &'a Table, name: &str) -> Option<(Profile<'a>, Vec<&'a Node>)> {
     let mut extended = Vec::new();
     let mut name = name;
     while extended.len() < MAX_DEPTH {
         if let Some((_, writable, network)) = BUILT_IN.iter().find(|(built_in, ..)| *built_in == name) {
             let section = mode_of(find(table, "commands.mode"));
             let base = Profile::built_in(*writable, network, section);
-            return Some(extended.into_iter().rev().fold(base, Profile::with));
+            extended.reverse();
+            return Some((extended.iter().copied().fold(base, Profile::with), extended));
         }
         let node = &find(table, "profiles")?.table()?.get(name)?.node;
         extended.push(node);
@@ -87,6 +109,7 @@ impl<'a> Profile<'a> {
             read,
             write,
             hide,
+            tools: Vec::new(),
             scope,
         }
     }
@@ -137,8 +160,20 @@ impl<'a> Profile<'a> {
         self.commands.is_none() && other.commands.is_none() || self.mode() >= other.mode()
     }
 
-    /// Whether everything this profile permits is permitted by the other one, too.
+    /// The profile that holds for the commands of a tool, and its name if it is another one.
+    pub(crate) fn of_tool(&self, tool: &ToolName) -> (&Self, Option<&'a str>) {
+        let own = self.tools.iter().find(|(known, ..)| known == tool);
+        own.map_or((self, None), |(_, name, profile)| (profile, Some(name)))
+    }
+
+    /// Whether everything this profile permits is permitted by the other one, too, whatever the tool.
     pub(crate) fn no_more_than(&self, other: &Self) -> bool {
+        let mut tools = self.tools.iter().chain(&other.tools).map(|(tool, ..)| tool);
+        self.permits_no_more(other)
+            && tools.all(|tool| self.of_tool(tool).0.permits_no_more(other.of_tool(tool).0))
+    }
+
+    fn permits_no_more(&self, other: &Self) -> bool {
         let readable: Vec<_> = other.read.iter().chain(&other.write).copied().collect();
         let within =
             |paths: &[&str], wider: &[&str]| paths.iter().all(|path| covered(Text::Path, path, wider));
@@ -199,4 +234,25 @@ pub(crate) fn unknown(table: &Table, name: &str) -> Option<Problem> {
     let hint =
         nearest(name, known).filter(|near| *near != name).map(|near| format!("did you mean `{near}`?"));
     Some(hint.map_or(problem.clone(), |hint| problem.hint(hint)))
+}
+
+/// What only shows when all profiles are known: roots that are not there, tools that start nothing.
+pub(crate) fn problems(table: &Table) -> Vec<Problem> {
+    let profiles = find(table, "profiles").and_then(Node::table).into_iter().flat_map(Table::values);
+    let profiles: Vec<_> = profiles.filter_map(|entry| entry.node.table()).collect();
+    let roots = 1 + find(table, "jail.shared").map_or(0, |node| node.list().len());
+    let paths = profiles.iter().flat_map(|profile| ["read", "write", "hide"].map(|key| find(profile, key)));
+    let missing = paths.flatten().flat_map(Node::texts).filter_map(|(text, node)| {
+        let (number, _) = writable_root(text).filter(|(number, _)| *number > roots)?;
+        let message = format!("there is no writable root `${{RW{number}}}`: `jail.shared` has {}", roots - 1);
+        Some(node.problem(Problem::new(Code::BadValue, message), "the workspace is `${RW1}`"))
+    });
+    let tools = profiles.iter().filter_map(|profile| find(profile, "tools")?.table()).flatten();
+    let idle = tools.filter_map(|(tool, entry)| {
+        let name = ToolName::parse(tool).ok().filter(|name| tool_names().contains(&name.as_str()))?;
+        let message = format!("the tool `{}` starts no commands, so it has no profile", Shown::text(tool));
+        let problem = Problem::new(Code::BadValue, message);
+        (name != ToolName::exec()).then(|| entry.node.problem(problem, "this would have no effect"))
+    });
+    missing.chain(idle).collect()
 }

@@ -19,6 +19,10 @@ pub struct Key {
     pub required: bool,
     /// Whether the feature behind it exists. If not, the key is checked and marked, and has no effect.
     pub built: bool,
+    /// Whether it reads as a limit or a protection: while it is not built, it is not enforced.
+    pub restricts: bool,
+    /// The words that change nothing yet, of a key that is built otherwise.
+    pub inert: &'static [&'static str],
     /// One sentence for people.
     pub about: &'static str,
 }
@@ -67,6 +71,8 @@ pub enum Text {
     Name,
     /// A path: absolute, below `~/`, or below a `${VARIABLE}`.
     Path,
+    /// A path of a profile: also below `${WORKSPACE}` or a numbered writable root such as `${RW2}`.
+    ViewPath,
     /// A path pattern.
     PathPattern,
     /// A host pattern.
@@ -134,7 +140,7 @@ pub enum Narrow {
 
 impl Key {
     const fn new(name: &'static str, kind: Kind, narrow: Narrow, about: &'static str) -> Self {
-        Self { name, kind, narrow, required: false, built: true, about }
+        Self { name, kind, narrow, required: false, built: true, restricts: false, inert: &[], about }
     }
 
     /// The key must be given.
@@ -145,6 +151,16 @@ impl Key {
     /// The feature behind the key does not exist yet.
     const fn later(self) -> Self {
         Self { built: false, ..self }
+    }
+
+    /// The key reads as a limit or a protection, and is not enforced yet.
+    const fn unenforced(self) -> Self {
+        Self { built: false, restricts: true, ..self }
+    }
+
+    /// These words change nothing yet.
+    const fn inert(self, inert: &'static [&'static str]) -> Self {
+        Self { inert, ..self }
     }
 }
 

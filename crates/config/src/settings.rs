@@ -11,6 +11,7 @@ use policy::{
     RuleSet, Subject, ToolSet, Trace, Windows,
 };
 
+use crate::agent;
 use crate::check::check;
 use crate::compile::{Compiled, compile, findings};
 use crate::example::{self, Example};
@@ -63,10 +64,17 @@ pub struct Settings {
     pub protected: Protected,
     /// What was known about the machine.
     pub places: Places,
+    /// The agent that the settings are for, if they are for one in particular.
+    pub agent: Option<String>,
 }
 
 /// Reads the layers and makes them ready. Nothing runs with a broken policy: any problem is an error.
 pub fn load(files: &Files, places: &Places) -> Result<Settings, Problems> {
+    load_for(files, places, None)
+}
+
+/// Reads the layers and makes them ready for one agent.
+pub fn load_for(files: &Files, places: &Places, agent: Option<&str>) -> Result<Settings, Problems> {
     let layers =
         [(Scope::Managed, &files.managed), (Scope::User, &files.user), (Scope::Project, &files.project)];
     let (mut sources, mut problems) = (Vec::new(), Vec::new());
@@ -77,31 +85,97 @@ pub fn load(files: &Files, places: &Places) -> Result<Settings, Problems> {
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { from_sources(sources, places) } else { Err(Problems(problems)) }
+    if problems.is_empty() { from_sources_for(sources, places, agent) } else { Err(Problems(problems)) }
 }
 
 /// Makes layers ready that were read already, the widest first.
 pub fn from_sources(sources: Vec<Source>, places: &Places) -> Result<Settings, Problems> {
+    from_sources_for(sources, places, None)
+}
+
+/// Makes layers ready for one agent.
+pub fn from_sources_for(
+    sources: Vec<Source>,
+    places: &Places,
+    agent: Option<&str>,
+) -> Result<Settings, Problems> {
     let built_in = Source::new(Scope::BuiltIn, "built-in".as_ref(), DEFAULTS.to_owned());
     let sources: Vec<_> = std::iter::once(built_in).chain(sources).map(Arc::new).collect();
-    let (mut table, mut problems) = (Table::new(), Vec::new());
-    for source in &sources {
+    let (mut layers, mut problems, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, source) in sources.iter().enumerate() {
         let (layer, found) = check(source);
-        // A layer with problems is not merged: the same mistake would be reported twice.
-        if found.is_empty() {
-            apply(&mut table, layer, source.scope, &mut problems);
-        }
+        layers.push(layer);
+        broken.extend((!found.is_empty()).then_some(index));
         problems.extend(found);
     }
-    problems.extend(inner_problems(&table));
+    problems.extend(agent::unlisted_tools(&layers));
+    // A layer with problems is not merged: the same mistake would be reported twice.
+    for index in broken {
+        layers[index].clear();
+    }
+    let names = agent::names(layers.iter());
+    problems.extend(agent::too_many(&names));
+    if problems.is_empty() {
+        problems.extend(agent.and_then(|agent| agent::unknown(agent, &names)));
+    }
+    // What a layer says about an agent is wrong whichever agent is meant now.
+    if problems.is_empty() {
+        problems.extend(
+            names
+                .iter()
+                .filter(|name| agent != Some(name))
+                .flat_map(|name| wrong_for(name, &sources, &layers)),
+        );
+        problems.dedup_by_key(|problem| problem.to_string());
+    }
+    let agents: Vec<_> = layers.iter().filter_map(|layer| layer.get("agents").cloned()).collect();
+    let (mut table, found) = merged(&sources, layers.into_iter(), agent);
+    problems.extend(found);
     if !problems.is_empty() {
         return Err(Problems(problems));
     }
+    if agent.is_none() {
+        agent::put_agents(&mut table, agents);
+    }
     let mode = mode_of(find(&table, "commands.mode"));
-    ready(table, sources, places, mode)
+    ready(table, sources, places, mode, agent.map(str::to_owned))
 }
 
-fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places, mode: Mode) -> Result<Settings, Problems> {
+/// One layer on top of the other, as they hold for an agent.
+fn merged(
+    sources: &[Arc<Source>],
+    layers: impl Iterator<Item = Table>,
+    agent: Option<&str>,
+) -> (Table, Vec<Problem>) {
+    let (mut table, mut problems) = (Table::new(), Vec::new());
+    for (source, layer) in sources.iter().zip(layers) {
+        apply(&mut table, agent::layer_for(layer, agent), source.scope, &mut problems);
+    }
+    problems.extend(inner_problems(&table));
+    (table, problems)
+}
+
+/// What is wrong for one agent and not for everybody. Rules of everybody are left out: there may be thousands, and they are looked
+/// at once.
+fn wrong_for(agent: &str, sources: &[Arc<Source>], layers: &[Table]) -> Vec<Problem> {
+    let without_rules = |layer: &Table| {
+        let kept = layer.iter().filter(|(name, _)| *name != "rules");
+        kept.map(|(name, entry)| (name.clone(), entry.clone())).collect()
+    };
+    let (_, everybody) = merged(sources, layers.iter().map(without_rules), None);
+    let (_, mut problems) = merged(sources, layers.iter().map(without_rules), Some(agent));
+    let known: Vec<_> = everybody.iter().map(ToString::to_string).collect();
+    problems.retain(|problem| !known.contains(&problem.to_string()));
+    problems
+}
+
+fn ready(
+    table: Table,
+    sources: Vec<Arc<Source>>,
+    places: &Places,
+    mode: Mode,
+    agent: Option<String>,
+) -> Result<Settings, Problems> {
     let Compiled { chain, rules, from_sections, tools, roots, forbidden } =
         compile(&table, places, mode).map_err(Problems)?;
     let written = find(&table, "rules").map(Node::list).unwrap_or_default();
@@ -125,6 +199,7 @@ fn ready(table: Table, sources: Vec<Arc<Source>>, places: &Places, mode: Mode) -
         examples,
         protected,
         places,
+        agent,
     })
 }
 
@@ -147,7 +222,8 @@ fn inner_problems(table: &Table) -> Vec<Problem> {
         secret
             .problem(Problem::new(Code::BadValue, "a secret of this name exists already"), "names are unique")
     });
-    unclear.chain(twice).chain(unjailed_by_another(table)).chain(unexplained(table)).collect()
+    let profiles = crate::profile::problems(table);
+    unclear.chain(twice).chain(unjailed_by_another(table)).chain(unexplained(table)).chain(profiles).collect()
 }
 
 /// Nobody can judge later why a finding was accepted unless it is said.
@@ -189,7 +265,11 @@ impl Settings {
 
     /// The same policy with command lines judged as a profile wants it.
     pub fn in_mode(self, mode: Mode) -> Result<Self, Problems> {
-        if mode == self.mode { Ok(self) } else { ready(self.table, self.sources, &self.places, mode) }
+        if mode == self.mode {
+            Ok(self)
+        } else {
+            ready(self.table, self.sources, &self.places, mode, self.agent)
+        }
     }
 
     /// Whether a rule or the default stops commands, or asks about them.

@@ -8,7 +8,7 @@ use crate::tree::{Node, Table, find};
 pub(crate) fn tool_set(section: &Table) -> Option<ToolSet> {
     let entries = |key: &str| -> Vec<ToolEntry> {
         let texts = find(section, key).into_iter().flat_map(Node::texts);
-        texts.filter_map(|(text, _)| ToolEntry::parse(text).ok()).collect()
+        texts.filter_map(|(text, _)| ToolEntry::own(text).ok()).collect()
     };
     let profile = ToolProfile::parse(profile_name(section)).ok()?;
     Some(ToolSet::new(profile, entries("allow"), entries("deny")))
@@ -38,16 +38,24 @@ pub(crate) fn added<'a>(wider: &Table, merged: &Table, layer: &'a Table) -> Opti
     Some((node, if full { "every tool".to_owned() } else { added.join(", ") }))
 }
 
-/// Entries that could stand for tools of MCP servers, which no table lists.
+/// Entries that could stand for tools of MCP servers or of the caller, which no table lists.
 fn foreign_entries(layer: &Table) -> impl Iterator<Item = (&str, &Node)> {
     let entries = find(layer, "allow").into_iter().flat_map(Node::texts);
-    entries.filter(|(text, _)| text.starts_with("mcp__") || text.contains('*') || text.starts_with("re:"))
+    let foreign = |text: &str| {
+        text.starts_with("mcp__") || text.contains(['*', '?', '[', '{']) || text.starts_with("re:")
+    };
+    entries.filter(move |(text, _)| foreign(text) || ToolEntry::parse(text).is_err())
 }
 
 fn permits_foreign(wider: &Table, text: &str) -> bool {
+    // A wildcard is compared as text: what it could match is not known.
+    let covers = |known: &str| {
+        let tool = ToolName::parse(text);
+        tool.is_ok_and(|tool| ToolEntry::own(known).is_ok_and(|entry| entry.matches(&tool)))
+    };
     let listed = find(wider, "allow")
         .into_iter()
         .flat_map(Node::texts)
-        .any(|(known, _)| known == text || known == "*");
+        .any(|(known, _)| known == text || known == "*" || covers(known));
     listed || profile_name(wider) == "full"
 }

@@ -52,6 +52,23 @@ fn decisions() {
         ),
         ("files.read = { default = \"ask\", allow = [\"a\"] }", "read a", Allow, Code::FilesRule),
         ("files.read = { default = \"ask\", allow = [\"a\"] }", "write a", Allow, Code::FilesDefault),
+        // Redirections of compound commands, of functions and of nothing.
+        ("", "exec { echo x; } > ringfence.toml", Deny, Code::OwnPolicyFile),
+        ("", "exec > ringfence.toml", Deny, Code::OwnPolicyFile),
+        ("", "exec { cat; } < .env", Deny, Code::ForbiddenName),
+        ("", "exec while read l; do :; done < .env", Deny, Code::ForbiddenName),
+        ("", "exec f() { cat; }; f < .env", Deny, Code::ForbiddenName),
+        ("", "exec { echo x; } > out", Allow, Code::CommandDefault),
+        ("files.write.deny = [\"db/**\"]", "exec (echo x) > db/a", Deny, Code::FilesRule),
+        ("files.read.deny = [\"db/**\"]", "exec if true; then cat; fi < db/a", Deny, Code::FilesRule),
+        ("commands = { default = \"ask\", allow = [\"echo\"] }", "exec { echo x; } > out", Allow, Code::Rule),
+        ("commands = { default = \"ask\", allow = [\"echo\"] }", "exec { echo x; } > /srv/x", Ask, Code::CommandDefault),
+        ("commands.deny = [\"*\"]", "exec > src/a", Deny, Code::Rule),
+        // Homes with wildcards.
+        ("commands.deny = [\"cat ~/.bashrc\"]", "exec cat ~/.bash*", Deny, Code::Rule),
+        ("commands.deny = [\"cat ~/.bashrc\"]", "exec cat ~/*", Deny, Code::Rule),
+        ("commands.deny = [\"cat /etc/**\"]", "exec cat ~/src/*", Allow, Code::CommandDefault),
+        ("commands.deny = [\"rm -rf\"]", "exec rm *.o", Allow, Code::CommandDefault),
         // Hosts.
         ("", "connect example.com", Ask, Code::UnknownHost),
         ("", "connect localhost", Deny, Code::PrivateAddress),

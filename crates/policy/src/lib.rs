@@ -81,6 +81,6 @@ pub use rule::{Kinds, Rule, Subject};
 pub use rules::{CommandFiles, RuleSet, unprovable};
 pub use shown::{Shown, misleads};
 pub use tool::{
-    Excluded, ToolEntry, ToolError, ToolName, ToolProfile, ToolSet, group_names, group_tools, tool_names,
-    tool_pattern,
+    Excluded, ToolEntry, ToolError, ToolName, ToolProfile, ToolSet, group_names, group_tools,
+    own_tool_pattern, tool_names, tool_pattern,
 };

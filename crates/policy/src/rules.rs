@@ -266,7 +266,7 @@ impl RuleSet {
         let mut all_named = !alone;
         for program in &invocation.programs {
             let settled = self.settle_command(request, invocation, program);
-            all_named &= settled.is_some();
+            all_named &= settled.is_some() || self.only_redirects(program);
             strictest = match (strictest, settled) {
                 (Some(first), Some(next)) if next.rule.effect <= first.rule.effect => Some(first),
                 (first, next) => next.or(first),
@@ -286,8 +286,17 @@ impl RuleSet {
     pub fn names_a_part(&self, request: &Request<'_>) -> bool {
         let Want::Exec(Execution { invocation, .. }) = request.want else { return false };
         let named = |program: &Program| self.settle_command(request, invocation, program).is_some();
-        let count = invocation.programs.iter().filter(|program| named(program)).count();
-        count > 0 && count < invocation.programs.len()
+        let programs = || invocation.programs.iter().filter(|program| !self.only_redirects(program));
+        let count = programs().filter(|program| named(program)).count();
+        count > 0 && count < programs().count()
+    }
+
+    /// Whether this is no program but redirections of a compound command or of nothing, which stay inside: whatever may run may have
+    /// them.
+    fn only_redirects(&self, program: &Program) -> bool {
+        let is_nothing = matches!(program.argv.words(), [word] if word.text == ":");
+        let inside = |workspace: &PathBuf| operand::stays_inside(program, workspace);
+        is_nothing && !program.redirects.is_empty() && self.workspace.as_ref().is_none_or(inside)
     }
 
     /// What decides about one program: the strictest rule on it or on what only starts it, or the exception to that.

@@ -131,6 +131,16 @@ impl ToolEntry {
         Ok(Self { text: text.into(), matcher })
     }
 
+    /// Reads an entry that may also name tools that only the caller has. A group still has to exist.
+    pub fn own(text: &str) -> Result<Self, ToolError> {
+        match Self::parse(text) {
+            Err(ToolError::UnknownTool(_)) => {
+                Ok(Self { text: text.into(), matcher: Matcher::Pattern(own_tool_pattern(text)?) })
+            }
+            parsed => parsed,
+        }
+    }
+
     /// The entry as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -177,6 +187,18 @@ pub fn tool_pattern(text: &str) -> Result<Pattern, ToolError> {
         Ok(Pattern::parse(name.as_str())?)
     } else {
         Err(ToolError::UnknownTool(text.into()))
+    }
+}
+
+/// Reads a tool or a wildcard over tools, also over tools that only the caller has.
+pub fn own_tool_pattern(text: &str) -> Result<Pattern, ToolError> {
+    match tool_pattern(text) {
+        Err(ToolError::UnknownTool(_)) => {
+            let pattern = Pattern::parse(text)?;
+            let named = pattern.literal().is_none_or(|name| ToolName::parse(&name).is_ok());
+            if named && text.is_ascii() { Ok(pattern) } else { Err(ToolError::Name) }
+        }
+        parsed => parsed,
     }
 }
 

@@ -103,7 +103,7 @@ impl Session {
     /// Runs a line with a shell in the jail, and waits for its end.
     pub fn run(&self, line: &str) -> Result<Ran, NotStarted> {
         let (guard, abort) = (self.guard(&ToolName::exec()), Abort::new());
-        let most = self.parts().spec.limits.wall_clock.unwrap_or(LONGEST);
+        let most = self.parts().spec_of(guard.tool()).limits.wall_clock.unwrap_or(LONGEST);
         let arguments = Arguments::NONE;
         let task =
             Task { line, cwd: None, variables: &[], input: &[], wall_clock: most, idle: None, arguments };
@@ -130,9 +130,9 @@ impl Session {
     pub fn admit(&self, guard: &Guard, task: &Task<'_>, abort: &Abort) -> Result<AdmittedTask, NotStarted> {
         let parts = self.parts();
         let (cwd, object) = directory(guard, task.cwd, abort)?;
-        let mut spec = parts.spec.clone();
+        let mut spec = parts.spec_of(guard.tool()).clone();
         add_variables(&mut spec, task.variables, &cwd)?;
-        let keep = parts.spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
+        let keep = spec.limits.output.and_then(|most| usize::try_from(most).ok()).unwrap_or(KEEP);
         let mut order = Order::shell(task.line, &cwd, keep);
         let dialects =
             if order.argv[0] == "/bin/bash" { Dialect::Bash.alone() } else { Dialect::Sh.readers() };
@@ -158,7 +158,7 @@ impl Session {
         approved.verify().map_err(NotStarted::Changed)?;
         order.spills = Some(self.spills().map_err(StartError::Spill)?);
         let changed = Arc::new(OnceLock::new());
-        let journal = Records::new(self, permit.id(), &order, approved, &changed);
+        let journal = Records::new(self, permit.id(), &order, &spec, approved, &changed);
         let started = self.jobs().start(self.parts().provider, spec, order, Box::new(journal));
         match changed.get() {
             Some(path) => Err(NotStarted::Changed(PathBuf::clone(path))),
@@ -227,6 +227,7 @@ impl Records {
         session: &Session,
         id: &str,
         order: &Order,
+        spec: &Spec,
         approved: Approved,
         changed: &Arc<OnceLock<PathBuf>>,
     ) -> Self {
@@ -238,7 +239,7 @@ impl Records {
             agent: text(by.agent),
             id: id.to_owned(),
             program: order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
-            toolchains: session.parts().spec.toolchains.found.iter().map(|found| found.name).collect(),
+            toolchains: spec.toolchains.found.iter().map(|found| found.name).collect(),
             approved,
             changed: Arc::clone(changed),
         }

@@ -18,6 +18,7 @@
 
 mod approved;
 mod command;
+mod declared;
 pub mod job;
 mod preset;
 mod sandbox;

@@ -77,6 +77,7 @@ impl Parts {
         spec.forbidden = Some(forbidden);
         Ok(Self {
             spec,
+            tool_specs: Vec::new(),
             workspace,
             chain,
             provider: Choice::Auto,

@@ -7,6 +7,7 @@ use audit::{By, Ended, Event, FilePath, Name};
 use guard::{Guard, Guards};
 use policy::{ToolName, ToolSet};
 
+use crate::declared::Declared;
 use crate::job::{Jobs, SpillError, Spills};
 use crate::sandbox::{Parts, SandboxError};
 use crate::skills::Skills;
@@ -21,14 +22,16 @@ pub struct Session {
     jobs: Jobs,
     spills: Mutex<Option<Arc<Spills>>>,
     pub(crate) skills: Arc<Skills>,
+    pub(crate) declared: Arc<Declared>,
 }
 
 impl Session {
     pub(crate) fn open(parts: Arc<Parts>, agent: String, name: String) -> Result<Self, SandboxError> {
         let skills = Skills::new(parts.tools.clone());
+        let declared = Arc::new(Declared::default());
         let guards = Guards::new(guard::Parts {
             workspace: parts.workspace.clone(),
-            chain: parts.chain.clone().narrowed_by(skills.link()),
+            chain: parts.chain.clone().narrowed_by(skills.link()).narrowed_by(declared.link()),
             approver: Arc::clone(&parts.approver),
             cover: parts.cover,
             sink: Arc::clone(&parts.sink),
@@ -46,6 +49,7 @@ impl Session {
             jobs,
             spills: Mutex::default(),
             skills,
+            declared,
         };
         session.parts.sink.record(&Event::SessionOpened {
             by: session.by(),

@@ -10,12 +10,13 @@ use std::io::Read as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use ringfence::audit::verify;
 use ringfence::guard::{Abort, Refusal};
 use ringfence::job::StartError;
 use ringfence::policy::{Code, ToolName};
-use ringfence::{NotStarted, Parts, Ran, Sandbox, SandboxError, Session, in_sandbox};
+use ringfence::{NotStarted, Parts, Ran, Sandbox, SandboxError, Session, Task, in_sandbox};
 use tempfile::TempDir;
 
 /// A workspace, a state directory beside it, and variables of a caller who has secrets.
@@ -317,4 +318,55 @@ fn a_skill_with_code_takes_other_programs_away() {
     }
     session.clear_skills().unwrap();
     assert_eq!(refused("ls -la"), None);
+}
+
+/// A jail for one tool, and parts for one agent: each command runs in the jail that is meant for it.
+#[test]
+fn tools_and_agents_have_their_own_jails() {
+    let place = Place::new();
+    let read_only = |mut spec: ringfence::jail::Spec| {
+        let ws = spec.workspace.clone();
+        spec.views.retain(|view| view.path != ws);
+        spec.view(&ws, ringfence::jail::Mode::ReadOnly)
+    };
+    let mut parts = place.parts();
+    let mine = ToolName::parse("my_tool").unwrap();
+    parts.tool_specs = vec![(mine.clone(), read_only(parts.spec.clone()))];
+    let mut reviewer = place.parts();
+    reviewer.spec = read_only(reviewer.spec);
+    let sandbox = Sandbox::new(parts).unwrap().with_agent("reviewer", reviewer).unwrap();
+    let rows = [("builder", "exec", true), ("builder", "my_tool", false), ("reviewer", "exec", false)];
+    for (agent, tool, writes) in rows {
+        let session = sandbox.session(agent).unwrap();
+        let line = format!("echo x > {agent}-{tool}");
+        let guard = session.guard(&ToolName::parse(tool).unwrap());
+        let task = Task {
+            line: &line,
+            cwd: None,
+            variables: &[],
+            input: &[],
+            wall_clock: Duration::from_secs(60),
+            idle: None,
+            arguments: ringfence::policy::Arguments::NONE,
+        };
+        let job = match session.start(&guard, &task, &Abort::new()) {
+            Err(NotStarted::Start(StartError::Jail(error))) if error.code() == Code::JailUnavailable => {
+                skip::skipped("jails of tools and agents", &error.to_string());
+                return;
+            }
+            started => started.unwrap(),
+        };
+        assert!(!job.wait(None, &Abort::new()).is_running());
+        assert_eq!(place.ws().join(format!("{agent}-{tool}")).exists(), writes, "{agent} {tool}");
+    }
+}
+
+/// A tool's own jail may show the place for long output no more than the sandbox's.
+#[test]
+fn no_jail_of_a_tool_shows_long_output() {
+    let place = Place::new();
+    let mut parts = place.parts();
+    let shown = parts.spec.clone().view(&parts.spill, ringfence::jail::Mode::ReadOnly);
+    parts.tool_specs = vec![(ToolName::exec(), shown)];
+    assert!(matches!(Sandbox::new(parts), Err(SandboxError::SpillInSight(_))));
 }

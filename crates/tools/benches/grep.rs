@@ -113,6 +113,7 @@ fn session(tree: &Path) -> Session {
         workspace: tree.to_owned(),
         chain: config.chain().unwrap(),
         spec: Spec::for_workspace(tree, "/home/agent".as_ref(), Limits::none()),
+        tool_specs: Vec::new(),
         provider: Choice::Auto,
         tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
         approver: Arc::new(Refuse),

@@ -1,11 +1,12 @@
 //! What a tool is.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use ringfence::Session;
 use ringfence::audit::Impact;
 use ringfence::guard::{Abort, Guard};
-use ringfence::policy::Arguments;
+use ringfence::policy::{Arguments, Policy};
 use ringfence::source;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -74,6 +75,11 @@ pub trait Typed: Send + Sync {
     const REMARKS: &'static [&'static str] = &[];
     /// Other names that parameters are read by, each with the name that it stands for. Rules may use them, too.
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
+
+    /// Policies that narrow its own requests: see [`Tool::policies`].
+    fn policies(&self) -> Vec<Arc<dyn Policy>> {
+        Vec::new()
+    }
 
     /// Does it.
     fn run(&self, call: &Call<'_>, parameters: Self::Parameters) -> Result<Reply, ToolError>;
@@ -156,6 +162,11 @@ pub trait Tool: Send + Sync {
     fn schema(&self) -> Schema {
         self.schema_in(SchemaForm::Standard)
     }
+    /// Policies that narrow everything the tool asks for, its own calls too. What they allow counts for nothing. They are asked for
+    /// once, when the tool is put into a toolbox.
+    fn policies(&self) -> Vec<Arc<dyn Policy>> {
+        Vec::new()
+    }
     /// Reads the arguments of a call in a workspace.
     fn prepare(&self, arguments: Value, workspace: &Path) -> Result<Prepared<'_>, ToolError>;
     /// Reads the arguments and does it. The call itself is not requested: [`crate::Toolbox::call`] does that.
@@ -184,6 +195,10 @@ impl<T: Typed> Tool for T {
         let arguments = canonical::arguments::<T>(&canonical, workspace);
         let admit = move |call: &Call<'_>, arguments: &Arguments| self.admit(call, parameters, arguments);
         Ok(Prepared { parameters: Value::Object(canonical), arguments, admit: Box::new(admit) })
+    }
+
+    fn policies(&self) -> Vec<Arc<dyn Policy>> {
+        Typed::policies(self)
     }
 
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError> {

@@ -1,11 +1,12 @@
 //! All tools of an agent behind one call: permitted, recorded, done, recorded.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ringfence::Session;
-use ringfence::audit::{By, Event, Name, Outcome, Text};
+use ringfence::audit::{AuditError, By, Event, Name, Outcome, Text};
 use ringfence::guard::Abort;
-use ringfence::policy::{self, ToolName};
+use ringfence::policy::{self, Policy, ToolName};
 use serde_json::Value;
 
 use crate::canonical;
@@ -14,19 +15,33 @@ use crate::tool::{Call, Extent, Output, Tool};
 
 /// The tools of an agent.
 pub struct Toolbox {
-    tools: Vec<Box<dyn Tool>>,
+    tools: Vec<Held>,
+}
+
+/// A tool, and what it declares.
+struct Held {
+    tool: Box<dyn Tool>,
+    policies: Vec<Arc<dyn Policy>>,
 }
 
 impl Toolbox {
     /// The tools that Ringfence has.
     #[must_use]
     pub fn new() -> Self {
-        Self { tools: crate::all() }
+        crate::all().into_iter().fold(Self { tools: Vec::new() }, Self::with)
+    }
+
+    /// Adds a tool of the caller's own, in place of one of the same name.
+    #[must_use]
+    pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
+        self.tools.retain(|known| known.tool.name() != tool.name());
+        self.tools.push(Held { policies: tool.policies(), tool });
+        self
     }
 
     /// Those that the agent of a session may call.
     pub fn of<'a>(&'a self, session: &'a Session) -> impl Iterator<Item = &'a dyn Tool> {
-        let tools = self.tools.iter().map(AsRef::as_ref);
+        let tools = self.tools.iter().map(|held| held.tool.as_ref());
         tools.filter(|tool: &&dyn Tool| {
             ToolName::parse(tool.name()).is_ok_and(|name| session.tools().contains(&name))
         })
@@ -44,7 +59,7 @@ impl Toolbox {
             Ok(arguments) => self.call(session, name, arguments, abort),
             Err(error) => {
                 let (_, tool) = self.find(name)?;
-                Recorded { session, id: None, tool }.refused(arguments, error)
+                Recorded { session, id: None, tool: tool.tool.as_ref() }.refused(arguments, error)
             }
         }
     }
@@ -58,7 +73,9 @@ impl Toolbox {
         arguments: Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {
-        let (name, tool) = self.find(name)?;
+        let (name, Held { tool, policies }) = self.find(name)?;
+        let tool = tool.as_ref();
+        session.declare(&name, policies).map_err(|error| unrecorded(&error))?;
         let sent = arguments.to_string();
         let prepared = match tool.prepare(arguments, session.guards().workspace()) {
             Ok(prepared) => prepared,
@@ -84,9 +101,9 @@ impl Toolbox {
         outcome
     }
 
-    fn find(&self, name: &str) -> Result<(ToolName, &dyn Tool), ToolError> {
+    fn find(&self, name: &str) -> Result<(ToolName, &Held), ToolError> {
         let unknown = || {
-            let known: Vec<_> = self.tools.iter().map(|tool| tool.name()).collect();
+            let known: Vec<_> = self.tools.iter().map(|held| held.tool.name()).collect();
             ToolError::new(
                 ErrorKind::UnknownTool,
                 format!("there is no tool `{}`", policy::Shown::text(name)),
@@ -94,8 +111,8 @@ impl Toolbox {
             .hint(format!("the tools are {}", known.join(", ")))
         };
         let name = ToolName::parse(name).map_err(|_| unknown())?;
-        let tool = self.tools.iter().find(|tool| tool.name() == name.as_str()).ok_or_else(unknown)?;
-        Ok((name, tool.as_ref()))
+        let held = self.tools.iter().find(|held| held.tool.name() == name.as_str()).ok_or_else(unknown)?;
+        Ok((name, held))
     }
 }
 
@@ -157,9 +174,11 @@ impl Recorded<'_> {
     }
 
     fn record(&self, event: &Event<'_>) -> Result<(), ToolError> {
-        self.session.parts().sink.record(event).map_err(|error| {
-            let message = format!("the call cannot be recorded: {error}");
-            ToolError { code: Some(error.code().id()), ..ToolError::new(ErrorKind::Unrecorded, message) }
-        })
+        self.session.parts().sink.record(event).map_err(|error| unrecorded(&error))
     }
+}
+
+fn unrecorded(error: &AuditError) -> ToolError {
+    let message = format!("the call cannot be recorded: {error}");
+    ToolError { code: Some(error.code().id()), ..ToolError::new(ErrorKind::Unrecorded, message) }
 }

@@ -13,7 +13,8 @@ const HEAD: &str = "\
 # The policy file
 
 Every key, with the value that holds when nobody sets it. *Narrower* says what a project may do with a key, and a user
-with a key that the administrator has set. A key marked ○ is checked and has no effect yet.
+with a key that the administrator has set. A key marked ○ is checked and has no effect yet; a key marked ● reads as a
+limit and is not enforced yet. Commands that load a policy with such a key say so (RF-L005).
 [The guide](../guide/policy.md) shows how the keys work together.
 ";
 
@@ -67,7 +68,11 @@ fn row(key: &Key, default: Option<&String>) -> String {
         "`{}`{}{}",
         key.name,
         if key.required { " (required)" } else { "" },
-        if key.built { "" } else { " ○" }
+        match (key.built, key.restricts) {
+            (true, _) => "",
+            (false, false) => " ○",
+            (false, true) => " ●",
+        }
     );
     let default = default.map(|toml| format!("`{}`", toml.replace('|', "\\|"))).unwrap_or_default();
     format!("| {name} | {} | {default} | {} | {} |\n", key.kind.words(), law(key.narrow), key.about)

@@ -100,7 +100,7 @@ fn decision_json(decision: &Decision) -> Value {
     json!({ "decision": decision.effect().word(), "reason": reason_json(decision.reason()) })
 }
 
-fn reason_json(reason: &Reason) -> Value {
+pub(super) fn reason_json(reason: &Reason) -> Value {
     let place = |rule: &policy::RuleRef| json!({ "file": rule.file.to_string_lossy(), "line": rule.line });
     json!({
         "code": reason.code.id(),

@@ -20,6 +20,7 @@ pub(crate) struct Journal {
     ledger: Ledger,
     id: String,
     profile: String,
+    agent: Option<String>,
 }
 
 /// How a command came out.
@@ -54,7 +55,13 @@ impl Journal {
             Ledger::open(path, Options::new(Durability::Process)).map_err(|error| failed(&error))?;
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let id = format!("run-{:x}-{:x}", std::process::id(), since.as_micros());
-        Ok(Self { ledger, id, profile: profile.to_owned() })
+        Ok(Self { ledger, id, profile: profile.to_owned(), agent: None })
+    }
+
+    /// Names the agent in every record.
+    pub(crate) fn of_agent(mut self, agent: Option<&str>) -> Self {
+        self.agent = agent.map(str::to_owned);
+        self
     }
 
     /// The newest record.
@@ -199,7 +206,7 @@ impl Journal {
     }
 
     fn by(&self) -> By<'_> {
-        By { id: Some(&self.id), ..By::default() }
+        By { id: Some(&self.id), agent: self.agent.as_deref(), ..By::default() }
     }
 
     fn record(&self, event: &Event<'_>) -> Result<(), Failure> {

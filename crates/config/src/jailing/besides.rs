@@ -4,18 +4,18 @@ use jail::bridge::{Direction, Port};
 use jail::toolchain::{Choose, NAMES};
 use policy::{Code, Shown};
 
-use super::{Wish, widens};
+use super::{Bounds, Wish, widens};
 use crate::cover::covered;
 use crate::problem::{Problem, nearest};
 use crate::schema::Text;
 use crate::settings::Settings;
-use crate::tree::{Node, Table, find};
+use crate::tree::{Node, find};
 
 /// As many as a jail can have, each way.
 const MOST_PORTS: usize = 16;
 
 impl Settings {
-    pub(super) fn toolchains(&self, wish: &Wish, bounds: &[Table]) -> Result<Choose, Problem> {
+    pub(super) fn toolchains(&self, wish: &Wish, bounds: &Bounds) -> Result<Choose, Problem> {
         let by_files = || self.get("jail.toolchains").map_or(Choose::NONE, choose);
         let Some(wanted) = &wish.toolchains else { return Ok(by_files()) };
         known(wanted)?;
@@ -27,7 +27,7 @@ impl Settings {
     }
 
     /// What the command line names comes on top of what the files have.
-    pub(super) fn ports(&self, wish: &Wish, bounds: &[Table]) -> Result<Vec<Port>, Problem> {
+    pub(super) fn ports(&self, wish: &Wish, bounds: &Bounds) -> Result<Vec<Port>, Problem> {
         let mut ports = Vec::new();
         for way in [Direction::In, Direction::Out] {
             let (key, meaning) = key(way);

@@ -31,7 +31,8 @@ fn property(key: &Key) -> Value {
     let about = if key.built {
         key.about.to_owned()
     } else {
-        format!("{} Not built yet: checked, no effect.", key.about)
+        let what = if key.restricts { "not enforced" } else { "no effect" };
+        format!("{} Not built yet: checked, {what}.", key.about)
     };
     schema.insert("description".into(), about.into());
     Value::Object(schema)

@@ -25,6 +25,12 @@ pub static ROOT: &[Key] = &[
     Key::new("secrets", Kind::Tables(SECRET), Narrow::Fixed, "Credentials that are added outside the jail.")
         .later(),
     Key::new("tools", Kind::Table(TOOLS), Narrow::Tools, "Which tools the agent may call."),
+    Key::new(
+        "agents",
+        Kind::Named(AGENT),
+        Narrow::Inside,
+        "What is different for one agent, chosen by `--agent NAME`: it replaces what the same file says about everybody.",
+    ),
     Key::new("skills", Kind::Table(SKILLS), Narrow::Inside, "How skills are loaded."),
     Key::new(
         "sources",
@@ -102,8 +108,9 @@ static JAIL: &[Key] = &[
         "secure-credential-home",
         Kind::Flag,
         Narrow::Order(&["false", "true"]),
-        "Whether agents' own credential files stay outside. They always do: `false` changes nothing yet.",
-    ),
+        "Whether agents' own credential files stay outside. They always do: `false` changes nothing.",
+    )
+    .inert(&["false"]),
 ];
 
 static PROFILE: &[Key] = &[
@@ -129,19 +136,24 @@ static PROFILE: &[Key] = &[
     ),
     Key::new(
         "read",
-        Kind::List(Text::Path),
+        Kind::List(Text::ViewPath),
         Narrow::Within,
-        "Paths that are seen and not changed, also inside the workspace.",
+        "Paths that are seen and not changed, also inside the workspace, as in `${WORKSPACE}/vendor`. `${RW1}` is the workspace, too; `${RW2}` and on are the directories of `jail.shared`.",
     ),
-    Key::new("write", Kind::List(Text::Path), Narrow::Within, "Paths that are seen and may be changed."),
-    Key::new("hide", Kind::List(Text::Path), Narrow::Add, "Paths that are empty for the process."),
+    Key::new("write", Kind::List(Text::ViewPath), Narrow::Within, "Paths that are seen and may be changed."),
+    Key::new("hide", Kind::List(Text::ViewPath), Narrow::Add, "Paths that are empty for the process."),
     Key::new(
         "home",
         Kind::Choice(&["project", "private"]),
         Narrow::Order(&["project", "private"]),
         "The home directory: empty at every start, or kept for the next run in the same workspace.",
     ),
-    Key::new("tools", Kind::Map(Text::Profile), Narrow::Fixed, "Another profile for one tool.").later(),
+    Key::new(
+        "tools",
+        Kind::Map(Text::Profile),
+        Narrow::Fixed,
+        "Another profile for the commands of one tool, such as `exec`; `run` is the door of `exec`.",
+    ),
 ];
 
 const MODES: Kind = Kind::Choice(&["strict", "standard", "off"]);
@@ -186,33 +198,34 @@ static LIMITS: &[Key] = &[
     Key::new("cpu", Kind::Time, Narrow::Smaller, "Processor time of one process."),
     Key::new("open-files", Kind::Count(3, 1 << 30), Narrow::Smaller, "Open files of one process."),
     Key::new("file-size", Kind::Size, Narrow::Smaller, "Size of one file that is written."),
-    Key::new("output", Kind::Size, Narrow::Smaller, "Output handed back; the rest is kept aside.").later(),
+    Key::new("output", Kind::Size, Narrow::Smaller, "Output handed back; the rest is kept aside.")
+        .unenforced(),
     Key::new("tmp", Kind::Size, Narrow::Smaller, "Size of the private temporary directory."),
-    Key::new("tokens", Kind::Table(TOKENS), Narrow::Inside, "Tokens of the model.").later(),
-    Key::new("cost-usd", Kind::Table(COST), Narrow::Inside, "Money spent on the model.").later(),
-    Key::new("steps", Kind::Count(1, 1 << 30), Narrow::Smaller, "Steps of the agent.").later(),
+    Key::new("tokens", Kind::Table(TOKENS), Narrow::Inside, "Tokens of the model.").unenforced(),
+    Key::new("cost-usd", Kind::Table(COST), Narrow::Inside, "Money spent on the model.").unenforced(),
+    Key::new("steps", Kind::Count(1, 1 << 30), Narrow::Smaller, "Steps of the agent.").unenforced(),
     Key::new("breaker", Kind::Table(BREAKER), Narrow::Inside, "When repeated failures switch a tool off.")
-        .later(),
+        .unenforced(),
 ];
 
 const TOKEN_COUNT: Kind = Kind::Count(0, 1 << 50);
 
 static TOKENS: &[Key] = &[
-    Key::new("execution", TOKEN_COUNT, Narrow::Smaller, "Tokens in one execution.").later(),
-    Key::new("hour", TOKEN_COUNT, Narrow::Smaller, "Tokens in a rolling hour.").later(),
-    Key::new("day", TOKEN_COUNT, Narrow::Smaller, "Tokens in a rolling day.").later(),
+    Key::new("execution", TOKEN_COUNT, Narrow::Smaller, "Tokens in one execution.").unenforced(),
+    Key::new("hour", TOKEN_COUNT, Narrow::Smaller, "Tokens in a rolling hour.").unenforced(),
+    Key::new("day", TOKEN_COUNT, Narrow::Smaller, "Tokens in a rolling day.").unenforced(),
 ];
 
 static COST: &[Key] = &[
-    Key::new("execution", Kind::Money, Narrow::Smaller, "Dollars in one execution.").later(),
-    Key::new("hour", Kind::Money, Narrow::Smaller, "Dollars in a rolling hour.").later(),
-    Key::new("day", Kind::Money, Narrow::Smaller, "Dollars in a rolling day.").later(),
+    Key::new("execution", Kind::Money, Narrow::Smaller, "Dollars in one execution.").unenforced(),
+    Key::new("hour", Kind::Money, Narrow::Smaller, "Dollars in a rolling hour.").unenforced(),
+    Key::new("day", Kind::Money, Narrow::Smaller, "Dollars in a rolling day.").unenforced(),
 ];
 
 static BREAKER: &[Key] = &[
     Key::new("failures", Kind::Count(1, 1000), Narrow::Smaller, "Failures in a row until the breaker opens.")
-        .later(),
-    Key::new("cooldown", Kind::Time, Narrow::Fixed, "Time until one probe is let through.").later(),
+        .unenforced(),
+    Key::new("cooldown", Kind::Time, Narrow::Fixed, "Time until one probe is let through.").unenforced(),
 ];
 
 static FILES: &[Key] = &[
@@ -310,7 +323,12 @@ static RULE: &[Key] = &[
 ];
 
 static NETWORK: &[Key] = &[
-    Key::new("allow", Kind::List(Text::HostPattern), Narrow::Within, "Hosts that may be connected to."),
+    Key::new(
+        "allow",
+        Kind::List(Text::HostPattern),
+        Narrow::Within,
+        "Hosts that tools may connect to. Commands have no network, or with `network = \"open\"` every host, until the broker is built.",
+    ),
     Key::new(
         "deny",
         Kind::List(Text::HostPattern),
@@ -385,6 +403,13 @@ static TOOLS: &[Key] = &[
     ),
 ];
 
+static AGENT: &[Key] = &[
+    Key::new("profile", Kind::Text(Text::Profile), Narrow::Profile, "The profile of its jail."),
+    Key::new("limits", Kind::Table(LIMITS), Narrow::Inside, "What its session may use up."),
+    Key::new("rules", Kind::Tables(RULE), Narrow::Add, "Rules on top of those for everybody."),
+    Key::new("tools", Kind::Table(TOOLS), Narrow::Tools, "Which tools it may call."),
+];
+
 static SKILLS: &[Key] = &[Key::new("scan", Kind::Table(SCAN), Narrow::Inside, "How skills are scanned.")];
 
 static SCAN: &[Key] = &[
@@ -413,16 +438,16 @@ static SCAN_ALLOW: &[Key] = &[
 ];
 
 static SOURCE: &[Key] = &[
-    Key::new("max-bytes", Kind::Size, Narrow::Smaller, "Bytes read from outside.").later(),
+    Key::new("max-bytes", Kind::Size, Narrow::Smaller, "Bytes read from outside.").unenforced(),
     Key::new("max-chars", Kind::Count(100, 500_000), Narrow::Smaller, "Characters handed to the agent.")
-        .later(),
+        .unenforced(),
     Key::new(
         "strategy",
         Kind::Choice(&["readability", "structured", "head", "tail", "head-tail", "raw"]),
         Narrow::Fixed,
         "What is kept of a long result.",
     )
-    .later(),
+    .unenforced(),
 ];
 
 static MCP: &[Key] = &[Key::new("servers", Kind::Named(SERVER), Narrow::Inside, "Servers by name.").later()];

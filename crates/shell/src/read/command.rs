@@ -156,6 +156,11 @@ impl Reader<'_> {
         let mut program = policy::Program::alone(argv, self.state.cwd.clone());
         program.redirects = redirects;
         self.judge(&program);
+        // What is read and written counts, whoever does it.
+        let names_file = |redirect: &Redirect| redirect.direction != Direction::Text;
+        if program.redirects.iter().any(names_file) {
+            self.found.programs.push(program);
+        }
     }
 
     /// Judges a program as the shell that is being read would start it.

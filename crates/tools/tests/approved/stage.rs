@@ -110,6 +110,7 @@ impl Stage {
             chain: config.chain().unwrap().then(Link::new("calls", judge)),
             workspace,
             spec,
+            tool_specs: Vec::new(),
             provider: Choice::Auto,
             tools: ToolSet::new(ToolProfile::parse("full").unwrap(), Vec::new(), Vec::new()),
             approver: Arc::clone(&person) as _,

@@ -65,6 +65,7 @@ impl Desk {
             workspace: ws.clone(),
             chain: config.chain().unwrap(),
             spec: Spec::for_workspace(&ws, &dir.path().join("home"), Limits::none()),
+            tool_specs: Vec::new(),
             provider: Choice::Auto,
             tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
             approver: Arc::clone(&nobody) as Arc<dyn Approver>,

@@ -133,6 +133,7 @@ fn sandbox(whole: &TempDir, sink: Arc<Kept>, jail: Jail) -> Sandbox {
         chain: files.chain().unwrap().then(Link::new("commands", commands)),
         workspace,
         spec,
+        tool_specs: Vec::new(),
         provider: Choice::Auto,
         tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
         approver: Arc::new(Refuse),

@@ -123,6 +123,7 @@ fn sandbox(root: &Path, config: &Config, sink: Arc<Kept>) -> Sandbox {
         workspace: config.cwd.clone(),
         chain: config.chain().unwrap().then(Link::new("calls", calls)),
         spec: Spec::for_workspace(&config.cwd, "/home/agent".as_ref(), Limits::none()),
+        tool_specs: Vec::new(),
         provider: Choice::Auto,
         tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
         approver: Arc::new(Refuse),
