@@ -88,6 +88,12 @@ pub(crate) const RUNTIME: &[&str] = &[
     "echo $(( $(echo 'a[$(pwn)]') ))",
     ">'a[$(pwn)]'; echo $(( $(wc -l *) ))",
     ">'a[$(pwn)]'; echo $(( $(ls) ))",
+    "nproc() { aux 'a[$(pwn)]'; }; export -f nproc; bash -c 'echo $(( $(nproc) ))'",
+    "for i in 1 2; do echo $(( $(nproc) )); eval \"nproc() { aux 'a[\\$(pwn)]'; }\"; done",
+    "b=(1); a=('b[$(pwn)]' 2); a[1]=5; echo $((a[0])) $((a))",
+    "s='a[$(pwn)]'; echo $(( $(date +s) ))",
+    "s='a[$(pwn)]'; echo $(( $(stat -c s /) ))",
+    "x=1; f() { echo $((x)); }; a=(1); : ${(A)x::=a[\\$(pwn)]}; f",
     // What generated lines have found.
     "cat <<E\n${u:?\"'\"<(pwn)}\nE\n",
     "vis \"${u?<(pwn)}\"",
