@@ -134,6 +134,11 @@ pub(crate) const RUNTIME: &[&str] = &[
     "noglob A=1 pwn",
     "coproc A=1 pwn",
     "- A=1 pwn",
+    "echo ([`aux '$(pwn)'`])",
+    "a=(1); echo /*([$(aux 'a[$(pwn)]')])",
+    "<<'' sh <<E\npwn\n",
+    "sh <<A <<B\npwn\nA\nvis\nB\n",
+    "sh <<<pwn <<<vis",
     // The key of a table is no arithmetic; that of a list is.
     "if false; then declare -A m; fi; k=$(aux 'a[$(pwn)]'); m[$k]=1",
     "false && declare -A m; k=$(aux 'a[$(pwn)]'); m[$k]=1; echo ${m[$k]}",
