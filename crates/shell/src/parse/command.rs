@@ -28,7 +28,19 @@ impl Parser<'_> {
         }
     }
 
+    /// zsh: `nocorrect` is a word of the language, and assignments may follow it.
+    fn skip_nocorrect(&mut self) {
+        let start = self.pos;
+        while self.is(Dialect::Zsh) && self.eat_word("nocorrect") {
+            self.skip_blanks();
+        }
+        if !self.may_assign() {
+            self.pos = start;
+        }
+    }
+
     fn simple(&mut self, start: usize) -> Parsed<Command> {
+        self.skip_nocorrect();
         let (mut assignments, mut words, mut redirects) = (Vec::new(), Vec::new(), Vec::new());
         let mut end = start;
         loop {
@@ -283,10 +295,12 @@ impl Parser<'_> {
         if first == b'<' && self.is(Dialect::Zsh) && self.at_number_range() {
             return None;
         }
-        // zsh: `<<(…)` is `< <(…)`.
-        if self.is(Dialect::Zsh) && self.eat_all(b"<<(") {
-            self.pos -= 2;
-            return Some("<");
+        // zsh: `<<(…)` is `< <(…)`, and so on.
+        for (text, operator) in [("<<(", "<"), (">>(", ">"), ("&>>(", "&>")] {
+            if self.is(Dialect::Zsh) && self.eat_all(text.as_bytes()) {
+                self.pos -= 2;
+                return Some(operator);
+            }
         }
         operators.iter().copied().find(|operator| self.eat_all(operator.as_bytes()))
     }

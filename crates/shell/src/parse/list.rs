@@ -179,6 +179,17 @@ impl Parser<'_> {
         Ok(Pipeline { bangs, timed, commands, at: At(self.span(start, self.pos)) })
     }
 
+    /// zsh knows `time` behind a `|` too, unless nothing follows.
+    fn skip_zsh_time(&mut self) {
+        let start = self.pos;
+        while self.is(Dialect::Zsh) && self.eat_word("time") {
+            self.skip_blanks();
+        }
+        if self.at_pipeline_end() || matches!(self.peek(), Some(b'|' | b'&' | b'}')) {
+            self.pos = start;
+        }
+    }
+
     fn at_pipeline_end(&mut self) -> bool {
         matches!(self.peek(), None | Some(b'\n' | b';' | b')'))
     }
@@ -199,6 +210,7 @@ impl Parser<'_> {
             if self.at_word("!") {
                 return Err(self.error_here(Problem::Unexpected));
             }
+            self.skip_zsh_time();
         }
     }
 }

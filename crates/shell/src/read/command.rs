@@ -61,6 +61,8 @@ impl Reader<'_> {
         let certainty = match self.state.variable(&assign.name) {
             Some(old) if assign.append => old.certainty.max(value.certainty),
             None if assign.append => policy::Certainty::Unknown,
+            // The other elements are what they were.
+            _ if assign.subscript.is_some() => policy::Certainty::Unknown,
             _ => value.certainty,
         };
         if assign.subscript.is_some() {

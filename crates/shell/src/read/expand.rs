@@ -187,8 +187,10 @@ impl Reader<'_> {
 
     /// Parentheses in a pattern. In zsh they may hold code.
     fn group(&mut self, parts: &[Part], span: Span, into: &mut Vec<Piece>) {
-        let inner = joined(&self.pieces(parts, false), span);
-        let evaluated = inner.text.contains("$(") || inner.text.contains('`');
+        let pieces = self.pieces(parts, false);
+        let inner = joined(&pieces, span);
+        let index = inner.text.contains('[') && !super::number::numeric(&pieces);
+        let evaluated = index || inner.text.contains("$(") || inner.text.contains('`');
         if self.dialect == Dialect::Zsh && (evaluated || holds_code(&inner.text)) {
             self.note(Code::ZshForm, span, "zsh runs what stands in these parentheses for every file");
             self.unprovable(span, "which code the pattern runs is not read");

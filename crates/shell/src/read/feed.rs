@@ -31,7 +31,12 @@ impl Feed {
 
     /// What a command with these redirections reads.
     pub(super) fn with(&self, redirects: &[Redirect]) -> Self {
-        let own = redirects.iter().rev().find(|redirect| redirect.descriptor == Some(0));
+        let mut all = redirects.iter().rev().filter(|redirect| redirect.descriptor == Some(0));
+        let own = all.next();
+        if all.next().is_some() {
+            // zsh reads them one after the other, others the last alone.
+            return Self::Unknown;
+        }
         match own {
             None => self.clone(),
             Some(Redirect { direction: Direction::Text, target, .. }) if target.is_literal() => {

@@ -195,7 +195,9 @@ fn names_others(command: &Command) -> bool {
 /// Names behind `${` that `=` follows: the expansion sets them.
 fn filled(text: &str) -> impl Iterator<Item = &str> {
     text.split("${").skip(1).filter_map(|rest| {
-        let rest = rest.trim_start_matches(['!', '(', '#', '=', '^', '~', '+']);
+        let flagged = rest.split_once(')').filter(|_| rest.starts_with('('));
+        let rest = flagged.map_or(rest, |(_, rest)| rest);
+        let rest = rest.trim_start_matches(['!', '#', '=', '^', '~', '+']);
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
         let (name, behind) = rest.split_at(end);
         let behind =

@@ -105,16 +105,19 @@ impl Reader<'_> {
     pub(super) fn writes_number(&self, list: &List) -> bool {
         let [item] = &*list.items else { return false };
         let [(_, Pipeline { commands, .. })] = &*item.pipelines else { return false };
-        let Some((Command { kind: Kind::Simple { assignments, words }, .. }, _)) = commands.last() else {
+        let Some((Command { kind: Kind::Simple { assignments, words }, redirects, .. }, _)) = commands.last()
+        else {
             return false;
         };
+        // Messages of errors hold the words of whoever calls.
         let quiet =
-            commands.iter().rev().skip(1).all(|(command, both)| !both && command.redirects.is_empty());
+            redirects.iter().all(|redirect| matches!(redirect.operator, "<" | ">" | "<<" | "<<-" | "<<<"));
         let Some((Argument::Word(name), rest)) = words.split_first() else { return false };
         let Some(name) = name.plain_text().filter(|_| assignments.is_empty() && quiet) else { return false };
         let own = self.state.may_be_function(name)
             || self.state.aliases.contains_key(name)
             || self.state.is_lost()
+            || self.state.runs_text()
             || self.state.variable("PATH").is_some();
         let rest: Option<Vec<_>> = rest.iter().map(|word| self.operand(word)).collect();
         !own && rest.is_some_and(|rest| counts(name, &rest))
@@ -174,14 +177,11 @@ fn counts(program: &str, words: &[Operand<'_>]) -> bool {
         // With a file, its name is written too.
         "wc" => known && operands == 0 && options("lcmwL") && !texts.is_empty(),
         "grep" => {
-            nearly
-                && options("civwxEFPsh")
-                && operands <= 2
-                && texts.iter().any(|text| text.starts_with("-c"))
+            known && options("civwxEFPsh") && operands <= 2 && texts.iter().any(|text| text.starts_with("-c"))
         }
         "date" => {
             let formats: Vec<_> = texts.iter().filter_map(|text| text.strip_prefix('+')).collect();
-            matches!(&*formats, [format] if is_format(format, "sNYmdHMSjuwyCeGVUWklI3"))
+            matches!(&*formats, [format] if is_format(format, "sNYmdHMSjuwyCeGVUWklI"))
         }
         "id" => known && matches!(texts.first().map(String::as_str), Some("-u" | "-g")) && options("ugr"),
         "stat" => {
@@ -211,16 +211,17 @@ fn counts(program: &str, words: &[Operand<'_>]) -> bool {
     }
 }
 
-/// Whether a format has these conversions and nothing else but digits.
+/// Whether a format has these conversions and nothing else but digits and blanks.
 fn is_format(format: &str, letters: &str) -> bool {
-    !format.is_empty()
-        && format.split('%').all(|piece| {
-            let piece = piece.trim_start_matches(['-', '_', '0']);
-            piece
-                .chars()
-                .enumerate()
-                .all(|(at, c)| c.is_ascii_digit() || c == ' ' || (at <= 1 && letters.contains(c)))
-        })
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b' ');
+    let mut pieces = format.split('%');
+    let before = pieces.next().is_some_and(plain);
+    let mut conversions = pieces.map(|piece| {
+        let piece = piece.trim_start_matches(|c: char| matches!(c, '-' | '_') || c.is_ascii_digit());
+        let mut chars = piece.chars();
+        chars.next().is_some_and(|letter| letters.contains(letter)) && plain(chars.as_str())
+    });
+    before && format.contains('%') && conversions.all(|fits| fits)
 }
 
 /// `{1..10}` stands for numbers.

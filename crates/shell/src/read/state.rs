@@ -250,6 +250,11 @@ impl State {
         }
     }
 
+    /// Whether text is run as commands somewhere, or variables stand for others.
+    pub(super) fn runs_text(&self) -> bool {
+        self.foreseen.anything
+    }
+
     pub(super) fn foresee_anything(&mut self) {
         self.foreseen.anything = true;
     }
@@ -340,7 +345,8 @@ impl State {
     pub(super) fn in_another_shell(&mut self, arguments: Option<Arc<[policy::Word]>>) {
         self.doubt();
         self.aliases.clear();
-        self.functions.clear();
+        // bash hands functions on that are exported.
+        self.functions.values_mut().for_each(|surely| *surely = false);
         self.integers.clear();
         self.tables.clear();
         self.arguments = arguments;
