@@ -62,7 +62,12 @@ fn decisions() {
         ("files.write.deny = [\"db/**\"]", "exec (echo x) > db/a", Deny, Code::FilesRule),
         ("files.read.deny = [\"db/**\"]", "exec if true; then cat; fi < db/a", Deny, Code::FilesRule),
         ("commands = { default = \"ask\", allow = [\"echo\"] }", "exec { echo x; } > out", Allow, Code::Rule),
-        ("commands = { default = \"ask\", allow = [\"echo\"] }", "exec { echo x; } > /srv/x", Ask, Code::CommandDefault),
+        (
+            "commands = { default = \"ask\", allow = [\"echo\"] }",
+            "exec { echo x; } > /srv/x",
+            Ask,
+            Code::CommandDefault,
+        ),
         ("commands.deny = [\"*\"]", "exec > src/a", Deny, Code::Rule),
         // Homes with wildcards.
         ("commands.deny = [\"cat ~/.bashrc\"]", "exec cat ~/.bash*", Deny, Code::Rule),

@@ -154,7 +154,7 @@ fn rules_of_another_engine_give_their_documented_answers() {
 fn an_exception_says_what_it_is_one_to() {
     let decision = settings().decide(&Sample::parse("exec git status", &places()).unwrap().request());
     let reason = decision.reason();
-    let lines =
-        [&reason.rule, &reason.exception_to].map(|place| place.as_ref().map(|place| place.line.get()));
+    let line = |place: Option<&policy::RuleRef>| place.map(|place| place.line.get());
+    let lines = [line(reason.rule.as_ref()), line(reason.exception_to.as_deref())];
     assert_eq!(lines, [Some(4), Some(14)], "{reason:?}");
 }

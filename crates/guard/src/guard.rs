@@ -380,7 +380,12 @@ fn magic() -> Reason {
 
 fn denied(violation: Violation, want: Want<'_>, object: &str, reason: Reason) -> Refusal {
     let path = want.location().map(|location| location.path().to_owned());
-    Refusal::Denied(Denied { violation, object: Shown::text(object).to_string(), path, reason })
+    Refusal::Denied(Denied {
+        violation,
+        object: Shown::text(object).to_string(),
+        path: path.map(Into::into),
+        reason,
+    })
 }
 
 fn failed(trouble: Trouble, path: &Path) -> Refusal {

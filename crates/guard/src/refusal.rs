@@ -1,7 +1,7 @@
 //! Why an access does not happen.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 
 use audit::AuditError;
 use policy::{Code, Kind, Reason, RuleRef};
@@ -28,7 +28,7 @@ pub struct Denied {
     /// What was asked for, ready to be shown.
     pub object: String,
     /// The absolute path of a file, as it is on disk.
-    pub path: Option<PathBuf>,
+    pub path: Option<Box<Path>>,
     /// Why: code, sentence, rule, what would allow it.
     pub reason: Reason,
 }

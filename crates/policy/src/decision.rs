@@ -100,7 +100,7 @@ pub struct Reason {
     /// What would allow the request; `None` when nothing can or nothing needs to.
     pub remedy: Option<Arc<str>>,
     /// The question that the deciding permission is an exception to.
-    pub exception_to: Option<RuleRef>,
+    pub exception_to: Option<Box<RuleRef>>,
 }
 
 impl Reason {
@@ -119,7 +119,7 @@ impl Reason {
     /// Says which question the permission is an exception to.
     #[must_use]
     pub(crate) fn except(mut self, ask: Option<RuleRef>) -> Self {
-        self.exception_to = ask;
+        self.exception_to = ask.map(Box::new);
         self
     }
 

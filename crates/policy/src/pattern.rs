@@ -239,7 +239,7 @@ fn shortest(hir: &Hir) -> Option<String> {
         HirKind::Class(Class::Unicode(class)) => {
             let contains =
                 |c: char| class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&c));
-            let first = class.ranges().first().map(|range| range.start());
+            let first = class.ranges().first().map(regex_syntax::hir::ClassUnicodeRange::start);
             ['a', '0', ' '].into_iter().find(|c| contains(*c)).or(first).map(String::from)
         }
         HirKind::Class(Class::Bytes(class)) => {

@@ -398,7 +398,7 @@ impl Policy for RuleSet {
     fn decide(&self, request: &Request<'_>) -> Option<Decision> {
         match request.want {
             Want::Exec(execution) => self.decide_exec(request, execution.invocation),
-            _ => self.settle(request).map(|settled| settled.decision()),
+            _ => self.settle(request).map(Settled::decision),
         }
     }
 

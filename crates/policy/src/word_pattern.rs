@@ -247,10 +247,5 @@ fn pattern_fits(glob: &Glob, text: &str, cwd: Option<&str>) -> bool {
     let Some(given) = absolute else { return true };
     let given = format!("{}/", given.trim_end_matches('/'));
     let wanted = glob.as_str().split(WILD).next().unwrap_or_default();
-    // Whose home it is is not known here; what follows is.
-    if let Some(rest) = text.strip_prefix('~') {
-        let rest = rest.split(WILD).next().unwrap_or_default();
-        return rest.find('/').is_none_or(|at| wanted.contains(&rest[at..]));
-    }
     given.starts_with(wanted) || wanted.starts_with(&given)
 }

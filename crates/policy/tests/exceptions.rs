@@ -1,4 +1,5 @@
 //! An allow that is provably narrower than an ask of the same layer is an exception to it, and nothing else is.
+#![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::num::NonZeroU32;
 use std::path::Path;

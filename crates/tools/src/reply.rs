@@ -39,7 +39,7 @@ pub struct Reply {
 
 impl Reply {
     /// A reply with the tool's own words, and the same for programs.
-    pub(crate) fn new(head: impl Into<String>, data: Value) -> Self {
+    pub fn new(head: impl Into<String>, data: Value) -> Self {
         let data = if let Value::Object(data) = data { data } else { Map::new() };
         Self { head: head.into(), texts: Vec::new(), rows: None, data, escaped: 0, missing: 0 }
     }

@@ -104,8 +104,8 @@ pub(crate) fn draw(text: &[u8], span: Span, columns: usize) -> String {
         return String::new();
     }
     // Of several lines, the one is numbered.
-    let before = text.get(..byte(span.start)).unwrap_or(text).iter().filter(|&&byte| byte == b'\n').count();
-    let number = if text.contains(&b'\n') { format!("{} | ", before + 1) } else { String::new() };
+    let line = text.get(..byte(span.start)).unwrap_or(text).split(|&byte| byte == b'\n').count();
+    let number = if text.contains(&b'\n') { format!("{line} | ") } else { String::new() };
     let width = columns.saturating_sub(4 + number.len());
     let window = Window::new(text, byte(span.start)..byte(span.end), width);
     let margin = " ".repeat(number.len());

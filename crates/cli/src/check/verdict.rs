@@ -106,7 +106,7 @@ pub(super) fn reason_json(reason: &Reason) -> Value {
         "code": reason.code.id(),
         "text": &*reason.text,
         "rule": reason.rule.as_ref().map(place),
-        "exception_to": reason.exception_to.as_ref().map(place),
+        "exception_to": reason.exception_to.as_deref().map(place),
         "remedy": reason.remedy.as_deref(),
     })
 }

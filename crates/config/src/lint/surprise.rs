@@ -113,14 +113,15 @@ fn expression(pattern: &CommandPattern) -> Option<&str> {
 
 /// Questions before which no permission of their kind is ever heard.
 pub(super) fn shadowing(settings: &Settings, rules: &[&Rule]) -> Vec<Remark> {
-    let kinds: [(&str, fn(&Subject) -> bool); 3] = [
-        ("commands", |subject| matches!(subject, Subject::Command(_))),
-        ("files", |subject| matches!(subject, Subject::Path(..))),
-        ("hosts", |subject| matches!(subject, Subject::Host(_))),
-    ];
+    let kind_of = |rule: &Rule| match rule.subject {
+        Subject::Command(_) => Some("commands"),
+        Subject::Path(..) => Some("files"),
+        Subject::Host(_) => Some("hosts"),
+        Subject::Any => None,
+    };
     let mut remarks = Vec::new();
-    for (kind, is_kind) in kinds {
-        let allows = rules.iter().filter(|rule| rule.effect == Effect::Allow && is_kind(&rule.subject));
+    for kind in ["commands", "files", "hosts"] {
+        let allows = rules.iter().filter(|rule| rule.effect == Effect::Allow && kind_of(rule) == Some(kind));
         let decided: Vec<_> = allows.flat_map(|allow| decisions(settings, allow)).collect();
         let mut asks = rules.iter().filter(|rule| rule.effect == Effect::Ask);
         let all_by = |ask: &&&Rule| {

@@ -231,7 +231,7 @@ impl Reader<'_> {
         }
     }
 
-    fn tilde(&mut self, pieces: &mut [Piece]) {
+    fn tilde(&mut self, pieces: &mut Vec<Piece>) {
         let Some(first) = pieces.first_mut().filter(|piece| piece.is_plain() && piece.text.starts_with('~'))
         else {
             return;
@@ -242,11 +242,16 @@ impl Reader<'_> {
             Some("~+") => self.state.cwd.as_deref().map(str::to_owned),
             _ => None,
         };
-        let rest = first.text.get(end..).unwrap_or_default();
-        *first = match home {
-            Some(home) => Piece::quoted(format!("{}{rest}", home.trim_end_matches('/'))),
-            None => Piece::value(first.text.clone(), Certainty::Unknown, true),
-        };
+        let rest = first.text.split_off(end);
+        match home {
+            // Wildcards in the name of the home are none, those behind it are.
+            Some(home) => {
+                let rest = Piece { text: rest, ..first.clone() };
+                *first = Piece::quoted(home.trim_end_matches('/').to_owned());
+                pieces.insert(1, rest);
+            }
+            None => *first = Piece::value(format!("{}{rest}", first.text), Certainty::Unknown, true),
+        }
     }
 
     /// The home directory, unless the text changes it.
