@@ -74,10 +74,13 @@ fn both_orders(rows: &[(Effect, Subject)], decide: impl Fn(Vec<Rule>) -> Option<
     one
 }
 
+/// Rules, a line, and what comes of it.
+type Row = (&'static [(Effect, &'static str)], &'static str, Option<Effect>);
+
 #[test]
 fn commands() {
     use Effect::{Allow, Ask, Deny};
-    let rows: &[(&[(Effect, &str)], &str, Option<Effect>)] = &[
+    let rows: &[Row] = &[
         (&[(Ask, "git *"), (Allow, "git status")], "git status", Some(Allow)),
         (&[(Ask, "git *"), (Allow, "git status")], "git status -s", Some(Allow)),
         (&[(Ask, "git *"), (Allow, "git status")], "git push", Some(Ask)),
@@ -164,8 +167,8 @@ fn paths() {
 #[test]
 fn tools_and_arguments() {
     use Effect::{Allow, Ask};
-    type Row = (Option<&'static str>, &'static [(&'static str, &'static str)]);
-    let rows: &[(Row, Row, &str, Effect)] = &[
+    type Conditions = (Option<&'static str>, &'static [(&'static str, &'static str)]);
+    let rows: &[(Conditions, Conditions, &str, Effect)] = &[
         ((Some("*"), &[]), (Some("exec"), &[]), "ls", Allow),
         ((Some("exec"), &[]), (Some("*"), &[]), "ls", Ask),
         ((Some("exec"), &[]), (Some("exec"), &[]), "ls", Ask),
@@ -183,7 +186,7 @@ fn tools_and_arguments() {
         ),
         ((Some("exec"), &[("command", "git*")]), (Some("exec"), &[("cwd", "x")]), "git status", Ask),
     ];
-    let make = |effect, (tool, arguments): &Row| {
+    let make = |effect, (tool, arguments): &Conditions| {
         let pattern = |text: &str| Pattern::parse(text).unwrap();
         let arguments = arguments.iter().map(|(name, text)| ((*name).to_owned(), pattern(text))).collect();
         Rule { tool: tool.map(pattern), arguments, ..rule(effect, Subject::Any, "/user") }

@@ -11,7 +11,7 @@ use crate::driver::Outcome;
 use crate::generator::{self, Line};
 use crate::judged::{Mode, lists, verdict};
 use crate::known::KNOWN;
-use crate::known_runtime::RUNTIME;
+use crate::known_evaluated::RUNTIME;
 use crate::known_values::{ARITHMETIC, QUOTING};
 use crate::shells::Shell;
 

@@ -16,7 +16,7 @@ mod generator;
 #[path = "../judged/mod.rs"]
 mod judged;
 mod known;
-mod known_runtime;
+mod known_evaluated;
 mod known_values;
 #[path = "../../../../tests/runner.rs"]
 mod runner;
