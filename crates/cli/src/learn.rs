@@ -54,6 +54,9 @@ pub(crate) struct LearnArgs {
     /// Another limit for this run, such as wall-clock=10m; may be repeated
     #[arg(long = "limit", value_name = "NAME=VALUE")]
     limits: Vec<String>,
+    /// Run what a person would be asked about; the words say why, for the ledger
+    #[arg(long, value_name = "WORDS", value_parser = crate::run::some_words)]
+    approve: Option<String>,
     /// Write the proposal to your policy file without asking
     #[arg(long)]
     yes: bool,
@@ -69,7 +72,7 @@ const EXITS: &str = "Exit codes: 0 the command ran and the proposal is shown, wh
 impl LearnArgs {
     fn as_run(&self) -> RunArgs {
         RunArgs {
-            approve: None,
+            approve: self.approve.clone(),
             skill: None,
             skill_lock: None,
             profile: self.profile.clone(),

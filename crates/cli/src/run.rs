@@ -42,7 +42,7 @@ use crate::surroundings::{Surroundings, SurroundingsArgs};
 use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
 use crate::unbuilt;
 
-pub(crate) use arguments::{NetworkArg, Purpose, RunArgs};
+pub(crate) use arguments::{NetworkArg, Purpose, RunArgs, some_words};
 use decide::Consent;
 use git::GitSettings;
 use jailed::NoJail;

@@ -358,12 +358,13 @@ fn a_profile_of_ones_own_and_commands_that_would_be_asked_about() {
         "version = 1\n[jail]\nprofile = \"mine\"\n[profiles.mine]\nextends = \"readonly\"\nread = [\"~/results\"]\n[commands]\ndefault = \"ask\"\n",
     );
     let script = "cat ~/results/old ~/data/x.csv; echo x > src/new; exit 3";
-    let learned = stage.learned("", script);
+    assert_eq!(stage.ended("learn", script).code, 3, "nobody typed it");
+    let learned = stage.learned("--approve learning", script);
     assert_eq!(learned["exit"], 3);
     assert_eq!(learned["add"]["profiles.mine.read"], serde_json::json!(["~/data/x.csv"]));
     assert_eq!(learned["add"]["profiles.mine.write"], serde_json::json!(["/stage/ws/src"]));
     assert_eq!(learned["add"]["commands.allow"], serde_json::json!(["sh script"]));
-    assert_eq!(stage.ended("learn --yes", script).code, 0);
+    assert_eq!(stage.ended("learn --yes --approve learning", script).code, 0);
     assert_eq!(stage.ended("run", script).code, 3);
     assert_eq!(fs::read_to_string(stage.path("ws/src/new")).unwrap(), "x\n");
 }

@@ -330,12 +330,12 @@ fn tools_and_agents_have_their_own_jails() {
         spec.view(&ws, ringfence::jail::Mode::ReadOnly)
     };
     let mut parts = place.parts();
-    let mine = ToolName::parse("my_tool").unwrap();
-    parts.tool_specs = vec![(mine.clone(), read_only(parts.spec.clone()))];
+    let other = ToolName::parse("process").unwrap();
+    parts.tool_specs = vec![(other, read_only(parts.spec.clone()))];
     let mut reviewer = place.parts();
     reviewer.spec = read_only(reviewer.spec);
     let sandbox = Sandbox::new(parts).unwrap().with_agent("reviewer", reviewer).unwrap();
-    let rows = [("builder", "exec", true), ("builder", "my_tool", false), ("reviewer", "exec", false)];
+    let rows = [("builder", "exec", true), ("builder", "process", false), ("reviewer", "exec", false)];
     for (agent, tool, writes) in rows {
         let session = sandbox.session(agent).unwrap();
         let line = format!("echo x > {agent}-{tool}");

@@ -83,11 +83,10 @@ pub(crate) struct RunArgs {
     pub(crate) command: Vec<OsString>,
 }
 
-const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 3 a person has to be asked, 124 limit reached, \
-                     125 no jail,\n126 refused or not executable, 127 not found.";
+const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 3 ask, 124 limit, 125 no jail, 126 refused, 127 not found.";
 
 /// Words that say nothing are none.
-fn some_words(text: &str) -> Result<String, &'static str> {
+pub(crate) fn some_words(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("say why") } else { Ok(text.to_owned()) }
 }
 

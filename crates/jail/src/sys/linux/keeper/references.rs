@@ -331,14 +331,16 @@ fn has_parts(directory: &OwnedFd) -> bool {
     has(&c"objects".to_owned()) || has(&c"HEAD".to_owned())
 }
 
-/// Returns true for a directory in `logs` or `refs` of a repository that has no objects of its own: a file called `HEAD` is a log or
-/// a reference there.
+/// Returns true for a directory in `logs`, `refs` or `worktrees` of a repository that has no objects of its own: a file called `HEAD` is
+/// a log or a reference of that repository there.
 fn is_part(shared: &Shared, path: &Path, directory: &OwnedFd) -> io::Result<bool> {
     let objects = c"objects".to_owned();
     if kind(directory, &objects).is_some() {
         return Ok(false);
     }
-    let holds = |above: &&Path| above.file_name().is_some_and(|name| name == "logs" || name == "refs");
+    let holds = |above: &&Path| {
+        above.file_name().is_some_and(|name| name == "logs" || name == "refs" || name == "worktrees")
+    };
     for repository in path.ancestors().filter(holds).filter_map(Path::parent) {
         let handle = match shared.directory(repository) {
             Err(Errno::NOENT | Errno::NOTDIR) => continue,
