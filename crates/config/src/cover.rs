@@ -33,38 +33,12 @@ fn path_pattern(entry: &str, other: &str) -> bool {
 }
 
 fn host_pattern(entry: &str, other: &str) -> bool {
-    let normal = |text: &str| text.to_ascii_lowercase().trim_end_matches('.').to_owned();
-    let (entry, other) = (normal(entry), normal(other));
-    if entry.starts_with("re:") || other.starts_with("re:") || HostPattern::parse(&entry).is_err() {
+    // An expression opens no private address, and an entry that names one would.
+    if entry.starts_with("re:") || other.starts_with("re:") {
         return false;
     }
-    let (host, port) = split(&entry);
-    let (wide, wide_port) = split(&other);
-    if wide_port.is_some() && wide_port != port {
-        return false;
-    }
-    match (wide.strip_prefix("**."), wide.strip_prefix("*.")) {
-        (Some(domain), _) => bare(host) == domain || below(host, domain),
-        (_, Some(domain)) => below(host, domain),
-        _ => host == wide,
-    }
-}
-
-/// A name without its wildcard. What lies below it lies below its domain.
-fn bare(host: &str) -> &str {
-    host.trim_start_matches("**.").trim_start_matches("*.")
-}
-
-fn below(host: &str, domain: &str) -> bool {
-    let at_domain = host.strip_prefix("*.") == Some(domain);
-    at_domain || bare(host).strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
-}
-
-fn split(text: &str) -> (&str, Option<&str>) {
-    match text.rsplit_once(':') {
-        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, Some(port)),
-        _ => (text, None),
-    }
+    let (Ok(entry), Ok(other)) = (HostPattern::parse(entry), HostPattern::parse(other)) else { return false };
+    entry.is_within(&other)
 }
 
 /// One number stands for both sides.
@@ -102,6 +76,7 @@ mod tests {
             (Text::HostPattern, "example.com", "example.com:443", false),
             (Text::HostPattern, "evilexample.com", "*.example.com", false),
             (Text::HostPattern, "re:.*", "*.example.com", false),
+            (Text::HostPattern, "10.0.0.1", "re:.*", false),
             (Text::Path, "/opt/data/x", "/opt/data", true),
             (Text::Path, "/opt/data-x", "/opt/data", false),
             (Text::PortIn, "3000:3000", "3000", true),

@@ -147,7 +147,6 @@ fn rules_of_another_engine_give_their_documented_answers() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(ROWS.len() >= 60);
 }
 
 #[test]

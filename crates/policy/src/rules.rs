@@ -150,6 +150,14 @@ impl RuleSet {
         }
     }
 
+    /// The rule that decides among those that match, the strictest first.
+    fn strictest(&self, matched: &[usize]) -> Option<Settled<'_>> {
+        match &self.rules[*matched.first()?] {
+            rule if rule.effect == Effect::Ask => self.excepted(matched),
+            rule => Some(Settled { rule, exception_to: None }),
+        }
+    }
+
     /// What decides among rules that match, none of which denies: the first question that has no exception, or else the exception.
     fn excepted(&self, matched: &[usize]) -> Option<Settled<'_>> {
         let effect = |id: usize| self.rules[id].effect;
@@ -358,12 +366,7 @@ impl RuleSet {
             });
             matched.sort_unstable();
             matched.dedup();
-            let rule = match matched.first().map(|id| &self.rules[*id]) {
-                Some(rule) if rule.effect == Effect::Ask => {
-                    self.excepted(&matched).map(|settled| settled.rule)
-                }
-                rule => rule,
-            };
+            let rule = self.strictest(&matched).map(|settled| settled.rule);
             let restricting = rule.filter(|rule| rule.effect > Effect::Allow);
             if strictest.is_none_or(|first| restricting.is_some_and(|rule| rule.effect > first.effect)) {
                 strictest = restricting.or(strictest);

@@ -151,7 +151,7 @@ mod tests {
     use std::ffi::OsString;
     use std::path::Path;
 
-    /// A policy, and which of these findings stay: a value of run time, forced push, destructive, substitution.
+    /// A policy, and which of these findings stay: a value of run time, a forced push, a destructive command.
     #[test]
     fn typing_a_command_answers_what_is_asked_and_nothing_that_is_denied() {
         let codes = [Code::Unprovable, Code::ForcedPush, Code::Destructive];
