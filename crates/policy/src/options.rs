@@ -11,14 +11,13 @@ pub(crate) struct CommandEntry {
     /// Subcommands by their names, sorted. Two names can lead to one entry.
     pub(crate) subcommands: &'static [(&'static str, u16)],
     pub(crate) options: &'static [OptionEntry],
-    /// Every name of every option, sorted.
-    pub(crate) index: &'static [(&'static str, u16)],
 }
 
 /// One option with all its names.
 #[derive(Debug)]
 pub(crate) struct OptionEntry {
-    pub(crate) names: &'static [&'static str],
+    /// The names, one blank between them. A text each would be an address each, and every start of the program would pay for it.
+    pub(crate) names: &'static str,
     pub(crate) takes: Takes,
 }
 
@@ -70,10 +69,7 @@ impl CommandEntry {
 
     /// The option of exactly this name.
     pub(crate) fn option(&'static self, name: &str) -> Option<&'static OptionEntry> {
-        self.lineage().find_map(|entry| {
-            let at = entry.index.binary_search_by_key(&name, |(known, _)| known).ok()?;
-            entry.options.get(usize::from(entry.index[at].1))
-        })
+        self.lineage().find_map(|entry| entry.options.iter().find(|option| option.is_called(name)))
     }
 
     /// The option of one letter: `-r`.
@@ -91,11 +87,8 @@ impl CommandEntry {
         &'static self,
         start: &'a str,
     ) -> impl Iterator<Item = &'static OptionEntry> + 'a {
-        self.lineage().flat_map(move |entry| {
-            let from = entry.index.partition_point(|(name, _)| *name < start);
-            let names = entry.index.iter().skip(from).take_while(move |(name, _)| name.starts_with(start));
-            names.filter_map(|(_, at)| entry.options.get(usize::from(*at)))
-        })
+        let begins = move |option: &&OptionEntry| option.names().any(|name| name.starts_with(start));
+        self.lineage().flat_map(move |entry| entry.options.iter().filter(begins))
     }
 
     /// The entry and those from which it inherits.
@@ -105,6 +98,16 @@ impl CommandEntry {
 }
 
 impl OptionEntry {
+    /// All names of the option.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.names.split(' ')
+    }
+
+    /// Returns true if this is one of its names.
+    pub(crate) fn is_called(&self, wanted: &str) -> bool {
+        self.names().any(|name| name == wanted)
+    }
+
     /// Whether the next word is its value, if none is attached.
     pub(crate) fn takes_next(&self) -> bool {
         matches!(self.takes, Takes::Value | Takes::OptionName)

@@ -212,7 +212,7 @@ impl Candidate<'_> {
 impl WantedOption {
     fn is_called(&self, given: &Given<'_>) -> bool {
         match (given.entry, given.spelled) {
-            (Some(entry), _) => entry.names.iter().any(|name| self.name.matches(name)),
+            (Some(entry), _) => entry.names().any(|name| self.name.matches(name)),
             (None, Spelled::Letter(letter)) => {
                 self.letter == Some(letter)
                     || self.name.literal().is_none() && self.name.matches(&format!("-{letter}"))
@@ -278,7 +278,7 @@ fn wanted_option(
     let (name, letter) = match given.spelled {
         Spelled::Letter(letter) => (format!("-\\{letter}"), Some(letter)),
         Spelled::Name(name) | Spelled::Start(name) => {
-            let is_shortened = given.entry.is_some_and(|entry| !entry.names.contains(&name));
+            let is_shortened = given.entry.is_some_and(|entry| !entry.is_called(name));
             (if is_shortened { format!("{name}*") } else { name.to_owned() }, None)
         }
     };

@@ -96,11 +96,10 @@ impl Commands {
         let below: BTreeMap<_, _> = names.iter().flat_map(|name| self.below(&format!("{name} "))).collect();
         let below: Vec<_> = below.into_iter().collect();
         format!(
-            "// {}\nCommandEntry {{ style: Style::{}, inherits: {inherits:?}, subcommands: &{below:?}, options: &[{}], index: &{:?} }},",
+            "// {}\nCommandEntry {{ style: Style::{}, inherits: {inherits:?}, subcommands: &{below:?}, options: &[{}] }},",
             names.join(", "),
             row.style,
             row.entries(),
-            row.index(),
         )
     }
 
@@ -114,19 +113,9 @@ impl Commands {
 impl Command {
     fn entries(&self) -> String {
         let entry = |option: &CommandOption| {
-            format!("OptionEntry {{ names: &{:?}, takes: Takes::{} }},", option.names, option.takes)
+            format!("OptionEntry {{ names: {:?}, takes: Takes::{} }},", option.names.join(" "), option.takes)
         };
         self.options.iter().map(entry).collect()
-    }
-
-    /// Every name with the number of its option, sorted.
-    fn index(&self) -> Vec<(&str, usize)> {
-        let mut index = Vec::new();
-        for (at, option) in self.options.iter().enumerate() {
-            index.extend(option.names.iter().map(|name| (name.as_str(), at)));
-        }
-        index.sort_unstable();
-        index
     }
 }
 
@@ -192,10 +181,9 @@ mod tests {
         for part in [
             r#"PROGRAMS: &[(&str, u16)] = &[("git", 0)]"#,
             r#"subcommands: &[("push", 1), ("send", 1)]"#,
-            r#"names: &["-C"], takes: Takes::Value"#,
-            r#"names: &["-f", "--force"], takes: Takes::Nothing"#,
-            r#"names: &["--lease"], takes: Takes::Attached"#,
-            r#"index: &[("--force", 0), ("--lease", 1), ("-f", 0)]"#,
+            r#"names: "-C", takes: Takes::Value"#,
+            r#"names: "-f --force", takes: Takes::Nothing"#,
+            r#"names: "--lease", takes: Takes::Attached"#,
             "inherits: Some(0)",
         ] {
             assert!(text.contains(part), "{part}: {text}");
