@@ -4,6 +4,7 @@
 mod stage;
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use stage::person::Person;
 use stage::{Ended, PROGRAM, Stage, ended};
@@ -55,6 +56,19 @@ fn a_question_without_anybody_is_a_no() {
         }
     }
     assert!(!ledger(&stage).contains("a person typed"), "nobody did");
+}
+
+/// In a container that was entered, group and session of the first process are those of somebody outside, and have no number.
+#[test]
+fn a_process_group_outside_of_the_namespace_is_nobody() {
+    let Some(stage) = Stage::new() else { return };
+    policy(&stage, RULE);
+    let mut command = Command::new("unshare");
+    stage.surround(&mut command).stdin(Stdio::null());
+    command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]);
+    let came = ended(command.arg(PROGRAM).args(["run", "--", "touch", "made"]));
+    assert_eq!(came.code, Some(3), "{came:?}");
+    assert!(came.err.contains("nobody can be asked here"), "{came:?}");
 }
 
 #[test]

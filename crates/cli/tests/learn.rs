@@ -104,6 +104,7 @@ fn jail_works() -> bool {
     let ended = Stage::new().ended("run", "true");
     let works = ended.code == 0;
     if !works {
+        assert_eq!(ended.code, 125, "that is not for want of a jail: {ended:?}");
         skip::skipped("ringfence learn", &format!("no jail can be made here: {}", ended.err));
     }
     works

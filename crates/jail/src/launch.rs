@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::net::TcpListener;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -327,6 +327,13 @@ impl Stop {
 /// terminal that shows what they type. Nothing can do that for a process that is killed.
 pub fn restore_terminal() {
     sys::Running::restore_terminal();
+}
+
+/// Reports whether a person typed the command that this process runs: an interactive shell gives every command a process group of
+/// its own in its session, and puts it into the foreground of the terminal. A command of a script is in the script's group; a command
+/// that a program starts on a terminal that it made leads the session.
+pub fn is_typed(terminal: impl AsFd) -> bool {
+    sys::is_typed(terminal.as_fd())
 }
 
 /// How a command came out.

@@ -41,8 +41,8 @@ pub use git_history::{ObjectId, ObjectIdError};
 pub use git_state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, ProtectedCommit,
-    ProtectedWrite, Provider, Running, Stop, Stream, Streams, Tee, WriteResult, hold, restore_terminal,
-    sight,
+    ProtectedWrite, Provider, Running, Stop, Stream, Streams, Tee, WriteResult, hold, is_typed,
+    restore_terminal, sight,
 };
 pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};

@@ -1,7 +1,7 @@
 //! Whether a command may start at all. Where it runs is another question.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
 
 use config::Settings;
 use policy::{Code, Decision, Effect, Finding, Invocation, Reason, Shown, Span};
@@ -31,20 +31,10 @@ impl<'a> Consent<'a> {
         match approved {
             Some(words) => Self::Approved(words),
             None if skill => Self::Skill,
-            None if is_typed() => Self::Person,
+            None if jail::is_typed(io::stdin()) => Self::Person,
             None => Self::Nobody,
         }
     }
-}
-
-/// Whether a person typed this command: an interactive shell gives every command a process group of its own in its session, and puts
-/// it into the foreground of the terminal. What a script starts is in the script's group; what a program starts on a terminal that it
-/// made leads the session.
-fn is_typed() -> bool {
-    let (own, group) = (rustix::process::getpid(), rustix::process::getpgrp());
-    let foreground = rustix::termios::tcgetpgrp(io::stdin()).ok();
-    let leads_session = rustix::process::getsid(None).ok() == Some(own);
-    io::stdin().is_terminal() && foreground == Some(group) && own == group && !leads_session
 }
 
 /// Decides about a command, with the answer of whoever stands behind it.

@@ -44,6 +44,7 @@ impl Stage {
         let stage = Self::bare();
         let tried = stage.run("", "true");
         if tried.code != Some(0) {
+            assert_eq!(tried.code, Some(125), "that is not for want of a jail: {tried:?}");
             skipped("ringfence run", &format!("no jail can be made here: {}", tried.err));
             return None;
         }

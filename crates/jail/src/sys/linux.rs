@@ -55,6 +55,7 @@ pub(crate) use host::sight;
 pub(crate) use look::look;
 pub(crate) use namespaces::namespaces_here;
 pub(crate) use object::object;
+pub(crate) use pty::is_typed;
 pub(crate) use signs::signs;
 pub(crate) use stop::Stop;
 pub(crate) use supervise::Running;

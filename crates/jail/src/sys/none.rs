@@ -14,6 +14,10 @@ pub(crate) fn uid() -> u32 {
     u32::MAX
 }
 
+pub(crate) fn is_typed(_: std::os::fd::BorrowedFd<'_>) -> bool {
+    false
+}
+
 pub(crate) fn errno_name(_: Errno) -> Option<&'static str> {
     None
 }

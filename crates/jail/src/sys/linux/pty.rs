@@ -4,13 +4,13 @@
 //! only while it is ours to take: its foreground is our process group, and nobody else has changed its modes since.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use rustix::event::PollFd;
 use rustix::io::Errno;
-use rustix::process::getpgrp;
+use rustix::process::{Pid, getpid};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer};
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcgetpgrp,
@@ -18,6 +18,24 @@ use rustix::termios::{
 };
 
 use super::relay::{AtEnd, Direction, Port, Progress, TerminalChannel as Channel, signal_foreground};
+
+pub(crate) fn is_typed(terminal: BorrowedFd<'_>) -> bool {
+    let own = Some(getpid());
+    tcgetpgrp(terminal).ok() == own && process_group() == own && session() != own
+}
+
+/// The process group of this process, or `None` if its leader lies outside of our process namespace. `rustix::process::getpgrp`
+/// takes it for granted that there is one.
+fn process_group() -> Option<Pid> {
+    // SAFETY: the call takes nothing and cannot fail.
+    Pid::from_raw(unsafe { libc::getpgrp() })
+}
+
+/// The session of this process, or `None` if its leader lies outside of our process namespace.
+fn session() -> Option<Pid> {
+    // SAFETY: the call takes a number only.
+    Pid::from_raw(unsafe { libc::getsid(0) })
+}
 
 /// The caller's terminal: raw while the program inside has it, as it was found otherwise.
 #[derive(Debug)]
@@ -41,7 +59,7 @@ impl Host {
     /// foreground to be in.
     fn is_ours(&self) -> bool {
         match tcgetpgrp(&self.fd) {
-            Ok(foreground) => foreground == getpgrp(),
+            Ok(foreground) => Some(foreground) == process_group(),
             // No terminal of this session; or its foreground lies outside of our process namespace.
             Err(Errno::NOTTY | Errno::OPNOTSUPP) => true,
             Err(_) => false,
