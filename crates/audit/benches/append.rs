@@ -5,9 +5,9 @@
 use std::hint::black_box;
 use std::path::Path;
 
-use audit::{By, Durability, Event, Ledger, Name, Options, Redactor, Sink, Text, verify};
 use criterion::{Criterion, Throughput};
 use policy::{Code, Effect, Kind, RuleRef};
+use ringfence_audit::{By, Durability, Event, Ledger, Name, Options, Redactor, Sink, Text, verify};
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();

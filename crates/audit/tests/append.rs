@@ -12,11 +12,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use audit::{
-    By, Durability, Event, FilePath, Head, Ledger, Name, Names, Options, Records, Sink, Text, verify,
-};
 use ledgers::{Room, code, options, skipped, started, tool};
 use policy::{Code, RuleRef};
+use ringfence_audit::{
+    By, Durability, Event, FilePath, Head, Ledger, Name, Names, Options, Records, Sink, Text, verify,
+};
 
 #[test]
 fn a_new_ledger_begins_with_a_record_about_itself() {

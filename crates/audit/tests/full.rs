@@ -11,9 +11,9 @@ mod ledgers;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use audit::{Ledger, Sink, verify};
 use ledgers::{Room, code, options, skipped, started, tool};
 use policy::Code;
+use ringfence_audit::{Ledger, Sink, verify};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -11,8 +11,8 @@ mod ledgers;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use audit::{Ledger, Sink, verify};
 use ledgers::{Room, options, skipped, tool};
+use ringfence_audit::{Ledger, Sink, verify};
 
 const LEDGER: &str = "RINGFENCE_TEST_LEDGER";
 const RECORDS: &str = "RINGFENCE_TEST_RECORDS";

@@ -8,9 +8,9 @@
 
 mod ledgers;
 
-use audit::{Digest, MAX_RECORD, Records, Sink, verify};
 use ledgers::{Room, code, damage, digest, tool};
 use policy::Code;
+use ringfence_audit::{Digest, MAX_RECORD, Records, Sink, verify};
 
 /// What stands at the end of the file, and what is left of it.
 fn torn(tail: &[u8]) -> Room {

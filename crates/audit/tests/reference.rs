@@ -13,8 +13,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use audit::{EVENTS, EventShape, FieldShape, Records};
 use ledgers::{Room, skipped};
+use ringfence_audit::{EVENTS, EventShape, FieldShape, Records};
 
 const BEGIN: &str = "<!-- events: begin.";
 const END: &str = "<!-- events: end -->";
@@ -132,7 +132,7 @@ fn the_script_of_the_document_agrees_with_us() {
 fn the_script_of_the_document_reads_every_file_of_a_ledger() {
     let room = Room::new();
     let ledger = room.open_with(|options| options.rotate_at = 1500);
-    (0..20).for_each(|number| audit::Sink::record(&ledger, &ledgers::tool(number)).unwrap());
+    (0..20).for_each(|number| ringfence_audit::Sink::record(&ledger, &ledgers::tool(number)).unwrap());
     for name in room.names() {
         let Some((fine, head)) = script(&room.dir().join(&name)) else { return };
         assert!(fine && (name != "ledger.jsonl" || head == ledger.head().to_string()), "{name}: {head}");

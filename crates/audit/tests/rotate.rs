@@ -11,9 +11,9 @@ mod ledgers;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use audit::{Records, Sink, verify};
 use ledgers::{Room, code, damage, options, tool};
 use policy::Code;
+use ringfence_audit::{Records, Sink, verify};
 
 /// A ledger whose files hold a few records each.
 fn rotated(records: u64, keep: Option<usize>) -> Room {
@@ -230,7 +230,7 @@ fn options_can_keep_everything_in_one_file() {
     let room = Room::new();
     let mut options = options();
     options.rotate_at = u64::MAX;
-    let (ledger, _) = audit::Ledger::open(&room.path(), options).unwrap();
+    let (ledger, _) = ringfence_audit::Ledger::open(&room.path(), options).unwrap();
     (0..100).for_each(|number| ledger.record(&tool(number)).unwrap());
     assert_eq!(room.names(), ["ledger.jsonl"]);
 }

@@ -8,10 +8,10 @@
 
 mod ledgers;
 
-use audit::{Damage, Head, Verified, verify_reader};
 use ledgers::{Room, damage};
 use policy::Code;
 use proptest::prelude::*;
+use ringfence_audit::{Damage, Head, Verified, verify_reader};
 
 /// Lines of a small ledger, and its head.
 fn lines() -> (Vec<String>, Head) {
@@ -134,7 +134,7 @@ fn a_ledger_that_was_written_anew_is_found_with_the_head() {
     // Written anew: every record in order by itself.
     let anew = Room::new();
     let (ledger, _) = anew.open();
-    (0..9).for_each(|number| audit::Sink::record(&ledger, &ledgers::tool(number * 2)).unwrap());
+    (0..9).for_each(|number| ringfence_audit::Sink::record(&ledger, &ledgers::tool(number * 2)).unwrap());
     assert!(check(anew.bytes(), None).is_ok());
     let found = check(anew.bytes(), Some(&head)).unwrap_err();
     assert_eq!((found.code, found.seq), (Code::RecordChanged, 7));
@@ -147,7 +147,7 @@ fn a_record_that_was_replaced_and_hashed_again_is_found_by_the_next() {
     let (mut lines, _) = lines();
     let other = Room::new();
     let (ledger, _) = other.open();
-    (10..16).for_each(|number| audit::Sink::record(&ledger, &ledgers::tool(number)).unwrap());
+    (10..16).for_each(|number| ringfence_audit::Sink::record(&ledger, &ledgers::tool(number)).unwrap());
     lines[6] = other.lines()[6].clone();
     let found = check(lines.concat(), None).unwrap_err();
     assert_eq!((found.code, found.seq), (Code::RecordChanged, 7));

@@ -4,8 +4,8 @@ use std::io::{self, BufWriter};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::restore_terminal_on_panic();
+    ringfence_cli::restore_terminal_on_panic();
     let mut out = BufWriter::new(io::stdout().lock());
     let mut err = io::stderr().lock();
-    cli::run(std::env::args_os(), &mut out, &mut err).into()
+    ringfence_cli::run(std::env::args_os(), &mut out, &mut err).into()
 }

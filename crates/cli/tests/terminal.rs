@@ -222,13 +222,13 @@ fn a_panic_leaves_the_terminal_as_it_was_found() {
 const PANICS: &str = "RINGFENCE_TEST_PANICS";
 
 fn panic_at_the_terminal() {
-    cli::restore_terminal_on_panic();
+    ringfence_cli::restore_terminal_on_panic();
     std::thread::spawn(|| {
         let raw = || !tcgetattr(stdin()).unwrap().local_modes.contains(LocalModes::ICANON);
         assert!(!stage::within(stage::LONG, raw), "on purpose");
     });
     let words = ["ringfence", "run", "--", "cat"].map(Into::into);
-    cli::run(words, &mut std::io::sink(), &mut std::io::sink());
+    ringfence_cli::run(words, &mut std::io::sink(), &mut std::io::sink());
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::Path;
 
-use config::{Places, Scope, Source, from_sources};
 use criterion::{Criterion, criterion_group, criterion_main};
+use ringfence_config::{Places, Scope, Source, from_sources};
 
 fn policy(rules: usize) -> String {
     let mut text = String::from("version = 1\n");

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use config::{Places, Sample, Scope, Settings, Source, from_sources};
 use policy::{
     Arguments, Argv, Code, Direction, Effect, Execution, Finding, Invocation, Program, Redirect, Request,
     Span, ToolName, Want, Word,
 };
+use ringfence_config::{Places, Sample, Scope, Settings, Source, from_sources};
 use serde_json::Value;
 
 fn places() -> Places {

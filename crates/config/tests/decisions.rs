@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use config::{Places, Sample, Scope, Settings, Source, diff, from_sources, lint};
 use policy::{Code, Effect, Location};
+use ringfence_config::{Places, Sample, Scope, Settings, Source, diff, from_sources, lint};
 
 fn places() -> Places {
     let home = Some("/home/me".into());
@@ -234,15 +234,17 @@ fn what_a_layer_above_makes_void_is_told() {
 fn directories_of_programs_in_reach_are_told() {
     let settings = user("jail.shared = [\"~/tools\", \"~/data\"]");
     let path = ["/usr/bin", "/home/me/tools/bin", "/ws/node_modules/.bin"].map(Into::into);
-    let told: Vec<_> =
-        config::programs_in_reach(&settings, &path).into_iter().map(|remark| remark.message).collect();
+    let told: Vec<_> = ringfence_config::programs_in_reach(&settings, &path)
+        .into_iter()
+        .map(|remark| remark.message)
+        .collect();
     assert!(
         told.len() == 2
             && told[0].contains("/home/me/tools/bin")
             && told[1].contains("/ws/node_modules/.bin"),
         "{told:?}"
     );
-    assert!(config::programs_in_reach(&user("jail.shared = [\"~/data\"]"), &path[..2]).is_empty());
+    assert!(ringfence_config::programs_in_reach(&user("jail.shared = [\"~/data\"]"), &path[..2]).is_empty());
 }
 
 #[test]

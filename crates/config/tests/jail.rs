@@ -4,11 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use config::{Jailing, Places, Problems, Scope, Settings, Source, Wish, from_sources};
 use jail::bridge::Direction;
 use jail::toolchain::Choose;
 use jail::{Layer, Level, Mode, Network, View};
 use policy::Code;
+use ringfence_config::{Jailing, Places, Problems, Scope, Settings, Source, Wish, from_sources};
 
 fn load(layers: &[(Scope, &str)]) -> Result<Settings, Problems> {
     let places = Places {

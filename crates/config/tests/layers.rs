@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use config::{Places, Problems, Sample, Scope, Settings, Source, from_sources};
 use policy::{
     Arguments, Argv, Code, Effect, Execution, Finding, Invocation, Program, Request, Span, ToolName, Want,
     Word,
 };
 use proptest::prelude::*;
+use ringfence_config::{Places, Problems, Sample, Scope, Settings, Source, from_sources};
 
 fn places() -> Places {
     Places {

@@ -8,9 +8,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use config::schema::{Key, Kind, ROOT};
-use config::{Files, Places, Problems, Scope, Settings, Source, from_sources, load};
 use policy::Code;
+use ringfence_config::schema::{Key, Kind, ROOT};
+use ringfence_config::{Files, Places, Problems, Scope, Settings, Source, from_sources, load};
 use skip::skipped;
 
 fn places(workspace: &Path) -> Places {
@@ -252,7 +252,7 @@ fn texts(keys: &'static [Key], path: &str, visit: &mut dyn FnMut(&str, Kind)) {
             Kind::Text(_) | Kind::List(_) => visit(&path, key.kind),
             Kind::Table(keys) => texts(keys, &format!("{path}."), visit),
             Kind::Named(keys) => texts(keys, &format!("{path}.n."), visit),
-            Kind::Map(_) => visit(&format!("{path}.n"), Kind::Text(config::schema::Text::Words)),
+            Kind::Map(_) => visit(&format!("{path}.n"), Kind::Text(ringfence_config::schema::Text::Words)),
             // One level of an array of tables, written inline.
             Kind::Tables(keys) if !path.contains('{') => texts(keys, &format!("{path} = [{{ "), visit),
             _ => {}
@@ -291,18 +291,18 @@ fn bombs_are_refused_quickly() {
 fn the_whole_sample_loads_and_shows_again() {
     let sample = include_str!("samples/everything.toml");
     let settings = user(sample).unwrap_or_else(|problems| panic!("{problems}"));
-    assert!(settings.examples.iter().all(|example| example.outcome == config::Outcome::Holds));
+    assert!(settings.examples.iter().all(|example| example.outcome == ringfence_config::Outcome::Holds));
     let shown = render(&settings);
     let again = user(&shown).unwrap_or_else(|problems| panic!("{problems}\n{shown}"));
     assert_eq!(render(&again), shown, "what is shown is a policy that says the same");
-    let (changes, compared) = config::diff(&settings, &again, &[]);
+    let (changes, compared) = ringfence_config::diff(&settings, &again, &[]);
     assert!(changes.is_empty() && compared > 50, "{changes:?}");
 }
 
 fn render(settings: &Settings) -> String {
     let mut lines = Vec::new();
     let mut current = (String::new(), None);
-    for row in config::rows(settings) {
+    for row in ringfence_config::rows(settings) {
         if (row.table.clone(), row.entry) != current {
             lines.push(if row.entry.is_some() {
                 format!("[[{}]]", row.table)

@@ -68,7 +68,7 @@ fn json(value: &DeValue<'_>) -> Value {
 }
 
 fn accepts(text: &str) -> bool {
-    let schema: Value = serde_json::from_str(&config::schema::json()).unwrap();
+    let schema: Value = serde_json::from_str(&ringfence_config::schema::json()).unwrap();
     let document = DeTable::parse(text).unwrap();
     let value = table(document.get_ref());
     has_type("object", &value) && valid(&schema, &value)

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use config::{Places, Sample, Scope, Settings, Source, from_sources};
+use ringfence_config::{Places, Sample, Scope, Settings, Source, from_sources};
 
 const RULES: &str = r#"
 version = 1

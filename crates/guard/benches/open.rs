@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use audit::{AuditError, Durability, Event, Ledger, Options, Sink};
-use guard::{Abort, Access, Config, Guard, Guards, Parts, Refuse};
 use policy::{Cover, ToolName};
+use ringfence_guard::{Abort, Access, Config, Guard, Guards, Parts, Refuse};
 use rustix::fs::{Mode, OFlags};
 
 const ROUNDS: usize = 400;

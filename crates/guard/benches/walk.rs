@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use audit::{AuditError, Event, Sink};
-use guard::{Abort, Config, Directory, EntryKind, Guards, Parts, Refuse};
 use policy::{Cover, ToolName};
+use ringfence_guard::{Abort, Config, Directory, EntryKind, Guards, Parts, Refuse};
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 
 const DIRECTORIES: usize = 1_000;

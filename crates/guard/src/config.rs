@@ -1,7 +1,7 @@
 //! A policy on files in six fields, for whoever has no policy file: what is written in JSON becomes links of a chain.
 //!
 //! ```
-//! let config: guard::Config = serde_json::from_str(r#"{ "cwd": "/home/me/project", "jail": "ask" }"#)?;
+//! let config: ringfence_guard::Config = serde_json::from_str(r#"{ "cwd": "/home/me/project", "jail": "ask" }"#)?;
 //! let chain = config.chain()?;
 //! assert!(chain.names().any(|name| name == "forbidden names"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

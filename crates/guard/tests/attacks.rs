@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use guard::{
+use policy::{Code, Effect, Link, Position, Reason, Request};
+use ringfence_guard::{
     Abort, Access, Answer, Approver, Config, Guard, Guards, PathRules, Question, Refusal, Refuse, Trouble,
     Unanswered,
 };
-use policy::{Code, Effect, Link, Position, Reason, Request};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 use rustix::process::{Resource, Rlimit, chroot, getrlimit, setrlimit};
@@ -56,7 +56,7 @@ fn everything(guard: &Guard) -> usize {
             done += usize::from(guard.authorize(access, &abort).is_ok());
         }
         for name in ["new", "x/y", "x"] {
-            let removed = guard.remove(Path::new(name), &abort).map(guard::Removable::remove);
+            let removed = guard.remove(Path::new(name), &abort).map(ringfence_guard::Removable::remove);
             done += usize::from(matches!(removed, Ok(Ok(()))));
         }
     }
@@ -149,8 +149,11 @@ fn another_root_gives_no_other_names() {
         for path in ["a.txt", "b.txt"] {
             fs::write(root.join(name).join(path), "other").unwrap();
         }
-        let config =
-            Config { jail: guard::Jail::Open, allow_absolute_paths: true, ..Config::default_in(&tree.ws) };
+        let config = Config {
+            jail: ringfence_guard::Jail::Open,
+            allow_absolute_paths: true,
+            ..Config::default_in(&tree.ws)
+        };
         let guard = guard(&config, "write");
         chroot(&root).unwrap();
         assert_eq!(text(&guard, Path::new("a.txt")).unwrap(), "a");
@@ -279,7 +282,7 @@ impl Approver for Curious {
         for other in ["one", "two"] {
             let refusal = guard.write(Path::new(other), abort).map(drop);
             if question.object == other {
-                let word = refusal.unwrap_err().violation().map(guard::Violation::word);
+                let word = refusal.unwrap_err().violation().map(ringfence_guard::Violation::word);
                 assert_eq!(word, Some("ask-aborted"));
             }
         }
@@ -305,7 +308,7 @@ fn a_listener_may_add_policies_and_listeners_and_leave() {
     let guards = guards(&Config::default_in(&tree.ws), Arc::new(Refuse));
     let guard = guards.tool(&tool("read"));
     let told = Arc::new(AtomicUsize::new(0));
-    let own: Arc<Mutex<Option<guard::Listening>>> = Arc::default();
+    let own: Arc<Mutex<Option<ringfence_guard::Listening>>> = Arc::default();
     let listening = {
         let (guards, guard) = (guards.clone(), guard.clone());
         let (told, own) = (Arc::clone(&told), Arc::clone(&own));

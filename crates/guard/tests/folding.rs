@@ -8,8 +8,8 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-use guard::{Abort, Config, Guard, PathRules, Violation};
 use policy::{Effect, Kind};
+use ringfence_guard::{Abort, Config, Guard, PathRules, Violation};
 use stage::apart::apart;
 use stage::fuse::{Files, Names, serve};
 use stage::skip::skipped;

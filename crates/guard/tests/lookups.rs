@@ -10,8 +10,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use guard::{Abort, Config, Guard, Refusal, Trouble};
 use policy::{Code, Effect, Kind};
+use ringfence_guard::{Abort, Config, Guard, Refusal, Trouble};
 use stage::poorer::{KEEPING_RENAMES, OPENAT2, OPENAT2_FILTERED, UNNAMED_FILES, run_again};
 use stage::{Tree, fifo, guard};
 
@@ -291,7 +291,7 @@ fn hard_links_are_asked_about_before_they_are_written() {
         Effect::Allow
     );
     // With a yes, the new file takes this one name, and the others keep the old one.
-    let yes = stage::Person::saying(&[Ok(guard::Answer::AllowOnce)]);
+    let yes = stage::Person::saying(&[Ok(ringfence_guard::Answer::AllowOnce)]);
     let guard = stage::guards(&Config::default_in(&tree.ws), yes).tool(&stage::tool("write"));
     guard.write(Path::new("hard"), &Abort::new()).unwrap().replace(b"mine").unwrap();
     assert_eq!(fs::read(tree.ws.join("hard")).unwrap(), b"mine");
@@ -336,7 +336,7 @@ fn names_that_only_look_different_are_judged_alike() {
     ];
     for (path, forbidden) in rows {
         let came = guard.write(Path::new(path), &Abort::new()).map(|_| ());
-        let word = came.err().and_then(|refusal| refusal.violation()).map(guard::Violation::word);
+        let word = came.err().and_then(|refusal| refusal.violation()).map(ringfence_guard::Violation::word);
         assert_eq!(word, forbidden.then_some("forbidden-glob"), "{path:?}");
     }
 }
@@ -376,7 +376,7 @@ fn moving_judges_both_ends_and_overwrites_nothing_unseen() {
     let tree = Tree::plant();
     let guard = guard(&Config::default_in(&tree.ws), "apply_patch");
     let move_it = |from: &str, to: &str| -> Result<Result<(), Trouble>, &'static str> {
-        let word = |refusal: Refusal| refusal.violation().map_or("failed", guard::Violation::word);
+        let word = |refusal: Refusal| refusal.violation().map_or("failed", ringfence_guard::Violation::word);
         let to = guard.write(Path::new(to), &Abort::new()).map_err(word)?;
         Ok(guard.remove(Path::new(from), &Abort::new()).map_err(word)?.move_to(to))
     };
@@ -452,9 +452,9 @@ fn the_workspace_is_a_directory_that_is_there() {
     ];
     for (path, expected) in rows {
         let config = Config::default_in(&path);
-        let made = guard::Guards::new(stage::parts(
+        let made = ringfence_guard::Guards::new(stage::parts(
             &config,
-            std::sync::Arc::new(guard::Refuse),
+            std::sync::Arc::new(ringfence_guard::Refuse),
             std::sync::Arc::new(stage::Kept::default()),
         ));
         assert_eq!(made.err().map(|failed| failed.trouble), expected, "{path:?}");

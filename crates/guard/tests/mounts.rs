@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use guard::{Abort, Config, Guard, Refusal, Trouble};
+use ringfence_guard::{Abort, Config, Guard, Refusal, Trouble};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
 use stage::apart::apart;

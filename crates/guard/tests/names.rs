@@ -7,8 +7,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use guard::{Abort, Access, Answer, Config};
 use policy::Code;
+use ringfence_guard::{Abort, Access, Answer, Config};
 use stage::{Person, Tree, guard, guards, tool};
 
 #[test]

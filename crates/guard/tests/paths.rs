@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use guard::{Abort, Access, Config, Directory, Guard, Refusal};
+use ringfence_guard::{Abort, Access, Config, Directory, Guard, Refusal};
 use serde_json::Value;
 use stage::poorer::{KEEPING_RENAMES, OPENAT2, UNNAMED_FILES, run_again};
 use stage::{Tree, guard};
@@ -123,8 +123,8 @@ fn look(directory: &Directory, open: &mut Vec<Directory>, seen: &mut Vec<(PathBu
         let entry = entry.unwrap();
         let mut text = String::new();
         match entry.kind() {
-            guard::EntryKind::Directory => open.push(directory.enter(&entry).unwrap()),
-            guard::EntryKind::File => {
+            ringfence_guard::EntryKind::Directory => open.push(directory.enter(&entry).unwrap()),
+            ringfence_guard::EntryKind::File => {
                 directory.file(&entry).unwrap().file.read_to_string(&mut text).unwrap();
             }
             _ => assert!(directory.file(&entry).is_err(), "{entry:?}"),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use guard::{Abort, Access, Config, Guard, Refusal};
+use ringfence_guard::{Abort, Access, Config, Guard, Refusal};
 use rustix::fs::{CWD, RenameFlags};
 use stage::poorer::{KEEPING_RENAMES, OPENAT2, UNNAMED_FILES, run_again};
 use stage::{Tree, guard};
@@ -160,7 +160,10 @@ fn removing_and_moving_never_reach_outside() {
             drop(fs::rename(tree.ws.join("b2.txt"), tree.ws.join("dir/victim.txt")));
         }
         let name = guard.remove(Path::new("dir/secret.txt"), &Abort::new());
-        assert!(!matches!(name.map(guard::Removable::remove), Ok(Ok(()))), "there is no such file inside");
+        assert!(
+            !matches!(name.map(ringfence_guard::Removable::remove), Ok(Ok(()))),
+            "there is no such file inside"
+        );
         guard.remove(Path::new("dir/victim.txt"), &Abort::new()).is_ok_and(|name| name.remove().is_ok())
     });
     assert_eq!(fs::read(tree.root.join("out/secret.txt")).unwrap(), b"SECRET");

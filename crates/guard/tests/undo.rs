@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
-use guard::{Abort, Config, Guard, Trouble, Undo};
+use ringfence_guard::{Abort, Config, Guard, Trouble, Undo};
 use stage::poorer::{KEEPING_RENAMES, run_again};
 use tempfile::TempDir;
 
@@ -54,11 +54,11 @@ const CHANGES: &[(&str, Change)] = &[
     }),
 ];
 
-fn writable(guard: &Guard, path: &str) -> guard::Writable {
+fn writable(guard: &Guard, path: &str) -> ringfence_guard::Writable {
     guard.write(Path::new(path), &Abort::new()).unwrap()
 }
 
-fn removable(guard: &Guard, path: &str) -> guard::Removable {
+fn removable(guard: &Guard, path: &str) -> ringfence_guard::Removable {
     guard.remove(Path::new(path), &Abort::new()).unwrap()
 }
 

@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::thread;
 
-use guard::{
-    Abort, Access, Answer, Approver, Config, Guards, Jail, PathRules, Question, Refusal, Refuse, Unanswered,
-};
 use policy::{
     Argv, Code, Cover, Effect, Endpoint, Invocation, Link, Policy, Position, Program, Reason, Request,
     ToolName, Word,
 };
+use ringfence_guard::{
+    Abort, Access, Answer, Approver, Config, Guards, Jail, PathRules, Question, Refusal, Refuse, Unanswered,
+};
 use stage::{Kept, Person, Tree, guard, guards, parts, tool};
 
 /// The word for how a request came out.
-fn word(outcome: Result<guard::Grant, Refusal>) -> &'static str {
+fn word(outcome: Result<ringfence_guard::Grant, Refusal>) -> &'static str {
     match outcome {
         Ok(_) => "allowed",
-        Err(refusal) => refusal.violation().map_or("failed", guard::Violation::word),
+        Err(refusal) => refusal.violation().map_or("failed", ringfence_guard::Violation::word),
     }
 }
 
@@ -150,7 +150,7 @@ fn an_answer_covers_the_tool_or_the_session() {
     for (cover, asked) in [(Cover::Tool, 2), (Cover::Session, 1)] {
         let person = Person::saying(&[Ok(Answer::AllowForSession), Ok(Answer::AllowForSession)]);
         let sink = Arc::new(Kept::default());
-        let guards = Guards::new(guard::Parts {
+        let guards = Guards::new(ringfence_guard::Parts {
             cover,
             ..parts(&config, Arc::clone(&person) as Arc<dyn Approver>, sink)
         });
@@ -372,7 +372,7 @@ fn policies_come_later_for_one_tool_and_whoever_listens_is_told() {
     assert!(!guards.tool(&tool("read")).can_access(Access::Read(path)), "and there is one guard for a tool");
     assert!(grep.can_access(Access::Read(path)), "another tool has not");
     assert!(read.add_policy(deny("rules"), Position::Last).is_err());
-    let names = |snapshot: &guard::Snapshot| -> (ToolName, Vec<String>) {
+    let names = |snapshot: &ringfence_guard::Snapshot| -> (ToolName, Vec<String>) {
         let added = |name: &&String| ["a", "b"].contains(&name.as_str());
         (snapshot.tool.clone(), snapshot.policies.iter().filter(added).cloned().collect())
     };

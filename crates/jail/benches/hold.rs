@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use jail::{Capture, Choice, Command, End, Provider, Spec, Streams, hold};
 use policy::Limits;
+use ringfence_jail::{Capture, Choice, Command, End, Provider, Spec, Streams, hold};
 
 const GIBIBYTE: usize = 1 << 30;
 

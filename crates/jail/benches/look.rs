@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jail::{Capture, Choice, Command, End, Provider, Spec, Streams, hold};
 use policy::floor::{Forbidden, TEMPLATES};
 use policy::{Limits, PathPattern};
+use ringfence_jail::{Capture, Choice, Command, End, Provider, Spec, Streams, hold};
 
 const PATTERNS: &[&str] = &[
     "**/.git/hooks/**",

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use jail::{Choice, Command, Spec, Streams, hold};
 use policy::Limits;
+use ringfence_jail::{Choice, Command, Spec, Streams, hold};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let workspace = std::env::current_dir()?;

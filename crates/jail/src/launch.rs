@@ -8,11 +8,11 @@
 //!
 //! ```compile_fail,E0277
 //! fn given_away<T: Send>() {}
-//! given_away::<jail::Held>();
+//! given_away::<ringfence_jail::Held>();
 //! ```
 //! ```compile_fail,E0277
 //! fn given_away<T: Send>() {}
-//! given_away::<jail::Running>();
+//! given_away::<ringfence_jail::Running>();
 //! ```
 
 use std::borrow::Cow;
@@ -166,11 +166,11 @@ pub fn sight(spec: &Spec) -> Result<Sight, Conflict> {
 /// The kernel takes as long to make namespaces as a policy takes to load. Whoever begins early has both at once:
 ///
 /// ```no_run
-/// let early = jail::Early::begin();
-/// # fn load() -> (jail::Spec, jail::Command) { unimplemented!() }
+/// let early = ringfence_jail::Early::begin();
+/// # fn load() -> (ringfence_jail::Spec, ringfence_jail::Command) { unimplemented!() }
 /// let (spec, command) = load();
-/// let held = early.hold(jail::Choice::Auto, &spec, &command)?;
-/// # Ok::<(), jail::JailError>(())
+/// let held = early.hold(ringfence_jail::Choice::Auto, &spec, &command)?;
+/// # Ok::<(), ringfence_jail::JailError>(())
 /// ```
 pub struct Early(Option<sys::Early>);
 

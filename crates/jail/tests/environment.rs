@@ -7,8 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
-use jail::environment::{Kind, Place, Refused, Wanted, inside};
 use proptest::prelude::*;
+use ringfence_jail::environment::{Kind, Place, Refused, Wanted, inside};
 
 const VISIBLE: &[&str] = &["/usr", "/bin", "/sbin", "/opt/tools", "/home/ann/.cargo/bin"];
 

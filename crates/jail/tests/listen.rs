@@ -6,8 +6,8 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
-use jail::{Capture, Choice, Command, End, JailError, Network, Provider, Spec, Streams, hold};
 use policy::{Code, Limits};
+use ringfence_jail::{Capture, Choice, Command, End, JailError, Network, Provider, Spec, Streams, hold};
 
 fn spec(workspace: &Path, listen: &[&str]) -> Spec {
     let mut spec = Spec::for_workspace(workspace, "/home/agent".as_ref(), Limits::none());

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use jail::{Mode, Spec};
 use policy::floor::Forbidden;
 use policy::{Limits, PathPattern};
+use ringfence_jail::{Mode, Spec};
 
 struct Place {
     whole: tempfile::TempDir,

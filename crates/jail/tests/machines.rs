@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use jail::probe::{Confined, Hierarchy, Machine, Selinux, Wall};
+use ringfence_jail::probe::{Confined, Hierarchy, Machine, Selinux, Wall};
 
 #[test]
 fn kernels_and_distributions() {

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-use jail::{Capture, Choice, Command, End, Mode, Provider, Spec, Streams, hold};
 use policy::Limits;
+use ringfence_jail::{Capture, Choice, Command, End, Mode, Provider, Spec, Streams, hold};
 
 #[test]
 fn many_views_are_seen_or_refused() {

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
-use jail::probe::{Kind, object};
+use ringfence_jail::probe::{Kind, object};
 
 #[test]
 fn kinds_and_modes() {

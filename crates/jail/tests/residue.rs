@@ -8,8 +8,8 @@ mod skip;
 use std::fs;
 use std::path::Path;
 
-use jail::{Capture, Choice, Command, End, Held, JailError, Provider, Spec, Streams, hold};
 use policy::Limits;
+use ringfence_jail::{Capture, Choice, Command, End, Held, JailError, Provider, Spec, Streams, hold};
 
 /// What a process can have too many of.
 #[derive(Debug, PartialEq, Eq)]

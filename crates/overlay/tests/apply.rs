@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use overlay::{Applied, Change, Lock, Overlay, OverlayError, Store, Wanted};
+use ringfence_overlay::{Applied, Change, Lock, Overlay, OverlayError, Store, Wanted};
 use tempfile::TempDir;
 
 /// A workspace `ws`, a directory `aside`, and an overlay of the workspace.
@@ -50,8 +50,10 @@ impl Place {
         let changes = self.overlay.changes().unwrap();
         between(&self.whole.path().canonicalize().unwrap());
         let all: Vec<&Change> = changes.iter().collect();
-        let applied =
-            self.overlay.apply::<OverlayError>(self.lock, &all, &overlay::Parts::new(), |_| Ok(())).unwrap();
+        let applied = self
+            .overlay
+            .apply::<OverlayError>(self.lock, &all, &ringfence_overlay::Parts::new(), |_| Ok(()))
+            .unwrap();
         (applied, self.whole)
     }
 }
@@ -126,10 +128,11 @@ fn what_is_not_recorded_is_not_applied() {
     let all: Vec<&Change> = changes.iter().collect();
     let store = Store::at(&place.path("state"));
     let mut asked = 0;
-    let refused = place.overlay.apply::<OverlayError>(place.lock, &all, &overlay::Parts::new(), |change| {
-        asked += 1;
-        if change.path == Path::new("b") { Err(OverlayError::TooMany(0)) } else { Ok(()) }
-    });
+    let refused =
+        place.overlay.apply::<OverlayError>(place.lock, &all, &ringfence_overlay::Parts::new(), |change| {
+            asked += 1;
+            if change.path == Path::new("b") { Err(OverlayError::TooMany(0)) } else { Ok(()) }
+        });
     assert!(refused.is_err());
     let here = place.whole.path();
     assert_eq!(
@@ -145,7 +148,7 @@ fn what_is_not_recorded_is_not_applied() {
     let applied = again.apply::<OverlayError>(
         lock,
         &changes.iter().collect::<Vec<_>>(),
-        &overlay::Parts::new(),
+        &ringfence_overlay::Parts::new(),
         |_| Ok(()),
     );
     assert!(applied.unwrap().whole);

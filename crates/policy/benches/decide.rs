@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use policy::{
+use ringfence_policy::{
     Act, Answers, Arguments, Argv, Chain, Code, CommandFiles, CommandPattern, Destructive, Effect, Endpoint,
     Execution, Findings, Ground, HostPattern, Invocation, Kinds, Link, Location, PathPattern, Program,
     Protected, Reason, Request, Rule, RuleSet, Subject, ToolName, Want, Word, finding, floor,
@@ -125,7 +125,7 @@ fn command_chain() -> Chain {
     let forbidden = floor::Forbidden::new(&names).unwrap().in_workspace(workspace);
     let rules = std::sync::Arc::new(RuleSet::new(command_rules()).unwrap().in_workspace(workspace));
     let default = Link::new("default", |request: &Request<'_>| {
-        (request.want.kind() == policy::Kind::Exec)
+        (request.want.kind() == ringfence_policy::Kind::Exec)
             .then(|| (Effect::Ask, Reason::new(Code::CommandDefault, "default")))
     });
     let own = RuleSet::new(command_rules()).unwrap().in_workspace(workspace);

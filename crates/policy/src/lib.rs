@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use std::path::Path;
-//! use policy::{Answers, Chain, Decision, Location, Request, ToolName, Want};
+//! use ringfence_policy::{Answers, Chain, Decision, Location, Request, ToolName, Want};
 //!
 //! let chain = Chain::new(vec![]);
 //! let location = Location::new(Path::new("/ws"), Path::new("/ws/src/lib.rs"))?;

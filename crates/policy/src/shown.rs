@@ -6,7 +6,7 @@ use std::path::Path;
 /// Text from outside, ready for a terminal: whatever would steer it, hide in it or reorder it is spelled out.
 ///
 /// ```
-/// use policy::Shown;
+/// use ringfence_policy::Shown;
 /// assert_eq!(Shown::text("rm \u{202e}txt\u{1b}[2K").to_string(), r"rm \u{202e}txt\u{1b}[2K");
 /// ```
 pub struct Shown<'a>(&'a [u8]);

@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
-use policy::{
+use proptest::prelude::*;
+use ringfence_policy::floor::{Border, Forbidden, NoAbsolute, NoMetadata, Root};
+use ringfence_policy::{
     Answers, Arguments, Argv, Chain, Code, CommandPattern, Cover, Decision, Effect, Endpoint, Execution,
     Finding, HostPattern, Invocation, Kinds, Link, Location, PathPattern, Pattern, Phase, Policy as _,
     Position, Program, Reason, Remembered, Request, Rule, RuleSet, Span, Subject, ToolName, Want, Word,
 };
-use proptest::prelude::*;
 
 const WORKSPACE: &str = "/ws";
 
@@ -45,7 +45,7 @@ fn command_rule(effect: Effect, pattern: &str) -> Rule {
     rule(effect, Subject::Command(CommandPattern::parse(pattern).unwrap()))
 }
 
-fn default_to(effect: Effect) -> impl policy::Policy {
+fn default_to(effect: Effect) -> impl ringfence_policy::Policy {
     Link::new("default", move |_: &Request<'_>| Some((effect, reason("default"))))
 }
 
@@ -226,7 +226,7 @@ fn an_answer_may_cover_every_tool_and_a_no_counts_whoever_it_was_said_to() {
 
 #[test]
 fn links_that_come_later_have_a_place_and_never_the_name_of_another() {
-    let link = |name, effect| -> Arc<dyn policy::Policy> {
+    let link = |name, effect| -> Arc<dyn ringfence_policy::Policy> {
         Arc::new(Link::new(name, move |_: &Request<'_>| Some((effect, reason(name)))))
     };
     let mut chain = Chain::new(vec![forbidden("**/.env*")])

@@ -1,11 +1,11 @@
 //! Laws of rules on commands, over made-up patterns and lines.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-use policy::{
+use proptest::prelude::*;
+use ringfence_policy::{
     Arguments, Argv, Certainty, Code, CommandPattern, Decision, Effect, Execution, Invocation, Policy as _,
     Program, Reason, Request, Rule, RuleSet, Subject, ToolName, Want, Word,
 };
-use proptest::prelude::*;
 
 const PATTERNS: &[&str] = &[
     "git",

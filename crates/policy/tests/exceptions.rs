@@ -5,12 +5,12 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
-use policy::{
+use proptest::prelude::*;
+use ringfence_policy::{
     Arguments, Argv, Certainty, Code, CommandPattern, Effect, Endpoint, Execution, HostPattern, Invocation,
     Kinds, Location, PathPattern, Pattern, Policy as _, Program, Reach, Reason, Request, Rule, RuleRef,
     RuleSet, Subject, ToolName, Want, Word,
 };
-use proptest::prelude::*;
 
 fn rule(effect: Effect, subject: Subject, file: &str) -> Rule {
     let place = RuleRef { file: Arc::from(Path::new(file)), line: NonZeroU32::MIN };

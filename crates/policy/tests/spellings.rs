@@ -1,7 +1,7 @@
 //! One rule on a command, and the commands that are the same in another spelling.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-use policy::{Argv, Certainty, CommandPattern, Effect, Program, Word};
+use ringfence_policy::{Argv, Certainty, CommandPattern, Effect, Program, Word};
 
 /// A rule, commands that it meets and commands that it does not meet.
 type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
@@ -680,8 +680,9 @@ fn a_permission_stays_exact() {
     for (rule, meets, _) in ROWS {
         let pattern = CommandPattern::parse(rule).unwrap();
         for line in meets.iter().filter(|line| !line.starts_with(rule) && !line.contains(['*', '/'])) {
-            let covers =
-                |(wanted, given): (&str, &str)| policy::Pattern::parse(wanted).unwrap().matches(given);
+            let covers = |(wanted, given): (&str, &str)| {
+                ringfence_policy::Pattern::parse(wanted).unwrap().matches(given)
+            };
             let is_covered = rule.split(' ').count() <= line.split(' ').count()
                 && rule.split(' ').zip(line.split(' ')).all(covers);
             assert_eq!(pattern.matches(&program(line), Effect::Allow), is_covered, "{rule} on {line}");

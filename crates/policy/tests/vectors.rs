@@ -1,11 +1,11 @@
 //! Tables of names, hosts and addresses that other tools were beaten with.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
-use policy::{
+use proptest::prelude::*;
+use ringfence_policy::{
     Case, Endpoint, Glob, HostIndex, HostName, HostPattern, PathIndex, PathPattern, Reach, not_public,
 };
-use policy::{Effect, is_metadata};
-use proptest::prelude::*;
+use ringfence_policy::{Effect, is_metadata};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -141,7 +141,7 @@ proptest! {
     fn reading_a_pattern_never_panics(text in "\\PC{0,40}|[{}\\[\\]*?\\\\!^,/a-]{0,30}") {
         drop(PathPattern::parse(&text).map(|pattern| pattern.matches(b"a/b", Reach::Wide)));
         drop(HostPattern::parse(&text));
-        drop(policy::CommandPattern::parse(&text));
+        drop(ringfence_policy::CommandPattern::parse(&text));
     }
 }
 

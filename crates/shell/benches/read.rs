@@ -22,7 +22,7 @@ use policy::{
     Answers, Arguments, Chain, Code, CommandPattern, Effect, Execution, Invocation, Link, Reason, Request,
     Rule, RuleSet, Subject, ToolName, Want,
 };
-use shell::{Dialect, Surroundings};
+use ringfence_shell::{Dialect, Surroundings};
 
 const RULES: usize = 100;
 const MEGABYTE: usize = 1 << 20;
@@ -98,7 +98,7 @@ fn chain() -> Chain {
 
 fn read(line: &str, dialects: &[Dialect]) -> Invocation {
     let around = Surroundings { dialects, cwd: Some("/ws"), home: Some("/home/me"), stdin: None };
-    shell::read(line.as_bytes(), &around)
+    ringfence_shell::read(line.as_bytes(), &around)
 }
 
 /// Prints time for half a megabyte and a whole one, their ratio, and memory by size of the text. A broken promise is marked.

@@ -5,7 +5,7 @@ mod judged;
 
 use judged::{Mode, verdict};
 use policy::Effect;
-use shell::{Dialect, Surroundings, read};
+use ringfence_shell::{Dialect, Surroundings, read};
 
 /// Everyday lines.
 const FREE: &[&str] = &[

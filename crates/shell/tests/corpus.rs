@@ -13,8 +13,8 @@ use std::{env, fs};
 
 use judged::{Mode, lists, verdict};
 use policy::Effect;
+use ringfence_shell::{Dialect, Surroundings};
 use serde_json::Value;
-use shell::{Dialect, Surroundings};
 
 const CORPUS: &str = include_str!("corpus/corpus.jsonl");
 const SHELLS: &[&str] = &["bash", "dash", "zsh"];
@@ -110,7 +110,7 @@ fn score(lines: &[Line]) -> Scores {
     for line in lines {
         let around =
             Surroundings { dialects: Dialect::ALL, cwd: Some("/box0/w"), home: Some("/home/u"), stdin: None };
-        let read = shell::read(&line.text, &around);
+        let read = ringfence_shell::read(&line.text, &around);
         for (mode, name) in [(Mode::Strict, "strict"), (Mode::Standard, "standard")] {
             let blocked = verdict(&read, mode) != Effect::Allow;
             let Some((group, wrong)) =

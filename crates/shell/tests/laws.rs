@@ -6,7 +6,7 @@ mod generator;
 use policy::{Argv, Code, Invocation, Span};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use shell::{Dialect, Surroundings};
+use ringfence_shell::{Dialect, Surroundings};
 
 /// What lines are made of, as pieces that mean something together more often than letters would.
 const PIECES: &[&str] = &[
@@ -140,7 +140,10 @@ fn dialects() -> impl Strategy<Value = &'static [Dialect]> {
 }
 
 fn read(text: &[u8], dialects: &[Dialect]) -> Invocation {
-    shell::read(text, &Surroundings { dialects, cwd: Some("/ws"), home: Some("/home/me"), stdin: None })
+    ringfence_shell::read(
+        text,
+        &Surroundings { dialects, cwd: Some("/ws"), home: Some("/home/me"), stdin: None },
+    )
 }
 
 proptest! {

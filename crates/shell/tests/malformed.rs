@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use generator::{Chance, line, mutate};
 use judged::{Mode, verdict};
 use policy::{Code, Effect};
-use shell::{Dialect, Surroundings, read};
+use ringfence_shell::{Dialect, Surroundings, read};
 
 /// The shells with the options that make them look at the syntax alone.
 const SHELLS: &[(&str, &[&str], Dialect)] = &[

@@ -12,7 +12,7 @@ use std::{env, fs};
 
 use generator::{Chance, mutate};
 use policy::{Invocation, Span};
-use shell::{Dialect, Surroundings};
+use ringfence_shell::{Dialect, Surroundings};
 
 /// How many damaged texts there are at most.
 const MOST: usize = 40_000;
@@ -113,5 +113,5 @@ fn hold(text: &str) {
 
 fn read(text: &str, dialects: &[Dialect]) -> Invocation {
     let around = Surroundings { dialects, cwd: Some("/ws"), home: Some("/home/me"), stdin: None };
-    shell::read(text.as_bytes(), &around)
+    ringfence_shell::read(text.as_bytes(), &around)
 }

@@ -1,7 +1,7 @@
 //! What a line would start, as far as the text tells: a row for every rule.
 
 use policy::{Certainty, Invocation, Program};
-use shell::{Dialect, Surroundings, read};
+use ringfence_shell::{Dialect, Surroundings, read};
 
 const HOME: &str = "/home/ann";
 const WORKSPACE: &str = "/ws";

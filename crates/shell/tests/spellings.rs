@@ -10,7 +10,7 @@ use policy::{
     Arguments, Code, CommandPattern, Effect, Execution, Invocation, Policy as _, Reason, Request, Rule,
     RuleSet, Subject, ToolName, Want,
 };
-use shell::{Dialect, Surroundings};
+use ringfence_shell::{Dialect, Surroundings};
 
 /// How it is hidden, and the line.
 type Row = (&'static str, &'static str);
@@ -362,7 +362,7 @@ fn rules() -> RuleSet {
 /// What rules and findings say together. A line that no rule speaks about counts as allowed, as if that were the default.
 fn effect(rules: &RuleSet, line: &str, stdin: Option<&[u8]>) -> Effect {
     let around = Surroundings { dialects: Dialect::ALL, cwd: Some("/ws"), home: Some("/home/me"), stdin };
-    let read: Invocation = shell::read(line.as_bytes(), &around);
+    let read: Invocation = ringfence_shell::read(line.as_bytes(), &around);
     let tool = ToolName::parse("exec").unwrap();
     let said = rules.decide(&Request {
         tool: &tool,

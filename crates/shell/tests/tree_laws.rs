@@ -8,8 +8,8 @@ mod generator;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use shell::Dialect;
-use shell::tree::List;
+use ringfence_shell::Dialect;
+use ringfence_shell::tree::List;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, rng_seed: RngSeed::Fixed(4), ..ProptestConfig::default() })]
@@ -47,7 +47,7 @@ fn so_it_is_for_the_corpus() {
 fn hold(text: &str) -> Result<u32, TestCaseError> {
     let mut printed = 0;
     for &dialect in Dialect::ALL {
-        let Ok(tree) = shell::parse(text, dialect) else { continue };
+        let Ok(tree) = ringfence_shell::parse(text, dialect) else { continue };
         nests(&tree, text)?;
         if !needs_its_spelling(text) && !needs_its_end(&tree) {
             same_again(&tree, dialect, text)?;
@@ -70,11 +70,11 @@ fn nests(tree: &List, text: &str) -> Result<(), TestCaseError> {
 }
 
 fn same_again(tree: &List, dialect: Dialect, text: &str) -> Result<(), TestCaseError> {
-    let printed = shell::print(tree, dialect);
-    match shell::parse(&printed, dialect) {
+    let printed = ringfence_shell::print(tree, dialect);
+    match ringfence_shell::parse(&printed, dialect) {
         Ok(again) => {
             prop_assert_eq!(tree, &again, "{:?} {:?} -> {:?}", dialect, text, printed);
-            prop_assert_eq!(shell::print(&again, dialect), printed, "printed twice");
+            prop_assert_eq!(ringfence_shell::print(&again, dialect), printed, "printed twice");
             Ok(())
         }
         Err(error) => Err(TestCaseError::fail(format!("{dialect:?} {text:?} -> {printed:?}: {error}"))),

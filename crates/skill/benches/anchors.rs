@@ -1,7 +1,7 @@
 //! Hostile texts: the anchors of each rule, many times over. The rate must not fall as the text grows.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use skill::{Scanner, Tree, all_rules};
+use ringfence_skill::{Scanner, Tree, all_rules};
 
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use skill::{Scanner, Tree, all_rules};
+use ringfence_skill::{Scanner, Tree, all_rules};
 
 /// How long each text is.
 const LENGTH: usize = 1 << 20;

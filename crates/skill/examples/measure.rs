@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use skill::{Content, Entry, Report, Scanner, Severity, Tree};
+use ringfence_skill::{Content, Entry, Report, Scanner, Severity, Tree};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -16,7 +16,11 @@ fn main() {
         std::process::exit(64);
     };
     let option = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1));
-    let rules = if option("--rules").is_some() { skill::base_rules() } else { skill::all_rules() };
+    let rules = if option("--rules").is_some() {
+        ringfence_skill::base_rules()
+    } else {
+        ringfence_skill::all_rules()
+    };
     let scanner = Scanner::new(&rules);
     let samples = samples(&root, option("--half").map(String::as_str));
     let started = Instant::now();

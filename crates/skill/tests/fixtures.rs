@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use skill::{Content, Entry, Report, Scanner, Severity, Tree};
+use ringfence_skill::{Content, Entry, Report, Scanner, Severity, Tree};
 
 fn scanned(scanner: &Scanner, path: &Path) -> Report {
     let bytes = std::fs::read(path).unwrap();
@@ -38,7 +38,7 @@ fn listed(path: &Path, report: &Report, least: Severity) -> String {
 
 #[test]
 fn every_malicious_skill_is_blocked() {
-    let scanner = Scanner::new(&skill::all_rules());
+    let scanner = Scanner::new(&ringfence_skill::all_rules());
     let missed: Vec<String> = files("malicious")
         .iter()
         .map(|path| (path, scanned(&scanner, path)))
@@ -50,7 +50,7 @@ fn every_malicious_skill_is_blocked() {
 
 #[test]
 fn no_benign_skill_is_blocked_and_few_are_flagged() {
-    let scanner = Scanner::new(&skill::all_rules());
+    let scanner = Scanner::new(&ringfence_skill::all_rules());
     let files = files("benign");
     let reports: Vec<(&PathBuf, Report)> = files.iter().map(|path| (path, scanned(&scanner, path))).collect();
     let of = |worst: Severity| -> Vec<String> {
@@ -119,7 +119,7 @@ proptest::proptest! {
         edits in proptest::collection::vec((0usize..100_000, proptest::sample::select(PIECES), 0usize..40), 1..12),
     ) {
         static SCANNER: std::sync::LazyLock<Scanner> =
-            std::sync::LazyLock::new(|| Scanner::new(&skill::all_rules()));
+            std::sync::LazyLock::new(|| Scanner::new(&ringfence_skill::all_rules()));
         let all = [files("malicious"), files("benign")].concat();
         let mut text = std::fs::read_to_string(&all[file % all.len()]).unwrap();
         for (at, piece, gone) in edits {

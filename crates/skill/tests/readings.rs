@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use skill::{Finding, Scanner, Tree, Via, base_rules};
+use ringfence_skill::{Finding, Scanner, Tree, Via, base_rules};
 
 /// What is hidden in every row, and found by one of the base rules.
 const FOUND: &str = "CRYPTO_STRATUM";

@@ -7,7 +7,7 @@ mod skip;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use skill::{Front, Level, validate_front};
+use ringfence_skill::{Front, Level, validate_front};
 
 /// The reference, and the version that was compared.
 const REFERENCE: &str = "skills-ref==0.1.1";

@@ -1,7 +1,7 @@
 //! Texts that a scanner has to find, and texts that it has to leave alone.
 
+use ringfence_skill::{Scanner, Severity, Tree, all_rules};
 use serde::Deserialize;
-use skill::{Scanner, Severity, Tree, all_rules};
 
 #[derive(Deserialize)]
 struct Row {

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 ///
 /// ```
 /// let mut text = String::new();
-/// let mut escaper = source::Escaper::default();
+/// let mut escaper = ringfence_source::Escaper::default();
 /// escaper.push("a\u{202e}b", &mut text);
 /// assert_eq!((text.as_str(), escaper.escaped()), (r"a\u{202e}b", 1));
 /// ```

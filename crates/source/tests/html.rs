@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use source::{Profile, Strategy as Keep, html, profile, readable};
+use ringfence_source::{Profile, Strategy as Keep, html, profile, readable};
 
 fn read(page: &str) -> String {
     html(page, &profile("web_fetch")).text

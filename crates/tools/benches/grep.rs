@@ -15,8 +15,8 @@ use ringfence::guard::{Abort, Config, Refuse};
 use ringfence::jail::{Choice, Spec};
 use ringfence::policy::{Cover, Limits, ToolName, ToolProfile, ToolSet};
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{Call, Grep, Tool as _};
 use serde_json::Value;
-use tools::{Call, Grep, Tool as _};
 
 /// What is searched for: a name, the arguments of `grep`, and those of ripgrep.
 const ROWS: &[(&str, &str, &[&str])] = &[

@@ -5,8 +5,8 @@ use std::error::Error;
 
 use ringfence::guard::Abort;
 use ringfence::{Parts, Sandbox};
+use ringfence_tools::Toolbox;
 use serde_json::json;
-use tools::Toolbox;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory = std::env::temp_dir().join(format!("ringfence-example-{}", std::process::id()));

@@ -11,11 +11,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use desk::Desk;
+use ringfence_tools::{ApplyPatch, Edit, Tool, Write};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use serde_json::{Value, json};
 use skip::skipped;
-use tools::{ApplyPatch, Edit, Tool, Write};
 
 const ACCESS: &str = "system.posix_acl_access";
 const DEFAULT: &str = "system.posix_acl_default";

@@ -10,8 +10,8 @@ use std::os::unix::net::UnixListener;
 use desk::{Desk, fifo};
 use ringfence::guard::{Abort, PathRules};
 use ringfence::policy::Effect;
+use ringfence_tools::{Edit, ErrorKind, Output, Read, Tool, ToolError, Write};
 use serde_json::{Value, json};
-use tools::{Edit, ErrorKind, Output, Read, Tool, ToolError, Write};
 
 fn read(desk: &Desk, arguments: Value) -> Result<Output, ToolError> {
     desk.call(&Read, arguments)

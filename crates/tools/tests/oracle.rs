@@ -16,10 +16,10 @@ use std::process::{Command, Stdio};
 
 use desk::Desk;
 use proptest::prelude::*;
+use ringfence_tools::ApplyPatch;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use skip::skipped;
-use tools::ApplyPatch;
 
 /// Whether a program can be run here.
 fn has(program: &str) -> bool {
@@ -47,7 +47,7 @@ fn others(program: &str, arguments: &[&str], old: &str, patch: &str) -> Option<S
     child.wait().unwrap().success().then(|| fs::read_to_string(dir.path().join("f")).unwrap())
 }
 
-fn ours(old: &str, patch: &str) -> Result<String, tools::ToolError> {
+fn ours(old: &str, patch: &str) -> Result<String, ringfence_tools::ToolError> {
     let desk = Desk::new();
     desk.put("f", old);
     desk.call(&ApplyPatch, json!({ "patch": patch }))?;

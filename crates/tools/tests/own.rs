@@ -9,10 +9,10 @@ use ringfence::audit::Impact;
 use ringfence::guard::Abort;
 use ringfence::policy::{Code, Effect, Link, Policy, Reason, Request, ToolEntry, ToolProfile, ToolSet, Want};
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{Call, ErrorKind, Reply, ToolError, Toolbox, Typed};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tools::{Call, ErrorKind, Reply, ToolError, Toolbox, Typed};
 
 /// Writes a file, and declares that it writes to `out` only, whatever it is asked for.
 struct Publish;

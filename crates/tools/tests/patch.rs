@@ -9,8 +9,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use desk::{Desk, fifo};
 use ringfence::guard::{Abort, PathRules};
 use ringfence::policy::Effect;
+use ringfence_tools::{ApplyPatch, ErrorKind, Output, ToolError};
 use serde_json::json;
-use tools::{ApplyPatch, ErrorKind, Output, ToolError};
 
 fn apply(desk: &Desk, patch: &str) -> Result<Output, ToolError> {
     desk.call(&ApplyPatch, json!({ "patch": patch }))

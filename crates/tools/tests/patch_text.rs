@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use tools::patch::{Action, Form, Hunk, Line, Patch, Section, Sign, parse};
+use ringfence_tools::patch::{Action, Form, Hunk, Line, Patch, Section, Sign, parse};
 
 fn actions(text: &str) -> Vec<Action> {
     parse(text)

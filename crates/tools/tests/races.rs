@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use desk::Desk;
+use ringfence_tools::{ApplyPatch, Edit, Read, Tool, Write};
 use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
 use serde_json::{Value, json};
-use tools::{ApplyPatch, Edit, Read, Tool, Write};
 
 /// How often it is tried, and for how long at least.
 const ROUNDS: usize = 2000;

@@ -7,8 +7,8 @@
 
 use ringfence::policy::{ToolProfile, ToolSet};
 use ringfence::{Parts, Sandbox};
+use ringfence_tools::{SchemaForm, Tool, Toolbox};
 use serde_json::{Map, Value, json};
-use tools::{SchemaForm, Tool, Toolbox};
 
 /// What a provider accepts.
 struct Provider {

@@ -10,9 +10,9 @@ use ringfence::audit::{AuditError, Durability, Event, Ledger, Options, Sink};
 use ringfence::guard::Abort;
 use ringfence::policy::{ToolProfile, ToolSet};
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{ErrorKind, Tool, Toolbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tools::{ErrorKind, Tool, Toolbox};
 
 /// Keeps what matters of events, and fails from one of them on.
 #[derive(Default)]

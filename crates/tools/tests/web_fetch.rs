@@ -9,9 +9,9 @@ use ringfence::guard::{Abort, Config};
 use ringfence::policy::floor::NoMetadata;
 use ringfence::policy::{Code, Effect, HostName, Link, Reason, Request, ToolProfile, ToolSet, Want};
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{ErrorKind, Output, ToolError, Toolbox};
 use serde_json::json;
 use tempfile::TempDir;
-use tools::{ErrorKind, Output, ToolError, Toolbox};
 
 /// Answers by path until the test ends.
 fn server() -> u16 {

@@ -8,11 +8,11 @@ mod skip;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use audit::{Arguments, Broken, Damage};
-use audit::{
+use policy::Code;
+use ringfence_audit::{Arguments, Broken, Damage};
+use ringfence_audit::{
     AuditError, By, Digest, Durability, Event, Impact, Ledger, Name, Opened, Options, Sink, Timestamp,
 };
-use policy::Code;
 use tempfile::TempDir;
 
 /// A directory that goes away with the test, and the ledger in it.
@@ -99,7 +99,7 @@ pub(crate) fn options() -> Options {
 pub(crate) fn tool(number: u64) -> Event<'static> {
     Event::JailEnded {
         by: By { session: Some("s1"), agent: Some("tester"), id: None },
-        outcome: audit::Outcome::Ok,
+        outcome: ringfence_audit::Outcome::Ok,
         exit: Some(0),
         signal: None,
         duration_ms: number,

@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use audit::{AuditError, Event, Sink};
-use guard::{Abort, Answer, Approver, Config, Guard, Guards, Parts, Question, Refuse, Unanswered};
 use policy::{Cover, ToolName};
+use ringfence_guard::{Abort, Answer, Approver, Config, Guard, Guards, Parts, Question, Refuse, Unanswered};
 use tempfile::TempDir;
 
 /// Keeps the names of events.

@@ -97,12 +97,12 @@ pub enum Outcome {
 /// What each step met.
 ///
 /// ```
-/// use jail::probe::{Namespaces, Step};
+/// use ringfence_jail::probe::{Namespaces, Step};
 /// let line = "ringfence-namespaces 1 user=ok map=1 net=- loopback=- mount=- tmpfs=- ipc=- uts=- cgroup=- pid=- proc=-\n";
 /// let found: Namespaces = line.parse()?;
 /// assert!(found.did(&[Step::User]));
 /// assert_eq!(found.first_failure().map(|(step, _)| step), Some(Step::Map));
-/// # Ok::<(), jail::probe::Malformed>(())
+/// # Ok::<(), ringfence_jail::probe::Malformed>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Namespaces([Outcome; Step::ALL.len()]);

@@ -57,7 +57,7 @@ impl Limit {
 /// A limit that a command reached.
 ///
 /// ```
-/// use jail::{Amount, Limit, Overrun};
+/// use ringfence_jail::{Amount, Limit, Overrun};
 /// let overrun = Overrun::new(Limit::Tmp, Amount::Bytes(1_000_000_000));
 /// assert_eq!(overrun.message(), "limit reached: tmp (1GB): the private temporary directory is full");
 /// assert_eq!(overrun.hint(), "raise limits.tmp in your policy");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use jail::{Choice, Command, End, Layer, Level, Limit, Provider, Spec, hold};
+use ringfence_jail::{Choice, Command, End, Layer, Level, Limit, Provider, Spec, hold};
 
 use crate::place::{NATIVE, Place, REQUIRE, command, run, works};
 use crate::skip::skipped;

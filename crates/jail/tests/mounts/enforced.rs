@@ -1,7 +1,7 @@
 //! What is enforced is known before foreign code runs.
 
-use jail::{Choice, JailError, Layer, Level, Provider, Require, hold};
 use policy::Code;
+use ringfence_jail::{Choice, JailError, Layer, Level, Provider, Require, hold};
 
 use crate::place::{NATIVE, Place, REQUIRE, command, works};
 use crate::skip::skipped;
@@ -77,7 +77,7 @@ fn no_provider_is_better_than_all() {
         return;
     }
     let place = Place::new();
-    let mut spec = place.spec(&[(&place.work(), jail::Mode::ReadOnly)]);
+    let mut spec = place.spec(&[(&place.work(), ringfence_jail::Mode::ReadOnly)]);
     spec.limits.memory = Some(1 << 30);
     spec.require = Require::FULL.with(Layer::Resources, Level::Full);
     let go = command(&["sh", "-c", "echo >ran"], &place.work());

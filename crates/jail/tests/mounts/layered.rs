@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use jail::plan::Conflict;
-use jail::{End, JailError, Kept, Layer, Mode, Spec, hold};
+use ringfence_jail::plan::Conflict;
+use ringfence_jail::{End, JailError, Kept, Layer, Mode, Spec, hold};
 
 use crate::place::{NATIVE, Place, command, run, said, works};
 use crate::skip::skipped;

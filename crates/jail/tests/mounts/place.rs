@@ -4,11 +4,11 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use jail::{
+use policy::Limits;
+use ringfence_jail::{
     Capture, Choice, Command, End, JailError, Layer, Level, Mode, Outcome, Provider, Require, Spec, Streams,
     hold,
 };
-use policy::Limits;
 use tempfile::TempDir;
 
 use crate::skip::skipped;

@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use jail::Mode::{Hidden, Private, ReadOnly, ReadWrite};
-use jail::plan::Conflict;
-use jail::{JailError, Spec};
 use policy::{Code, Shown};
+use ringfence_jail::Mode::{Hidden, Private, ReadOnly, ReadWrite};
+use ringfence_jail::plan::Conflict;
+use ringfence_jail::{JailError, Spec};
 
 use crate::place::{Place, command, run, said, spec, works};
 
@@ -48,7 +48,7 @@ fn the_workspace_read_only() {
     let spec = place.spec(&[(&place.work(), ReadOnly)]);
     assert_eq!(said(&spec, "touch new 2>/dev/null || echo refused"), b"refused\n");
     let mut twice = place.spec(&[]);
-    twice.views.push(jail::View { path: place.work(), mode: ReadOnly });
+    twice.views.push(ringfence_jail::View { path: place.work(), mode: ReadOnly });
     let error = refused(&place, &twice, &place.work());
     assert!(matches!(error, JailError::Conflict(Conflict::Overlap(_))), "{error}");
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use jail::Mode::{self, Hidden, Private, ReadOnly, ReadWrite};
+use ringfence_jail::Mode::{self, Hidden, Private, ReadOnly, ReadWrite};
 
 use crate::place::{Place, command, run, said, spec, works};
 
@@ -82,7 +82,7 @@ fn odd_names_are_names() {
         assert_eq!(said, lines(&[work.as_os_str()]), "{name:?}");
         assert_eq!(fs::read_to_string(work.join("file")).unwrap(), "made\n", "{name:?}");
         let words = ["cat".into(), shared.join("file").into_os_string()];
-        let cat = jail::Command { argv: words.to_vec(), ..command(&[], &work) };
+        let cat = ringfence_jail::Command { argv: words.to_vec(), ..command(&[], &work) };
         assert_eq!(run(&spec, &cat).unwrap().captured.unwrap()[0].head, b"shared\n", "{name:?}");
     }
 }
@@ -177,6 +177,9 @@ fn a_hidden_path_is_not_reached_by_another_way() {
     symlink(secret.parent().unwrap(), place.path("work/link")).unwrap();
     let through = place.spec(&[(&place.path("work/link/secret"), Hidden)]);
     let refused = run(&through, &command(&["true"], &place.work())).unwrap_err();
-    assert!(matches!(refused, jail::JailError::Conflict(jail::plan::Conflict::Link(..))), "{refused}");
+    assert!(
+        matches!(refused, ringfence_jail::JailError::Conflict(ringfence_jail::plan::Conflict::Link(..))),
+        "{refused}"
+    );
     assert_eq!(said(&place.spec(&[(&secret, Hidden)]), "cat link/secret real/secret"), b"");
 }

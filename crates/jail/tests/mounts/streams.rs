@@ -1,6 +1,6 @@
 //! Standard streams that lead to memory.
 
-use jail::{Capture, Command, End, Streams};
+use ringfence_jail::{Capture, Command, End, Streams};
 
 use crate::place::{Place, command, run, works};
 

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use jail::plan::{Conflict, Host, plan};
-use jail::{Mode, Spec};
 use policy::Code;
+use ringfence_jail::plan::{Conflict, Host, plan};
+use ringfence_jail::{Mode, Spec};
 
 use crate::machine::{and, at_home, merged, spec, workspace};
 
@@ -187,7 +187,7 @@ fn homes() {
 #[test]
 fn one_path_in_two_ways() {
     let mut twice = spec(&[("/w/dir", Hidden)]);
-    twice.views.push(jail::View { path: Path::new("/w/dir").to_owned(), mode: ReadWrite });
+    twice.views.push(ringfence_jail::View { path: Path::new("/w/dir").to_owned(), mode: ReadWrite });
     insta::assert_snapshot!(told(&[twice]), @"
     RF-J001 /w/dir is asked for in two ways
       keep one of the two

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use jail::plan::{Access, Entry, Host, Kind, Plan, Skeleton, plan, questions, questions_about};
-use jail::{Mode, Spec};
 use policy::Limits;
 use proptest::prelude::*;
 use proptest::sample::Index;
+use ringfence_jail::plan::{Access, Entry, Host, Kind, Plan, Skeleton, plan, questions, questions_about};
+use ringfence_jail::{Mode, Spec};
 
 use crate::machine::{ADA, ROOT, as_root, merged, owned};
 
@@ -100,7 +100,7 @@ fn beneath(path: &Path, above: &Path) -> bool {
 }
 
 /// The mount that a path lies in, and its place in the order.
-fn around<'a>(plan: &'a Plan, path: &Path) -> Option<&'a jail::plan::Mount> {
+fn around<'a>(plan: &'a Plan, path: &Path) -> Option<&'a ringfence_jail::plan::Mount> {
     plan.mounts
         .iter()
         .filter(|mount| beneath(path, &mount.path))

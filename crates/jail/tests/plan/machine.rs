@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use jail::plan::{Entry, Host, Owner};
-use jail::{Mode, Spec};
 use policy::Limits;
+use ringfence_jail::plan::{Entry, Host, Owner};
+use ringfence_jail::{Mode, Spec};
 
 pub(crate) const ADA: Owner = Owner { uid: 1000, gid: 1000 };
 pub(crate) const ROOT: Owner = Owner { uid: 0, gid: 0 };

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use jail::plan::{Host, Owner, plan};
-use jail::{Mode, Network, Spec};
+use ringfence_jail::plan::{Host, Owner, plan};
+use ringfence_jail::{Mode, Network, Spec};
 
 use crate::machine::{ADA, ROOT, and, as_root, at_home, machine, merged, owned, spec, workspace};
 

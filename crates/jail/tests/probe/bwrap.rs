@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use jail::probe::{Bwrap, Distrust, Machine, Unmeasured};
+use ringfence_jail::probe::{Bwrap, Distrust, Machine, Unmeasured};
 use rustix::process::geteuid;
 
 use crate::skip::skipped;

@@ -1,6 +1,6 @@
 //! Kernels that refuse, arranged for real: limits, masks and filters.
 
-use jail::probe::{Outcome, Step};
+use ringfence_jail::probe::{Outcome, Step};
 
 use super::role::Role;
 

@@ -21,7 +21,7 @@ mod skip;
 use std::env;
 use std::process::{Command, ExitCode};
 
-use jail::probe::{Namespaces, Step, Unmeasured};
+use ringfence_jail::probe::{Namespaces, Step, Unmeasured};
 
 use role::{LIMIT, Role};
 
@@ -65,7 +65,7 @@ fn namespaces_as_an_ordinary_user() {
 
 /// The oracle is unshare(1), written by others.
 fn agrees_with_unshare(user: fn(Command) -> Command) {
-    let found = jail::probe::namespaces(user(Role::Namespaces.command()), LIMIT).unwrap();
+    let found = ringfence_jail::probe::namespaces(user(Role::Namespaces.command()), LIMIT).unwrap();
     println!("  {}", found.to_string().trim_end());
     match user(role::unshare()).status() {
         Ok(status) => {

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 use std::{env, fs, io, thread};
 
-use jail::probe::{self, Machine, Namespaces, Unmeasured};
+use ringfence_jail::probe::{self, Machine, Namespaces, Unmeasured};
 use rustix::mount::{MountFlags, mount, mount_remount};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;

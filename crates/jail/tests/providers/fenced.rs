@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jail::{Capture, Choice, End, Layer, Level, Mode, Network, Provider, Streams, View, hold};
+use ringfence_jail::{Capture, Choice, End, Layer, Level, Mode, Network, Provider, Streams, View, hold};
 use rustix::process::geteuid;
 
 use super::place::{Place, is_gone};
@@ -81,11 +81,11 @@ pub(crate) fn ends_like_the_command() {
         assert_eq!((done.end, done.end.code()), (end, code), "{script}");
     }
     let missing = run(Choice::Only(HERE), &spec(&place.work()), &["no-such-program"]).unwrap_err();
-    assert!(matches!(missing, jail::JailError::NotFound(_)), "{missing}");
+    assert!(matches!(missing, ringfence_jail::JailError::NotFound(_)), "{missing}");
     let hidden = place.whole.path().join("secret");
     fs::set_permissions(&hidden, Permissions::from_mode(0o755)).unwrap();
     let hidden = run(Choice::Only(HERE), &spec(&place.work()), &[hidden.to_str().unwrap()]).unwrap_err();
-    assert!(matches!(hidden, jail::JailError::NotExecutable(..)), "{hidden}");
+    assert!(matches!(hidden, ringfence_jail::JailError::NotExecutable(..)), "{hidden}");
 }
 
 /// Nobody else has the other side of its standard input, so that it sees the end.
@@ -118,9 +118,9 @@ pub(crate) fn says_what_is_enforced() {
     assert!(files.contains("forbidden names"), "{files}");
     // A spec that wants everything is not served by less.
     let mut strict = spec(&place.work());
-    strict.require = jail::Require::FULL;
+    strict.require = ringfence_jail::Require::FULL;
     let refused = run(Choice::Only(HERE), &strict, &["true"]).unwrap_err();
-    assert!(matches!(refused, jail::JailError::Below { layer: Layer::Files, .. }), "{refused}");
+    assert!(matches!(refused, ringfence_jail::JailError::Below { layer: Layer::Files, .. }), "{refused}");
 }
 
 /// What people run every day, as far as it is installed.
@@ -139,7 +139,9 @@ pub(crate) fn programs_work() {
             Ok(done) => {
                 assert_eq!((done.output.as_str(), done.end), (expected, End::Exited(0)), "{script} {done:?}");
             }
-            Err(jail::JailError::NotFound(_)) => skipped(script, &format!("{program} is not installed")),
+            Err(ringfence_jail::JailError::NotFound(_)) => {
+                skipped(script, &format!("{program} is not installed"))
+            }
             Err(error) => panic!("{script}: {error}"),
         }
     }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use jail::{End, JailError, Limit, Provider, hold};
 use policy::Limits;
+use ringfence_jail::{End, JailError, Limit, Provider, hold};
 use rustix::process::{dumpable_behavior, geteuid};
 
 use super::place::{HOLD, Place, is_let_go};

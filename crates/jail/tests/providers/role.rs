@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use jail::{Choice, Provider, Streams, hold};
+use ringfence_jail::{Choice, Provider, Streams, hold};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::UnshareFlags;
 

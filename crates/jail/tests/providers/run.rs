@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use jail::{
-    Capture, Choice, Command, End, JailError, Layer, Level, Outcome, Provider, Require, Spec, Streams, hold,
-};
 use policy::floor::Forbidden;
 use policy::{Limits, PathPattern};
+use ringfence_jail::{
+    Capture, Choice, Command, End, JailError, Layer, Level, Outcome, Provider, Require, Spec, Streams, hold,
+};
 
 /// What every provider here reaches.
 pub(crate) const REQUIRE: Require =

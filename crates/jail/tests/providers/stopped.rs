@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use jail::{
+use ringfence_jail::{
     Capture, Choice, Command, End, JailError, Limit, Provider, Spec, Stop, Stream, Streams, Tee, hold,
 };
 use rustix::process::geteuid;
@@ -96,7 +96,7 @@ pub(crate) fn asked_from_elsewhere() {
     });
 }
 
-fn held(provider: Provider, spec: &Spec, script: &str) -> (jail::Held, Stop) {
+fn held(provider: Provider, spec: &Spec, script: &str) -> (ringfence_jail::Held, Stop) {
     let mut held =
         hold(Choice::Only(provider), spec, &command(&["sh", "-c", script], &spec.workspace)).unwrap();
     let stop = held.stop().unwrap();

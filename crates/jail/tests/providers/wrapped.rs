@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
-use jail::{Choice, JailError, Provider, hold};
+use ringfence_jail::{Choice, JailError, Provider, hold};
 use rustix::process::geteuid;
 
 use super::place::{HOLD, Place, is_let_go};
@@ -165,7 +165,7 @@ pub(crate) fn many_views_are_seen() {
     for number in 0..370 {
         let path = outside.join(number.to_string());
         fs::write(&path, format!("{number}\n")).unwrap();
-        spec = spec.view(&path, jail::Mode::ReadOnly);
+        spec = spec.view(&path, ringfence_jail::Mode::ReadOnly);
     }
     let script = format!(
         "cd {} && for i in *; do test $(cat $i) = $i || echo $i; done; ls | wc -l",

@@ -3,7 +3,7 @@
 use std::fs;
 use std::thread;
 
-use jail::seccomp::{Abi, Instruction, Sockets, filter};
+use ringfence_jail::seccomp::{Abi, Instruction, Sockets, filter};
 
 use crate::skip::skipped;
 

@@ -4,7 +4,7 @@
 
 use std::arch::asm;
 
-use jail::seccomp::Sockets;
+use ringfence_jail::seccomp::Sockets;
 
 use crate::confined::{confined, free};
 use crate::skip::skipped;

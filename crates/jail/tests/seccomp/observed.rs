@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::{mem, thread};
 
-use jail::seccomp::{self, Heard, Sockets, filter};
+use ringfence_jail::seccomp::{self, Heard, Sockets, filter};
 
 use crate::confined::{abi, install, listen, made};
 

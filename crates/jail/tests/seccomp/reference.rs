@@ -11,7 +11,7 @@ fn the_document_is_up_to_date() {
     let document = fs::read_to_string(file()).unwrap();
     let (before, rest) = document.split_once(BEGIN).unwrap();
     let (_, after) = rest.split_once(END).unwrap();
-    let wanted = format!("{before}{BEGIN}\n{}\n{END}{after}", jail::seccomp::reference());
+    let wanted = format!("{before}{BEGIN}\n{}\n{END}{after}", ringfence_jail::seccomp::reference());
     if std::env::var_os("RINGFENCE_BLESS").is_some() {
         fs::write(file(), &wanted).unwrap();
     }

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use jail::seccomp::Sockets;
 use libc::{EAFNOSUPPORT, ENOSYS, ENOTTY, EPERM, EPROTONOSUPPORT};
+use ringfence_jail::seccomp::Sockets;
 
 use crate::confined::{become_nobody, confined, filtered_from_outside, free, made};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{fs, thread};
 
-use jail::seccomp::Sockets;
+use ringfence_jail::seccomp::Sockets;
 
 use crate::confined::{confined, made};
 use crate::skip::skipped;
@@ -67,7 +67,7 @@ fn harmless_relatives_of_refused_calls() {
         for (call, argument) in rows {
             assert!(made(call, [argument, 0, 0, 0, 0, 0]).is_ok(), "{call} {argument:#x}");
         }
-        crate::confined::install(&jail::seccomp::filter(crate::confined::abi(), Sockets::Refused));
+        crate::confined::install(&ringfence_jail::seccomp::filter(crate::confined::abi(), Sockets::Refused));
         assert_eq!(made(libc::SYS_socket, [1, 1, 0, 0, 0, 0]), Err(libc::EPERM));
     });
 }

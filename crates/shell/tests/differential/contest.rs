@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use policy::{Effect, Invocation};
-use shell::{Dialect, Surroundings};
+use ringfence_shell::{Dialect, Surroundings};
 
 use crate::arena::Arena;
 use crate::driver::Outcome;
@@ -144,7 +144,7 @@ impl Tally {
 
 fn read(text: &str, dialects: &[Dialect]) -> Invocation {
     let around = Surroundings { dialects, cwd: Some("/work"), home: Some("/work"), stdin: None };
-    shell::read(text.as_bytes(), &around)
+    ringfence_shell::read(text.as_bytes(), &around)
 }
 
 fn is_allowed(read: &Invocation) -> bool {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use shell::Dialect;
+use ringfence_shell::Dialect;
 
 /// A real shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

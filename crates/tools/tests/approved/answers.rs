@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 
 use ringfence::guard::Answer;
 use ringfence::policy::{Effect, Kind};
+use ringfence_tools::ErrorKind;
 use serde_json::{Value, json};
-use tools::ErrorKind;
 
 use crate::stage::{Person, Stage};
 

@@ -4,8 +4,8 @@ use std::fs;
 
 use ringfence::guard::Answer;
 use ringfence::policy::Effect;
+use ringfence_tools::ErrorKind;
 use serde_json::{Value, json};
-use tools::ErrorKind;
 
 use crate::stage::{Person, Stage};
 

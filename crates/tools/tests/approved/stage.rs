@@ -10,9 +10,9 @@ use ringfence::guard::{Abort, Answer, Approver, Config, Question, Unanswered};
 use ringfence::jail::{Choice, Layer, Level, Require, Spec};
 use ringfence::policy::{Code, Cover, Effect, Limits, Link, Reason, Request, ToolProfile, ToolSet};
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{ErrorKind, Output, ToolError, Toolbox};
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{ErrorKind, Output, ToolError, Toolbox};
 
 use crate::skip::skipped;
 

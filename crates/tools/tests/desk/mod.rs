@@ -12,9 +12,9 @@ use ringfence::guard::{Abort, Answer, Approver, Config, Question, Unanswered};
 use ringfence::jail::{Choice, Spec};
 use ringfence::policy::{Cover, Limits, ToolName, ToolProfile, ToolSet};
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{Call, Output, Tool, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Call, Output, Tool, ToolError};
 
 /// What lies outside, and must never be seen or changed.
 pub(crate) const SECRET: &str = "SECRET of somebody else\n";

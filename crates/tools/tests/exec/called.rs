@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use ringfence::guard::{Abort, Jail};
+use ringfence_tools::{ErrorKind, Exec, Process, Tool as _};
 use serde_json::{Value, json};
-use tools::{ErrorKind, Exec, Process, Tool as _};
 
 use crate::stage::{Stage, call};
 

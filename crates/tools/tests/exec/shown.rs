@@ -2,8 +2,8 @@
 
 use ringfence::guard::Abort;
 use ringfence::policy::misleads;
+use ringfence_tools::{Output, Toolbox};
 use serde_json::{Value, json};
-use tools::{Output, Toolbox};
 
 use crate::stage::Stage;
 

@@ -12,9 +12,9 @@ use ringfence::policy::{
     Code, Cover, Effect, Execution, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
 };
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{Call, ErrorKind, Exec, Output, Process, Tool, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Call, ErrorKind, Exec, Output, Process, Tool, ToolError};
 
 use crate::skip::skipped;
 

@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
 use ringfence::guard::Abort;
+use ringfence_tools::{ErrorKind, Find};
 use serde_json::{Value, json};
-use tools::{ErrorKind, Find};
 
 use crate::stage::Stage;
 

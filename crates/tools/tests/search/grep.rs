@@ -1,8 +1,8 @@
 //! What `grep` finds and shows.
 
 use ringfence::guard::Abort;
+use ringfence_tools::{ErrorKind, Grep};
 use serde_json::{Value, json};
-use tools::{ErrorKind, Grep};
 
 use crate::stage::Stage;
 

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ringfence_tools::Output;
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags};
 use serde_json::{Value, json};
-use tools::Output;
 
 use crate::skip::skipped;
 use crate::stage::Stage;

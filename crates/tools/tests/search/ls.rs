@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::{Duration, UNIX_EPOCH};
 
 use ringfence::guard::Abort;
+use ringfence_tools::{ErrorKind, Ls};
 use serde_json::{Value, json};
-use tools::{ErrorKind, Ls};
 
 use crate::stage::Stage;
 

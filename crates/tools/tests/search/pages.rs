@@ -3,8 +3,8 @@
 use std::fs;
 
 use ringfence::guard::Abort;
+use ringfence_tools::Toolbox;
 use serde_json::{Value, json};
-use tools::Toolbox;
 
 use crate::stage::Stage;
 

@@ -11,9 +11,9 @@ use ringfence::policy::{
     Code, Cover, Effect, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
 };
 use ringfence::{Parts, Sandbox, Session};
+use ringfence_tools::{Call, Find, Grep, Ls, Output, Tool, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
-use tools::{Call, Find, Grep, Ls, Output, Tool, ToolError};
 
 /// A workspace, with something beside it that nobody may see.
 pub(crate) struct Stage {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tools::web::{FetchError, Fetcher, LookupError, Resolver as _, SystemResolver};
+use ringfence_tools::web::{FetchError, Fetcher, LookupError, Resolver as _, SystemResolver};
 
 use crate::world::{Book, Names, Server, fetch, get, never};
 
@@ -174,7 +174,7 @@ fn the_resolver_of_the_system() {
 
 struct Failing(LookupError);
 
-impl tools::web::Resolver for Failing {
+impl ringfence_tools::web::Resolver for Failing {
     fn addresses(
         &self,
         _: &str,

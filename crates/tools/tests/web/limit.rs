@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tools::web::{FetchError, Fetched, Fetcher};
+use ringfence_tools::web::{FetchError, Fetched, Fetcher};
 
 use crate::world::{Book, Names, Server, fetch, get, never};
 
@@ -137,8 +137,8 @@ fn the_deadline_is_for_all_hops_together() {
 #[test]
 fn time_that_the_gate_takes_does_not_count() {
     struct Slow;
-    impl tools::web::Gate for Slow {
-        fn may(&self, _: &ringfence::policy::Endpoint) -> Result<(), tools::web::Refused> {
+    impl ringfence_tools::web::Gate for Slow {
+        fn may(&self, _: &ringfence::policy::Endpoint) -> Result<(), ringfence_tools::web::Refused> {
             std::thread::sleep(Duration::from_millis(1500));
             Ok(())
         }

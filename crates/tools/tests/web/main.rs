@@ -10,7 +10,7 @@ mod world;
 
 use std::process::Command;
 
-use tools::web::{FetchError, Fetcher, Method};
+use ringfence_tools::web::{FetchError, Fetcher, Method};
 use world::{Book, Names, Server, fetch, get, never};
 
 #[test]

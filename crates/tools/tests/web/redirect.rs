@@ -1,6 +1,6 @@
 //! Redirects are hops like the first.
 
-use tools::web::{FetchError, MAX_REDIRECTS, UrlError};
+use ringfence_tools::web::{FetchError, MAX_REDIRECTS, UrlError};
 
 use crate::world::{Book, Names, Server, fetch, redirect};
 

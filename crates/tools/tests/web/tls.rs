@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use rcgen::{CertificateParams, KeyPair};
+use ringfence_tools::web::{FetchError, Fetched, Fetcher};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use tools::web::{FetchError, Fetched, Fetcher};
 
 use crate::world::{Book, Names, get, never, read_head};
 

@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use ringfence::policy::{Endpoint, HostName};
-use tools::web::{Fetch, FetchError, Fetched, Fetcher, Gate, LookupError, Method, Refused, Resolver};
+use ringfence_tools::web::{
+    Fetch, FetchError, Fetched, Fetcher, Gate, LookupError, Method, Refused, Resolver,
+};
 
 pub(crate) fn get(url: &str) -> Fetch {
     Fetch { url: url.into(), method: Method::Get, timeout: Duration::from_secs(30), max_bytes: 1_000_000 }
