@@ -12,8 +12,8 @@ use policy::{Act, GitSetting, Ground, Protected, Verdict, git_settings};
 use rustix::fs::{FileType, Mode as Bits, OFlags};
 use rustix::io::Errno;
 
+use crate::git::repository::{stat, whole};
 use crate::plan::{Conflict, Unreadable};
-use crate::repository::{stat, whole};
 use crate::spec::{Mode, Spec};
 
 /// The protected names that exist at the top of every view that can be changed, and in the repositories there. What has a view of its own is left out: somebody said how it is seen.

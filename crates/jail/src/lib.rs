@@ -14,18 +14,15 @@
 //! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
 pub mod bridge;
-mod commit_record;
 mod enforcement;
 pub mod environment;
-mod git_history;
-mod git_state;
+mod git;
 mod kept;
 mod launch;
 mod masked;
 pub mod plan;
 pub mod probe;
 mod relay;
-mod repository;
 mod resources;
 pub mod seccomp;
 mod spec;
@@ -33,18 +30,18 @@ mod sys;
 pub mod toolchain;
 mod uses;
 
-pub use commit_record::CommitRecord;
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
+pub use git::commit_record::CommitRecord;
 #[doc(hidden)]
-pub use git_history::read_as_git_objects;
-pub use git_history::{ObjectId, ObjectIdError};
-pub use git_state::{GitStateSnapshot, RemovedInstruction};
+pub use git::history::read_as_git_objects;
+pub use git::history::{ObjectId, ObjectIdError};
+pub use git::repository::{Repository, Unclaimed, repository};
+pub use git::state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, ProtectedCommit,
     ProtectedWrite, Provider, Running, Stop, Stream, Streams, Tee, WriteResult, hold, is_typed,
     restore_terminal, sight,
 };
-pub use repository::{Repository, Unclaimed, repository};
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
 pub use uses::{Use, Uses};

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use policy::floor::Forbidden;
 use policy::{Limits, Protected};
 
-use crate::commit_record::CommitRecord;
 use crate::enforcement::Require;
+use crate::git::commit_record::CommitRecord;
 use crate::plan::{Conflict, Mask};
 use crate::toolchain;
 

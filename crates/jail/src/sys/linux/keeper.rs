@@ -39,7 +39,7 @@ use rustix::process::Pid;
 use super::calls::{confine, notify};
 use super::observe::call::{self, Notice};
 use super::observe::{denial, uses};
-use crate::commit_record::CommitRecord;
+use crate::git::commit_record::CommitRecord;
 use crate::launch::{Denial, ProtectedCommit, ProtectedWrite, WriteResult};
 use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;

@@ -22,8 +22,8 @@ use rustix::io::Errno;
 use super::known::Identity;
 use super::path::{STRAIGHT, kind};
 use super::{Shared, spawn};
-use crate::commit_record::{BegunRun, CommitRecord, Recorded};
-use crate::git_history::{Answer, History, NewCommits, ObjectId, tips};
+use crate::git::commit_record::{BegunRun, CommitRecord, Recorded};
+use crate::git::history::{Answer, History, NewCommits, ObjectId, tips};
 use crate::launch::ProtectedCommit;
 
 /// Repositories that existed when the command started, and directories that it made for new ones.

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode as Bits, OFlags};
 
-use crate::git_history::{History, head};
+use crate::git::history::{History, head};
+use crate::git::repository::{Repository, git_dir, repository};
 use crate::plan::Mask;
-use crate::repository::{Repository, git_dir, repository};
 use crate::spec::{Mode, Spec};
 
 /// Files that are read for this. In a repository with more of them, the rest is masked.

@@ -1,4 +1,4 @@
-//! How long a long history takes. Not part of the ordinary run: `cargo test --release -p ringfence-jail --lib -- --ignored --nocapture git_history`.
+//! How long a long history takes. Not part of the ordinary run: `cargo test --release -p ringfence-jail --lib -- --ignored --nocapture git::history`.
 
 use super::*;
 
