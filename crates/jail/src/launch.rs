@@ -27,10 +27,10 @@ use std::time::Duration;
 use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
+use crate::host::probe::Errno;
 use crate::kept::{Beside, check_settings, kept};
 use crate::masked::Masked;
 use crate::plan::{Conflict, Sight};
-use crate::probe::Errno;
 use crate::resources::Overrun;
 use crate::spec::Spec;
 use crate::sys;

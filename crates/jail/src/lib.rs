@@ -15,19 +15,17 @@
 
 pub mod bridge;
 mod enforcement;
-pub mod environment;
 mod git;
+mod host;
 mod kept;
 mod launch;
 mod masked;
 pub mod plan;
-pub mod probe;
 mod relay;
 mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
-pub mod toolchain;
 mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
@@ -37,6 +35,7 @@ pub use git::history::read_as_git_objects;
 pub use git::history::{ObjectId, ObjectIdError};
 pub use git::repository::{Repository, Unclaimed, repository};
 pub use git::state::{GitStateSnapshot, RemovedInstruction};
+pub use host::{environment, probe, toolchain};
 pub use launch::{
     Capture, Captured, Choice, Command, Denial, Early, End, Held, JailError, Outcome, ProtectedCommit,
     ProtectedWrite, Provider, Running, Stop, Stream, Streams, Tee, WriteResult, hold, is_typed,

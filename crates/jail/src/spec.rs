@@ -12,8 +12,8 @@ use policy::{Limits, Protected};
 
 use crate::enforcement::Require;
 use crate::git::commit_record::CommitRecord;
+use crate::host::toolchain;
 use crate::plan::{Conflict, Mask};
-use crate::toolchain;
 
 /// A jail as data.
 ///

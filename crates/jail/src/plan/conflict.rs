@@ -7,7 +7,7 @@ use policy::{Code, GitSettingsError, Shown};
 use super::host::{Entry, Host};
 use super::system::{self, RESERVED};
 use super::tree::beneath;
-use crate::probe::Errno;
+use crate::host::probe::Errno;
 use crate::spec::{Kept, Mode, Network, Spec, View};
 
 /// Why a spec means nothing on this machine.

@@ -45,7 +45,7 @@ mod watchdog;
 
 use rustix::io::Errno as Raw;
 
-use crate::probe::{Actions, Errno, Landlock};
+use crate::host::probe::{Actions, Errno, Landlock};
 
 pub(crate) use bounded::run_bounded;
 pub(crate) use bwrap::bubblewrap;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process;
 use std::time::Duration;
 
-use crate::probe::{
+use crate::host::probe::{
     Actions, AppArmor, Bwrap, Cgroup, Confined, Errno, Hierarchy, Landlock, Namespaces, Object, Signs,
     Unmeasured,
 };

@@ -3,7 +3,7 @@
 //! A sign can be missing or forged. It explains a refusal to a person; nothing is allowed or denied by it.
 
 use super::root::Root;
-use crate::probe::{Around, Wall};
+use crate::host::probe::{Around, Wall};
 
 /// Everything recognised, each kind once, by its first sign.
 pub(super) fn around(root: Root<'_>) -> Vec<Around> {

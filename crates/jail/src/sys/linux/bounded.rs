@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno as Raw;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
-use crate::probe::{Errno, Unmeasured};
+use crate::host::probe::{Errno, Unmeasured};
 
 /// What `command` writes to standard output, if it ends well within `limit`.
 ///

@@ -12,7 +12,7 @@ use rustix::io::Errno as Raw;
 use super::bounded::run_bounded;
 use super::object::by_handle;
 use super::root::Root;
-use crate::probe::{Bwrap, Distrust, Unmeasured};
+use crate::host::probe::{Bwrap, Distrust, Unmeasured};
 
 /// The first one that can be trusted; failing that, the first one at all.
 pub(crate) fn bubblewrap(root: &Path, limit: Duration) -> Bwrap {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::cgroups::{self, Wanted};
 use super::root::Root;
-use crate::probe::{Cgroup, Hierarchy};
+use crate::host::probe::{Cgroup, Hierarchy};
 
 pub(crate) fn cgroup(root: &Path) -> Cgroup {
     let root = Root(root);

@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{WaitOptions, getegid, geteuid, waitpid};
 
 use super::calls::{self, Alone, Namespace};
-use crate::probe::{Errno, Namespaces, Step, Unmeasured};
+use crate::host::probe::{Errno, Namespaces, Step, Unmeasured};
 
 pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
     let attempt = Attempt {

@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{Access, FileType, Mode, OFlags, Stat, access, fstat, fstatvfs, open};
 use rustix::io::Errno as Raw;
 
-use crate::probe::{Errno, Kind, Object};
+use crate::host::probe::{Errno, Kind, Object};
 
 pub(crate) fn object(path: &Path) -> Result<Object, Errno> {
     look(path).map_err(Errno::from)

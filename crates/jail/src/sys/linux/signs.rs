@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::around::around;
 use super::root::Root;
-use crate::probe::{AppArmor, Confined, Selinux, Signs};
+use crate::host::probe::{AppArmor, Confined, Selinux, Signs};
 
 pub(crate) fn signs(root: &Path) -> Signs {
     let root = Root(root);

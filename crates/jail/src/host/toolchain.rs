@@ -16,7 +16,7 @@ pub use table::{Dir, NAMES, Part, Show, TOOLCHAINS, Toolchain};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::environment::SYSTEM;
+use crate::host::environment::SYSTEM;
 use crate::launch::Provider;
 use crate::spec::{Mode, Spec, View, mode_at};
 
