@@ -21,11 +21,11 @@ mod kept;
 mod launch;
 mod masked;
 pub mod plan;
-mod relay;
 mod resources;
 pub mod seccomp;
 mod spec;
 mod sys;
+mod terminal;
 mod uses;
 
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};

@@ -5,7 +5,6 @@ mod bounded;
 mod bubblewrap;
 mod bwrap;
 mod calls;
-mod capture;
 mod cell;
 mod cgroup;
 mod cgroups;
@@ -27,8 +26,6 @@ mod observe;
 #[path = "../../init/ops.rs"]
 mod ops;
 mod private_home;
-mod pty;
-mod relay;
 mod report;
 mod resources;
 mod root;
@@ -41,6 +38,7 @@ mod steps;
 mod stop;
 mod supervise;
 mod sweeper;
+mod terminal;
 mod watchdog;
 
 use rustix::io::Errno as Raw;
@@ -55,10 +53,10 @@ pub(crate) use host::sight;
 pub(crate) use look::look;
 pub(crate) use namespaces::namespaces_here;
 pub(crate) use object::object;
-pub(crate) use pty::is_typed;
 pub(crate) use signs::signs;
 pub(crate) use stop::Stop;
 pub(crate) use supervise::Running;
+pub(crate) use terminal::pty::is_typed;
 
 pub(crate) fn uid() -> u32 {
     rustix::process::geteuid().as_raw()

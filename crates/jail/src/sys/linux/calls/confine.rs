@@ -9,17 +9,17 @@ use super::raw;
 
 /// What a Landlock ruleset is about.
 #[repr(C)]
-pub(in crate::sys::linux) struct Handled {
+pub(crate) struct Handled {
     /// `LANDLOCK_ACCESS_FS_*`.
-    pub(in crate::sys::linux) files: u64,
+    pub(crate) files: u64,
     /// `LANDLOCK_ACCESS_NET_*`.
-    pub(in crate::sys::linux) network: u64,
+    pub(crate) network: u64,
     /// `LANDLOCK_SCOPE_*`.
-    pub(in crate::sys::linux) scoped: u64,
+    pub(crate) scoped: u64,
 }
 
 /// A Landlock ruleset that denies everything it is about.
-pub(in crate::sys::linux) fn landlock_create(handled: &Handled) -> Result<OwnedFd, Errno> {
+pub(crate) fn landlock_create(handled: &Handled) -> Result<OwnedFd, Errno> {
     let arguments = [std::ptr::from_ref(handled) as usize, size_of::<Handled>(), 0, 0, 0, 0];
     // SAFETY: the kernel reads one `landlock_ruleset_attr`, whose layout `Handled` has, of the size given, and makes a new
     // descriptor.
@@ -27,7 +27,7 @@ pub(in crate::sys::linux) fn landlock_create(handled: &Handled) -> Result<OwnedF
 }
 
 /// Lets a ruleset allow something beneath a file or directory.
-pub(in crate::sys::linux) fn landlock_allow(
+pub(crate) fn landlock_allow(
     ruleset: BorrowedFd<'_>,
     beneath: BorrowedFd<'_>,
     access: u64,
@@ -42,7 +42,7 @@ pub(in crate::sys::linux) fn landlock_allow(
 }
 
 /// How a filter is installed that notifies its listener, as far as this kernel knows it.
-pub(in crate::sys::linux) fn listener_flags() -> u32 {
+pub(crate) fn listener_flags() -> u32 {
     const NEW_LISTENER: u32 = 1 << 3;
     // A signal that is handled would break a call off that was heard and have it made again, when it is done already.
     const WAIT_KILLABLE: u32 = 1 << 5;
@@ -58,7 +58,7 @@ pub(in crate::sys::linux) fn listener_flags() -> u32 {
 
 /// Has this thread alone use files as somebody else without any powers, and have its own umask. It keeps who it is towards
 /// processes: that is what lets it look at those of a jail that it has made.
-pub(in crate::sys::linux) fn use_files_as(uid: u32, gid: u32) -> Result<(), Errno> {
+pub(crate) fn use_files_as(uid: u32, gid: u32) -> Result<(), Errno> {
     super::unshare_namespaces(rustix::thread::UnshareFlags::FS)?;
     if rustix::process::geteuid().is_root() {
         // The kernel takes a process whose thread changes for one with secrets of its own; it is what it was before.
@@ -79,7 +79,7 @@ pub(in crate::sys::linux) fn use_files_as(uid: u32, gid: u32) -> Result<(), Errn
 }
 
 /// Marks every descriptor from `first` on to be closed when something is executed.
-pub(in crate::sys::linux) fn close_on_exec_from(first: u32) -> Result<(), Errno> {
+pub(crate) fn close_on_exec_from(first: u32) -> Result<(), Errno> {
     const CLOEXEC: usize = 1 << 2;
     // SAFETY: no pointers; no descriptor is closed here.
     unsafe { raw::call(libc::SYS_close_range, [first as usize, u32::MAX as usize, CLOEXEC, 0, 0, 0]) }
@@ -87,7 +87,7 @@ pub(in crate::sys::linux) fn close_on_exec_from(first: u32) -> Result<(), Errno>
 }
 
 /// Which signals wait.
-pub(in crate::sys::linux) fn blocked_signals() -> Result<u64, Errno> {
+pub(crate) fn blocked_signals() -> Result<u64, Errno> {
     let mut blocked = 0_u64;
     // SAFETY: without a new set the kernel only writes the present one, of eight bytes.
     unsafe { raw::call(libc::SYS_rt_sigprocmask, [0, 0, &raw mut blocked as usize, 8, 0, 0]) }?;
@@ -95,7 +95,7 @@ pub(in crate::sys::linux) fn blocked_signals() -> Result<u64, Errno> {
 }
 
 /// Sets which signals wait.
-pub(in crate::sys::linux) fn block_signals(mask: u64) -> Result<u64, Errno> {
+pub(crate) fn block_signals(mask: u64) -> Result<u64, Errno> {
     let mut old = 0_u64;
     let arguments = [
         libc::SIG_SETMASK.cast_unsigned() as usize,
@@ -111,7 +111,7 @@ pub(in crate::sys::linux) fn block_signals(mask: u64) -> Result<u64, Errno> {
 }
 
 /// A handle from which signals are read that wait.
-pub(in crate::sys::linux) fn signal_descriptor(signals: u64) -> Result<OwnedFd, Errno> {
+pub(crate) fn signal_descriptor(signals: u64) -> Result<OwnedFd, Errno> {
     let flags = (libc::SFD_CLOEXEC | libc::SFD_NONBLOCK).cast_unsigned() as usize;
     let arguments = [usize::MAX, &raw const signals as usize, 8, flags, 0, 0];
     // SAFETY: with -1 the kernel makes a new descriptor; it reads one set of signals of eight bytes.
@@ -119,7 +119,7 @@ pub(in crate::sys::linux) fn signal_descriptor(signals: u64) -> Result<OwnedFd, 
 }
 
 /// Gives up every capability.
-pub(in crate::sys::linux) fn drop_capabilities() -> Result<(), Errno> {
+pub(crate) fn drop_capabilities() -> Result<(), Errno> {
     const VERSION_3: u32 = 0x2008_0522;
     let header = [VERSION_3, 0];
     let none = [0_u32; 6];

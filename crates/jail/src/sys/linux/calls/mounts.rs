@@ -8,23 +8,19 @@ use super::raw;
 
 /// What a mount becomes.
 #[repr(C)]
-pub(in crate::sys::linux) struct MountChange {
+pub(crate) struct MountChange {
     /// `MOUNT_ATTR_*` that are set.
-    pub(in crate::sys::linux) set: u64,
+    pub(crate) set: u64,
     /// `MOUNT_ATTR_*` that are cleared.
-    pub(in crate::sys::linux) clear: u64,
+    pub(crate) clear: u64,
     /// How mounts and unmounts elsewhere show here.
-    pub(in crate::sys::linux) propagation: u64,
+    pub(crate) propagation: u64,
     /// A user namespace whose map says how ids are shown.
-    pub(in crate::sys::linux) idmap: u64,
+    pub(crate) idmap: u64,
 }
 
 /// Changes the mount behind a handle, with everything mounted below if `all`.
-pub(in crate::sys::linux) fn mount_setattr(
-    mount: BorrowedFd<'_>,
-    change: &MountChange,
-    all: bool,
-) -> Result<(), Errno> {
+pub(crate) fn mount_setattr(mount: BorrowedFd<'_>, change: &MountChange, all: bool) -> Result<(), Errno> {
     let flags = libc::AT_EMPTY_PATH | if all { libc::AT_RECURSIVE } else { 0 };
     let arguments = [
         number(mount),

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::last_errno;
 
 /// Waits for a notification or for the end of the last supervised process; returns true for the latter.
-pub(in crate::sys::linux) fn has_ended(listener: BorrowedFd<'_>) -> bool {
+pub(crate) fn has_ended(listener: BorrowedFd<'_>) -> bool {
     let mut fds = [PollFd::from_borrowed_fd(listener, PollFlags::IN)];
     match rustix::io::retry_on_intr(|| poll(&mut fds, None)) {
         Ok(_) => !fds[0].revents().contains(PollFlags::IN),
@@ -17,7 +17,7 @@ pub(in crate::sys::linux) fn has_ended(listener: BorrowedFd<'_>) -> bool {
 }
 
 /// Receives the next notification.
-pub(in crate::sys::linux) fn receive(listener: BorrowedFd<'_>) -> Result<libc::seccomp_notif, Errno> {
+pub(crate) fn receive(listener: BorrowedFd<'_>) -> Result<libc::seccomp_notif, Errno> {
     // SAFETY: a C structure of integers, which the kernel demands to be all zeroes.
     let mut told: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     // SAFETY: this request writes one `seccomp_notif`, borrowed exclusively for the call.
@@ -26,12 +26,12 @@ pub(in crate::sys::linux) fn receive(listener: BorrowedFd<'_>) -> Result<libc::s
 }
 
 /// Lets a call go on as it was made.
-pub(in crate::sys::linux) fn go_on(listener: BorrowedFd<'_>, id: u64) -> Result<(), Errno> {
+pub(crate) fn go_on(listener: BorrowedFd<'_>, id: u64) -> Result<(), Errno> {
     send(listener, libc::seccomp_notif_resp { id, val: 0, error: 0, flags: CONTINUE })
 }
 
 /// Returns true if a notification is still valid: its caller waits, so its number was not given to another process.
-pub(in crate::sys::linux) fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
+pub(crate) fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: this request reads one u64 through the pointer, which is to our parameter.
     unsafe { libc::ioctl(listener.as_raw_fd(), ID_VALID, &raw const id) == 0 }
 }
@@ -51,11 +51,7 @@ const fn request(way: u32, size: usize, number: u32) -> libc::Ioctl {
 }
 
 /// Answers a call in the kernel's place.
-pub(in crate::sys::linux) fn answer(
-    listener: BorrowedFd<'_>,
-    id: u64,
-    result: Result<(), Errno>,
-) -> Result<(), Errno> {
+pub(crate) fn answer(listener: BorrowedFd<'_>, id: u64, result: Result<(), Errno>) -> Result<(), Errno> {
     let error = result.err().map_or(0, |errno| -errno.raw_os_error());
     send(listener, libc::seccomp_notif_resp { id, val: 0, error, flags: 0 })
 }
@@ -67,7 +63,7 @@ pub(in crate::sys::linux) fn answer(
 /// the caller a descriptor that it does not know of.
 ///
 /// Ours is closed before the caller goes on, so that the file is closed when the caller closes it.
-pub(in crate::sys::linux) fn give(
+pub(crate) fn give(
     listener: BorrowedFd<'_>,
     id: u64,
     descriptor: OwnedFd,
@@ -86,7 +82,7 @@ pub(in crate::sys::linux) fn give(
 }
 
 /// Wakes the listener on the processor of the caller, which only waits from then on. Kernels before 6.6 do without.
-pub(in crate::sys::linux) fn listen_on_the_spot(listener: BorrowedFd<'_>) {
+pub(crate) fn listen_on_the_spot(listener: BorrowedFd<'_>) {
     const SYNC_WAKE_UP: libc::c_ulong = 1;
     // SAFETY: this request reads its argument as a number.
     unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) };
@@ -94,7 +90,7 @@ pub(in crate::sys::linux) fn listen_on_the_spot(listener: BorrowedFd<'_>) {
 
 /// Reads the memory of another process; less than asked for at the end of a mapping. The caller checks [`is_waiting`]
 /// afterwards, and throws the result away if the number may have been that of another process.
-pub(in crate::sys::linux) fn read_memory(pid: u32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+pub(crate) fn read_memory(pid: u32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| Errno::SRCH)?;
     let address = usize::try_from(address).map_err(|_| Errno::FAULT)?;
     let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
@@ -106,7 +102,7 @@ pub(in crate::sys::linux) fn read_memory(pid: u32, address: u64, into: &mut [u8]
 }
 
 /// Gives a socket an address, as bytes: the kernel says what is wrong with them.
-pub(in crate::sys::linux) fn bind(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
+pub(crate) fn bind(socket: &OwnedFd, address: &[u8]) -> Result<(), Errno> {
     let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
     // SAFETY: the kernel reads `length` bytes, which `address` has; it is borrowed for the call.
     let rc = unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr().cast(), length) };
@@ -114,7 +110,7 @@ pub(in crate::sys::linux) fn bind(socket: &OwnedFd, address: &[u8]) -> Result<()
 }
 
 /// The address of a socket, as bytes.
-pub(in crate::sys::linux) fn socket_name(socket: &OwnedFd) -> Result<Vec<u8>, Errno> {
+pub(crate) fn socket_name(socket: &OwnedFd) -> Result<Vec<u8>, Errno> {
     let mut address = vec![0_u8; size_of::<libc::sockaddr_storage>()];
     let mut length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::INVAL)?;
     // SAFETY: the kernel writes at most `length` bytes, which `address` has, and then how many there are; both are borrowed

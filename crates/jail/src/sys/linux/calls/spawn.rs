@@ -13,17 +13,17 @@ use super::confine::block_signals;
 use super::raw;
 
 /// A program, and what it starts with.
-pub(in crate::sys::linux) struct Program<'a> {
+pub(crate) struct Program<'a> {
     /// The file that is executed.
-    pub(in crate::sys::linux) image: BorrowedFd<'a>,
+    pub(crate) image: BorrowedFd<'a>,
     /// Namespaces that it is the first process of, as `CLONE_NEW*`.
-    pub(in crate::sys::linux) namespaces: c_int,
+    pub(crate) namespaces: c_int,
     /// Its first descriptors. It has no others.
-    pub(in crate::sys::linux) descriptors: [BorrowedFd<'a>; 3],
+    pub(crate) descriptors: [BorrowedFd<'a>; 3],
 }
 
 /// A process that was started here. Ended and reaped when dropped.
-pub(in crate::sys::linux) struct Process {
+pub(crate) struct Process {
     pid: Pid,
     handle: OwnedFd,
     reaped: bool,
@@ -37,7 +37,7 @@ impl Process {
     ///
     /// `CLONE_VM` makes this cost the same however large this process is. Until the program is executed, the new process uses
     /// nothing of our memory but `start`, which it has for itself.
-    pub(in crate::sys::linux) fn start(program: &Program<'_>) -> Result<Self, Errno> {
+    pub(crate) fn start(program: &Program<'_>) -> Result<Self, Errno> {
         let start = Start::new(Order {
             image: program.image.as_raw_fd(),
             descriptors: program.descriptors.map(|handle| handle.as_raw_fd()),
@@ -63,7 +63,7 @@ impl Process {
     }
 
     /// Why the program could not be executed. Known once the process has ended.
-    pub(in crate::sys::linux) fn failure(&self) -> Option<Errno> {
+    pub(crate) fn failure(&self) -> Option<Errno> {
         // SAFETY: `start` is alive, and this field is atomic.
         let failure = unsafe { &(*self.start.order().as_ptr()).failure };
         let errno = failure.load(Ordering::Acquire);
@@ -72,7 +72,7 @@ impl Process {
 
     /// Has it run on other processors than ours, which it would wait for: the scheduler likes to leave a new process where it
     /// was made until that processor is free, a millisecond later. It undoes this itself.
-    pub(in crate::sys::linux) fn run_elsewhere(&self, processors: &CpuSet) {
+    pub(crate) fn run_elsewhere(&self, processors: &CpuSet) {
         let mut others = *processors;
         others.unset(rustix::thread::sched_getcpu());
         // Where that is not allowed it starts later.
@@ -80,27 +80,27 @@ impl Process {
     }
 
     /// Its number, which is its own until it is reaped.
-    pub(in crate::sys::linux) const fn pid(&self) -> Pid {
+    pub(crate) const fn pid(&self) -> Pid {
         self.pid
     }
 
     /// Readable when it has ended.
-    pub(in crate::sys::linux) const fn handle(&self) -> &OwnedFd {
+    pub(crate) const fn handle(&self) -> &OwnedFd {
         &self.handle
     }
 
-    pub(in crate::sys::linux) const fn is_reaped(&self) -> bool {
+    pub(crate) const fn is_reaped(&self) -> bool {
         self.reaped
     }
 
-    pub(in crate::sys::linux) fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         // Fails only when it has ended already.
         let _ended = rustix::process::pidfd_send_signal(&self.handle, signal);
     }
 
     /// Waits for its end. Returns what it and everything that it waited for used; `None` where the kernel did not keep that
     /// for us, because this process ignores `SIGCHLD`.
-    pub(in crate::sys::linux) fn reap(&mut self) -> Option<super::Used> {
+    pub(crate) fn reap(&mut self) -> Option<super::Used> {
         self.reaped = true;
         super::wait_for(self.pid)
     }

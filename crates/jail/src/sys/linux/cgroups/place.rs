@@ -88,9 +88,9 @@ impl Version {
 
 /// What groups are to bound: memory in bytes and processes, as far as they are limited.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::sys::linux) struct Wanted {
-    pub(in crate::sys::linux) memory: Option<u64>,
-    pub(in crate::sys::linux) processes: Option<u64>,
+pub(crate) struct Wanted {
+    pub(crate) memory: Option<u64>,
+    pub(crate) processes: Option<u64>,
 }
 
 /// Where the groups of a jail with these limits can be made, and why the first that is missing cannot. Nothing is made.

@@ -10,7 +10,7 @@ use super::*;
 use crate::resources::Limit;
 
 #[path = "../../../../../../tests/skip.rs"]
-pub(in crate::sys::linux) mod skip;
+pub(crate) mod skip;
 
 fn limits(memory: u64, processes: u64) -> Limits {
     Limits { memory: Some(memory), processes: Some(processes), ..Limits::none() }

@@ -21,7 +21,7 @@ use crate::plan::{Kind, Plan};
 use crate::spec::Spec;
 
 /// The mounts of a jail, and the names that are protected in them.
-pub(in crate::sys::linux) struct Grounds {
+pub(crate) struct Grounds {
     protected: Protected,
     /// Every mount by its path; true if it shows something of the host that can be changed.
     mounts: Vec<(PathBuf, bool)>,

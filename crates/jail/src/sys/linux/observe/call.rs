@@ -11,11 +11,11 @@ use rustix::io::Errno;
 use crate::sys::linux::calls::notify;
 
 /// A call that waits for leave to go on.
-pub(in crate::sys::linux) struct Notice {
-    pub(in crate::sys::linux) id: u64,
-    pub(in crate::sys::linux) pid: u32,
-    pub(in crate::sys::linux) number: libc::c_long,
-    pub(in crate::sys::linux) arguments: [u64; 6],
+pub(crate) struct Notice {
+    pub(crate) id: u64,
+    pub(crate) pid: u32,
+    pub(crate) number: libc::c_long,
+    pub(crate) arguments: [u64; 6],
 }
 
 /// What a call is about.
@@ -26,7 +26,7 @@ pub(super) enum Call {
 }
 
 /// The next call; `None` when everybody who could make one has ended.
-pub(in crate::sys::linux) fn next(listener: &OwnedFd) -> Option<Notice> {
+pub(crate) fn next(listener: &OwnedFd) -> Option<Notice> {
     loop {
         if !ends_by_itself() && notify::has_ended(listener.as_fd()) {
             return None;
@@ -50,7 +50,7 @@ pub(in crate::sys::linux) fn next(listener: &OwnedFd) -> Option<Notice> {
 
 /// Whether the kernel ends the wait for the next call when nobody is left to make one. Else one thread at most may wait, and
 /// it has to look first.
-pub(in crate::sys::linux) fn ends_by_itself() -> bool {
+pub(crate) fn ends_by_itself() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| {
         let system = rustix::system::uname();
@@ -139,7 +139,7 @@ impl Notice {
     }
 
     /// A text that an argument points to. It is read once, a piece at a time: most are short.
-    pub(in crate::sys::linux) fn text(&self, address: u64) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn text(&self, address: u64) -> Result<Vec<u8>, Errno> {
         const LONGEST: usize = libc::PATH_MAX.cast_unsigned() as usize;
         const PAGE: u64 = 4096;
         let mut text = Vec::with_capacity(PIECE);
@@ -163,7 +163,7 @@ impl Notice {
     }
 
     /// The address of a socket that an argument points to, read once, as long as the caller says.
-    pub(in crate::sys::linux) fn socket_address(&self, address: u64, length: i32) -> Result<Vec<u8>, Errno> {
+    pub(crate) fn socket_address(&self, address: u64, length: i32) -> Result<Vec<u8>, Errno> {
         let length = usize::try_from(length).ok().filter(|length| *length <= ADDRESS).ok_or(Errno::INVAL)?;
         let mut bytes = vec![0; length];
         let count = if length == 0 { 0 } else { notify::read_memory(self.pid, address, &mut bytes)? };
@@ -181,7 +181,7 @@ impl Notice {
 
 /// An argument that is an int: the kernel looks at no more of the word.
 #[expect(clippy::cast_possible_truncation, reason = "as the kernel does it")]
-pub(in crate::sys::linux) const fn int(argument: u64) -> libc::c_int {
+pub(crate) const fn int(argument: u64) -> libc::c_int {
     argument as libc::c_int
 }
 

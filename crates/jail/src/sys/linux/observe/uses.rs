@@ -7,7 +7,7 @@ use super::call::{Call, Notice};
 use crate::uses::Use;
 
 /// What a call is about to use.
-pub(in crate::sys::linux) fn of(notice: &Notice) -> Vec<Use> {
+pub(crate) fn of(notice: &Notice) -> Vec<Use> {
     match notice.call() {
         Some(Call::Execute(path)) => notice.absolute(&path).map(Use::Program).into_iter().collect(),
         Some(Call::Open { path, writes }) => {

@@ -15,65 +15,65 @@ use crate::sys::linux::rootfs::close;
 use crate::sys::linux::script::{Argument, Register, Script, arguments};
 
 /// What a command is started with.
-pub(in crate::sys::linux) struct Command<'a> {
+pub(crate) struct Command<'a> {
     /// Cgroups to join.
-    pub(in crate::sys::linux) groups: Vec<Group>,
-    pub(in crate::sys::linux) streams: Streams,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) streams: Streams,
     /// Resource, soft limit, hard limit.
-    pub(in crate::sys::linux) limits: &'a [(u32, u64, u64)],
+    pub(crate) limits: &'a [(u32, u64, u64)],
     /// The directory it starts in.
-    pub(in crate::sys::linux) cwd: &'a CStr,
+    pub(crate) cwd: &'a CStr,
     /// What Landlock allows.
-    pub(in crate::sys::linux) ruleset: Option<Register>,
+    pub(crate) ruleset: Option<Register>,
     /// The filter of system calls.
-    pub(in crate::sys::linux) filter: &'a [Instruction],
+    pub(crate) filter: &'a [Instruction],
     /// The filter that notifies the supervisor of calls.
-    pub(in crate::sys::linux) notified: Option<&'a [Instruction]>,
+    pub(crate) notified: Option<&'a [Instruction]>,
     /// What must not be possible.
-    pub(in crate::sys::linux) checks: Checks<'a>,
+    pub(crate) checks: Checks<'a>,
     /// Where the program may be, in order.
-    pub(in crate::sys::linux) programs: &'a [CString],
-    pub(in crate::sys::linux) argv: &'a [CString],
-    pub(in crate::sys::linux) environment: &'a [CString],
+    pub(crate) programs: &'a [CString],
+    pub(crate) argv: &'a [CString],
+    pub(crate) environment: &'a [CString],
     /// Blocked-signal mask.
-    pub(in crate::sys::linux) mask: u64,
+    pub(crate) mask: u64,
     /// Whether it has namespaces of its own.
-    pub(in crate::sys::linux) namespaced: bool,
+    pub(crate) namespaced: bool,
 }
 
 /// A cgroup to join.
 #[derive(Clone, Copy)]
-pub(in crate::sys::linux) struct Group {
+pub(crate) struct Group {
     /// What is written to in order to join it.
-    pub(in crate::sys::linux) entrance: Register,
+    pub(crate) entrance: Register,
     /// The group itself, where a process can be started in it.
-    pub(in crate::sys::linux) whole: Option<Register>,
+    pub(crate) whole: Option<Register>,
 }
 
 /// The standard streams; `None` is the jail's own terminal.
-pub(in crate::sys::linux) struct Streams(pub(in crate::sys::linux) [Option<Register>; 3]);
+pub(crate) struct Streams(pub(crate) [Option<Register>; 3]);
 
 impl Streams {
-    pub(in crate::sys::linux) fn has_terminal(&self) -> bool {
+    pub(crate) fn has_terminal(&self) -> bool {
         self.0.contains(&None)
     }
 }
 
 /// What is tried before the command starts, and has to fail.
 #[derive(Default)]
-pub(in crate::sys::linux) struct Checks<'a> {
+pub(crate) struct Checks<'a> {
     /// Paths that must not be there.
-    pub(in crate::sys::linux) absent: &'a [CString],
+    pub(crate) absent: &'a [CString],
     /// Paths that must not be readable.
-    pub(in crate::sys::linux) unreadable: &'a [CString],
+    pub(crate) unreadable: &'a [CString],
     /// Families of sockets that must not be made.
-    pub(in crate::sys::linux) families: &'a [i32],
+    pub(crate) families: &'a [i32],
     /// Whether no way may lead out of the network.
-    pub(in crate::sys::linux) cut_off: bool,
+    pub(crate) cut_off: bool,
 }
 
 /// Writes what the process of the command does; it begins here. Hands over itself, other descriptors, and its terminal.
-pub(in crate::sys::linux) fn command(script: &mut Script, command: &Command<'_>, handed: &[Register]) {
+pub(crate) fn command(script: &mut Script, command: &Command<'_>, handed: &[Register]) {
     script.begin_spawned();
     if !command.namespaced {
         script.part(Part::Lifeline);

@@ -9,14 +9,14 @@ use rustix::fs::{SeekFrom, seek};
 use rustix::io::{Errno, ioctl_fionread};
 
 use super::port::{Direction, Port, reopen};
-use crate::relay::Filter;
+use crate::terminal::Filter;
 
 /// Bytes on their way in one direction.
 ///
 /// It reads only when everything read before is written, so a sink that is full stops the source. When the source ends the
 /// sink is closed; when the sink is closed so is the source, and whoever writes to it learns.
 #[derive(Debug)]
-pub(in crate::sys::linux) struct Channel {
+pub(crate) struct Channel {
     source: Option<Port>,
     sink: Option<Port>,
     /// Read and not yet written, from `written` on.
@@ -34,7 +34,7 @@ pub(in crate::sys::linux) struct Channel {
 
 /// What the end of the source means for the sink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sys::linux) enum End {
+pub(crate) enum End {
     /// The sink is closed.
     Close,
     /// The sink is closed, and what was read in vain is given back to a source that can be read again.
@@ -45,7 +45,7 @@ pub(in crate::sys::linux) enum End {
 
 /// What became of an attempt to move bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sys::linux) enum Progress {
+pub(crate) enum Progress {
     /// There may be more to do at once.
     More,
     /// The source is empty or ended, and everything is written.
@@ -60,7 +60,7 @@ const ROOM: usize = 64 * 1024;
 const ROUNDS: usize = 16;
 
 impl Channel {
-    pub(in crate::sys::linux) fn new(source: Port, sink: Port, end: End) -> Self {
+    pub(crate) fn new(source: Port, sink: Port, end: End) -> Self {
         Self {
             source: Some(source),
             sink: Some(sink),
@@ -76,17 +76,17 @@ impl Channel {
     }
 
     /// The same channel with everything on its way to a terminal filtered.
-    pub(in crate::sys::linux) fn filtered(self) -> Self {
+    pub(crate) fn filtered(self) -> Self {
         Self { filter: Some(Filter::default()), ..self }
     }
 
     /// Leaves the source alone, or not.
-    pub(in crate::sys::linux) fn pause(&mut self, paused: bool) {
+    pub(crate) fn pause(&mut self, paused: bool) {
         self.paused = paused;
     }
 
     /// Adds the descriptor that has to become ready before there is something to do.
-    pub(in crate::sys::linux) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+    pub(crate) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
         let source = self.source.as_ref().filter(|_| !self.paused).map(|port| (port, PollFlags::IN));
         let sink = self.sink.as_ref().map(|port| (port, PollFlags::OUT));
         if let Some((port, flags)) = if self.is_empty() { source } else { sink } {
@@ -95,7 +95,7 @@ impl Channel {
     }
 
     /// Moves what can be moved without blocking.
-    pub(in crate::sys::linux) fn advance(&mut self) -> Progress {
+    pub(crate) fn advance(&mut self) -> Progress {
         for _ in 0..ROUNDS {
             match self.step() {
                 Progress::More => {}
@@ -106,33 +106,33 @@ impl Channel {
     }
 
     /// Where it reads from, while that is open.
-    pub(in crate::sys::linux) fn source(&self) -> Option<&Port> {
+    pub(crate) fn source(&self) -> Option<&Port> {
         self.source.as_ref()
     }
 
     /// When the last byte was read.
-    pub(in crate::sys::linux) fn moved(&self) -> Option<Instant> {
+    pub(crate) fn moved(&self) -> Option<Instant> {
         self.moved
     }
 
     /// Why it ended early, if it did.
-    pub(in crate::sys::linux) fn failure(&self) -> Option<Errno> {
+    pub(crate) fn failure(&self) -> Option<Errno> {
         self.failure
     }
 
     /// Whether the terminal was asked something.
-    pub(in crate::sys::linux) fn asked(&self) -> bool {
+    pub(crate) fn asked(&self) -> bool {
         self.filter.as_ref().is_some_and(Filter::asked)
     }
 
     /// Whether nothing is held.
-    pub(in crate::sys::linux) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.written == self.waiting.len()
     }
 
     /// Whether nothing will come any more.
     #[cfg(test)]
-    pub(in crate::sys::linux) fn ended(&self) -> bool {
+    pub(crate) fn ended(&self) -> bool {
         self.source.is_none() && self.is_empty()
     }
 
@@ -210,7 +210,7 @@ impl Channel {
     }
 
     /// Closes both sides. What was not written is lost, or given back.
-    pub(in crate::sys::linux) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         if self.end == End::GiveBack {
             self.give_back();
         }

@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use super::channel::{Channel, End as AtEnd, high, pipe};
 use super::port::{Direction, Port, is_terminal};
 use super::{Relay, raw};
-use crate::sys::linux::pty::Host;
+use crate::sys::linux::terminal::pty::Host;
 
 /// The caller's three standard streams, looked at.
 #[derive(Debug)]
@@ -113,7 +113,7 @@ impl Streams {
 /// Lets the command open its stream by name: programs use `/dev/stdin` and `/dev/stderr`. A pipe opens only to its owner, and
 /// a root caller's command is somebody else inside. It gets the direction that it has anyway, so it cannot take back what others
 /// have written. A pipe with a name belongs to the file system and stays as it is; one that cannot be changed, too.
-pub(in crate::sys::linux) fn make_openable(pipe: &OwnedFd, direction: Direction) {
+pub(crate) fn make_openable(pipe: &OwnedFd, direction: Direction) {
     const PIPES: u64 = 0x5049_5045;
     let nameless = fstatfs(pipe).is_ok_and(|system| u64::try_from(system.f_type) == Ok(PIPES));
     let Ok(stat) = fstat(pipe) else { return };

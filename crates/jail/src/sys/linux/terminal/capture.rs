@@ -13,7 +13,7 @@ use super::relay::{Direction, make_openable};
 use crate::launch::{Capture, Captured, Stream, Tee};
 
 /// Both outputs of a command, and what it reads.
-pub(super) struct Collectors {
+pub(crate) struct Collectors {
     outputs: [Collector; 2],
     input: Option<Feed>,
 }
@@ -30,21 +30,21 @@ struct Collector {
 
 impl Collectors {
     /// Makes the pipes: the command's ends, and ours.
-    pub(super) fn open(capture: &Capture) -> Result<([OwnedFd; 3], Self), Errno> {
+    pub(crate) fn open(capture: &Capture) -> Result<([OwnedFd; 3], Self), Errno> {
         let (input, feed) = feed(&capture.input)?;
         let (output, to_output) = collector(Stream::Output, capture)?;
         let (error, to_error) = collector(Stream::Error, capture)?;
         Ok(([input, to_output, to_error], Self { outputs: [output, error], input: feed }))
     }
 
-    pub(super) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+    pub(crate) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
         let outputs = self.outputs.iter().filter_map(|output| output.from.as_ref());
         fds.extend(outputs.map(|from| PollFd::new(from, PollFlags::IN)));
         fds.extend(self.input.as_ref().map(|(to, _)| PollFd::new(to, PollFlags::OUT)));
     }
 
     /// Moves what can be moved now. Says whether anything was written by the command.
-    pub(super) fn advance(&mut self) -> bool {
+    pub(crate) fn advance(&mut self) -> bool {
         self.feed();
         let [output, error] = &mut self.outputs;
         let written = [output.advance(), error.advance()];
@@ -64,7 +64,7 @@ impl Collectors {
     }
 
     /// Everything that is left of a command that has ended.
-    pub(super) fn finish(self) -> [Captured; 2] {
+    pub(crate) fn finish(self) -> [Captured; 2] {
         self.outputs.map(Collector::finish).map(|output| Captured {
             head: output.head,
             tail: output.tail.into(),

@@ -19,13 +19,13 @@ use rustix::io::{Errno, retry_on_intr};
 
 use channel::Channel;
 
-pub(super) use channel::{Channel as TerminalChannel, End as AtEnd, Progress};
-pub(super) use port::{Direction, Port};
-pub(super) use raw::signal_foreground;
+pub(crate) use channel::{Channel as TerminalChannel, End as AtEnd, Progress};
+pub(crate) use port::{Direction, Port};
+pub(crate) use raw::signal_foreground;
 pub(crate) use signals::{Signals, Stop};
 #[cfg(test)]
 pub(crate) use streams::Way;
-pub(super) use streams::make_openable;
+pub(crate) use streams::make_openable;
 pub(crate) use streams::{End, Streams};
 
 use super::pty::{Host, Terminal};

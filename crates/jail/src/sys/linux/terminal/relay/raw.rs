@@ -26,7 +26,7 @@ pub(super) fn terminal_number(terminal: impl AsFd) -> io::Result<u32> {
 }
 
 /// Sends a signal to the foreground of the terminal whose master this is, as its keys would.
-pub(in crate::sys::linux) fn signal_foreground(master: impl AsFd, signal: libc::c_int) -> io::Result<()> {
+pub(crate) fn signal_foreground(master: impl AsFd, signal: libc::c_int) -> io::Result<()> {
     const TIOCSIG: libc::c_ulong = 0x4004_5436;
     // SAFETY: TIOCSIG takes the number of the signal by value and touches no memory of ours.
     let rc = unsafe { libc::ioctl(master.as_fd().as_raw_fd(), TIOCSIG as libc::Ioctl, signal) };

@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags};
 /// Whether a descriptor blocks is a flag of the open file, which the caller shares with others: setting it on the
 /// caller's terminal would break the shell. Therefore it is set only where the open file is our own.
 #[derive(Debug)]
-pub(in crate::sys::linux) struct Port {
+pub(crate) struct Port {
     fd: OwnedFd,
     manner: Manner,
 }
@@ -30,20 +30,20 @@ enum Manner {
 
 /// Which way bytes go through a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sys::linux) enum Direction {
+pub(crate) enum Direction {
     Read,
     Write,
 }
 
 impl Port {
     /// A port on an open file that nobody else has.
-    pub(in crate::sys::linux) fn own(fd: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn own(fd: OwnedFd) -> io::Result<Self> {
         fcntl_setfl(&fd, fcntl_getfl(&fd)? | OFlags::NONBLOCK)?;
         Ok(Self { fd, manner: Manner::Free })
     }
 
     /// A port on an open file that the caller shares with us.
-    pub(in crate::sys::linux) fn shared(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
+    pub(crate) fn shared(fd: OwnedFd, direction: Direction) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(fstat(&fd)?.st_mode);
         let manner = match kind {
             FileType::RegularFile => Manner::Free,

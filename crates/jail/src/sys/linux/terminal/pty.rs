@@ -169,7 +169,7 @@ impl Terminal {
     /// Connects them. The terminal inside begins with the modes and the size of the caller's, which is left alone until
     /// the first [`Terminal::advance`]: before the command runs there may be something to say. In the background the modes
     /// are those that a shell reads its own line with, and the terminal inside keeps the ones it was made with.
-    pub(super) fn attach(host: Host, master: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn attach(host: Host, master: OwnedFd) -> io::Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let inner = ioctl_tiocgptpeer(&master, flags)?;
         let away = !host.is_ours();
@@ -192,12 +192,12 @@ impl Terminal {
         Ok(terminal)
     }
 
-    pub(super) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
+    pub(crate) fn watch<'a>(&'a self, fds: &mut Vec<PollFd<'a>>) {
         self.keyboard.watch(fds);
         self.screen.watch(fds);
     }
 
-    pub(super) fn patience(&self) -> Option<Duration> {
+    pub(crate) fn patience(&self) -> Option<Duration> {
         match self.turn {
             _ if self.suspended => None,
             Turn::Unknown => Some(Duration::ZERO),
@@ -206,44 +206,44 @@ impl Terminal {
         }
     }
 
-    pub(super) fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.follow();
         self.keyboard.advance();
         self.advance_screen();
     }
 
-    pub(super) fn advance_screen(&mut self) -> Progress {
+    pub(crate) fn advance_screen(&mut self) -> Progress {
         self.screen.advance()
     }
 
-    pub(super) fn moved(&self) -> Option<Instant> {
+    pub(crate) fn moved(&self) -> Option<Instant> {
         self.screen.moved()
     }
 
-    pub(super) fn resize(&self) -> io::Result<()> {
+    pub(crate) fn resize(&self) -> io::Result<()> {
         let Some(inner) = &self.inner else { return Ok(()) };
         let size = tcgetwinsize(&self.host.fd)?;
         Ok(tcsetwinsize(inner, size)?)
     }
 
-    pub(super) fn signal(&self, signal: i32) -> io::Result<()> {
+    pub(crate) fn signal(&self, signal: i32) -> io::Result<()> {
         self.screen.source().map_or(Ok(()), |master| signal_foreground(master, signal))
     }
 
-    pub(super) fn suspend(&mut self) {
+    pub(crate) fn suspend(&mut self) {
         self.suspended = true;
         self.away = true;
         self.host.leave();
         self.keyboard.pause(true);
     }
 
-    pub(super) fn resume(&mut self) {
+    pub(crate) fn resume(&mut self) {
         self.suspended = false;
         self.follow();
     }
 
     /// Nobody inside reads any more. The program side is closed too, so that the screen ends when it is empty.
-    pub(super) fn close_keyboard(&mut self) {
+    pub(crate) fn close_keyboard(&mut self) {
         // A command may have ended before anything was looked at. Its output is shown as the terminal inside made it.
         if self.turn == Turn::Unknown {
             self.follow();
