@@ -14,14 +14,13 @@ mod hold;
 mod host;
 mod idmap;
 mod init;
-mod keeper;
 mod landlock;
 mod look;
 mod memory_file;
 mod namespaces;
 mod native;
+mod notify;
 mod object;
-mod observe;
 #[expect(dead_code, reason = "init uses the rest")]
 #[path = "../../init/ops.rs"]
 mod ops;

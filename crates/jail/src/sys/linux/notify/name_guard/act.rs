@@ -17,7 +17,7 @@ use super::names_lock::NamesGuard;
 use super::path::{Finder, Found, Spot, is_proc, kind};
 use super::{AbortOnPanic, Done, Shared, checkout, refused, settings, staging};
 use crate::launch::WriteResult;
-use crate::sys::linux::observe::call::{Notice, int};
+use crate::sys::linux::notify::observe::call::{Notice, int};
 
 /// A call that is made here.
 enum Wanted {

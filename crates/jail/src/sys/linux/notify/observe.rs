@@ -3,8 +3,8 @@
 //! **Invariant.** This observes and never decides. What is read here of the program's memory may be something else by then; at
 //! worst an explanation is wrong.
 
-pub(super) mod call;
-pub(super) mod uses;
+pub(crate) mod call;
+pub(crate) mod uses;
 
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,7 +17,7 @@ use crate::launch::Denial;
 use crate::plan::{Refusal, Sight};
 
 /// What a call will be refused, as far as it can be told.
-pub(super) fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
+pub(crate) fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
     match notice.call()? {
         Call::Execute(path) => {
             let path = notice.absolute(&path)?;

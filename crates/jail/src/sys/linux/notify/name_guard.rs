@@ -36,13 +36,13 @@ use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::calls::{confine, notify};
 use super::observe::call::{self, Notice};
 use super::observe::{denial, uses};
 use crate::git::commit_record::CommitRecord;
 use crate::launch::{Denial, ProtectedCommit, ProtectedWrite, WriteResult};
 use crate::plan::{Owner, Plan, Sight};
 use crate::spec::Spec;
+use crate::sys::linux::calls::{confine, notify};
 use crate::uses::{Use, Uses};
 use checkout::Checkouts;
 use ground::Grounds;
@@ -54,7 +54,7 @@ use socket::SocketNames;
 /// Threads that answer the supervised calls of a jail until its last process has ended.
 ///
 /// **Invariant.** Every wait for them has a limit: a file system that does not answer can hold one for ever.
-pub(super) struct Keeper {
+pub(crate) struct Keeper {
     shared: Arc<Shared>,
     /// Every thread has the other end until it ends.
     ended: Receiver<Infallible>,
@@ -64,17 +64,17 @@ pub(super) struct Keeper {
 
 /// Results of the supervisor when the jail has ended.
 #[derive(Default)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// Refusals, each once, in the order of the first attempts.
-    pub(super) denials: Vec<Denial>,
+    pub(crate) denials: Vec<Denial>,
     /// Protected names that were written.
-    pub(super) protected_writes: Vec<ProtectedWrite>,
+    pub(crate) protected_writes: Vec<ProtectedWrite>,
     /// Commits that change protected names.
-    pub(super) commits: Vec<ProtectedCommit>,
+    pub(crate) commits: Vec<ProtectedCommit>,
     /// Observed uses.
-    pub(super) uses: Uses,
+    pub(crate) uses: Uses,
     /// Failures of the supervisor itself.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Time for the threads to notice that the jail has ended.
@@ -83,20 +83,20 @@ const LAST_CALLS: Duration = Duration::from_secs(2);
 const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
 /// Facts about the jail that the supervisor needs.
-pub(super) struct About {
+pub(crate) struct About {
     /// Protected names and mounts.
-    pub(super) grounds: Grounds,
+    pub(crate) grounds: Grounds,
     /// User that files are made as.
-    pub(super) user: Owner,
+    pub(crate) user: Owner,
     /// Visible paths, if refusals are explained.
-    pub(super) sight: Option<Sight>,
+    pub(crate) sight: Option<Sight>,
     /// Where commits are recorded that jails make.
-    pub(super) record: Option<CommitRecord>,
+    pub(crate) record: Option<CommitRecord>,
 }
 
 impl About {
     /// Collects the facts; `None` if nothing of the host can be changed and refusals are not explained.
-    pub(super) fn of(spec: &Spec, plan: &Plan, explain: bool) -> Option<Self> {
+    pub(crate) fn of(spec: &Spec, plan: &Plan, explain: bool) -> Option<Self> {
         let grounds = Grounds::of(spec, plan);
         let user = plan.identity.outside;
         let sight = explain.then(|| Sight::of(plan));
@@ -109,7 +109,7 @@ impl About {
     }
 
     /// Returns true if names are made by the supervisor.
-    pub(super) fn keeps(&self) -> bool {
+    pub(crate) fn keeps(&self) -> bool {
         !self.grounds.is_empty()
     }
 }
@@ -178,7 +178,7 @@ const MOST_FAILURES: usize = 10;
 
 impl Keeper {
     /// Starts listening. `root` is the root directory of the jail, and `first` its first process.
-    pub(super) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Result<Self, Errno> {
+    pub(crate) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Result<Self, Errno> {
         notify::listen_on_the_spot(listener.as_fd());
         let references = References::new(about.record.clone());
         let shared = Arc::new(Shared {
@@ -207,12 +207,12 @@ impl Keeper {
     }
 
     /// Waits until the repositories are known: the command could take them apart. Not for ever; no call is answered before.
-    pub(super) fn wait_until_ready(&self) {
+    pub(crate) fn wait_until_ready(&self) {
         let _known_or_late = self.ready.recv_timeout(LONGEST_LOOK);
     }
 
     /// Returns the results. The jail has ended; a thread that does not notice in time is left behind.
-    pub(super) fn report(self) -> Report {
+    pub(crate) fn report(self) -> Report {
         let stuck = self.ended.recv_timeout(LAST_CALLS) == Err(RecvTimeoutError::Timeout);
         let mut report = Report::default();
         if !stuck {
@@ -494,7 +494,7 @@ mod tests {
             std::thread::park_timeout(Duration::from_secs(60));
             return;
         }
-        let name = "sys::linux::keeper::tests::a_panic_of_a_thread_ends_the_process";
+        let name = "sys::linux::notify::name_guard::tests::a_panic_of_a_thread_ends_the_process";
         let mut second = std::process::Command::new(std::env::current_exe().unwrap());
         let second = second.args(["--exact", name]).env(PANICS, "1").output().unwrap();
         assert_eq!(second.status.signal(), Some(libc::SIGABRT), "{second:?}");
