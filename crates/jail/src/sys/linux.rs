@@ -1,12 +1,8 @@
 //! Linux.
 
-mod around;
-mod bounded;
 mod bubblewrap;
-mod bwrap;
 mod calls;
 mod cell;
-mod cgroup;
 mod cgroups;
 mod control_channel;
 mod fenced;
@@ -17,22 +13,18 @@ mod init;
 mod landlock;
 mod look;
 mod memory_file;
-mod namespaces;
 mod native;
 mod notify;
-mod object;
 #[expect(dead_code, reason = "init uses the rest")]
 #[path = "../../init/ops.rs"]
 mod ops;
 mod private_home;
 mod report;
 mod resources;
-mod root;
 mod rootfs;
 mod scratch;
 mod script;
 mod setup;
-mod signs;
 mod steps;
 mod stop;
 mod supervise;
@@ -44,15 +36,15 @@ use rustix::io::Errno as Raw;
 
 use crate::host::probe::{Actions, Errno, Landlock};
 
-pub(crate) use bounded::run_bounded;
-pub(crate) use bwrap::bubblewrap;
-pub(crate) use cgroup::cgroup;
 pub(crate) use hold::{Early, Held, early, hold};
-pub(crate) use host::sight;
+pub(crate) use host::bounded_process::run_bounded;
+pub(crate) use host::bubblewrap::bubblewrap;
+pub(crate) use host::cgroup_support::cgroup;
+pub(crate) use host::facts::signs;
+pub(crate) use host::namespaces::namespaces_here;
+pub(crate) use host::object::object;
+pub(crate) use host::plan_host::sight;
 pub(crate) use look::look;
-pub(crate) use namespaces::namespaces_here;
-pub(crate) use object::object;
-pub(crate) use signs::signs;
 pub(crate) use stop::Stop;
 pub(crate) use supervise::Running;
 pub(crate) use terminal::pty::is_typed;

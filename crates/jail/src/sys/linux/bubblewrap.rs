@@ -14,11 +14,11 @@ use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::bwrap::{Program, first_trusted};
 use super::calls::Used;
 use super::cell::Cell;
 use super::hold::{Groups, Started, Terms, begin, error, full, partial};
-use super::host::{machine, with_views};
+use super::host::bubblewrap::{Program, first_trusted};
+use super::host::plan_host::{machine, with_views};
 use super::init::Init;
 use super::native::{Broken, Order, command_handles, stream_registers};
 use super::report::Part;

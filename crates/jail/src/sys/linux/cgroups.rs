@@ -22,7 +22,7 @@ use rustix::process::{Pid, getpid, test_kill_process};
 
 pub(super) use self::place::Wanted;
 use self::place::{Controller, Place, Version, places};
-use super::root::Root;
+use super::host::root_files::Root;
 use crate::resources::{Bounds, Means};
 
 /// The cgroups of one jail. Removed when dropped.

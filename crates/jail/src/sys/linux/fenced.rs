@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::calls::{self, confine};
 use super::hold::{Groups, Started, Terms, begin, error, full, partial};
-use super::host::{machine, with_views};
+use super::host::plan_host::{machine, with_views};
 use super::init::{Ending, Init, Jail};
 use super::landlock;
 use super::native::{Broken, Order, command_handles, stream_registers, variables};

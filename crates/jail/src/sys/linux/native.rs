@@ -10,13 +10,14 @@ use rustix::process::Pid;
 
 use super::cgroups::CgroupHandles;
 use super::hold::Groups;
-use super::host::machine;
+use super::host::namespaces;
+use super::host::plan_host::machine;
 use super::init::{Ending, Init, Jail};
 use super::report::Part;
 use super::script::{Register, Script};
 use super::setup::{self, Base, Checks, Command, DIALERS, Group, RULESET, Rest, Streams};
 use super::steps::{Options, Prepared, Step, made, rest, steps, text};
-use super::{idmap, landlock, namespaces};
+use super::{idmap, landlock};
 use crate::plan::{Host, Identity, Plan, SCRATCH, Usual, usual};
 use crate::seccomp::Instruction;
 

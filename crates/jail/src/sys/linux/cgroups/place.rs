@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
-use super::super::cgroup::Mount;
-use super::super::root::Root;
 use super::Unavailable;
+use crate::sys::linux::host::cgroup_support::Mount;
+use crate::sys::linux::host::root_files::Root;
 
 /// What a group can bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{WaitOptions, getegid, geteuid, waitpid};
 
-use super::calls::{self, Alone, Namespace};
 use crate::host::probe::{Errno, Namespaces, Step, Unmeasured};
+use crate::sys::linux::calls::{self, Alone, Namespace};
 
 pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
     let attempt = Attempt {
@@ -66,7 +66,7 @@ impl Attempt {
     }
 }
 
-pub(super) fn write(path: &str, text: impl Display) -> Result<(), Raw> {
+pub(crate) fn write(path: &str, text: impl Display) -> Result<(), Raw> {
     let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     let text = text.to_string();
     // These files take their text in one write or not at all.
@@ -75,7 +75,7 @@ pub(super) fn write(path: &str, text: impl Display) -> Result<(), Raw> {
 }
 
 /// Brings up the loopback interface of this process's network.
-pub(super) fn loopback() -> Result<(), Raw> {
+pub(crate) fn loopback() -> Result<(), Raw> {
     let socket =
         rustix::net::socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
     calls::loopback_up(socket)

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::around::around;
-use super::root::Root;
+use super::container_detection::around;
+use super::root_files::Root;
 use crate::host::probe::{AppArmor, Confined, Selinux, Signs};
 
 pub(crate) fn signs(root: &Path) -> Signs {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cgroups::{self, Wanted};
-use super::root::Root;
+use super::root_files::Root;
 use crate::host::probe::{Cgroup, Hierarchy};
+use crate::sys::linux::cgroups::{self, Wanted};
 
 pub(crate) fn cgroup(root: &Path) -> Cgroup {
     let root = Root(root);
@@ -18,7 +18,7 @@ pub(crate) fn cgroup(root: &Path) -> Cgroup {
 const USUAL: Wanted = Wanted { memory: Some(3_000_000_000), processes: Some(1024) };
 
 /// One line of the table of mounts, as far as it concerns us.
-pub(super) struct Mount<'a> {
+pub(crate) struct Mount<'a> {
     /// Which part of the file system is mounted.
     part: &'a str,
     place: &'a str,
@@ -29,7 +29,7 @@ pub(super) struct Mount<'a> {
 
 impl<'a> Mount<'a> {
     /// `31 23 0:28 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw`
-    pub(super) fn read(line: &'a str) -> Option<Self> {
+    pub(crate) fn read(line: &'a str) -> Option<Self> {
         let (before, after) = line.split_once(" - ")?;
         let mut fields = before.split(' ').skip(3);
         let (mut kind, options) = (after.split(' '), after.rsplit(' ').next()?);
@@ -37,7 +37,7 @@ impl<'a> Mount<'a> {
     }
 
     /// Whether it shows the hierarchy of a controller; the unified one has no name.
-    pub(super) fn shows(&self, controller: Option<&str>) -> bool {
+    pub(crate) fn shows(&self, controller: Option<&str>) -> bool {
         match controller {
             None => self.kind == "cgroup2",
             Some(name) => self.kind == "cgroup" && self.options.split(',').any(|option| option == name),
@@ -45,7 +45,7 @@ impl<'a> Mount<'a> {
     }
 
     /// Where a cgroup is seen, if the part of the tree that is mounted contains it.
-    pub(super) fn seen(&self, cgroup: &Path) -> Option<PathBuf> {
+    pub(crate) fn seen(&self, cgroup: &Path) -> Option<PathBuf> {
         let path = Path::new(self.place).join(cgroup.strip_prefix(self.part).ok()?);
         path.components().all(|part| part.as_os_str() != "..").then_some(path)
     }

@@ -36,6 +36,6 @@ fn kind(stat: &Stat) -> Kind {
 }
 
 /// A name for what the handle holds, whatever happens to the name it was opened by.
-pub(super) fn by_handle(handle: &impl AsFd) -> String {
+pub(crate) fn by_handle(handle: &impl AsFd) -> String {
     format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())
 }

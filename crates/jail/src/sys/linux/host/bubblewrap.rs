@@ -9,9 +9,9 @@ use std::time::Duration;
 use rustix::fs::{FileType, Mode, OFlags, Stat, fstat, open, openat};
 use rustix::io::Errno as Raw;
 
-use super::bounded::run_bounded;
+use super::bounded_process::run_bounded;
 use super::object::by_handle;
-use super::root::Root;
+use super::root_files::Root;
 use crate::host::probe::{Bwrap, Distrust, Unmeasured};
 
 /// The first one that can be trusted; failing that, the first one at all.
@@ -32,13 +32,13 @@ fn examine(root: Root<'_>, place: &str, limit: Duration) -> Option<Bwrap> {
 }
 
 /// A program that root alone could have put where it is.
-pub(super) struct Program {
-    pub(super) handle: OwnedFd,
-    pub(super) setuid: bool,
+pub(crate) struct Program {
+    pub(crate) handle: OwnedFd,
+    pub(crate) setuid: bool,
 }
 
 /// The first one that can be trusted; failing that, why the first one at all cannot, or that there is none.
-pub(super) fn first_trusted() -> Result<Program, (PathBuf, Distrust)> {
+pub(crate) fn first_trusted() -> Result<Program, (PathBuf, Distrust)> {
     let mut refused = None;
     for place in PLACES {
         match trusted(Root(Path::new("/")), place) {

@@ -6,39 +6,39 @@ use std::path::{Path, PathBuf};
 
 /// Where a machine's files lie: `/`, or a recording.
 #[derive(Clone, Copy)]
-pub(super) struct Root<'a>(pub(super) &'a Path);
+pub(crate) struct Root<'a>(pub(crate) &'a Path);
 
 impl Root<'static> {
     /// This machine.
-    pub(super) fn of_this_machine() -> Self {
+    pub(crate) fn of_this_machine() -> Self {
         Self(Path::new("/"))
     }
 }
 
 impl Root<'_> {
     /// The place of an absolute path.
-    pub(super) fn at(self, path: &Path) -> PathBuf {
+    pub(crate) fn at(self, path: &Path) -> PathBuf {
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    pub(super) fn exists(self, path: &str) -> bool {
+    pub(crate) fn exists(self, path: &str) -> bool {
         self.at(Path::new(path)).exists()
     }
 
     /// The text of a file, if it can be read; never more than a bound, whatever the file claims.
-    pub(super) fn text(self, path: &str) -> Option<String> {
+    pub(crate) fn text(self, path: &str) -> Option<String> {
         let mut bytes = Vec::new();
         File::open(self.at(Path::new(path))).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The first word of a file.
-    pub(super) fn word(self, path: &str) -> Option<String> {
+    pub(crate) fn word(self, path: &str) -> Option<String> {
         self.text(path)?.split_whitespace().next().map(str::to_owned)
     }
 
     /// A setting that is a number.
-    pub(super) fn number(self, path: &str) -> Option<u64> {
+    pub(crate) fn number(self, path: &str) -> Option<u64> {
         self.word(path)?.parse().ok()
     }
 }

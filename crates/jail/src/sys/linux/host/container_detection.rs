@@ -2,11 +2,11 @@
 //!
 //! A sign can be missing or forged. It explains a refusal to a person; nothing is allowed or denied by it.
 
-use super::root::Root;
+use super::root_files::Root;
 use crate::host::probe::{Around, Wall};
 
 /// Everything recognised, each kind once, by its first sign.
-pub(super) fn around(root: Root<'_>) -> Vec<Around> {
+pub(crate) fn around(root: Root<'_>) -> Vec<Around> {
     let signs = [by_marks(root), by_first_process(root), by_cgroup(root), by_kernel(root)].concat();
     let mut found: Vec<Around> = Vec::new();
     for sign in signs {
