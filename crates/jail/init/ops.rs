@@ -8,106 +8,106 @@
 //! ```
 
 /// The address of the first script of a process. Nothing else is mapped there on any architecture that we know.
-pub(super) const BASE: u64 = 0x1_0000_0000;
+pub(crate) const BASE: u64 = 0x1_0000_0000;
 /// The distance from one script to the next: more than arguments and environment of a command can be.
-pub(super) const SPACING: u64 = 0x1000_0000;
+pub(crate) const SPACING: u64 = 0x1000_0000;
 /// How many scripts a process can be given.
-pub(super) const MOST_SCRIPTS: u64 = 8;
+pub(crate) const MOST_SCRIPTS: u64 = 8;
 
 /// The beginning of a script.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Header {
+pub(crate) struct Header {
     /// Where its operations begin, from the beginning of the script.
-    pub(super) operations: u64,
+    pub(crate) operations: u64,
     /// How many there are.
-    pub(super) count: u64,
+    pub(crate) count: u64,
 }
 
 /// One operation.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Operation {
+pub(crate) struct Operation {
     /// What is done: one of the constants below.
-    pub(super) kind: u16,
+    pub(crate) kind: u16,
     /// The register that the result goes to; 0 for none.
-    pub(super) result: u16,
+    pub(crate) result: u16,
     /// A register that has to be other than 0 for this to be done; 0 for always.
-    pub(super) condition: u16,
+    pub(crate) condition: u16,
     /// Which arguments are numbers of registers whose values are meant, by bit; from `ADDRESS` on, whose addresses are.
-    pub(super) registers: u16,
+    pub(crate) registers: u16,
     /// The number of the system call.
-    pub(super) call: u32,
+    pub(crate) call: u32,
     /// Error numbers that are no failure; 0 where there are fewer.
-    pub(super) accepted: [u16; 4],
+    pub(crate) accepted: [u16; 4],
     /// The arguments.
-    pub(super) arguments: [u64; 6],
+    pub(crate) arguments: [u64; 6],
 }
 
 /// The bit of the first argument that is the number of a register whose address is meant.
-pub(super) const ADDRESS: u16 = 1 << 8;
+pub(crate) const ADDRESS: u16 = 1 << 8;
 /// Among accepted error numbers: every one.
-pub(super) const ANY: u16 = u16::MAX;
+pub(crate) const ANY: u16 = u16::MAX;
 
 /// Makes a system call.
-pub(super) const CALL: u16 = 1;
+pub(crate) const CALL: u16 = 1;
 /// Makes a system call that has to fail with one of the accepted errors.
-pub(super) const REFUSED: u16 = 2;
+pub(crate) const REFUSED: u16 = 2;
 /// Fails unless a descriptor (1) is the object with this device (2) and inode (3).
-pub(super) const CHECK_IDENTITY: u16 = 3;
+pub(crate) const CHECK_IDENTITY: u16 = 3;
 /// Lets a Landlock ruleset (1) allow what is beneath a descriptor (2) this access (3).
-pub(super) const GRANT: u16 = 4;
+pub(crate) const GRANT: u16 = 4;
 /// Asks for a signal (1) when the supervisor ends, and fails if it has ended already.
-pub(super) const LIFELINE: u16 = 5;
+pub(crate) const LIFELINE: u16 = 5;
 /// Closes every descriptor from 3 on but those in these registers.
-pub(super) const CLOSE_OTHERS: u16 = 6;
+pub(crate) const CLOSE_OTHERS: u16 = 6;
 /// Sends a report (1) with the descriptors in as many registers (3) as are listed, as `u16`, at an address (2).
-pub(super) const SEND: u16 = 7;
+pub(crate) const SEND: u16 = 7;
 /// Waits for the release message.
-pub(super) const WAIT: u16 = 8;
+pub(crate) const WAIT: u16 = 8;
 /// Executes the first program of a list (1) that is there, with arguments (2) and environment (3).
-pub(super) const START: u16 = 9;
+pub(crate) const START: u16 = 9;
 /// Starts a process in the memory of this one that goes on at another operation (1), in a cgroup (2) if that is other than
 /// -1; goes on itself when that process has executed something. If the kernel cannot put it there, the register (3) becomes 1.
-pub(super) const SPAWN: u16 = 10;
+pub(crate) const SPAWN: u16 = 10;
 /// Becomes the process that reaps: forgets every script, reports the command (1), and ends with it.
-pub(super) const REAP: u16 = 11;
+pub(crate) const REAP: u16 = 11;
 /// As `REAP` without a namespace of processes: ends everything below it first, which a file (2) lists.
-pub(super) const SUBREAP: u16 = 12;
+pub(crate) const SUBREAP: u16 = 12;
 /// Waits for the end of the supervisor and removes the directories of a list (1).
-pub(super) const REMOVE_DIRECTORIES: u16 = 13;
+pub(crate) const REMOVE_DIRECTORIES: u16 = 13;
 
 /// How many registers there are. Each holds a descriptor or a small number.
-pub(super) const REGISTERS: usize = 1280;
+pub(crate) const REGISTERS: usize = 1280;
 /// The first of those that hold descriptors which came with a script, in their order.
-pub(super) const HANDLES: usize = 256;
+pub(crate) const HANDLES: usize = 256;
 /// How many descriptors can come with a script.
-pub(super) const MOST_HANDLES: usize = REGISTERS - HANDLES;
+pub(crate) const MOST_HANDLES: usize = REGISTERS - HANDLES;
 /// How many descriptors fit into one message.
-pub(super) const HANDLES_AT_ONCE: usize = 253;
+pub(crate) const HANDLES_AT_ONCE: usize = 253;
 
 /// The register of the socket to the supervisor: descriptor 0 from the start.
-pub(super) const CONTROL: u16 = 1;
+pub(crate) const CONTROL: u16 = 1;
 /// The register of a handle on the supervisor's process: descriptor 1 from the start.
-pub(super) const SUPERVISOR: u16 = 2;
+pub(crate) const SUPERVISOR: u16 = 2;
 
 /// The first byte of a message to init: descriptors, and more to come.
-pub(super) const MORE: u8 = b'+';
+pub(crate) const MORE: u8 = b'+';
 /// The last descriptor is a script, to be run with those before it.
-pub(super) const RUN: u8 = b'>';
+pub(crate) const RUN: u8 = b'>';
 /// Lets the command start.
-pub(super) const RELEASE: u8 = b'!';
+pub(crate) const RELEASE: u8 = b'!';
 
 /// The first byte of a report of init: an operation failed. Byte 1 is the number of the script, bytes 2 and 3 that of the
 /// operation, the rest the error number; 0 if it had to fail and did not.
-pub(super) const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 /// Descriptors come with this.
-pub(super) const HANDED: u8 = 2;
+pub(crate) const HANDED: u8 = 2;
 /// The command waits for its release.
-pub(super) const READY: u8 = 3;
+pub(crate) const READY: u8 = 3;
 /// The command could not be executed; bytes 4 to 7 are the error number.
-pub(super) const NOT_STARTED: u8 = 4;
+pub(crate) const NOT_STARTED: u8 = 4;
 /// The command was executed.
-pub(super) const STARTED: u8 = 5;
+pub(crate) const STARTED: u8 = 5;
 /// The command has changed; bytes 4 to 7 are its wait status.
-pub(super) const CHANGED: u8 = 6;
+pub(crate) const CHANGED: u8 = 6;

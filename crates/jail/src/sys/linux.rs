@@ -4,7 +4,6 @@ mod bubblewrap;
 mod calls;
 mod cell;
 mod cgroups;
-mod control_channel;
 mod fenced;
 mod hold;
 mod host;
@@ -15,15 +14,10 @@ mod look;
 mod memory_file;
 mod native;
 mod notify;
-#[expect(dead_code, reason = "init uses the rest")]
-#[path = "../../init/ops.rs"]
-mod ops;
 mod private_home;
-mod report;
 mod resources;
 mod rootfs;
 mod scratch;
-mod script;
 mod setup;
 mod steps;
 mod stop;

@@ -11,8 +11,8 @@ use rustix::mount::OpenTreeFlags;
 
 use super::calls::mounts::{MountChange, mount_setattr};
 use super::init::Init;
+use super::init::report::Part;
 use super::native::{Broken, write};
-use super::report::Part;
 use super::steps::{attributes, text};
 use crate::plan::{Kind, Mount, Owner, Plan};
 

@@ -1,4 +1,13 @@
-//! The supervisor's side of an init process: see `init/main.rs` for what it does.
+//! The supervisor's side of an init process: starts the program, sends it scripts, and reads its reports.
+//!
+//! `init/main.rs` at the top of the crate is the program itself.
+
+pub(crate) mod control_channel;
+#[expect(dead_code, reason = "init uses the rest")]
+#[path = "../../../init/ops.rs"]
+pub(crate) mod ops;
+pub(crate) mod report;
+pub(crate) mod script;
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -10,11 +19,11 @@ use rustix::thread::CpuSet;
 use super::calls::Used;
 use super::calls::spawn::{Process, Program};
 use super::cell::Cell;
-use super::control_channel::ControlChannel;
 use super::memory_file;
 use super::native::Broken;
-use super::report::{Part, Report};
-use super::script::Script;
+use control_channel::ControlChannel;
+use report::{Part, Report};
+use script::Script;
 
 /// The program, as `build.rs` compiles it.
 const IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/init"));
@@ -232,8 +241,8 @@ mod tests {
 
     use super::*;
     use crate::sys::linux::cgroups::tests::skip::skipped;
-    use crate::sys::linux::ops;
-    use crate::sys::linux::script::{Register, arguments};
+    use crate::sys::linux::init::ops;
+    use crate::sys::linux::init::script::{Register, arguments};
 
     const COMMAND: Register = Register(8);
     const NOT_IN_CGROUP: Register = Register(9);

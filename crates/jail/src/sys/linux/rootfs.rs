@@ -10,8 +10,8 @@ use std::ffi::CStr;
 
 use rustix::io::Errno;
 
-use super::report::Part;
-use super::script::{Register, Script, arguments};
+use super::init::report::Part;
+use super::init::script::{Register, Script, arguments};
 use super::steps::{BLANK, MASK_DIRECTORY, MASK_FILE, Options, Step, VOID};
 
 /// The root of the jail, once it is made.
@@ -208,7 +208,7 @@ fn file(script: &mut Script, path: &CStr, text: &[u8], mode: u32) {
 }
 
 /// A copy of everything mounted at and below a path, attached nowhere.
-fn tree(script: &mut Script, at: super::script::Argument, path: &CStr, into: Register) {
+fn tree(script: &mut Script, at: super::init::script::Argument, path: &CStr, into: Register) {
     let path = script.text(path);
     let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC | libc::AT_RECURSIVE | libc::AT_SYMLINK_NOFOLLOW;
     script.call(libc::SYS_open_tree, [at, path.into(), flags.into()]).into(into);
@@ -216,7 +216,7 @@ fn tree(script: &mut Script, at: super::script::Argument, path: &CStr, into: Reg
 
 /// Fails unless a tree is of the object that was judged.
 fn same(script: &mut Script, tree: Register, (device, inode): (u64, u64)) {
-    script.add(super::ops::CHECK_IDENTITY, arguments![tree.0, device, inode]);
+    script.add(super::init::ops::CHECK_IDENTITY, arguments![tree.0, device, inode]);
 }
 
 /// What a mount becomes.

@@ -8,10 +8,10 @@ use rustix::io::Errno;
 use rustix::thread::CpuSet;
 
 use super::calls::confine::Handled;
-use super::ops;
-use super::report::Part;
+use super::init::ops;
+use super::init::report::Part;
+use super::init::script::{Argument, Register, Script, arguments};
 use super::rootfs::{self, ROOT, Rootfs, close};
-use super::script::{Argument, Register, Script, arguments};
 use super::steps::{Options, Step};
 use crate::plan::Owner;
 use crate::seccomp::Instruction;

@@ -3,10 +3,10 @@
 use std::ffi::CString;
 
 use super::init::Init;
+use super::init::ops;
+use super::init::report::Part;
+use super::init::script::arguments;
 use super::native::Broken;
-use super::ops;
-use super::report::Part;
-use super::script::arguments;
 
 /// Lives until this process ends, however that happens, and then removes directories.
 pub(super) struct Sweeper(Init);

@@ -13,9 +13,9 @@ use rustix::pipe::PipeFlags;
 
 use crate::plan::{Handle, Word};
 use crate::seccomp::Instruction;
+use crate::sys::linux::init::report::Part;
 use crate::sys::linux::memory_file::sealed;
 use crate::sys::linux::native::Broken;
-use crate::sys::linux::report::Part;
 
 /// Bubblewrap's ends, with the one its arguments come from at the end.
 pub(super) struct Descriptors {

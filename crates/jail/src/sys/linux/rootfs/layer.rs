@@ -10,7 +10,7 @@ use super::{
     CONTEXT, FSCONFIG_SET_FLAG, HERE, MOVE_F_EMPTY, MountChange, OPEN_TREE_CLONE, ROOT, close, directory,
     mount, open, open_context, same, set, set_attributes, tree,
 };
-use crate::sys::linux::script::{Register, Script, arguments};
+use crate::sys::linux::init::script::{Register, Script, arguments};
 use crate::sys::linux::steps::{Changes, Source, attributes};
 
 /// Where the parts are put for a moment, relative to the new root, and their names there.

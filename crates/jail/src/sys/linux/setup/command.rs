@@ -9,10 +9,10 @@ use super::{
 };
 use crate::seccomp::Instruction;
 use crate::sys::linux::calls::confine;
-use crate::sys::linux::ops;
-use crate::sys::linux::report::Part;
+use crate::sys::linux::init::ops;
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::script::{Argument, Register, Script, arguments};
 use crate::sys::linux::rootfs::close;
-use crate::sys::linux::script::{Argument, Register, Script, arguments};
 
 /// What a command is started with.
 pub(crate) struct Command<'a> {

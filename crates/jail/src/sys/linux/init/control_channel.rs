@@ -14,11 +14,11 @@ use super::report::Report;
 use super::script::Script;
 
 /// The supervisor's end.
-pub(super) struct ControlChannel(OwnedFd);
+pub(crate) struct ControlChannel(OwnedFd);
 
 impl ControlChannel {
     /// Makes both ends. The second is for init.
-    pub(super) fn new() -> Result<(Self, OwnedFd), Errno> {
+    pub(crate) fn new() -> Result<(Self, OwnedFd), Errno> {
         let flags = SocketFlags::CLOEXEC;
         let (ours, theirs) =
             rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
@@ -26,12 +26,12 @@ impl ControlChannel {
     }
 
     /// Readable when there is a report, or nobody left to make one.
-    pub(super) fn readable(&self) -> BorrowedFd<'_> {
+    pub(crate) fn readable(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 
     /// Has a script run, with descriptors for it. An init process that does not take it has ended, and has said why.
-    pub(super) fn run(&self, script: &Script, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
+    pub(crate) fn run(&self, script: &Script, handles: &[BorrowedFd<'_>]) -> Result<(), Errno> {
         if handles.len() >= ops::MOST_HANDLES {
             return Err(Errno::TOOBIG);
         }
@@ -47,7 +47,7 @@ impl ControlChannel {
     }
 
     /// Lets the command start that waits for its release.
-    pub(super) fn release(&self) -> Result<(), Errno> {
+    pub(crate) fn release(&self) -> Result<(), Errno> {
         self.send(ops::RELEASE, &[])
     }
 
@@ -66,12 +66,12 @@ impl ControlChannel {
     }
 
     /// Waits for the next report and the descriptors that come with it; `None` when nobody is left to report.
-    pub(super) fn receive(&self) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
+    pub(crate) fn receive(&self) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
         self.receive_with(RecvFlags::empty())
     }
 
     /// The next report, if there is one already.
-    pub(super) fn poll(&self) -> Option<Report> {
+    pub(crate) fn poll(&self) -> Option<Report> {
         self.receive_with(RecvFlags::DONTWAIT).ok().flatten().map(|(report, _)| report)
     }
 

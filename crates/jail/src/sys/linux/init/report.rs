@@ -73,7 +73,7 @@ const PARTS: &[(Part, &str)] = &[
 
 /// A message of init.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Report {
+pub(crate) enum Report {
     /// An operation of a script failed; nothing of the command has run. Without an error number it succeeded and must not.
     Failed { script: u8, operation: u16, errno: Option<Errno> },
     /// Descriptors for the supervisor come with this.
@@ -89,7 +89,7 @@ pub(super) enum Report {
 }
 
 impl Report {
-    pub(super) fn read(bytes: [u8; 8]) -> Option<Self> {
+    pub(crate) fn read(bytes: [u8; 8]) -> Option<Self> {
         let [kind, script, low, high, a, b, c, d] = bytes;
         let number = i32::from_le_bytes([a, b, c, d]);
         let errno = (1..4096).contains(&number).then(|| Errno::from_raw_os_error(number));
@@ -107,7 +107,7 @@ impl Report {
 
 impl Part {
     /// The error of something that succeeded and must not.
-    pub(super) const fn errno_of_success(self) -> Errno {
+    pub(crate) const fn errno_of_success(self) -> Errno {
         match self {
             Self::HostVisible => Errno::EXIST,
             Self::NetworkAlive => Errno::ISCONN,

@@ -5,27 +5,27 @@ use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
 
-use super::memory_file;
 use super::ops::{self, Header, Operation};
 use super::report::Part;
+use crate::sys::linux::memory_file;
 
 /// A number that init remembers: a descriptor, a process, a mask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Register(pub(super) u16);
+pub(crate) struct Register(pub(crate) u16);
 
 impl Register {
     /// The socket to the supervisor.
-    pub(super) const CONTROL: Self = Self(ops::CONTROL);
+    pub(crate) const CONTROL: Self = Self(ops::CONTROL);
 
     /// One that came with the script, by its place.
-    pub(super) fn handle(place: usize) -> Self {
+    pub(crate) fn handle(place: usize) -> Self {
         Self(u16::try_from(ops::HANDLES.saturating_add(place)).unwrap_or(u16::MAX))
     }
 }
 
 /// An argument of an operation.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Argument {
+pub(crate) enum Argument {
     /// A number, or an address in the script.
     Value(u64),
     /// What a register holds.
@@ -73,13 +73,13 @@ impl From<usize> for Argument {
 /// The arguments of a call.
 macro_rules! arguments {
     ($($argument:expr),* $(,)?) => {
-        [$($crate::sys::linux::script::Argument::from($argument)),*]
+        [$($crate::sys::linux::init::script::Argument::from($argument)),*]
     };
 }
-pub(super) use arguments;
+pub(crate) use arguments;
 
 /// A script that is being written.
-pub(super) struct Script {
+pub(crate) struct Script {
     /// Which one it is of those that a process is given.
     number: u64,
     data: Vec<u8>,
@@ -90,7 +90,7 @@ pub(super) struct Script {
 
 impl Script {
     /// The script that a process is given as its first (0), second and so on.
-    pub(super) fn new(number: u64) -> Self {
+    pub(crate) fn new(number: u64) -> Self {
         Self {
             number,
             data: Vec::with_capacity(16 << 10),
@@ -100,32 +100,32 @@ impl Script {
     }
 
     /// What the operations that follow belong to.
-    pub(super) fn part(&mut self, part: Part) {
+    pub(crate) fn part(&mut self, part: Part) {
         self.parts.push((self.operations.len(), part));
     }
 
     /// What an operation belongs to.
-    pub(super) fn part_of(&self, operation: u16) -> Part {
+    pub(crate) fn part_of(&self, operation: u16) -> Part {
         let before = self.parts.iter().rev().find(|(first, _)| *first <= usize::from(operation));
         before.map_or(Part::Report, |(_, part)| *part)
     }
 
     /// What follows is done by the process that the script spawns.
-    pub(super) fn begin_spawned(&mut self) {
+    pub(crate) fn begin_spawned(&mut self) {
         let next = self.operations.len() as u64;
         let spawns = self.operations.iter_mut().filter(|operation| operation.kind == ops::SPAWN);
         spawns.for_each(|operation| operation.arguments[0] = next);
     }
 
     /// A system call.
-    pub(super) fn call<const N: usize>(&mut self, call: libc::c_long, arguments: [Argument; N]) -> Added<'_> {
+    pub(crate) fn call<const N: usize>(&mut self, call: libc::c_long, arguments: [Argument; N]) -> Added<'_> {
         let added = self.add(ops::CALL, arguments);
         added.0.call = u32::try_from(call).unwrap_or(u32::MAX);
         added
     }
 
     /// A system call that has to fail; for any reason, unless some are named.
-    pub(super) fn refused<const N: usize>(
+    pub(crate) fn refused<const N: usize>(
         &mut self,
         call: libc::c_long,
         arguments: [Argument; N],
@@ -136,7 +136,7 @@ impl Script {
     }
 
     /// An operation of init's own. Its arguments are as `ops` says: registers by their numbers.
-    pub(super) fn add<const N: usize>(&mut self, kind: u16, arguments: [Argument; N]) -> Added<'_> {
+    pub(crate) fn add<const N: usize>(&mut self, kind: u16, arguments: [Argument; N]) -> Added<'_> {
         let mut operation = Operation {
             kind,
             result: 0,
@@ -160,7 +160,7 @@ impl Script {
     }
 
     /// The address of bytes, aligned for every structure.
-    pub(super) fn bytes(&mut self, bytes: &[u8]) -> u64 {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> u64 {
         self.data.resize(self.data.len().next_multiple_of(8), 0);
         let address = self.address();
         self.data.extend(bytes);
@@ -168,20 +168,20 @@ impl Script {
     }
 
     /// The address of numbers.
-    pub(super) fn words(&mut self, words: &[u64]) -> u64 {
+    pub(crate) fn words(&mut self, words: &[u64]) -> u64 {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         self.bytes(&bytes)
     }
 
     /// The address of a text.
-    pub(super) fn text(&mut self, text: &CStr) -> u64 {
+    pub(crate) fn text(&mut self, text: &CStr) -> u64 {
         let address = self.address();
         self.data.extend(text.to_bytes_with_nul());
         address
     }
 
     /// The address of a list of texts, ended by null.
-    pub(super) fn texts(&mut self, texts: &[CString]) -> u64 {
+    pub(crate) fn texts(&mut self, texts: &[CString]) -> u64 {
         let mut addresses: Vec<u64> = texts.iter().map(|text| self.text(text)).collect();
         addresses.push(0);
         self.words(&addresses)
@@ -192,7 +192,7 @@ impl Script {
     }
 
     /// The script as a file that nobody can change any more.
-    pub(super) fn file(&self) -> Result<OwnedFd, Errno> {
+    pub(crate) fn file(&self) -> Result<OwnedFd, Errno> {
         let begin = (size_of::<Header>() + self.data.len()).next_multiple_of(8);
         let size = begin + self.operations.len() * size_of::<Operation>();
         if size as u64 > ops::SPACING || self.operations.len() > usize::from(u16::MAX) {
@@ -218,29 +218,29 @@ fn encode(operation: &Operation, bytes: &mut Vec<u8>) {
 }
 
 /// An operation that was added, to say more about it.
-pub(super) struct Added<'a>(&'a mut Operation);
+pub(crate) struct Added<'a>(&'a mut Operation);
 
 impl Added<'_> {
     /// Where its result goes.
-    pub(super) fn into(self, register: Register) {
+    pub(crate) fn into(self, register: Register) {
         self.0.result = register.0;
     }
 
     /// It is done only if a register holds more than 0.
-    pub(super) fn only_if(self, register: Register) -> Self {
+    pub(crate) fn only_if(self, register: Register) -> Self {
         self.0.condition = register.0;
         self
     }
 
     /// Errors that are no failure: four at most.
-    pub(super) fn accept(self, errors: &[Errno]) -> Self {
+    pub(crate) fn accept(self, errors: &[Errno]) -> Self {
         let numbers = errors.iter().map(|errno| u16::try_from(errno.raw_os_error()).unwrap_or(u16::MAX));
         self.0.accepted.iter_mut().zip(numbers).for_each(|(place, number)| *place = number);
         self
     }
 
     /// Every error is what was expected.
-    pub(super) fn accept_any(self) -> Self {
+    pub(crate) fn accept_any(self) -> Self {
         self.0.accepted[0] = ops::ANY;
         self
     }
