@@ -14,11 +14,11 @@ use super::host::plan_host::{machine, with_views};
 use super::init::report::Part;
 use super::init::script::Register;
 use super::init::{Ending, Init, Jail};
-use super::landlock;
 use super::native::{Broken, Order, command_handles, stream_registers, variables};
 use super::scratch::Scratch;
+use super::setup::landlock_rules;
+use super::setup::steps::text;
 use super::setup::{self, Checks};
-use super::steps::text;
 use super::supervise::Running;
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider};
@@ -61,7 +61,7 @@ fn attempt(
     let sockets = if spec.network == Network::Open { Sockets::Internet } else { Sockets::Refused };
     let terms = Terms { environment: &environment, sockets, own_users: false, heard: None, others: 0 };
     let ground = Ground {
-        terminal: landlock::rights(Access::Device, false) & landlock::handled(abi).files,
+        terminal: landlock_rules::rights(Access::Device, false) & landlock_rules::handled(abi).files,
         unreadable: fence.unreadable.iter().map(|path| text(path.as_os_str())).collect(),
         refused: refused(sockets),
         ruleset,
@@ -83,11 +83,11 @@ fn in_private_space(errno: Errno) -> Broken {
 /// for files that are on no disk it would make another one when it forgets the first.
 fn ruleset(fence: &Fence, scratch: &Scratch, abi: u32) -> Result<(OwnedFd, Vec<OwnedFd>), Broken> {
     let part = |errno| Broken::Part(Part::Landlock, None, errno);
-    let about = landlock::handled(abi);
+    let about = landlock_rules::handled(abi);
     let ruleset = confine::landlock_create(&about).map_err(part)?;
     let allow = |handle: &OwnedFd, access| {
         let directory = FileType::from_raw_mode(rustix::fs::fstat(handle)?.st_mode) == FileType::Directory;
-        let rights = landlock::rights(access, directory) & about.files;
+        let rights = landlock_rules::rights(access, directory) & about.files;
         confine::landlock_allow(ruleset.as_fd(), handle.as_fd(), rights)
     };
     let mut handles = Vec::new();

@@ -20,7 +20,7 @@ use super::init::report::Part;
 use super::native::{self, Broken, Order, PrewarmedInit, SpawnOptions};
 use super::notify::name_guard::{About, Keeper};
 use super::resources::prepared_rlimits;
-use super::steps::text;
+use super::setup::steps::text;
 use super::stop::Stop;
 use super::supervise::Running;
 use super::sweeper::Sweeper;

@@ -15,9 +15,9 @@ use super::host::plan_host::machine;
 use super::init::report::Part;
 use super::init::script::{Register, Script};
 use super::init::{Ending, Init, Jail};
+use super::setup::steps::{Options, Prepared, Step, made, rest, steps, text};
 use super::setup::{self, Base, Checks, Command, DIALERS, Group, RULESET, Rest, Streams};
-use super::steps::{Options, Prepared, Step, made, rest, steps, text};
-use super::{idmap, landlock};
+use super::setup::{idmap, landlock_rules};
 use crate::plan::{Host, Identity, Plan, SCRATCH, Usual, usual};
 use crate::seccomp::Instruction;
 
@@ -154,11 +154,11 @@ fn explain(broken: Broken, before: &[Step], tree: &[Step]) -> Broken {
 }
 
 fn base(usual: &Usual, bare: bool) -> Base {
-    let handled = landlock::about();
+    let handled = landlock_rules::about();
     let (steps, grants) = if bare {
         (Vec::new(), Vec::new())
     } else {
-        let grants = landlock::rules(&usual.grants, handled.as_ref());
+        let grants = landlock_rules::rules(&usual.grants, handled.as_ref());
         (steps(&usual.skeleton, &usual.mounts, &Prepared::default()), grants)
     };
     let becomes = usual.identity.shows.map(|_| usual.identity.inside);
@@ -176,7 +176,7 @@ fn tree_steps(plan: &Plan, ready: &[(PathBuf, OwnedFd)], base: &Base) -> Option<
 
 fn rest_of<'a>(plan: &Plan, tree: &'a [Step], base: &Base) -> Rest<'a> {
     let root = options(plan.scratch);
-    let mut grants = landlock::rules(&plan.grants, base.handled.as_ref());
+    let mut grants = landlock_rules::rules(&plan.grants, base.handled.as_ref());
     grants.retain(|grant| !base.grants.contains(grant));
     Rest {
         resized: root != base.root,

@@ -1,6 +1,10 @@
 //! Writes the operations that turn a process into a confined command, for every provider.
 
 mod command;
+pub(crate) mod idmap;
+pub(crate) mod landlock_rules;
+pub(crate) mod rootfs;
+pub(crate) mod steps;
 
 use std::net::SocketAddr;
 
@@ -11,10 +15,10 @@ use super::calls::confine::Handled;
 use super::init::ops;
 use super::init::report::Part;
 use super::init::script::{Argument, Register, Script, arguments};
-use super::rootfs::{self, ROOT, Rootfs, close};
-use super::steps::{Options, Step};
 use crate::plan::Owner;
 use crate::seccomp::Instruction;
+use rootfs::{ROOT, Rootfs, close};
+use steps::{Options, Step};
 
 use command::command;
 pub(super) use command::{Checks, Command, Group, Streams};

@@ -12,7 +12,7 @@ use crate::sys::linux::calls::confine;
 use crate::sys::linux::init::ops;
 use crate::sys::linux::init::report::Part;
 use crate::sys::linux::init::script::{Argument, Register, Script, arguments};
-use crate::sys::linux::rootfs::close;
+use crate::sys::linux::setup::rootfs::close;
 
 /// What a command is started with.
 pub(crate) struct Command<'a> {

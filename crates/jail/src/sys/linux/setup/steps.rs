@@ -9,18 +9,18 @@ use std::path::{Path, PathBuf};
 use crate::plan::{Keeps, Kind, Mount, Skeleton};
 
 /// The place of a mount that was made before among the descriptors that come with a script.
-pub(super) type Slot = usize;
+pub(crate) type Slot = usize;
 
 /// Options of a private file system.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Options {
-    pub(super) size: CString,
-    pub(super) inodes: CString,
+pub(crate) struct Options {
+    pub(crate) size: CString,
+    pub(crate) inodes: CString,
 }
 
 /// One step of building the tree. Paths are relative to the new root.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(crate) enum Step {
     Directory { path: CString, mode: u32 },
     Link { path: CString, to: CString },
     File { path: CString, text: Vec<u8>, mode: u32 },
@@ -38,7 +38,7 @@ pub(super) enum Step {
 
 /// A directory of the host, for a layer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// One that was mounted before.
     Ready(Slot),
     /// One that has to be this object still.
@@ -47,7 +47,7 @@ pub(super) enum Source {
 
 /// Where the changes of a layer go.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Changes {
+pub(crate) enum Changes {
     /// To a directory of the host.
     Kept(Source),
     /// To a directory of this name in the jail's private space, where nothing leads to it; it has the mode of what is below.
@@ -55,7 +55,7 @@ pub(super) enum Changes {
 }
 
 impl Step {
-    pub(super) fn path(&self) -> &CString {
+    pub(crate) fn path(&self) -> &CString {
         match self {
             Self::Directory { path, .. }
             | Self::Link { path, .. }
@@ -82,23 +82,23 @@ impl Hash for Step {
 }
 
 /// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
-pub(super) const BLANK: &CStr = c".blank";
-pub(super) const VOID: &CStr = c".void";
+pub(crate) const BLANK: &CStr = c".blank";
+pub(crate) const VOID: &CStr = c".void";
 /// The same, and nobody can open them.
-pub(super) const MASK_FILE: &CStr = c".mask-file";
-pub(super) const MASK_DIRECTORY: &CStr = c".mask-directory";
+pub(crate) const MASK_FILE: &CStr = c".mask-file";
+pub(crate) const MASK_DIRECTORY: &CStr = c".mask-directory";
 
 /// What was prepared outside for the steps of a tree.
 #[derive(Default)]
-pub(super) struct Prepared<'a> {
+pub(crate) struct Prepared<'a> {
     /// Mounts that were made before, with their paths.
-    pub(super) ready: Vec<(PathBuf, Slot)>,
+    pub(crate) ready: Vec<(PathBuf, Slot)>,
     /// Where the changes of layers stay.
-    pub(super) kept: &'a [Keeps],
+    pub(crate) kept: &'a [Keeps],
 }
 
 /// The steps that make a tree.
-pub(super) fn steps(
+pub(crate) fn steps(
     skeleton: &[(PathBuf, Skeleton)],
     mounts: &[Mount],
     prepared: &Prepared<'_>,
@@ -125,13 +125,13 @@ pub(super) fn steps(
 }
 
 /// What is left to do of `whole` when `done` is done; `None` when something was done that does not belong to it.
-pub(super) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
+pub(crate) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
     let mut done: HashSet<&Step> = done.iter().collect();
     let rest = whole.into_iter().filter(|step| !done.remove(step)).collect();
     done.is_empty().then_some(rest)
 }
 
-pub(super) fn made((path, thing): (PathBuf, Skeleton)) -> Step {
+pub(crate) fn made((path, thing): (PathBuf, Skeleton)) -> Step {
     let path = inside(&path);
     match thing {
         Skeleton::Directory(mode) => Step::Directory { path, mode },
@@ -191,13 +191,13 @@ fn holds_others(mount: &Mount, all: &[Mount]) -> bool {
 }
 
 /// What a view of the host may not be used for, whatever it is on the host.
-pub(super) fn attributes(write: bool) -> u64 {
+pub(crate) fn attributes(write: bool) -> u64 {
     let read_only = if write { 0 } else { libc::MOUNT_ATTR_RDONLY };
     read_only | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV
 }
 
 /// An absolute path, relative to the root.
-pub(super) fn inside(path: &Path) -> CString {
+pub(crate) fn inside(path: &Path) -> CString {
     text(path.strip_prefix("/").unwrap_or(path).as_os_str())
 }
 

@@ -10,12 +10,12 @@ use std::ffi::CStr;
 
 use rustix::io::Errno;
 
-use super::init::report::Part;
-use super::init::script::{Register, Script, arguments};
 use super::steps::{BLANK, MASK_DIRECTORY, MASK_FILE, Options, Step, VOID};
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::script::{Register, Script, arguments};
 
 /// The root of the jail, once it is made.
-pub(super) const ROOT: Register = Register(3);
+pub(crate) const ROOT: Register = Register(3);
 
 /// What a step uses for a moment.
 const TREE: Register = Register(16);
@@ -25,7 +25,7 @@ const POINT: Register = Register(18);
 const HERE: i32 = libc::AT_FDCWD;
 
 /// The one private file system, mounted over the old root, where only its handle leads.
-pub(super) fn private_root(script: &mut Script, options: &Options) {
+pub(crate) fn private_root(script: &mut Script, options: &Options) {
     script.part(Part::Root);
     private_file_system(script, options, ROOT);
     let (none, top) = (script.text(c""), script.text(c"/"));
@@ -61,12 +61,12 @@ fn mount(script: &mut Script, attributes: u64, into: Register) {
     close(script, CONTEXT);
 }
 
-pub(super) fn close(script: &mut Script, register: Register) {
+pub(crate) fn close(script: &mut Script, register: Register) {
     script.call(libc::SYS_close, arguments![register]);
 }
 
 /// Gives the private file system other bounds.
-pub(super) fn resize(script: &mut Script, options: &Options) {
+pub(crate) fn resize(script: &mut Script, options: &Options) {
     script.part(Part::Root);
     let none = script.text(c"");
     script.call(libc::SYS_fspick, arguments![ROOT, none, FSPICK_CLOEXEC | FSPICK_EMPTY_PATH]).into(CONTEXT);
@@ -76,15 +76,15 @@ pub(super) fn resize(script: &mut Script, options: &Options) {
 }
 
 /// How a tree is built.
-pub(super) struct Rootfs<'a> {
-    pub(super) options: &'a Options,
+pub(crate) struct Rootfs<'a> {
+    pub(crate) options: &'a Options,
     /// Whether paths lie in what others can change meanwhile.
-    pub(super) shared: bool,
+    pub(crate) shared: bool,
 }
 
 impl Rootfs<'_> {
     /// Performs steps. They have numbers, by which the one that failed is found.
-    pub(super) fn build(&self, script: &mut Script, steps: &[Step], first: usize) {
+    pub(crate) fn build(&self, script: &mut Script, steps: &[Step], first: usize) {
         for (step, number) in steps.iter().zip(first..) {
             script.part(Part::Tree(u16::try_from(number).unwrap_or(u16::MAX)));
             self.perform(script, step);
@@ -176,7 +176,7 @@ impl Rootfs<'_> {
 }
 
 /// Opens what a path beneath the new root leads to without links.
-pub(super) fn open_beneath(script: &mut Script, path: &CStr, into: Register) {
+pub(crate) fn open_beneath(script: &mut Script, path: &CStr, into: Register) {
     const NO_SYMLINKS: u64 = 0x04;
     const BENEATH: u64 = 0x08;
     let path = script.text(path);
@@ -208,7 +208,7 @@ fn file(script: &mut Script, path: &CStr, text: &[u8], mode: u32) {
 }
 
 /// A copy of everything mounted at and below a path, attached nowhere.
-fn tree(script: &mut Script, at: super::init::script::Argument, path: &CStr, into: Register) {
+fn tree(script: &mut Script, at: crate::sys::linux::init::script::Argument, path: &CStr, into: Register) {
     let path = script.text(path);
     let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC | libc::AT_RECURSIVE | libc::AT_SYMLINK_NOFOLLOW;
     script.call(libc::SYS_open_tree, [at, path.into(), flags.into()]).into(into);
@@ -216,7 +216,7 @@ fn tree(script: &mut Script, at: super::init::script::Argument, path: &CStr, int
 
 /// Fails unless a tree is of the object that was judged.
 fn same(script: &mut Script, tree: Register, (device, inode): (u64, u64)) {
-    script.add(super::init::ops::CHECK_IDENTITY, arguments![tree.0, device, inode]);
+    script.add(crate::sys::linux::init::ops::CHECK_IDENTITY, arguments![tree.0, device, inode]);
 }
 
 /// What a mount becomes.
@@ -238,7 +238,7 @@ fn lock(script: &mut Script, mount: Register) {
 
 /// Removes what masks were made of, closes the root to changes, and makes it the only one. The old root is stacked on it for
 /// a moment and then let go.
-pub(super) fn enter(script: &mut Script) {
+pub(crate) fn enter(script: &mut Script) {
     script.part(Part::Root);
     let (blank, void) = (script.text(BLANK), script.text(VOID));
     script.call(libc::SYS_unlinkat, arguments![ROOT, blank, 0]);

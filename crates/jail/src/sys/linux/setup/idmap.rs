@@ -9,24 +9,24 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::OpenTreeFlags;
 
-use super::calls::mounts::{MountChange, mount_setattr};
-use super::init::Init;
-use super::init::report::Part;
-use super::native::{Broken, write};
 use super::steps::{attributes, text};
 use crate::plan::{Kind, Mount, Owner, Plan};
+use crate::sys::linux::calls::mounts::{MountChange, mount_setattr};
+use crate::sys::linux::init::Init;
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::native::{Broken, write};
 
 /// The plan's views, mounted already with ids shown as the jail's own; empty unless root calls.
 #[derive(Default)]
-pub(super) struct Ready {
-    pub(super) mounts: Vec<(PathBuf, OwnedFd)>,
+pub(crate) struct Ready {
+    pub(crate) mounts: Vec<(PathBuf, OwnedFd)>,
     /// Holds the user namespace that the mounts are made with. Ended when dropped, which takes a moment and can wait.
     holder: Option<Init>,
 }
 
 impl Ready {
     /// Lets go of everything that init has by now. The rest happens when this is dropped.
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.mounts.clear();
         if let Some(holder) = &self.holder {
             holder.kill();
@@ -35,7 +35,7 @@ impl Ready {
 }
 
 /// Makes them.
-pub(super) fn ready(plan: &Plan) -> Result<Ready, Broken> {
+pub(crate) fn ready(plan: &Plan) -> Result<Ready, Broken> {
     let Some(shows) = plan.identity.shows else { return Ok(Ready::default()) };
     layers_are_whole(plan)?;
     let broken = |what: String| move |errno| Broken::Part(Part::Identity, Some(what), errno);

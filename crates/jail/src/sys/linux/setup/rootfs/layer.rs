@@ -11,7 +11,7 @@ use super::{
     mount, open, open_context, same, set, set_attributes, tree,
 };
 use crate::sys::linux::init::script::{Register, Script, arguments};
-use crate::sys::linux::steps::{Changes, Source, attributes};
+use crate::sys::linux::setup::steps::{Changes, Source, attributes};
 
 /// Where the parts are put for a moment, relative to the new root, and their names there.
 const PLACE: &CStr = c".layer";

@@ -2,12 +2,12 @@
 
 use std::ffi::CString;
 
-use super::calls::{self, confine::Handled};
 use super::steps::{inside, text};
 use crate::plan::{Access, Grant};
+use crate::sys::linux::calls::{self, confine::Handled};
 
 /// What Landlock is about in a jail that has mounts as well; nothing where the kernel has no Landlock.
-pub(super) fn about() -> Option<Handled> {
+pub(crate) fn about() -> Option<Handled> {
     let abi = calls::landlock_abi().unwrap_or(0);
     let mut handled = handled(abi);
     // The mounts decide what can be listed and truncated. To hold that a second time costs a walk up the tree for every directory
@@ -18,7 +18,7 @@ pub(super) fn about() -> Option<Handled> {
 }
 
 /// What is allowed beneath which path, relative to the root of the jail.
-pub(super) fn rules(grants: &[Grant], about: Option<&Handled>) -> Vec<(CString, u64)> {
+pub(crate) fn rules(grants: &[Grant], about: Option<&Handled>) -> Vec<(CString, u64)> {
     let files = about.map_or(0, |about| about.files);
     let rights = |grant: &Grant| rights(grant.access, grant.directory) & files;
     grants.iter().map(|grant| (below_root(grant), rights(grant))).collect()
@@ -40,7 +40,7 @@ const TRUNCATE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
 
 /// Everything that a version of the interface can be about.
-pub(super) const fn handled(abi: u32) -> Handled {
+pub(crate) const fn handled(abi: u32) -> Handled {
     Handled { files: files(abi), network: 0, scoped: scoped(abi) }
 }
 
@@ -61,7 +61,7 @@ const fn scoped(abi: u32) -> u64 {
 }
 
 /// The rights that go with an access.
-pub(super) const fn rights(access: Access, directory: bool) -> u64 {
+pub(crate) const fn rights(access: Access, directory: bool) -> u64 {
     let read = EXECUTE | READ_FILE | READ_DIR;
     let rights = match access {
         Access::Read => read,
