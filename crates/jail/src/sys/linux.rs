@@ -1,20 +1,15 @@
 //! Linux.
 
-mod bubblewrap;
 mod calls;
-mod cell;
 mod cgroups;
-mod fenced;
-mod hold;
 mod host;
 mod init;
 mod look;
 mod memory_file;
-mod native;
 mod notify;
 mod private_home;
+mod provider;
 mod resources;
-mod scratch;
 mod setup;
 mod stop;
 mod supervise;
@@ -26,7 +21,6 @@ use rustix::io::Errno as Raw;
 
 use crate::host::probe::{Actions, Errno, Landlock};
 
-pub(crate) use hold::{Early, Held, early, hold};
 pub(crate) use host::bounded_process::run_bounded;
 pub(crate) use host::bubblewrap::bubblewrap;
 pub(crate) use host::cgroup_support::cgroup;
@@ -35,6 +29,7 @@ pub(crate) use host::namespaces::namespaces_here;
 pub(crate) use host::object::object;
 pub(crate) use host::plan_host::sight;
 pub(crate) use look::look;
+pub(crate) use provider::hold::{Early, Held, early, hold};
 pub(crate) use stop::Stop;
 pub(crate) use supervise::Running;
 pub(crate) use terminal::pty::is_typed;

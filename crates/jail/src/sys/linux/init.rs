@@ -18,9 +18,9 @@ use rustix::thread::CpuSet;
 
 use super::calls::Used;
 use super::calls::spawn::{Process, Program};
-use super::cell::Cell;
 use super::memory_file;
-use super::native::Broken;
+use super::provider::native::Broken;
+use super::provider::process_tree::Cell;
 use control_channel::ControlChannel;
 use report::{Part, Report};
 use script::Script;
@@ -42,7 +42,7 @@ fn image() -> Result<&'static OwnedFd, Errno> {
 }
 
 /// An init process. Ended when dropped.
-pub(super) struct Init {
+pub(crate) struct Init {
     process: Process,
     channel: ControlChannel,
     /// What it was told to do, to explain what failed.
@@ -51,7 +51,7 @@ pub(super) struct Init {
 
 impl Init {
     /// Starts one as the first process of new namespaces (`CLONE_NEW*`), or of none.
-    pub(super) fn start(namespaces: i32) -> Result<Self, Broken> {
+    pub(crate) fn start(namespaces: i32) -> Result<Self, Broken> {
         let (channel, theirs) = ControlChannel::new().map_err(Broken::NoProcess)?;
         let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         let ourselves = ourselves.map_err(Broken::NoProcess)?;
@@ -63,17 +63,17 @@ impl Init {
     }
 
     /// See [`Process::run_elsewhere`].
-    pub(super) fn run_elsewhere(&self, processors: &CpuSet) {
+    pub(crate) fn run_elsewhere(&self, processors: &CpuSet) {
         self.process.run_elsewhere(processors);
     }
 
     /// A script that comes after those that were run.
-    pub(super) fn script(&self) -> Script {
+    pub(crate) fn script(&self) -> Script {
         Script::new(self.scripts.len() as u64)
     }
 
     /// Has a script run, with descriptors for it.
-    pub(super) fn run(&mut self, script: Script, handles: &[BorrowedFd<'_>]) -> Result<(), Broken> {
+    pub(crate) fn run(&mut self, script: Script, handles: &[BorrowedFd<'_>]) -> Result<(), Broken> {
         let views = |errno| (errno == Errno::TOOBIG).then(|| "be given all its views".to_owned());
         let broken = |errno| Broken::Part(Part::Leave, views(errno), errno);
         self.channel.run(&script, handles).map_err(broken)?;
@@ -81,20 +81,20 @@ impl Init {
         Ok(())
     }
 
-    pub(super) const fn pid(&self) -> Pid {
+    pub(crate) const fn pid(&self) -> Pid {
         self.process.pid()
     }
 
     /// Readable when it has ended.
-    pub(super) const fn end(&self) -> &OwnedFd {
+    pub(crate) const fn end(&self) -> &OwnedFd {
         self.process.handle()
     }
 
-    pub(super) fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.process.signal(Signal::KILL);
     }
 
-    pub(super) fn reap(&mut self) -> Option<Used> {
+    pub(crate) fn reap(&mut self) -> Option<Used> {
         self.process.reap()
     }
 
@@ -125,7 +125,7 @@ impl Init {
     }
 
     /// Waits until the command could start. Returns what was handed over, and what came with the last report.
-    pub(super) fn wait_until_ready(&self) -> Result<(Vec<OwnedFd>, Option<OwnedFd>), Broken> {
+    pub(crate) fn wait_until_ready(&self) -> Result<(Vec<OwnedFd>, Option<OwnedFd>), Broken> {
         let mut handed = Vec::new();
         loop {
             match self.next_report()? {
@@ -137,7 +137,7 @@ impl Init {
     }
 
     /// Waits until it has executed something else. Returns what it handed over before.
-    pub(super) fn wait_until_replaced(&self) -> Result<Vec<OwnedFd>, Broken> {
+    pub(crate) fn wait_until_replaced(&self) -> Result<Vec<OwnedFd>, Broken> {
         let mut handed = Vec::new();
         loop {
             match self.next_report()? {
@@ -151,7 +151,7 @@ impl Init {
 
 /// How everything in a jail is ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// The first process of a namespace is killed, and the kernel ends everything else in it.
     Kill,
     /// A subreaper is asked to end everything below it.
@@ -159,16 +159,16 @@ pub(super) enum Ending {
 }
 
 /// The processes of a jail: init, and below it a command.
-pub(super) struct Jail {
-    pub(super) init: Init,
-    pub(super) ending: Ending,
+pub(crate) struct Jail {
+    pub(crate) init: Init,
+    pub(crate) ending: Ending,
     /// The process of the command.
-    pub(super) command: OwnedFd,
+    pub(crate) command: OwnedFd,
     /// The root directory, and with it the jail's private space, if it is the jail's alone.
-    pub(super) root: Option<OwnedFd>,
+    pub(crate) root: Option<OwnedFd>,
     /// Kept for as long as the jail lives.
     #[expect(dead_code, reason = "held, not read")]
-    pub(super) kept: Box<dyn std::any::Any>,
+    pub(crate) kept: Box<dyn std::any::Any>,
 }
 
 impl Cell for Jail {

@@ -10,12 +10,12 @@ use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
 use super::calls::{self, Used};
-use super::cell::Cell;
 use super::cgroups::{Cgroups, Usage};
-use super::hold::Connection;
-use super::native::Sockets;
 use super::notify::name_guard::Keeper;
 use super::private_home;
+use super::provider::hold::Connection;
+use super::provider::native::Sockets;
+use super::provider::process_tree::Cell;
 use super::resources::{beyond_ours, is_full};
 use super::stop::Stop;
 use super::sweeper::Sweeper;

@@ -6,7 +6,7 @@ use super::init::Init;
 use super::init::ops;
 use super::init::report::Part;
 use super::init::script::arguments;
-use super::native::Broken;
+use super::provider::native::Broken;
 
 /// Lives until this process ends, however that happens, and then removes directories.
 pub(super) struct Sweeper(Init);

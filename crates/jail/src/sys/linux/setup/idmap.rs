@@ -14,7 +14,7 @@ use crate::plan::{Kind, Mount, Owner, Plan};
 use crate::sys::linux::calls::mounts::{MountChange, mount_setattr};
 use crate::sys::linux::init::Init;
 use crate::sys::linux::init::report::Part;
-use crate::sys::linux::native::{Broken, write};
+use crate::sys::linux::provider::native::{Broken, write};
 
 /// The plan's views, mounted already with ids shown as the jail's own; empty unless root calls.
 #[derive(Default)]

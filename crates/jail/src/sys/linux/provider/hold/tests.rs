@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use policy::Limits;
 use tempfile::TempDir;
 
-use super::super::cgroups::tests::skip::skipped;
 use super::*;
 use crate::launch::{Capture, End};
 use crate::plan::{Access, Grant};
 use crate::seccomp::Instruction;
 use crate::spec::Mode;
+use crate::sys::linux::cgroups::tests::skip::skipped;
 
 /// A workspace, and beside it a directory with a secret in it.
 struct Place {

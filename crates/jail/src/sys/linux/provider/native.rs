@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::cgroups::CgroupHandles;
 use super::hold::Groups;
-use super::host::namespaces;
-use super::host::plan_host::machine;
-use super::init::report::Part;
-use super::init::script::{Register, Script};
-use super::init::{Ending, Init, Jail};
-use super::setup::steps::{Options, Prepared, Step, made, rest, steps, text};
-use super::setup::{self, Base, Checks, Command, DIALERS, Group, RULESET, Rest, Streams};
-use super::setup::{idmap, landlock_rules};
 use crate::plan::{Host, Identity, Plan, SCRATCH, Usual, usual};
 use crate::seccomp::Instruction;
+use crate::sys::linux::cgroups::CgroupHandles;
+use crate::sys::linux::host::namespaces;
+use crate::sys::linux::host::plan_host::machine;
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::script::{Register, Script};
+use crate::sys::linux::init::{Ending, Init, Jail};
+use crate::sys::linux::setup::steps::{Options, Prepared, Step, made, rest, steps, text};
+use crate::sys::linux::setup::{self, Base, Checks, Command, DIALERS, Group, RULESET, Rest, Streams};
+use crate::sys::linux::setup::{idmap, landlock_rules};
 
 /// What a provider is asked for.
 pub(crate) struct Order<'a> {
@@ -74,15 +74,15 @@ pub(crate) struct PrewarmedInit {
 }
 
 /// A jail whose command waits for leave, and what leads into it.
-pub(super) struct HeldJail {
-    pub(super) jail: Jail,
-    pub(super) pid: Pid,
+pub(crate) struct HeldJail {
+    pub(crate) jail: Jail,
+    pub(crate) pid: Pid,
     /// Listeners inside the jail's network, and sockets to connect with.
-    pub(super) sockets: Sockets,
+    pub(crate) sockets: Sockets,
     /// The supervisor's side of the jail's terminal.
-    pub(super) terminal: Option<OwnedFd>,
+    pub(crate) terminal: Option<OwnedFd>,
     /// Where notifications of calls come from.
-    pub(super) listener: Option<OwnedFd>,
+    pub(crate) listener: Option<OwnedFd>,
 }
 
 /// Sockets in the jail's network that are ours.
@@ -119,7 +119,7 @@ impl PrewarmedInit {
     }
 
     /// Has it build the rest, and holds the command.
-    pub(super) fn finish_setup(
+    pub(crate) fn finish_setup(
         self,
         order: &Order<'_>,
         groups: &mut Groups,
@@ -212,14 +212,14 @@ fn write_command(script: &mut Script, order: &Order<'_>, plan: &Plan, landlock: 
 }
 
 /// The streams are the first descriptors that come with the script of a command.
-pub(super) fn stream_registers(order: &Order<'_>) -> Streams {
+pub(crate) fn stream_registers(order: &Order<'_>) -> Streams {
     let mut places = 0..;
     let registers = order.streams.map(|stream| stream.and_then(|_| places.next()).map(Register::handle));
     Streams(registers)
 }
 
 /// The descriptors that come with the script of a command: streams, then cgroups.
-pub(super) fn command_handles<'a>(
+pub(crate) fn command_handles<'a>(
     streams: &[Option<BorrowedFd<'a>>; 3],
     entrances: &[CgroupHandles<'a>],
 ) -> (Vec<BorrowedFd<'a>>, Vec<Group>) {
@@ -252,7 +252,7 @@ fn hold(
 }
 
 /// An environment as the kernel takes it.
-pub(super) fn variables(environment: &[(OsString, OsString)]) -> Vec<CString> {
+pub(crate) fn variables(environment: &[(OsString, OsString)]) -> Vec<CString> {
     let each = environment.iter().map(|(name, value)| {
         let mut both = name.clone();
         both.push("=");
@@ -280,7 +280,7 @@ fn map(pid: Pid, identity: &Identity) -> Result<(), Errno> {
 }
 
 /// Writes to a file of a process.
-pub(super) fn write(pid: Pid, name: &str, text: impl std::fmt::Display) -> Result<(), Errno> {
+pub(crate) fn write(pid: Pid, name: &str, text: impl std::fmt::Display) -> Result<(), Errno> {
     namespaces::write(&format!("/proc/{}/{name}", pid.as_raw_nonzero()), text)
 }
 

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Stat
 use rustix::io::Errno;
 
 /// A directory with a home and a place for temporary files in it. Removed when dropped.
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// Where it lies.
     base: OwnedFd,
     name: String,
@@ -20,7 +20,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// Makes one among the caller's temporary files, and removes those that nobody uses any more.
-    pub(super) fn make() -> Result<Self, Errno> {
+    pub(crate) fn make() -> Result<Self, Errno> {
         let path = Some(std::env::temp_dir()).filter(|path| path.is_absolute());
         Self::make_in(&path.unwrap_or_else(|| PathBuf::from("/tmp")))
     }
@@ -55,22 +55,22 @@ impl Scratch {
         Ok(made)
     }
 
-    pub(super) fn home(&self) -> PathBuf {
+    pub(crate) fn home(&self) -> PathBuf {
         self.path.join(HOME)
     }
 
-    pub(super) fn tmp(&self) -> PathBuf {
+    pub(crate) fn tmp(&self) -> PathBuf {
         self.path.join(TMP)
     }
 
     /// Handles on both, by which rights are given.
-    pub(super) fn handles(&self) -> Result<[OwnedFd; 2], Errno> {
+    pub(crate) fn handles(&self) -> Result<[OwnedFd; 2], Errno> {
         let open = |name| rustix::fs::openat(&self.handle, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
         Ok([open(HOME)?, open(TMP)?])
     }
 
     /// Whoever has this open keeps it from being removed as stale.
-    pub(super) fn lock(&self) -> &OwnedFd {
+    pub(crate) fn lock(&self) -> &OwnedFd {
         &self.handle
     }
 }

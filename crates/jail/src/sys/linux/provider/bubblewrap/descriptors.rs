@@ -15,7 +15,7 @@ use crate::plan::{Handle, Word};
 use crate::seccomp::Instruction;
 use crate::sys::linux::init::report::Part;
 use crate::sys::linux::memory_file::sealed;
-use crate::sys::linux::native::Broken;
+use crate::sys::linux::provider::native::Broken;
 
 /// Bubblewrap's ends, with the one its arguments come from at the end.
 pub(super) struct Descriptors {

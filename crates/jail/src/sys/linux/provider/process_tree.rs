@@ -4,11 +4,11 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
-use super::calls::Used;
 use super::native::Broken;
+use crate::sys::linux::calls::Used;
 
 /// The processes of a jail. Ends them when dropped.
-pub(super) trait Cell {
+pub(crate) trait Cell {
     /// Readable when the last process of the jail is gone.
     fn end(&self) -> BorrowedFd<'_>;
 

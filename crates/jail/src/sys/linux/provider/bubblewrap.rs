@@ -14,28 +14,28 @@ use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::calls::Used;
-use super::cell::Cell;
 use super::hold::{Groups, Started, Terms, begin, error, full, partial};
-use super::host::bubblewrap::{Program, first_trusted};
-use super::host::plan_host::{machine, with_views};
-use super::init::Init;
-use super::init::report::Part;
-use super::init::script::Register;
 use super::native::{Broken, Order, command_handles, stream_registers};
-use super::setup::steps::text;
-use super::setup::{self, Checks};
-use super::supervise::Running;
+use super::process_tree::Cell;
 use crate::enforcement::{Enforcement, Reached};
 use crate::host::probe::Distrust;
 use crate::launch::{Command, JailError, Provider};
 use crate::plan::{Plan, arguments, plan, wrappable};
 use crate::seccomp::Sockets;
 use crate::spec::{Network, Spec};
+use crate::sys::linux::calls::Used;
+use crate::sys::linux::host::bubblewrap::{Program, first_trusted};
+use crate::sys::linux::host::plan_host::{machine, with_views};
+use crate::sys::linux::init::Init;
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::script::Register;
+use crate::sys::linux::setup::steps::text;
+use crate::sys::linux::setup::{self, Checks};
+use crate::sys::linux::supervise::Running;
 use descriptors::{Descriptors, Ours};
 
 /// Makes a jail and stops before the command.
-pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
+pub(crate) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let program = find()?;
     let plan = plan(spec, &with_views(machine(false), spec))?;
     wrappable(&plan)?;

@@ -8,26 +8,26 @@ use policy::Shown;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::calls::{self, confine};
 use super::hold::{Groups, Started, Terms, begin, error, full, partial};
-use super::host::plan_host::{machine, with_views};
-use super::init::report::Part;
-use super::init::script::Register;
-use super::init::{Ending, Init, Jail};
 use super::native::{Broken, Order, command_handles, stream_registers, variables};
 use super::scratch::Scratch;
-use super::setup::landlock_rules;
-use super::setup::steps::text;
-use super::setup::{self, Checks};
-use super::supervise::Running;
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider};
 use crate::plan::{Access, Door, Fence, fence, moved};
 use crate::seccomp::Sockets;
 use crate::spec::{Network, Spec};
+use crate::sys::linux::calls::{self, confine};
+use crate::sys::linux::host::plan_host::{machine, with_views};
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::script::Register;
+use crate::sys::linux::init::{Ending, Init, Jail};
+use crate::sys::linux::setup::landlock_rules;
+use crate::sys::linux::setup::steps::text;
+use crate::sys::linux::setup::{self, Checks};
+use crate::sys::linux::supervise::Running;
 
 /// Makes a jail and stops before the command.
-pub(super) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
+pub(crate) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let abi = version()?;
     let fence = fence(spec, &with_views(machine(false), spec))?;
     attempt(spec, command, &fence, abi).map_err(|broken| error(Provider::Landlock, broken))

@@ -12,28 +12,29 @@ use policy::Limits;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::calls::confine;
-use super::cell::Cell;
-use super::cgroups::{CgroupHandles, Cgroups, Unavailable};
-use super::host::plan_host::with_views;
-use super::init::report::Part;
 use super::native::{self, Broken, Order, PrewarmedInit, SpawnOptions};
-use super::notify::name_guard::{About, Keeper};
-use super::resources::prepared_rlimits;
-use super::setup::steps::text;
-use super::stop::Stop;
-use super::supervise::Running;
-use super::sweeper::Sweeper;
-use super::terminal::capture::Collectors;
-use super::terminal::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
-use super::watchdog::Watchdog;
-use super::{bubblewrap, calls, fenced};
+use super::process_tree::Cell;
+use super::{bubblewrap, landlock};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
 use crate::plan::{Conflict, Host, Identity, Plan, plan};
 use crate::resources::reached;
 use crate::seccomp::{self, Abi, Heard, Sockets};
 use crate::spec::{Mode, Network, Spec, View};
+use crate::sys::linux::calls;
+use crate::sys::linux::calls::confine;
+use crate::sys::linux::cgroups::{CgroupHandles, Cgroups, Unavailable};
+use crate::sys::linux::host::plan_host::with_views;
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::notify::name_guard::{About, Keeper};
+use crate::sys::linux::resources::prepared_rlimits;
+use crate::sys::linux::setup::steps::text;
+use crate::sys::linux::stop::Stop;
+use crate::sys::linux::supervise::Running;
+use crate::sys::linux::sweeper::Sweeper;
+use crate::sys::linux::terminal::capture::Collectors;
+use crate::sys::linux::terminal::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
+use crate::sys::linux::watchdog::Watchdog;
 
 /// A jail that is made, with a command that has not started.
 pub(crate) struct Held {
@@ -96,7 +97,7 @@ pub(crate) fn hold(
     match provider {
         Provider::Native => hold_native(early, spec, command, program),
         Provider::Landlock => {
-            let (running, enforcement) = fenced::hold(spec, command)?;
+            let (running, enforcement) = landlock::hold(spec, command)?;
             Ok(Held { enforcement, running, provider, program })
         }
         Provider::Bubblewrap => {
@@ -229,32 +230,32 @@ fn no_handle() -> Broken {
 }
 
 /// What a provider decides about how a command is started.
-pub(super) struct Terms<'a> {
+pub(crate) struct Terms<'a> {
     /// The whole environment of the command.
-    pub(super) environment: &'a [(OsString, OsString)],
+    pub(crate) environment: &'a [(OsString, OsString)],
     /// Which sockets it may make.
-    pub(super) sockets: Sockets,
+    pub(crate) sockets: Sockets,
     /// Whether its users are its own, and are counted apart.
-    pub(super) own_users: bool,
+    pub(crate) own_users: bool,
     /// Which of its calls are heard of.
-    pub(super) heard: Option<Heard>,
+    pub(crate) heard: Option<Heard>,
     /// How many processes besides the command's are in its cgroups.
-    pub(super) others: u64,
+    pub(crate) others: u64,
 }
 
 /// What a provider has made.
-pub(super) struct Started {
+pub(crate) struct Started {
     /// Who has everything in the jail below it.
-    pub(super) pid: Pid,
+    pub(crate) pid: Pid,
     /// The supervisor's side of the jail's terminal.
-    pub(super) terminal: Option<OwnedFd>,
+    pub(crate) terminal: Option<OwnedFd>,
     /// The processes.
-    pub(super) cell: Box<dyn Cell>,
+    pub(crate) cell: Box<dyn Cell>,
 }
 
 /// Prepares what is the same for every provider, lets one make the processes, and looks after them. Also says how far resources
 /// are bounded.
-pub(super) fn begin(
+pub(crate) fn begin(
     spec: &Spec,
     command: &Command,
     terms: &Terms<'_>,
@@ -305,7 +306,7 @@ impl Groups {
     }
 
     /// How the process of the command comes into them.
-    pub(super) fn entrances(&mut self) -> Vec<CgroupHandles<'_>> {
+    pub(crate) fn entrances(&mut self) -> Vec<CgroupHandles<'_>> {
         let (limits, others) = (&self.limits, self.others);
         let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(limits, others));
         cgroups.entrances().collect()
@@ -323,7 +324,7 @@ fn make_groups(limits: &Limits, others: u64) -> MadeGroups {
 }
 
 /// What connects the command with the caller.
-pub(super) enum Connection {
+pub(crate) enum Connection {
     Relay(Box<Relay>, Signals),
     Collectors(Collectors),
 }
@@ -402,16 +403,16 @@ fn processes(identity: &Identity, as_root: Option<String>) -> Reached {
     }
 }
 
-pub(super) fn full(by: impl Into<String>) -> Reached {
+pub(crate) fn full(by: impl Into<String>) -> Reached {
     Reached { level: Level::Full, by: by.into(), gap: None }
 }
 
-pub(super) fn partial(by: &str, gap: &str) -> Reached {
+pub(crate) fn partial(by: &str, gap: &str) -> Reached {
     Reached { level: Level::Partial, by: by.to_owned(), gap: Some(gap.to_owned()) }
 }
 
 /// Whether a step fails on one machine or on every one decides who is asked next.
-pub(super) fn error(provider: Provider, broken: Broken) -> JailError {
+pub(crate) fn error(provider: Provider, broken: Broken) -> JailError {
     match broken {
         Broken::NoProcess(errno) => {
             let what = "make a process in namespaces of its own".to_owned();
