@@ -1,21 +1,18 @@
 //! Linux.
 
 mod calls;
-mod cgroups;
 mod host;
 mod init;
+mod limits;
 mod look;
 mod memory_file;
 mod notify;
 mod private_home;
 mod provider;
-mod resources;
 mod setup;
 mod stop;
 mod supervise;
-mod sweeper;
 mod terminal;
-mod watchdog;
 
 use rustix::io::Errno as Raw;
 

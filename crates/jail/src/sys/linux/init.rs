@@ -240,9 +240,9 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::sys::linux::cgroups::tests::skip::skipped;
     use crate::sys::linux::init::ops;
     use crate::sys::linux::init::script::{Register, arguments};
+    use crate::sys::linux::limits::cgroups::tests::skip::skipped;
 
     const COMMAND: Register = Register(8);
     const NOT_IN_CGROUP: Register = Register(9);

@@ -10,18 +10,18 @@ use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
 use super::calls::{self, Used};
-use super::cgroups::{Cgroups, Usage};
+use super::limits::cgroups::{Cgroups, Usage};
+use super::limits::process_limits::{beyond_ours, is_full};
+use super::limits::sweeper::Sweeper;
+use super::limits::watchdog::Watchdog;
 use super::notify::name_guard::Keeper;
 use super::private_home;
 use super::provider::hold::Connection;
 use super::provider::native::Sockets;
 use super::provider::process_tree::Cell;
-use super::resources::{beyond_ours, is_full};
 use super::stop::Stop;
-use super::sweeper::Sweeper;
 use super::terminal::pty::put_terminal_back;
 use super::terminal::relay::{Signals, Stop as Whom};
-use super::watchdog::Watchdog;
 use crate::launch::{End, JailError, Outcome};
 use crate::resources::{Amount, Limit, Observed, Overrun, Status, survived, verdict};
 

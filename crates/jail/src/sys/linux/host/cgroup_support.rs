@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::root_files::Root;
 use crate::host::probe::{Cgroup, Hierarchy};
-use crate::sys::linux::cgroups::{self, Wanted};
+use crate::sys::linux::limits::cgroups::{self, Wanted};
 
 pub(crate) fn cgroup(root: &Path) -> Cgroup {
     let root = Root(root);

@@ -23,18 +23,18 @@ use crate::seccomp::{self, Abi, Heard, Sockets};
 use crate::spec::{Mode, Network, Spec, View};
 use crate::sys::linux::calls;
 use crate::sys::linux::calls::confine;
-use crate::sys::linux::cgroups::{CgroupHandles, Cgroups, Unavailable};
 use crate::sys::linux::host::plan_host::with_views;
 use crate::sys::linux::init::report::Part;
+use crate::sys::linux::limits::cgroups::{CgroupHandles, Cgroups, Unavailable};
+use crate::sys::linux::limits::process_limits::prepared_rlimits;
+use crate::sys::linux::limits::sweeper::Sweeper;
+use crate::sys::linux::limits::watchdog::Watchdog;
 use crate::sys::linux::notify::name_guard::{About, Keeper};
-use crate::sys::linux::resources::prepared_rlimits;
 use crate::sys::linux::setup::steps::text;
 use crate::sys::linux::stop::Stop;
 use crate::sys::linux::supervise::Running;
-use crate::sys::linux::sweeper::Sweeper;
 use crate::sys::linux::terminal::capture::Collectors;
 use crate::sys::linux::terminal::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
-use crate::sys::linux::watchdog::Watchdog;
 
 /// A jail that is made, with a command that has not started.
 pub(crate) struct Held {

@@ -13,7 +13,7 @@ use crate::launch::{Capture, End};
 use crate::plan::{Access, Grant};
 use crate::seccomp::Instruction;
 use crate::spec::Mode;
-use crate::sys::linux::cgroups::tests::skip::skipped;
+use crate::sys::linux::limits::cgroups::tests::skip::skipped;
 
 /// A workspace, and beside it a directory with a secret in it.
 struct Place {

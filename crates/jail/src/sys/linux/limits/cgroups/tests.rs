@@ -9,7 +9,7 @@ use super::super::watchdog::Watchdog;
 use super::*;
 use crate::resources::Limit;
 
-#[path = "../../../../../../tests/skip.rs"]
+#[path = "../../../../../../../tests/skip.rs"]
 pub(crate) mod skip;
 
 fn limits(memory: u64, processes: u64) -> Limits {

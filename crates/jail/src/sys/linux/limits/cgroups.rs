@@ -20,10 +20,10 @@ use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, flock, mkdirat, ope
 use rustix::io::{Errno, read, write};
 use rustix::process::{Pid, getpid, test_kill_process};
 
-pub(super) use self::place::Wanted;
+pub(crate) use self::place::Wanted;
 use self::place::{Controller, Place, Version, places};
-use super::host::root_files::Root;
 use crate::resources::{Bounds, Means};
+use crate::sys::linux::host::root_files::Root;
 
 /// The cgroups of one jail. Removed when dropped.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(crate) enum Unavailable {
 }
 
 /// Why the groups of a jail with these limits could not all be made; `None` if they could. Makes nothing.
-pub(super) fn unavailable(root: Root<'_>, limits: Wanted) -> Option<Unavailable> {
+pub(crate) fn unavailable(root: Root<'_>, limits: Wanted) -> Option<Unavailable> {
     places(root, limits).1
 }
 
@@ -338,4 +338,4 @@ const MOST_PROCESSES: u64 = 1 << 22;
 const LAST_PAUSE: Duration = Duration::from_millis(110);
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;

@@ -2,20 +2,20 @@
 
 use std::ffi::CString;
 
-use super::init::Init;
-use super::init::ops;
-use super::init::report::Part;
-use super::init::script::arguments;
-use super::provider::native::Broken;
+use crate::sys::linux::init::Init;
+use crate::sys::linux::init::ops;
+use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::script::arguments;
+use crate::sys::linux::provider::native::Broken;
 
 /// Lives until this process ends, however that happens, and then removes directories.
-pub(super) struct Sweeper(Init);
+pub(crate) struct Sweeper(Init);
 
 impl Sweeper {
     /// Starts one for these directories; without any there is nothing to do.
     ///
     /// If it cannot be started, what is left is found by whoever starts the next jail.
-    pub(super) fn start(directories: &[CString]) -> Option<Self> {
+    pub(crate) fn start(directories: &[CString]) -> Option<Self> {
         if directories.is_empty() { None } else { Self::spawn(directories).ok() }
     }
 
@@ -32,7 +32,7 @@ impl Sweeper {
     }
 
     /// Ends it: nothing is left to be removed. It is reaped when dropped, while others have time to end, too.
-    pub(super) fn dismissed(self) -> Self {
+    pub(crate) fn dismissed(self) -> Self {
         self.0.kill();
         self
     }
