@@ -28,9 +28,9 @@ use policy::{Code, ProtectedName, Shown};
 
 use crate::enforcement::{Enforcement, Layer, Level};
 use crate::host::probe::Errno;
-use crate::kept::{Beside, check_settings, kept};
-use crate::masked::Masked;
+use crate::masks::Masked;
 use crate::plan::{Conflict, Sight};
+use crate::protected_names::{Beside, check_settings, kept};
 use crate::resources::Overrun;
 use crate::spec::Spec;
 use crate::sys;

@@ -4,13 +4,11 @@ mod calls;
 mod host;
 mod init;
 mod limits;
-mod look;
+mod mask_search;
 mod memory_file;
 mod notify;
-mod private_home;
 mod provider;
 mod setup;
-mod stop;
 mod supervise;
 mod terminal;
 
@@ -25,10 +23,10 @@ pub(crate) use host::facts::signs;
 pub(crate) use host::namespaces::namespaces_here;
 pub(crate) use host::object::object;
 pub(crate) use host::plan_host::sight;
-pub(crate) use look::look;
+pub(crate) use mask_search::look;
 pub(crate) use provider::hold::{Early, Held, early, hold};
-pub(crate) use stop::Stop;
 pub(crate) use supervise::Running;
+pub(crate) use supervise::stop::Stop;
 pub(crate) use terminal::pty::is_typed;
 
 pub(crate) fn uid() -> u32 {

@@ -1,5 +1,8 @@
 //! Following a command to its end: one thread, one loop.
 
+pub(crate) mod private_home;
+pub(crate) mod stop;
+
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -15,15 +18,14 @@ use super::limits::process_limits::{beyond_ours, is_full};
 use super::limits::sweeper::Sweeper;
 use super::limits::watchdog::Watchdog;
 use super::notify::name_guard::Keeper;
-use super::private_home;
 use super::provider::hold::Connection;
 use super::provider::native::Sockets;
 use super::provider::process_tree::Cell;
-use super::stop::Stop;
 use super::terminal::pty::put_terminal_back;
 use super::terminal::relay::{Signals, Stop as Whom};
 use crate::launch::{End, JailError, Outcome};
 use crate::resources::{Amount, Limit, Observed, Overrun, Status, survived, verdict};
+use stop::Stop;
 
 /// A command that runs in its jail.
 pub(crate) struct Running {

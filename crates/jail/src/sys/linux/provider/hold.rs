@@ -31,8 +31,8 @@ use crate::sys::linux::limits::sweeper::Sweeper;
 use crate::sys::linux::limits::watchdog::Watchdog;
 use crate::sys::linux::notify::name_guard::{About, Keeper};
 use crate::sys::linux::setup::steps::text;
-use crate::sys::linux::stop::Stop;
 use crate::sys::linux::supervise::Running;
+use crate::sys::linux::supervise::stop::Stop;
 use crate::sys::linux::terminal::capture::Collectors;
 use crate::sys::linux::terminal::relay::{End as StreamEnd, Relay, Signals, Streams as Callers};
 

@@ -48,7 +48,7 @@ impl Grounds {
     pub(super) fn of(spec: &Spec, plan: &Plan) -> Self {
         let of_host = |kind: Kind| matches!(kind, Kind::Bind { write: true, .. });
         let mounts = plan.mounts.iter().map(|mount| (mount.path.clone(), of_host(mount.kind))).collect();
-        let named = crate::kept::named_by_settings(spec);
+        let named = crate::protected_names::named_by_settings(spec);
         Self { protected: spec.protected.clone(), mounts, repositories: spec.repositories.clone(), named }
     }
 

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 ///
 /// Only to be called when no process of the jail is left. The tree is the command's choice: nothing is followed, and nothing but the private
 /// file system is read, although other mounts may still hang below it.
-pub(super) fn count_files(root: BorrowedFd<'_>, home: &Path) -> u64 {
+pub(crate) fn count_files(root: BorrowedFd<'_>, home: &Path) -> u64 {
     let Ok(top) = fstat(root) else { return 0 };
     let Ok(home) = home.strip_prefix("/").map_err(|_| Errno::NOENT).and_then(|home| open(root, home)) else {
         return 0;

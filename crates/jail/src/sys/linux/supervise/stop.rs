@@ -6,14 +6,14 @@ use std::sync::Arc;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
-use super::calls;
+use crate::sys::linux::calls;
 
 /// Ends a command from another thread. The supervisor has one, too, and waits for it to become readable.
 #[derive(Clone)]
 pub(crate) struct Stop(Arc<OwnedFd>);
 
 impl Stop {
-    pub(super) fn make() -> Result<Self, Errno> {
+    pub(crate) fn make() -> Result<Self, Errno> {
         eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map(|handle| Self(Arc::new(handle)))
     }
 
@@ -22,7 +22,7 @@ impl Stop {
         let _asked = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
     }
 
-    pub(super) fn is_asked(&self) -> bool {
+    pub(crate) fn is_asked(&self) -> bool {
         calls::is_ready(self.0.as_fd())
     }
 }
