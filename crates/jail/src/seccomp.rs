@@ -9,6 +9,7 @@
 //! **Invariant.** Pure: the program is made from tables alone, so that every machine can test every machine's program.
 
 mod abi;
+mod brokered_syscalls;
 mod program;
 mod reference;
 mod row;
@@ -56,7 +57,7 @@ pub struct Heard {
 /// a refusal, unseen by the listener.
 #[must_use]
 pub fn listen(abi: Abi, heard: Heard) -> Vec<Instruction> {
-    let parts = [(heard.kept, table::KEPT), (heard.observed, table::OBSERVED)];
+    let parts = [(heard.kept, brokered_syscalls::BROKERED), (heard.observed, table::OBSERVED)];
     let rows = parts.into_iter().filter(|(wanted, _)| *wanted).flat_map(|(_, rows)| rows);
     program::compile(abi, &rows.collect::<Vec<_>>())
 }

@@ -11,6 +11,7 @@ use policy::Shown;
 
 use super::Plan;
 use super::conflict::Conflict;
+use super::hostname::HOSTNAME;
 use super::tree::{Kind, Mount, Skeleton, beneath};
 
 /// One argument.
@@ -102,7 +103,7 @@ impl Words {
         }
         self.option("--uid", [who.uid.to_string()]);
         self.option("--gid", [who.gid.to_string()]);
-        self.option("--hostname", ["ringfence"]);
+        self.option("--hostname", [HOSTNAME]);
         self.option("--cap-drop", ["ALL"]);
         self.option("--die-with-parent", NONE);
         if !terminal {

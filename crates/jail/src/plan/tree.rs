@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::host::{Entry, Host};
+use super::hostname::HOSTNAME;
 use super::identity::Identity;
 use super::system::{MASKED, MASKED_FROM_ROOT, SECRET, SYSTEM, Show};
 use crate::spec::{Mode, Spec, View};
@@ -362,7 +363,7 @@ fn fixed() -> impl Iterator<Item = (PathBuf, Skeleton)> {
     let links = links.into_iter().map(|(path, to)| (PathBuf::from(path), Skeleton::Link(PathBuf::from(to))));
     links.chain([
         (PathBuf::from("/run"), Skeleton::Directory(0o755)),
-        (PathBuf::from("/etc/hostname"), Skeleton::File(b"ringfence\n".to_vec())),
+        (PathBuf::from("/etc/hostname"), Skeleton::File(format!("{HOSTNAME}\n").into_bytes())),
     ])
 }
 

@@ -461,66 +461,6 @@ pub(super) const SHARED: &[Row] = &[
     },
 ];
 
-/// Rows of the filter that has names made by the notify supervisor. Removing one is left to the command: it makes nothing run, and
-/// there is much to remove.
-pub(super) const KEPT: &[Row] = &[
-    Row {
-        calls: &[x86("open", 2)],
-        when: &[any_bit(1, WRITES, "writing, O_CREAT or O_TRUNC")],
-        answer: Answer::Notify,
-        because: "makes a name, or opens one for writing",
-    },
-    Row {
-        calls: &[call("openat", 257, 56)],
-        when: &[any_bit(2, WRITES, "writing, O_CREAT or O_TRUNC")],
-        answer: Answer::Notify,
-        because: "makes a name, or opens one for writing",
-    },
-    Row {
-        calls: &[
-            x86("creat", 85),
-            x86("mkdir", 83),
-            call("mkdirat", 258, 34),
-            x86("mknod", 133),
-            call("mknodat", 259, 33),
-            x86("symlink", 88),
-            call("symlinkat", 266, 36),
-            x86("link", 86),
-            call("linkat", 265, 37),
-            x86("rename", 82),
-            call("renameat", 264, 38),
-            call("renameat2", 316, 276),
-        ],
-        when: &[],
-        answer: Answer::Notify,
-        because: "makes a name, or moves one",
-    },
-    Row {
-        calls: &[call("truncate", 76, 45)],
-        when: &[],
-        answer: Answer::Notify,
-        because: "changes a file by its name",
-    },
-    Row {
-        calls: &[call("bind", 49, 200)],
-        when: &[],
-        answer: Answer::Notify,
-        because: "a socket with a path is a name; which socket and which address it is stands behind pointers",
-    },
-    Row {
-        calls: &[call("getsockname", 51, 204)],
-        when: &[],
-        answer: Answer::Notify,
-        because: "a socket that was bound by the supervisor has the address that its owner gave",
-    },
-    Row {
-        calls: &[call("umask", 95, 166)],
-        when: &[],
-        answer: Answer::Notify,
-        because: "files are made with the umask of whoever wants them",
-    },
-];
-
 /// Rows of the filter that only tells. `openat2` is missing because [`ALWAYS`] refuses it, and a refusal is never told.
 pub(super) const OBSERVED: &[Row] = &[
     Row {
@@ -606,8 +546,6 @@ const VT: u32 = 0x5600;
 const SET_ID: u32 = 0o6000;
 /// `O_CREAT`, and of `O_TMPFILE` the bit that is not also `O_DIRECTORY`, which has another number on every machine.
 const CREATES: u32 = 0o2000_0100;
-/// `O_WRONLY`, `O_RDWR`, `O_CREAT` and `O_TRUNC`: the same on every machine we know.
-const WRITES: u32 = 0o1103;
 const FILE_TYPE: u32 = 0o170_000;
 const DEVICES: &[u32] = &[0o020_000, 0o060_000];
 

@@ -15,7 +15,7 @@ use super::calls::confine::Handled;
 use super::init::ops;
 use super::init::report::Part;
 use super::init::script::{Argument, Register, Script, arguments};
-use crate::plan::Owner;
+use crate::plan::{HOSTNAME, Owner};
 use crate::seccomp::Instruction;
 use rootfs::{ROOT, Rootfs, close};
 use steps::{Options, Step};
@@ -56,14 +56,18 @@ pub(super) fn namespaces(script: &mut Script, own_network: bool) {
     if own_network {
         loopback(script);
     }
-    script.part(Part::HostName);
-    let name = script.bytes(b"ringfence");
-    script.call(libc::SYS_sethostname, arguments![name, 9]);
+    set_hostname(script);
     // The tree is made as it is written down; the command has the caller's mask again.
     script.call(libc::SYS_umask, arguments![0]).into(UMASK);
     // The caller's directory may be closed to whom init becomes, and is nobody's business here.
     let top = script.text(c"/");
     script.call(libc::SYS_chdir, arguments![top]);
+}
+
+fn set_hostname(script: &mut Script) {
+    script.part(Part::HostName);
+    let name = script.bytes(HOSTNAME.as_bytes());
+    script.call(libc::SYS_sethostname, arguments![name, HOSTNAME.len()]);
 }
 
 /// Children stay to be waited for, and their end is told, whatever the caller has made of `SIGCHLD`: ignored signals stay

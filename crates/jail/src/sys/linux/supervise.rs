@@ -1,5 +1,6 @@
 //! Following a command to its end: one thread, one loop.
 
+mod grace;
 pub(crate) mod private_home;
 pub(crate) mod stop;
 
@@ -25,6 +26,7 @@ use super::terminal::pty::put_terminal_back;
 use super::terminal::relay::{Signals, Stop as Whom};
 use crate::launch::{End, JailError, Outcome};
 use crate::resources::{Amount, Limit, Observed, Overrun, Status, survived, verdict};
+use grace::{KILL_GRACE, OUTPUT_GRACE};
 use stop::Stop;
 
 /// A command that runs in its jail.
@@ -59,11 +61,6 @@ pub(crate) struct Running {
     pub(super) keeper: Option<Keeper>,
     sweeper: Option<Sweeper>,
 }
-
-/// What a command gets to end by itself once it is asked to.
-const GRACE: Duration = Duration::from_secs(1);
-/// What the caller gets to take the last output.
-const LAST_WORDS: Duration = Duration::from_secs(10);
 
 impl Running {
     pub(super) fn new(
@@ -245,7 +242,7 @@ impl Running {
 
     fn ask_to_end(&mut self, signal: i32) {
         self.tell(signal);
-        self.patience.get_or_insert(Instant::now() + GRACE);
+        self.patience.get_or_insert(Instant::now() + KILL_GRACE);
     }
 
     fn answer(&mut self, signal: i32) {
@@ -368,7 +365,7 @@ impl Running {
         let mut lost_output = None;
         let (captured, signals) = match self.connection {
             Connection::Relay(relay, signals) => {
-                for loss in relay.finish(Instant::now() + LAST_WORDS) {
+                for loss in relay.finish(Instant::now() + OUTPUT_GRACE) {
                     if loss.is_of_output() {
                         lost_output.get_or_insert(loss.to_string());
                     } else {

@@ -7,7 +7,7 @@
 //! **Invariant.** Everything is done on a mount of the jail, as the jail's user, without powers: never more than the command
 //! could have done itself. Only a pipe that the caller has open already may come from elsewhere.
 
-mod act;
+mod brokered_call;
 mod caller;
 mod checkout;
 mod fold;
@@ -16,6 +16,7 @@ mod known;
 mod links;
 mod names_lock;
 mod path;
+mod perform;
 mod references;
 mod repository;
 mod settings;
@@ -359,7 +360,7 @@ impl Shared {
         if !self.about.keeps() {
             return Done::Continue;
         }
-        act::perform(self, notice, callers)
+        perform::perform(self, notice, callers)
     }
 
     fn is_waiting(&self, id: u64) -> bool {

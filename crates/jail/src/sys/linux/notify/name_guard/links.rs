@@ -6,9 +6,9 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::act::CallerCall;
 use super::ground::repository_around;
 use super::path::{Spot, kind};
+use super::perform::CallerCall;
 use super::refused;
 
 impl CallerCall<'_> {

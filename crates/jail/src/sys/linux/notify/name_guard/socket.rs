@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, sockopt};
 
 use super::Done;
-use super::act::CallerCall;
+use super::perform::CallerCall;
 use crate::sys::linux::calls::notify;
 
 impl CallerCall<'_> {

@@ -1,4 +1,4 @@
-//! Performs the supervised calls.
+//! Performs the brokered calls in the caller's place.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -9,6 +9,7 @@ use policy::{Act, ProtectedName};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use super::brokered_call::BrokeredCall;
 use super::caller::Callers;
 use super::checkout::Purpose;
 use super::ground::{Permission, judge};
@@ -17,88 +18,26 @@ use super::names_lock::NamesGuard;
 use super::path::{Finder, Found, Spot, is_proc, kind};
 use super::{AbortOnPanic, Done, Shared, checkout, refused, settings, staging};
 use crate::launch::WriteResult;
-use crate::sys::linux::notify::observe::call::{Notice, int};
-
-/// A call that is made here.
-enum Wanted {
-    Open { at: i32, path: u64, flags: i32, mode: u32 },
-    Directory { at: i32, path: u64, mode: u32 },
-    Node { at: i32, path: u64, mode: u32 },
-    Symlink { to: u64, at: i32, path: u64 },
-    Link { from: (i32, u64), to: (i32, u64), flags: i32 },
-    Rename { from: (i32, u64), to: (i32, u64), flags: u32 },
-    Truncate { path: u64, length: u64 },
-    Bind { socket: i32, address: u64, length: i32 },
-    SocketName { socket: i32, address: u64, length: u64 },
-    Umask(u32),
-}
+use crate::sys::linux::notify::observe::call::Notice;
 
 /// Makes a call in the caller's place.
 pub(super) fn perform(shared: &Arc<Shared>, notice: &Notice, callers: &mut Callers) -> Done {
-    let Some(wanted) = wanted(notice) else { return Done::Continue };
-    if let Wanted::Umask(mask) = wanted {
+    let Some(call) = BrokeredCall::decode(notice) else { return Done::Continue };
+    if let BrokeredCall::Umask(mask) = call {
         shared.start_differing(mask);
         return Done::Continue;
     }
     let mut attempt =
-        || CallerCall::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted));
+        || CallerCall::reach(shared, notice, callers).and_then(|mut context| context.perform(&call));
     let done = match attempt() {
         // The handle is of an earlier process with the same number.
         Err(Errno::SRCH) if shared.is_waiting(notice.id) => {
             callers.forget(notice.pid);
-            CallerCall::reach(shared, notice, callers).and_then(|mut context| context.act(&wanted))
+            CallerCall::reach(shared, notice, callers).and_then(|mut context| context.perform(&call))
         }
         done => done,
     };
     done.unwrap_or_else(|errno| Done::Answered(Err(errno)))
-}
-
-/// Decodes a call; `None` if it is only observed.
-fn wanted(notice: &Notice) -> Option<Wanted> {
-    const HERE: i32 = libc::AT_FDCWD;
-    let [one, two, three, four, five, _] = notice.arguments;
-    let word = |argument: u64| int(argument).cast_unsigned();
-    Some(match notice.number {
-        libc::SYS_openat => Wanted::Open { at: int(one), path: two, flags: int(three), mode: word(four) },
-        libc::SYS_mkdirat => Wanted::Directory { at: int(one), path: two, mode: word(three) },
-        libc::SYS_mknodat => Wanted::Node { at: int(one), path: two, mode: word(three) },
-        libc::SYS_symlinkat => Wanted::Symlink { to: one, at: int(two), path: three },
-        libc::SYS_linkat => Wanted::Link { from: (int(one), two), to: (int(three), four), flags: int(five) },
-        libc::SYS_renameat2 => {
-            Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: word(five) }
-        }
-        libc::SYS_truncate => Wanted::Truncate { path: one, length: two },
-        libc::SYS_bind => Wanted::Bind { socket: int(one), address: two, length: int(three) },
-        libc::SYS_getsockname => Wanted::SocketName { socket: int(one), address: two, length: three },
-        libc::SYS_umask => Wanted::Umask(word(one)),
-        libc::SYS_renameat => Wanted::Rename { from: (int(one), two), to: (int(three), four), flags: 0 },
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_open => Wanted::Open { at: HERE, path: one, flags: int(two), mode: word(three) },
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_creat => Wanted::Open {
-            at: HERE,
-            path: one,
-            flags: libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC,
-            mode: word(two),
-        },
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_mkdir => Wanted::Directory { at: HERE, path: one, mode: word(two) },
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_mknod => Wanted::Node { at: HERE, path: one, mode: word(two) },
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_symlink => Wanted::Symlink { to: one, at: HERE, path: two },
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_link => Wanted::Link { from: (HERE, one), to: (HERE, two), flags: 0 },
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_rename => Wanted::Rename { from: (HERE, one), to: (HERE, two), flags: 0 },
-        _ => return None,
-    })
-    .filter(|wanted| !matches!(wanted, Wanted::Open { flags, .. } if !writes(*flags)))
-}
-
-/// Returns true if a file is opened for more than reading. Observation is notified of the others, too.
-const fn writes(flags: i32) -> bool {
-    flags & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) != 0
 }
 
 /// One supervised call: its caller, its paths and its lock.
@@ -122,24 +61,26 @@ impl<'a> CallerCall<'a> {
         Ok(Self { shared, notice, finder: Finder { shared, caller }, guard: shared.names_lock.of_call() })
     }
 
-    fn act(&mut self, wanted: &Wanted) -> Result<Done, Errno> {
+    fn perform(&mut self, call: &BrokeredCall) -> Result<Done, Errno> {
         checkout::finish_closed(self.shared);
-        match wanted {
-            Wanted::Rename { .. } => self.guard.take_alone(),
-            Wanted::SocketName { .. } | Wanted::Umask(_) => {}
+        match call {
+            BrokeredCall::Rename { .. } => self.guard.take_alone(),
+            BrokeredCall::SocketName { .. } | BrokeredCall::Umask(_) => {}
             _ => self.guard.share(),
         }
-        match *wanted {
-            Wanted::Open { at, path, flags, mode } => self.open(at, path, flags, mode),
-            Wanted::Directory { at, path, mode } => self.directory(at, path, mode).map(|()| DONE),
-            Wanted::Node { at, path, mode } => self.node(at, path, mode).map(|()| DONE),
-            Wanted::Symlink { to, at, path } => self.symlink(to, at, path).map(|()| DONE),
-            Wanted::Link { from, to, flags } => self.link(from, to, flags).map(|()| DONE),
-            Wanted::Rename { from, to, flags } => self.rename(from, to, flags).map(|()| DONE),
-            Wanted::Truncate { path, length } => self.truncate(path, length).map(|()| DONE),
-            Wanted::Bind { socket, address, length } => self.bind(socket, address, length).map(|()| DONE),
-            Wanted::SocketName { socket, address, length } => self.socket_name(socket, address, length),
-            Wanted::Umask(_) => Ok(Done::Continue),
+        match *call {
+            BrokeredCall::Open { at, path, flags, mode } => self.open(at, path, flags, mode),
+            BrokeredCall::Directory { at, path, mode } => self.directory(at, path, mode).map(|()| DONE),
+            BrokeredCall::Node { at, path, mode } => self.node(at, path, mode).map(|()| DONE),
+            BrokeredCall::Symlink { to, at, path } => self.symlink(to, at, path).map(|()| DONE),
+            BrokeredCall::Link { from, to, flags } => self.link(from, to, flags).map(|()| DONE),
+            BrokeredCall::Rename { from, to, flags } => self.rename(from, to, flags).map(|()| DONE),
+            BrokeredCall::Truncate { path, length } => self.truncate(path, length).map(|()| DONE),
+            BrokeredCall::Bind { socket, address, length } => {
+                self.bind(socket, address, length).map(|()| DONE)
+            }
+            BrokeredCall::SocketName { socket, address, length } => self.socket_name(socket, address, length),
+            BrokeredCall::Umask(_) => Ok(Done::Continue),
         }
     }
 
