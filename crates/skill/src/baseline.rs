@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::finding::Finding;
-use crate::rule::Severity;
+use crate::rules::rule::Severity;
 
 /// The version of the file.
 const VERSION: u32 = 1;

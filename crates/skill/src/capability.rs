@@ -7,14 +7,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::destination::{Kind, classify};
-use crate::fact::{Access, What};
-use crate::front::{Front, Value};
-use crate::language::Language;
-use crate::script::HOLE;
+use crate::code::destination::{Kind, classify};
+use crate::code::fact::{Access, What};
+use crate::code::script::HOLE;
+use crate::text::front::{Front, Value};
+use crate::text::language::Language;
+use crate::text::unit::{CODE, Place, Unit};
+use crate::text::view::{Skill, read};
 use crate::tree::Tree;
-use crate::unit::{CODE, Place, Unit};
-use crate::view::{Skill, read};
 
 /// What a skill needs, each kind sorted by name, each name once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

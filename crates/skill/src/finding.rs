@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::rule::{Rule, Severity};
+use crate::rules::rule::{Rule, Severity};
 
 /// Something found, with its place in the bytes of the file as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]

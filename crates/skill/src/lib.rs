@@ -11,56 +11,34 @@
 pub mod archive;
 mod baseline;
 mod capability;
-pub mod clean;
-mod command;
-mod decode;
-mod destination;
-mod embedded;
-mod fact;
+mod code;
 mod finding;
-mod flow;
-mod frame;
-mod front;
-mod json;
-mod language;
-mod link;
 mod load;
 mod lock;
 mod manifest;
-mod map;
-mod markdown;
-mod mention;
-mod phrase;
-mod prefilter;
 mod profile;
-mod rule;
 mod rules;
 mod scan;
-mod script;
-mod secret;
-mod skeleton;
-mod stance;
 mod suppress;
+mod text;
 mod tree;
-mod unit;
-mod view;
-mod written;
 
 pub use baseline::{Baseline, BaselineError, print};
 pub use capability::{Need, Needs, capabilities};
 pub use finding::{Finding, Report, Via};
-pub use front::{
-    Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
-    validate as validate_front,
-};
-pub use language::Language;
 pub use load::{Loaded, Refused, Settings, Verdict, load, main_file};
 pub use lock::{Changed, Lock, LockError, Mode, Pinned, manifests, server_name};
 pub use manifest::{Manifest, ManifestError, Server, Tool};
-pub use map::Map;
 pub use profile::Profile;
-pub use rule::{Category, Rule, Severity};
+pub use rules::rule::{Category, Rule, Severity};
 pub use rules::{all as all_rules, base as base_rules};
 pub use scan::Scanner;
 pub use suppress::{Accepted, Allow, Judged, Suppression};
+pub use text::clean;
+pub use text::front::{
+    Field, Front, FrontError, Known, Level, MAX_FRONT, Permissions, Problem, Shape, Spot, Value,
+    validate as validate_front,
+};
+pub use text::language::Language;
+pub use text::map::Map;
 pub use tree::{Content, Entry, Tree};

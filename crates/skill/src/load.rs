@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use policy::ToolName;
 
-use crate::clean::{self, Counts, Size, TooLarge};
-use crate::frame::framed;
-use crate::front::{Front, FrontError};
-use crate::rule::Severity;
+use crate::rules::rule::Severity;
 use crate::scan::Scanner;
 use crate::suppress::{Accepted, Judged};
+use crate::text::clean::{self, Counts, Size, TooLarge};
+use crate::text::frame::framed;
+use crate::text::front::{Front, FrontError};
+use crate::text::written::is_binary;
 use crate::tree::{Content, Tree};
-use crate::written::is_binary;
 
 /// The judgement over all findings. The larger, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -176,8 +176,8 @@ fn counted(critical: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clean::Oversize;
     use crate::rules;
+    use crate::text::clean::Oversize;
 
     fn settings(max_chars: usize, oversize: Oversize) -> Settings {
         Settings {

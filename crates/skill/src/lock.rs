@@ -8,8 +8,8 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::json::{self, Node};
 use crate::manifest::{Manifest, quoted};
+use crate::text::json::{self, Node};
 use crate::tree::{Content, Entry, Tree};
 
 /// How long a lock may be.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::json::{self, JsonError, Kind, Node};
+use crate::text::json::{self, JsonError, Kind, Node};
 
 /// A list of tools, settings of servers, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,10 +22,11 @@ mod injection;
 mod lure;
 mod persistence;
 mod privilege;
+pub(crate) mod rule;
 mod supply;
 mod tree;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 /// Every pack.
 const PACKS: &[&[&Rule]] = &[

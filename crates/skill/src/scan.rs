@@ -1,5 +1,8 @@
 //! A tree of hostile files -> what was found in it.
 
+pub(crate) mod prefilter;
+mod stance;
+
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -8,14 +11,13 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use crate::archive;
 use crate::finding::{Finding, Report};
-use crate::mention;
-use crate::phrase::{around, loosened};
-use crate::prefilter::{Anchor, Prefilter};
-use crate::rule::{Check, Hit, Rule, Severity};
-use crate::stance;
+use crate::rules::rule::{Check, Hit, Rule, Severity};
+use crate::scan::prefilter::{Anchor, Prefilter};
+use crate::text::mention;
+use crate::text::phrase::{around, loosened};
+use crate::text::unit::Unit;
+use crate::text::view::{Skill, View, read, sections, units_in};
 use crate::tree::{Content, Tree};
-use crate::unit::Unit;
-use crate::view::{Skill, View, read, sections, units_in};
 
 /// How many findings of one rule in one unit are kept.
 const MAX_OF_RULE: usize = 20;

@@ -11,7 +11,7 @@ use policy::{PathPattern, Reach};
 
 use crate::baseline::Baseline;
 use crate::finding::{Finding, Report};
-use crate::rule::Severity;
+use crate::rules::rule::Severity;
 use crate::tree::{Content, Tree};
 
 /// What a policy accepts.

@@ -8,9 +8,9 @@ mod score;
 mod side_channel;
 mod twice;
 
-use crate::json::in_unit as document;
-use crate::rule::Rule;
-use crate::unit::{Place, Places};
+use crate::rules::rule::Rule;
+use crate::text::json::in_unit as document;
+use crate::text::unit::{Place, Places};
 
 pub(super) const RULES: &[&Rule] = &[&openly::RULE, &poisoned::RULE, &side_channel::RULE, &twice::RULE];
 

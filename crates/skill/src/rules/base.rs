@@ -21,7 +21,7 @@ mod tests;
 mod xml_skill_close;
 mod xml_system_tag;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &exec_subshell::RULE,

@@ -17,10 +17,10 @@ mod socket_shell;
 mod spreads;
 mod unread;
 
-use crate::destination::classify;
-use crate::fact::{Destination, Fact, Hostile, What};
-use crate::rule::{Hit, Rule, Severity};
-use crate::unit::Unit;
+use crate::code::destination::classify;
+use crate::code::fact::{Destination, Fact, Hostile, What};
+use crate::rules::rule::{Hit, Rule, Severity};
+use crate::text::unit::Unit;
 
 pub(super) const RULES: &[&Rule] = &[
     &ransom::RULE,
@@ -57,7 +57,7 @@ fn flowing(unit: &Unit<'_>, wanted: fn(&Fact, &Fact) -> bool) -> Vec<Hit> {
 
 /// Whether a unit is commands and nothing else.
 fn is_plain_shell(unit: &Unit<'_>) -> bool {
-    crate::fact::is_shell(unit)
+    crate::code::fact::is_shell(unit)
 }
 
 /// Whether an address is where a known tool says that its installer lies.

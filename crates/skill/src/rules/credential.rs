@@ -9,7 +9,7 @@ mod told_collect;
 mod told_read;
 mod told_show;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &disguised_address::RULE,

@@ -4,6 +4,6 @@ mod disk;
 mod system_removed;
 mod traces;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[&system_removed::RULE, &disk::RULE, &traces::RULE];

@@ -8,7 +8,7 @@ mod run_later;
 mod save_then_run;
 mod windows;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &run_at_once::RULE,

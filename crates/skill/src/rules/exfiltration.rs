@@ -20,10 +20,10 @@ mod told_send;
 mod told_steal;
 mod variable_sent;
 
-use crate::fact::What;
-use crate::rule::{Hit, Rule, Severity};
-use crate::secret::Secret;
-use crate::unit::Unit;
+use crate::code::fact::What;
+use crate::code::secret::Secret;
+use crate::rules::rule::{Hit, Rule, Severity};
+use crate::text::unit::Unit;
 
 pub(super) use store_sent::ANCHORS as SECRET_PATHS;
 
@@ -58,7 +58,7 @@ fn sent(unit: &Unit<'_>, wanted: fn(&Secret) -> bool) -> Vec<Hit> {
         if !wanted(secret) {
             continue;
         }
-        let Some(severity) = crate::flow::sent(secret, to, *channel, part) else { continue };
+        let Some(severity) = crate::code::flow::sent(secret, to, *channel, part) else { continue };
         push_worst(
             &mut hits,
             Hit {

@@ -6,6 +6,6 @@ mod quoted;
 mod turn;
 mod wrapper;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[&chat_token::RULE, &wrapper::RULE, &turn::RULE, &important::RULE];

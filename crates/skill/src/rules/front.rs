@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use regex::bytes::Regex;
 
-use crate::markdown::front_matter;
-use crate::rule::{Rule, SkillHit};
-use crate::view::{Skill, View};
+use crate::rules::rule::{Rule, SkillHit};
+use crate::text::markdown::front_matter;
+use crate::text::view::{Skill, View};
 
 pub(super) const RULES: &[&Rule] =
     &[&wildcard::RULE, &unreadable::RULE, &runs::RULE, &lookalike::RULE, &official::RULE, &priority::RULE];

@@ -11,7 +11,7 @@ mod spoken;
 mod tags;
 mod zero_width;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &tags::RULE,

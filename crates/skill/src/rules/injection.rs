@@ -14,7 +14,7 @@ mod spread;
 mod unasked;
 mod waved_through;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &authority::RULE,

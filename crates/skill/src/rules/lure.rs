@@ -9,7 +9,7 @@ mod steps_elsewhere;
 mod unprotected;
 mod urgent;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &component::RULE,

@@ -8,10 +8,10 @@ mod shell_start;
 mod timer;
 mod told_agent_files;
 
-use crate::destination::classify;
-use crate::fact::{Hold, HostKind, What};
-use crate::rule::{Hit, Rule, Severity};
-use crate::unit::Unit;
+use crate::code::destination::classify;
+use crate::code::fact::{Hold, HostKind, What};
+use crate::rules::rule::{Hit, Rule, Severity};
+use crate::text::unit::Unit;
 
 pub(super) const RULES: &[&Rule] = &[
     &agent_settings::RULE,

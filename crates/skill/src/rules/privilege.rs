@@ -12,7 +12,7 @@ mod self_elevation;
 mod told_everything;
 mod trusted_between;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) use accounts::{is_key, is_to_be_filled_in};
 

@@ -15,8 +15,8 @@ mod unreadable;
 mod workflow_secrets;
 mod workflow_untrusted;
 
-use crate::rule::{Rule, Severity};
-use crate::unit::{Place, Places, Unit};
+use crate::rules::rule::{Rule, Severity};
+use crate::text::unit::{Place, Places, Unit};
 
 pub(super) const RULES: &[&Rule] = &[
     &server_command::RULE,

@@ -8,7 +8,7 @@ mod link;
 mod sealed;
 mod special;
 
-use crate::rule::Rule;
+use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &executable::RULE,

@@ -2,10 +2,10 @@
 
 use super::demand::{DOUBTFUL, ORDERS, demands};
 use super::{ANCHORS, MANIFESTS, document};
-use crate::json::Node;
 use crate::manifest::tool_nodes;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file};
-use crate::unit::Unit;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::text::json::Node;
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "TOOL_POISONED",

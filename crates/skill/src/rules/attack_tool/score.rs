@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::lexicon::{DEEDS, DUAL, GUARDS, NAMES, STRONG_PARAMETERS, TARGET_PARAMETERS, TECHNIQUES};
-use crate::json::Node;
 use crate::manifest::parameters;
+use crate::text::json::Node;
 
 /// From here on a tool is an attack.
 pub(super) const ATTACK: u32 = 6;
@@ -233,7 +233,7 @@ fn pairs(table: &[(&[&'static str], &[&'static str])]) -> Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
+    use crate::text::json;
 
     #[test]
     fn names_are_taken_apart() {

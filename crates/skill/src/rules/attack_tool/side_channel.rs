@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{ANCHORS, MANIFESTS, document};
-use crate::json::Node;
 use crate::manifest::tool_nodes;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
 use crate::scan::compiled;
-use crate::unit::Unit;
+use crate::text::json::Node;
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "TOOL_SIDE_CHANNEL",

@@ -2,8 +2,8 @@
 
 use super::{ANCHORS, MANIFESTS, document};
 use crate::manifest::tool_nodes;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file};
-use crate::unit::Unit;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "TOOL_NAME_TWICE",

@@ -1,7 +1,7 @@
 //! Programs that mine.
 
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::ANYWHERE;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::unit::ANYWHERE;
 
 pub(super) const RULE: Rule = Rule {
     id: "CRYPTO_MINER_BINARY",

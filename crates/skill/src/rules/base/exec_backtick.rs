@@ -1,9 +1,9 @@
 //! Backticks whose output is run, or that run when the skill is loaded.
 
-use crate::destination::classify;
-use crate::language::Language;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Place, Unit};
+use crate::code::destination::classify;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::language::Language;
+use crate::text::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXEC_BACKTICK",

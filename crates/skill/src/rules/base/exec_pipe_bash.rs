@@ -1,8 +1,8 @@
 //! Something is piped to a shell, which runs it.
 
-use crate::command::{Step, is_decoder, is_shell};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Place, Unit};
+use crate::code::command::{Step, is_decoder, is_shell};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXEC_PIPE_BASH",

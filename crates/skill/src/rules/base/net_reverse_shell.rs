@@ -1,10 +1,10 @@
 //! A shell for somebody elsewhere.
 
-use crate::command::{Step, is_shell};
-use crate::destination::{Kind, classify};
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Place, Unit};
+use crate::code::command::{Step, is_shell};
+use crate::code::destination::{Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "NET_REVERSE_SHELL",

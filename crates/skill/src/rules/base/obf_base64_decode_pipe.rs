@@ -1,9 +1,9 @@
 //! What is decoded goes on to another program.
 
-use crate::command::{Step, is_decoder, is_interpreter, is_shell};
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::{Step, is_decoder, is_interpreter, is_shell};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "OBF_BASE64_DECODE_PIPE",

@@ -1,8 +1,8 @@
 //! A long text in base64.
 
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "OBF_BASE64_LONG",

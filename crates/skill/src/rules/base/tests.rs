@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::rule::Severity;
+use crate::rules::rule::Severity;
 use crate::scan::Scanner;
 use crate::tree::Tree;
 

@@ -1,7 +1,7 @@
 //! Tags by which models tell who speaks.
 
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Place, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "XML_SYSTEM_TAG",

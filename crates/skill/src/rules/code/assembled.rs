@@ -1,11 +1,11 @@
 //! The name of a program is put together out of pieces.
 
-use crate::decode::{MADE, is_hidden_name};
 use crate::finding::Via;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::text::decode::{MADE, is_hidden_name};
+use crate::text::unit::{ANYWHERE, Unit};
+use crate::text::view::Skill;
 use crate::tree::Content;
-use crate::unit::{ANYWHERE, Unit};
-use crate::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_ASSEMBLED",

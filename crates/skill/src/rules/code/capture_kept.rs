@@ -1,8 +1,8 @@
 //! Keys, screen or clipboard are recorded and kept or sent.
 
-use crate::fact::{Capture, What};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::{Capture, What};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_CAPTURE_KEPT",

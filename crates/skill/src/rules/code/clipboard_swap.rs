@@ -1,8 +1,8 @@
 //! Addresses of wallets on the clipboard are exchanged for others.
 
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{CODE, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_CLIPBOARD_SWAP",

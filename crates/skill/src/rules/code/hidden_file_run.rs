@@ -1,8 +1,8 @@
 //! A hidden or temporary file is read and run.
 
-use crate::fact::{Access, Fact, Ran, What};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::{Access, Fact, Ran, What};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_HIDDEN_FILE_RUN",

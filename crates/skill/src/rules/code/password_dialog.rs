@@ -1,7 +1,7 @@
 //! A dialog asks for the password, and what was typed goes on.
 
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{CODE, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_PASSWORD_DIALOG",

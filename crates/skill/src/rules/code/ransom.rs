@@ -1,7 +1,7 @@
 //! Files are encrypted one by one, and the originals go.
 
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{CODE, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_ENCRYPTS_FILES",

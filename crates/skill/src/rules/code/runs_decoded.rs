@@ -1,8 +1,8 @@
 //! What was encoded is decoded and run.
 
-use crate::fact::{Fact, Ran, What};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::{Fact, Ran, What};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_RUNS_DECODED",

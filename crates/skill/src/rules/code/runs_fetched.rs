@@ -1,8 +1,8 @@
 //! What an address answers is run.
 
-use crate::fact::{Fact, HostKind, Ran, What};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{Place, Places, Unit};
+use crate::code::fact::{Fact, HostKind, Ran, What};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{Place, Places, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_RUNS_FETCHED",
@@ -88,7 +88,7 @@ patterns! {
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     // Commands on their own are looked at by the rules about downloads; what one of them is given to run is not.
-    if unit.language == crate::language::Language::Shell && super::is_plain_shell(unit) {
+    if unit.language == crate::text::language::Language::Shell && super::is_plain_shell(unit) {
         let text = unit.text();
         let by_name =
             |fact: &Fact| text.get(fact.range.clone()).is_some_and(|call| !FETCHES.is_match(call.as_bytes()));

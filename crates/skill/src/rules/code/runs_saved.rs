@@ -1,8 +1,8 @@
 //! What an address sends is written to a file, and the file is started.
 
-use crate::fact::{HostKind, What};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{CODE, Unit};
+use crate::code::fact::{HostKind, What};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_RUNS_SAVED",

@@ -1,8 +1,8 @@
 //! Code is written into memory and called.
 
-use crate::fact::Hostile;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::Hostile;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_SHELLCODE",

@@ -1,9 +1,9 @@
 //! A token that publishes packages is read, and packages are published.
 
-use crate::fact::{Ran, What};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::secret::Secret;
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::{Ran, What};
+use crate::code::secret::Secret;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_SPREADS",

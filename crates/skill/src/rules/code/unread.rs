@@ -1,9 +1,9 @@
 //! A script that is too long or too deep to be read to its end.
 
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, made};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, made};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{CODE, Unit};
 use crate::tree::Tree;
-use crate::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_UNREAD",

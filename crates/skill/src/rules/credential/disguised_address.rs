@@ -1,7 +1,7 @@
 //! The address where a cloud hands out credentials, written so that it is not known again.
 
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::ANYWHERE;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::unit::ANYWHERE;
 
 pub(super) const RULE: Rule = Rule {
     id: "CRED_DISGUISED_ADDRESS",

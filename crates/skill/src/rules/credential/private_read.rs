@@ -1,9 +1,9 @@
 //! Keys, wallets, browsers' and systems' stores are read.
 
-use crate::fact::What;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::secret::{Secret, Store};
-use crate::unit::{CODE, Place, Unit};
+use crate::code::fact::What;
+use crate::code::secret::{Secret, Store};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CRED_PRIVATE_READ",

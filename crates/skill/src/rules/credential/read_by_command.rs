@@ -1,8 +1,8 @@
 //! A command reads a private key or credentials.
 
-use crate::command::{Secret, Step};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::{Secret, Step};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "CREDENTIAL_READ_BY_COMMAND",

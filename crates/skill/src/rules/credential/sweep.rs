@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::fact::What;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::secret::{Secret, Store};
-use crate::unit::{CODE, Unit};
+use crate::code::fact::What;
+use crate::code::secret::{Secret, Store};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 /// How many different files make a sweep.
 const MANY: usize = 3;

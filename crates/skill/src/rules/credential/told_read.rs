@@ -1,11 +1,11 @@
 //! The agent is told to read files that hold secrets.
 
-use crate::phrase::Phrases;
-use crate::phrase::{is_forbidden, is_told_of, section};
-use crate::rule::Hit;
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::Unit;
-use crate::unit::WORDS;
+use crate::rules::rule::Hit;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::phrase::{is_forbidden, is_told_of, section};
+use crate::text::unit::Unit;
+use crate::text::unit::WORDS;
 
 pub(super) const RULE: Rule = Rule {
     id: "CRED_TOLD_READ",

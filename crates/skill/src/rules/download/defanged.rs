@@ -1,7 +1,7 @@
 //! An address that is written so that no filter sees it, and is to be used.
 
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::ANYWHERE;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::unit::ANYWHERE;
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_DEFANGED",

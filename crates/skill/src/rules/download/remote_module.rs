@@ -1,9 +1,9 @@
 //! Programs that run code straight from an address.
 
-use crate::command::Step;
-use crate::destination::{Destination, Kind, classify};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::Step;
+use crate::code::destination::{Destination, Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_REMOTE_MODULE",

@@ -1,8 +1,8 @@
 //! What another machine sends is run at once.
 
-use crate::command::Step;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::Step;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_RUN_AT_ONCE",
@@ -114,7 +114,7 @@ fn variables(text: &str) -> Vec<(&str, Severity)> {
         let url =
             line.split(['"', '\'', ' ', ')', '`']).find(|word| word.contains("://")).unwrap_or_default();
         if at > start {
-            found.push((&text[start..at], crate::destination::classify(url).weight_of_running()));
+            found.push((&text[start..at], crate::code::destination::classify(url).weight_of_running()));
         }
     }
     found

@@ -1,10 +1,10 @@
 //! A download is saved in one fence and run in another.
 
 use super::save_then_run::{Saved, saved};
-use crate::command::last_segment;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::{ANYWHERE, Place, Unit};
-use crate::view::Skill;
+use crate::code::command::last_segment;
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::unit::{ANYWHERE, Place, Unit};
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_RUN_LATER",

@@ -1,9 +1,9 @@
 //! A download is saved and run.
 
-use crate::command::{Commands, Step, is_decoder, last_segment};
-use crate::destination::{Kind, classify};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::{Commands, Step, is_decoder, last_segment};
+use crate::code::destination::{Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_SAVE_THEN_RUN",

@@ -1,8 +1,8 @@
 //! Code or settings that talk to an address made to catch what arrives.
 
-use crate::language::Language;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{Place, Places, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::language::Language;
+use crate::text::unit::{Place, Places, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_COLLECTOR",

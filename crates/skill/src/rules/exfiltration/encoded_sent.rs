@@ -1,9 +1,9 @@
 //! Something is encoded and sent in one line.
 
-use crate::command::Step;
-use crate::destination::{Kind, classify};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::Step;
+use crate::code::destination::{Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_ENCODED_SENT",

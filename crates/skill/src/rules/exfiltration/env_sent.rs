@@ -1,8 +1,8 @@
 //! All variables go to another machine.
 
-use crate::command::{Step, is_sender};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::{Step, is_sender};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_ENVIRONMENT",

@@ -1,9 +1,9 @@
 //! The whole environment is sent somewhere.
 
-use crate::fact::SENDS;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::secret::Secret;
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::SENDS;
+use crate::code::secret::Secret;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_ENVIRONMENT_SENT",

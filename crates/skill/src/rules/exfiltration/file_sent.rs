@@ -1,10 +1,10 @@
 //! A file with secrets goes to another machine.
 
-use crate::command::{Secret, Step, is_sender, secret};
-use crate::destination::{Kind, classify};
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::{Secret, Step, is_sender, secret};
+use crate::code::destination::{Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_SECRET_FILE",

@@ -1,7 +1,7 @@
 //! An image whose address carries what the agent knows.
 
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::ANYWHERE;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::unit::ANYWHERE;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_IMAGE_BEACON",

@@ -1,9 +1,9 @@
 //! A secret in a name that is looked up.
 
-use crate::fact::{Channel, What};
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::{Channel, What};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_LOOKED_UP",

@@ -1,8 +1,8 @@
 //! What was read goes away in the names that are looked up.
 
-use crate::command::{Step, is_interpreter};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::{Step, is_interpreter};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_DNS",

@@ -1,13 +1,13 @@
 //! Secrets are read in one place of a file, and something is sent in another.
 
-use crate::destination::{Destination, Kind};
-use crate::fact::{Fact, HostKind, SENDS, What};
-use crate::link::leads_to;
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
-use crate::secret::{Secret, Store};
-use crate::unit::{ANYWHERE, Unit};
-use crate::view::Skill;
+use crate::code::destination::{Destination, Kind};
+use crate::code::fact::{Fact, HostKind, SENDS, What};
+use crate::code::secret::{Secret, Store};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::text::link::leads_to;
+use crate::text::phrase::Phrases;
+use crate::text::unit::{ANYWHERE, Unit};
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_READ_AND_SENT",
@@ -107,6 +107,6 @@ fn is_taken(secret: &Secret) -> bool {
 }
 
 fn is_code(unit: &Unit<'_>) -> bool {
-    use crate::unit::CODE;
+    use crate::text::unit::CODE;
     CODE.has(unit.place)
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::fact::{HostKind, Part, What};
-use crate::flow::owner_word;
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::secret::{Secret, owner_hosts, stays_at_home};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::fact::{HostKind, Part, What};
+use crate::code::flow::owner_word;
+use crate::code::secret::{Secret, owner_hosts, stays_at_home};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_SECRETS_TOGETHER",

@@ -1,10 +1,10 @@
 //! Variables with secrets go to somebody who only collects.
 
-use crate::command::Step;
-use crate::destination::{Destination, Kind, classify};
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::Step;
+use crate::code::destination::{Destination, Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_TOKEN",

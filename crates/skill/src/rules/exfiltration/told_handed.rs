@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::destination::Kind;
-use crate::link::{Link, links};
-use crate::phrase::signs::{
+use crate::code::destination::Kind;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::{Link, links};
+use crate::text::phrase::signs::{
     HUSHED, OWN, PRETEXT, PRIVATE, QUIET, SOMETHING, STANDING, THAT, UNABRIDGED, UNASKED, outside,
 };
-use crate::phrase::{Phrases, ceil, is_forbidden, is_told_of, sentence_after, sentence_before};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, ceil, is_forbidden, is_told_of, sentence_after, sentence_before};
+use crate::text::unit::{Unit, WORDS};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_TOLD_HANDED",

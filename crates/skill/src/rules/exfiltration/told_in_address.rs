@@ -1,8 +1,8 @@
 //! What was said is put into the address of a picture.
 
-use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_TOLD_IN_ADDRESS",

@@ -1,9 +1,9 @@
 //! What a machine knows about its owner is published.
 
-use crate::phrase::signs::{HUSHED, QUIET, UNABRIDGED, UNASKED};
-use crate::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Unit, WORDS};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::signs::{HUSHED, QUIET, UNABRIDGED, UNASKED};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
+use crate::text::unit::{Unit, WORDS};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_TOLD_PUBLISHED",

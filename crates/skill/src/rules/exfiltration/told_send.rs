@@ -1,11 +1,11 @@
 //! The agent is told to send away what is private.
 
-use crate::phrase::Phrases;
-use crate::phrase::{is_forbidden, is_told_of};
-use crate::rule::Hit;
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::TOLD;
-use crate::unit::Unit;
+use crate::rules::rule::Hit;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::phrase::{is_forbidden, is_told_of};
+use crate::text::unit::TOLD;
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_TOLD_SEND",

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::quoted::{Use, use_of};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Place, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "FRAME_CHAT_TOKEN",

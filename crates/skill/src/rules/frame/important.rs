@@ -1,7 +1,7 @@
 //! A block that calls itself important and asks for what is nobody's business.
 
-use crate::rule::{Category, Check, Rule, Severity, file, text};
-use crate::unit::WORDS;
+use crate::rules::rule::{Category, Check, Rule, Severity, file, text};
+use crate::text::unit::WORDS;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRAME_IMPORTANT",

@@ -1,7 +1,7 @@
 //! Whether a sign of a frame is shown, or used.
 
-use crate::rule::Severity;
-use crate::unit::{Place, Unit};
+use crate::rules::rule::Severity;
+use crate::text::unit::{Place, Unit};
 
 /// What a sign of a frame is where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! A turn of a chat in the middle of a text, that changes the rules.
 
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::WORDS;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::unit::WORDS;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRAME_TURN",

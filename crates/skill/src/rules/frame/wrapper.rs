@@ -6,8 +6,8 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::quoted::{Use, use_of};
 use crate::finding::Via;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "FRAME_WRAPPER_TAG",

@@ -3,9 +3,9 @@
 use super::super::supply::nearest;
 use super::names::{PRODUCTS, SKILLS, WORDS};
 use super::{name_in, skill_files};
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_LOOKALIKE",

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::found_in_front;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
 use crate::scan::compiled;
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_PRIORITY",

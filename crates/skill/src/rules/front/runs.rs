@@ -2,9 +2,9 @@
 
 use super::super::supply::deed;
 use crate::finding::Via;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_RUNS",

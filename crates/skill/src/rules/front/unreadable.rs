@@ -1,10 +1,10 @@
 //! Front matter that cannot be read.
 
 use super::skill_files;
-use crate::front::Front;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::text::front::Front;
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_UNREADABLE",
@@ -35,7 +35,7 @@ fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
         .map(|(view, error)| {
             let at = error.spot().byte;
             // A colon too many is what people write; the rest is what people hide behind.
-            let common = matches!(error, crate::front::FrontError::Syntax { ref message, .. } if message.contains("mapping values"));
+            let common = matches!(error, crate::text::front::FrontError::Syntax { ref message, .. } if message.contains("mapping values"));
             let severity = common.then_some(Severity::Note);
             SkillHit { entry: view.entry, span: at..at, note: Some(error.to_string()), severity }
         })

@@ -1,7 +1,7 @@
 //! A skill that gives itself every tool.
 
-use crate::rule::{Category, Check, Rule, Severity, file, text};
-use crate::unit::{Place, Places};
+use crate::rules::rule::{Category, Check, Rule, Severity, file, text};
+use crate::text::unit::{Place, Places};
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_WILDCARD",

@@ -1,9 +1,9 @@
 //! Characters that turn the direction of what is shown.
 
-use crate::clean::is_bidi;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
-use crate::unit::ANYWHERE;
-use crate::view::{Hidden, Skill};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::text::clean::is_bidi;
+use crate::text::unit::ANYWHERE;
+use crate::text::view::{Hidden, Skill};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_DIRECTION",

@@ -1,9 +1,9 @@
 //! Comments and titles that tell somebody to do something.
 
 use super::spoken;
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Place, Places, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::{Place, Places, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_INSTRUCTION",

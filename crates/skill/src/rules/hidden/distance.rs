@@ -1,9 +1,9 @@
 //! Text that stands so far away that nobody scrolls there.
 
 use super::spoken;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::{Skill, View};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::{Skill, View};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_FAR_AWAY",

@@ -1,9 +1,9 @@
 //! Words with letters of another script that look like ours.
 
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::skeleton;
-use crate::unit::ANYWHERE;
-use crate::view::{Skill, View};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::skeleton;
+use crate::text::unit::ANYWHERE;
+use crate::text::view::{Skill, View};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_LOOKALIKE",

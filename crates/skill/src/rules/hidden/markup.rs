@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::spoken;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Place, Places, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{Place, Places, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_MARKUP",

@@ -1,9 +1,9 @@
 //! Long runs of characters that show nothing: a message in itself.
 
-use crate::clean::{is_bidi, is_tag};
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::{Hidden, Skill};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::clean::{is_bidi, is_tag};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::{Hidden, Skill};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_RUN",

@@ -1,8 +1,8 @@
 //! Characters that mean only what a font says.
 
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::{Skill, View};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::{Skill, View};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_PRIVATE_USE",

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::bytes::{RegexSet, RegexSetBuilder};
 
-use crate::phrase::Phrases;
-use crate::phrase::floor;
-use crate::phrase::signs::{HUSHED, HUSHED_ABROAD, handed_to};
-use crate::rule::Severity;
+use crate::rules::rule::Severity;
+use crate::text::phrase::Phrases;
+use crate::text::phrase::floor;
+use crate::text::phrase::signs::{HUSHED, HUSHED_ABROAD, handed_to};
 
 /// How many bytes of a hidden text are looked at for what it tells. Longer ones are looked at in parts.
 const MAX_TEXT: usize = 16 << 10;

@@ -1,9 +1,9 @@
 //! Tag characters: a second alphabet that nothing shows and every model reads.
 
-use crate::clean::is_tag;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::clean::is_tag;
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_TAGS",

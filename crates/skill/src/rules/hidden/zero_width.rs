@@ -1,9 +1,9 @@
 //! Words that are cut by characters without a width.
 
-use crate::clean::is_zero_width;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, text};
-use crate::unit::ANYWHERE;
-use crate::view::{Hidden, Skill};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::text::clean::is_zero_width;
+use crate::text::unit::ANYWHERE;
+use crate::text::view::{Hidden, Skill};
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_ZERO_WIDTH",

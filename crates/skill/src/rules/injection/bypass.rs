@@ -1,8 +1,8 @@
 //! Protection is to be got round.
 
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::TOLD;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::TOLD;
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_BYPASS",

@@ -1,11 +1,11 @@
 //! The user is not to know.
 
-use crate::phrase::Phrases;
-use crate::phrase::{is_told_of, sentence_after};
-use crate::rule::Hit;
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::TOLD;
-use crate::unit::Unit;
+use crate::rules::rule::Hit;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::phrase::{is_told_of, sentence_after};
+use crate::text::unit::TOLD;
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_CONCEAL",

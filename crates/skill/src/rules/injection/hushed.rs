@@ -1,10 +1,12 @@
 //! Something leaves, and nobody needs to hear of it.
 
-use crate::link::links;
-use crate::phrase::signs::{ANY_HUSH, HUSHED, HUSHED_ABROAD, OWN, QUIET, UNASKED, handed_to, is_outside};
-use crate::phrase::{Phrases, is_told_of, section, sentence_after};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::links;
+use crate::text::phrase::signs::{
+    ANY_HUSH, HUSHED, HUSHED_ABROAD, OWN, QUIET, UNASKED, handed_to, is_outside,
+};
+use crate::text::phrase::{Phrases, is_told_of, section, sentence_after};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_HUSHED",

@@ -1,11 +1,11 @@
 //! Text from outside is to be obeyed.
 
-use crate::destination::Kind;
-use crate::link::{Link, links};
-use crate::phrase::Phrases;
-use crate::phrase::signs::{HUSHED, STANDING, UNASKED};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::code::destination::Kind;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::{Link, links};
+use crate::text::phrase::Phrases;
+use crate::text::phrase::signs::{HUSHED, STANDING, UNASKED};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_OBEY",

@@ -1,8 +1,8 @@
 //! Earlier instructions are to be dropped.
 
-use crate::phrase::{Phrases, sentence_after};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::{Phrases, sentence_after};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_OVERRIDE",

@@ -1,9 +1,9 @@
 //! Money is led to somebody else.
 
-use crate::phrase::signs::{HUSHED, UNASKED};
-use crate::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::signs::{HUSHED, UNASKED};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_PAYEE",

@@ -1,11 +1,11 @@
 //! Grave things are done without asking.
 
-use crate::phrase::Phrases;
-use crate::phrase::{is_told_of, sentence_after, sentence_before};
-use crate::rule::Hit;
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::TOLD;
-use crate::unit::Unit;
+use crate::rules::rule::Hit;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::phrase::{is_told_of, sentence_after, sentence_before};
+use crate::text::unit::TOLD;
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_UNASKED",

@@ -1,9 +1,9 @@
 //! Somebody's changes pass without being looked at.
 
-use crate::phrase::signs::{HUSHED, UNASKED};
-use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::signs::{HUSHED, UNASKED};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_WAVED_THROUGH",

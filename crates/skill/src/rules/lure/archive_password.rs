@@ -1,9 +1,9 @@
 //! An archive with a password that the text gives away.
 
-use crate::link::{Link, links};
-use crate::phrase::{Phrases, is_told_of, section, sentence_before};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::{Link, links};
+use crate::text::phrase::{Phrases, is_told_of, section, sentence_before};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_ARCHIVE_PASSWORD",

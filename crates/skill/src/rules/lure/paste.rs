@@ -1,9 +1,9 @@
 //! A person is to paste something into a terminal.
 
-use crate::link::{Link, links};
-use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Unit, WORDS};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::{Link, links};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
+use crate::text::unit::{Unit, WORDS};
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_PASTE",

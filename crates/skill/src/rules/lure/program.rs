@@ -1,10 +1,10 @@
 //! A program is to be fetched and started before the skill works.
 
-use crate::destination::Kind;
-use crate::link::{Link, links};
-use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Unit, WORDS};
+use crate::code::destination::Kind;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::{Link, links};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
+use crate::text::unit::{Unit, WORDS};
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_PROGRAM",

@@ -1,8 +1,8 @@
 //! A person is led through keys that start a program.
 
-use crate::phrase::{Phrases, is_told_of, section};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Unit, WORDS};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::phrase::{Phrases, is_told_of, section};
+use crate::text::unit::{Unit, WORDS};
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_RUN_DIALOG",

@@ -1,10 +1,10 @@
 //! The steps of the setup stand on a stranger's page.
 
-use crate::destination::Kind;
-use crate::link::{Link, links};
-use crate::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{Unit, WORDS};
+use crate::code::destination::Kind;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::{Link, links};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
+use crate::text::unit::{Unit, WORDS};
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_STEPS_ELSEWHERE",
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn every_host_that_nobody_answers_for_is_an_anchor() {
-        let hosts = crate::destination::throwaway_hosts();
+        let hosts = crate::code::destination::throwaway_hosts();
         let missing: Vec<&str> =
             hosts.filter(|host| !ANCHORS.iter().any(|anchor| host.contains(anchor))).collect();
         assert!(missing.is_empty(), "{missing:?}");

@@ -1,10 +1,10 @@
 //! Protection is to be switched off so that something can be started.
 
-use crate::destination::Kind;
-use crate::link::{Link, links};
-use crate::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{TOLD, Unit};
+use crate::code::destination::Kind;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::{Link, links};
+use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
+use crate::text::unit::{TOLD, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_UNPROTECTED",

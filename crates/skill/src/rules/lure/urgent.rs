@@ -1,8 +1,8 @@
 //! A person is hurried, or told that somebody important has approved.
 
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::WORDS;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::WORDS;
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_URGENT",

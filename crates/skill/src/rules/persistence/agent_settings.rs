@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use policy::{Direction, Program};
 
-use crate::fact::Hold;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{CODE, Unit};
+use crate::code::fact::Hold;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PERSIST_AGENT_SETTINGS",
@@ -86,7 +86,7 @@ fn hides_orders(text: &str) -> bool {
 /// What is written: the text that a command is given, or what stands in the call; all of a script that keeps it elsewhere.
 fn written<'u>(unit: &'u Unit<'_>, range: &Range<usize>) -> &'u str {
     let text = unit.text();
-    if !crate::fact::is_shell(unit) {
+    if !crate::code::fact::is_shell(unit) {
         return text;
     }
     let is_here = |program: &&Program| program.span.start as usize == range.start;

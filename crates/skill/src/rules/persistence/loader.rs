@@ -1,8 +1,8 @@
 //! What every program loads.
 
-use crate::fact::Hold;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{CODE, Unit};
+use crate::code::fact::Hold;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PERSIST_LOADER",

@@ -1,9 +1,9 @@
 //! A key that may log in from elsewhere.
 
-use crate::fact::Hold;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::code::fact::Hold;
 use crate::rules::privilege::{is_key, is_to_be_filled_in};
-use crate::unit::{CODE, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PERSIST_LOGIN_KEYS",

@@ -1,8 +1,8 @@
 //! Accounts, keys and rights are added.
 
-use crate::command::Step;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Place, Unit};
+use crate::code::command::Step;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_ACCOUNTS",

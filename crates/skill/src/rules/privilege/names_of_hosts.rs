@@ -1,9 +1,9 @@
 //! Where names of hosts lead is changed.
 
-use crate::command::Step;
-use crate::destination::{Kind, classify};
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::Step;
+use crate::code::destination::{Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_HOST_NAMES",

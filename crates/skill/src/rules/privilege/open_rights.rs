@@ -1,8 +1,8 @@
 //! Rights for everybody, or for whoever runs a file.
 
-use crate::command::Step;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::command::Step;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_OPEN_RIGHTS",

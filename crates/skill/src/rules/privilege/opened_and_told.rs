@@ -1,8 +1,8 @@
 //! A machine is opened to others, and somebody is told where it is.
 
-use crate::destination::{Kind, classify};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{CODE, Unit};
+use crate::code::destination::{Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_OPENED",

@@ -1,10 +1,10 @@
 //! What protects a machine is switched off.
 
-use crate::command::Step;
-use crate::destination::Kind;
-use crate::link::{Link, links};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Place, Unit};
+use crate::code::command::Step;
+use crate::code::destination::Kind;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::link::{Link, links};
+use crate::text::unit::{ANYWHERE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_PROTECTION_OFF",

@@ -1,8 +1,8 @@
 //! A skill gives itself more rights.
 
-use crate::phrase::Phrases;
-use crate::rule::{Category, Check, Rule, Severity, text};
-use crate::unit::TOLD;
+use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::text::phrase::Phrases;
+use crate::text::unit::TOLD;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIV_SELF_ELEVATION",

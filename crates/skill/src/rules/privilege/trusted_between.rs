@@ -1,10 +1,10 @@
 //! Somebody is let into every encrypted connection: his certificate is trusted, and the connections go through him.
 
-use crate::command::Step;
-use crate::destination::{Destination, Kind, classify};
-use crate::link::links;
-use crate::rule::{Category, Check, Hit, Rule, Severity, text};
-use crate::unit::{CODE, Unit};
+use crate::code::command::Step;
+use crate::code::destination::{Destination, Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::text::link::links;
+use crate::text::unit::{CODE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_TRUSTED_BETWEEN",

@@ -1,8 +1,8 @@
 //! A package that comes from an address instead of a registry.
 
-use crate::destination::{Destination, Kind, classify};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{ANYWHERE, Unit};
+use crate::code::destination::{Destination, Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PACKAGE_ADDRESS",

@@ -2,9 +2,9 @@
 
 use super::SETTINGS;
 use super::as_shown;
-use crate::json::{Kind, Name, Node, in_unit};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::Unit;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::json::{Kind, Name, Node, in_unit};
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "SETTINGS_APPROVE",

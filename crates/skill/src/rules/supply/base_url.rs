@@ -1,10 +1,10 @@
 //! Settings that send the conversation to somebody else.
 
 use super::SETTINGS;
-use crate::destination::{Kind as Host, classify};
-use crate::json::in_unit;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::{Place, Unit};
+use crate::code::destination::{Kind as Host, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::json::in_unit;
+use crate::text::unit::{Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "SETTINGS_BASE_URL",

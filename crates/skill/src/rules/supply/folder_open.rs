@@ -2,8 +2,8 @@
 
 use super::SETTINGS;
 use super::as_shown;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
-use crate::unit::Unit;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "TASK_ON_OPEN",

@@ -6,9 +6,9 @@ use regex::bytes::Regex;
 
 use super::SETTINGS;
 use super::deed::deed;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::scan::compiled;
-use crate::unit::{Place, Unit};
+use crate::text::unit::{Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "SETTINGS_HOOK",

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::address::is_list;
-use crate::destination::{Kind, classify};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::code::destination::{Kind, classify};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::scan::compiled;
-use crate::unit::{ANYWHERE, Unit};
+use crate::text::unit::{ANYWHERE, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PACKAGE_INDEX",

@@ -7,10 +7,10 @@ use regex::bytes::Regex;
 use super::SETTINGS;
 use super::as_shown;
 use super::deed::deed;
-use crate::json::{Node, in_unit};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
 use crate::scan::compiled;
-use crate::unit::Unit;
+use crate::text::json::{Node, in_unit};
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "LIFECYCLE_SCRIPT",

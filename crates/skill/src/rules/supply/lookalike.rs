@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::names::{OTHERS, PACKAGES, PYTHON, SCOPES};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::scan::compiled;
-use crate::unit::{Place, Places, Unit};
+use crate::text::unit::{Place, Places, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "PACKAGE_LOOKALIKE",
@@ -95,10 +95,10 @@ fn words(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
 
 fn dependencies(unit: &Unit<'_>) -> Vec<Hit> {
     let is_package = unit.view.path.file_name().is_some_and(|name| name == "package.json");
-    let Some(document) = crate::json::in_unit(unit).filter(|_| is_package) else { return Vec::new() };
+    let Some(document) = crate::text::json::in_unit(unit).filter(|_| is_package) else { return Vec::new() };
     let kinds = ["dependencies", "devDependencies", "optionalDependencies"];
     let named =
-        kinds.into_iter().flat_map(|kind| document.root.all(kind)).flat_map(crate::json::Node::object);
+        kinds.into_iter().flat_map(|kind| document.root.all(kind)).flat_map(crate::text::json::Node::object);
     named.filter_map(|(name, _)| hit(name.span.start + 1, &name.text)).collect()
 }
 

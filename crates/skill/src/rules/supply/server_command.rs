@@ -2,11 +2,11 @@
 
 use super::deed::deed;
 use super::{SETTINGS, as_shown};
-use crate::embedded::inline_code;
-use crate::json::{Node, in_unit};
+use crate::code::embedded::inline_code;
 use crate::manifest::{arguments, server_nodes};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file};
-use crate::unit::Unit;
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::text::json::{Node, in_unit};
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "SERVER_COMMAND",

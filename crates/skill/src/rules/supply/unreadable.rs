@@ -1,10 +1,10 @@
 //! Settings of agents that cannot be read.
 
 use super::SETTINGS;
-use crate::json;
-use crate::language::Language;
-use crate::rule::{Category, Check, Hit, Rule, Severity, file};
-use crate::unit::{Place, Unit};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::text::json;
+use crate::text::language::Language;
+use crate::text::unit::{Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
     id: "SETTINGS_UNREADABLE",

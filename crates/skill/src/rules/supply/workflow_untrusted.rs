@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{SETTINGS, as_shown};
-use crate::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
 use crate::scan::compiled;
-use crate::unit::Unit;
+use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
     id: "WORKFLOW_UNTRUSTED",

@@ -1,10 +1,10 @@
 //! Archives that write where they should not, or that nobody can look into.
 
 use crate::archive::ArchiveError;
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 use crate::tree::{Content, Tree};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_ARCHIVE",

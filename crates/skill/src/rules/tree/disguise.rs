@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::executable::{is_in_archive, kind_of};
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 use crate::tree::Content;
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_DISGUISE",
@@ -48,7 +48,7 @@ fn disguise(path: &Path, bytes: &[u8]) -> Option<&'static str> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let mut parts = name.rsplit('.');
     let (last, before) = (parts.next()?, parts.next());
-    if name.chars().any(crate::clean::is_bidi) {
+    if name.chars().any(crate::text::clean::is_bidi) {
         return Some("its name turns the direction of what is shown");
     }
     if STARTS.contains(&last) {

@@ -1,9 +1,9 @@
 //! What was not read to its end.
 
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 use crate::tree::{Content, Entry, Tree};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_NOT_READ",

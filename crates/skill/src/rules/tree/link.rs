@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path};
 
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, made};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, made};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 use crate::tree::{Content, Entry, Tree};
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_LINK_OUT",

@@ -1,9 +1,9 @@
 //! Archives that need a password: nobody looks into them on the way.
 
-use crate::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::text::unit::ANYWHERE;
+use crate::text::view::Skill;
 use crate::tree::Tree;
-use crate::unit::ANYWHERE;
-use crate::view::Skill;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_SEALED_ARCHIVE",

@@ -1,0 +1,240 @@
+//! What is secret: variables by their names, files by their paths.
+
+mod owners;
+mod paths;
+
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
+pub(crate) use owners::owner_hosts;
+
+/// A secret, as far as code says which.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Secret {
+    /// A variable of the environment with a name that says so.
+    Variable(String),
+    /// All variables.
+    Environment,
+    /// A file.
+    File(Store, String),
+}
+
+/// What kind of file keeps secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Store {
+    /// A private key.
+    Key,
+    /// What a tool logs in with.
+    Credential,
+    /// Variables for a project.
+    Variables,
+    /// What a browser keeps: passwords, cookies.
+    Browser,
+    /// Money.
+    Wallet,
+    /// A password manager or a system's key chain.
+    Keychain,
+    /// What an agent remembers, is told and may do.
+    Agent,
+    /// What was typed.
+    History,
+    /// The system's own accounts.
+    Accounts,
+}
+
+impl Store {
+    /// What it is called in a sentence.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Key => "a private key",
+            Self::Credential => "stored credentials",
+            Self::Variables => "a file with secrets",
+            Self::Browser => "what a browser keeps",
+            Self::Wallet => "a wallet",
+            Self::Keychain => "a password store",
+            Self::Agent => "an agent's memory or settings",
+            Self::History => "what was typed in a shell",
+            Self::Accounts => "the system's accounts",
+        }
+    }
+
+    /// Whether nothing but its owner has any reason to read it.
+    pub(crate) fn is_private(self) -> bool {
+        matches!(self, Self::Key | Self::Browser | Self::Wallet | Self::Keychain | Self::Accounts)
+    }
+}
+
+static FRAGMENTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let fragments = paths::PATHS.iter().map(|row| row.0);
+    AhoCorasick::builder().ascii_case_insensitive(true).build(fragments).ok()
+});
+
+/// What a path leads to, if that is secret.
+pub(crate) fn of_path(path: &str) -> Option<Store> {
+    if path.len() > 4096 {
+        return None;
+    }
+    let path = path.replace('\\', "/");
+    let bytes = path.as_bytes();
+    let ends = |at: usize| {
+        bytes.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_' && *byte != b'-')
+    };
+    let begins = |at: usize| {
+        at == 0
+            || bytes[at] == b'/'
+            || matches!(bytes[at - 1], b'/' | b'~' | b'"' | b'\'' | b' ' | b'@' | b'=' | b':' | b'}' | b',')
+            || path[..at].ends_with(crate::code::script::HOLE)
+    };
+    let found = FRAGMENTS.as_ref()?.find_overlapping_iter(&path).find(|found| {
+        // A public key, an example and a template are no secrets.
+        let rest = &path[found.end()..];
+        let harmless = [".pub", ".example", ".sample", ".template", ".dist", ".md"];
+        begins(found.start()) && ends(found.end()) && !harmless.iter().any(|end| rest.starts_with(end))
+    });
+    found.map(|found| paths::PATHS[found.pattern().as_usize()].1)
+}
+
+/// What a directory keeps, if everything in it is secret.
+pub(crate) fn of_directory(path: &str) -> Option<Store> {
+    let path = path.replace('\\', "/").to_ascii_lowercase();
+    let path = path.trim_end_matches('/');
+    let (before, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_home = before.is_empty()
+        || before.ends_with(['~', crate::code::script::HOLE])
+        || before.starts_with('$')
+        || before.contains("home")
+        || before.contains("users")
+        || before == "/root";
+    match name {
+        ".ssh" | ".gnupg" if is_home => Some(Store::Key),
+        ".aws" | ".kube" | ".azure" if is_home => Some(Store::Credential),
+        ".electrum" | ".bitcoin" | ".ethereum" | ".monero" => Some(Store::Wallet),
+        _ => None,
+    }
+}
+
+/// What files of an ending hold, where the ending is all that is written: `.pem`, `*.key`.
+pub(crate) fn of_ending(text: &str) -> Option<Store> {
+    let ending = text.rsplit_once('/').map_or(text, |(_, name)| name).trim_start_matches('*');
+    matches!(ending, ".pem" | ".key" | ".p12" | ".pfx" | ".kdbx" | ".keystore" | ".jks" | ".ppk")
+        .then_some(Store::Key)
+}
+
+/// Parts of names that say that a variable is secret.
+const SECRET: &[&str] = &[
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "APIKEY",
+    "MNEMONIC",
+    "COOKIE",
+    "PAT",
+    "JWT",
+    "SECRETS",
+    "PRIVATEKEY",
+];
+
+/// Parts that say that it is something about a secret.
+const ABOUT: &[&str] = &[
+    "MAX", "LIMIT", "COUNT", "PUBLIC", "PATH", "FILE", "NAME", "TYPE", "LENGTH", "EXPIRY", "EXPIRES", "TTL",
+    "ID", "DIR", "TOKENS", "ENDPOINT", "HOST", "REGION", "SOCK",
+];
+
+/// Names that are secret although no part of them says so.
+const WHOLE: &[&str] =
+    &["DATABASE_URL", "MONGODB_URI", "REDIS_URL", "SEED_PHRASE", "PGPASS", "KUBECONFIG", "MONGO_URI"];
+
+/// Whether a variable's name says that it is secret.
+pub(crate) fn is_secret_variable(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    if WHOLE.contains(&name.as_str()) || name.ends_with("CONNECTION_STRING") {
+        return true;
+    }
+    let parts: Vec<&str> = name.split('_').collect();
+    if parts.iter().any(|part| ABOUT.contains(part)) {
+        return false;
+    }
+    parts.iter().any(|part| SECRET.contains(part)) || parts.len() > 1 && parts.last() == Some(&"KEY")
+}
+
+/// Whether a secret of this name is never sent to anybody, not even to who gave it out.
+pub(crate) fn stays_at_home(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    WHOLE.contains(&name.as_str())
+        || [
+            "PRIVATE_KEY",
+            "SECRET_ACCESS_KEY",
+            "JWT_SECRET",
+            "SESSION_SECRET",
+            "ENCRYPTION_KEY",
+            "MNEMONIC",
+            "SEED",
+        ]
+        .iter()
+        .any(|part| name.contains(part))
+        || ["SERVICE_ACCOUNT_KEY", "SIGNING_KEY", "SIGNING_SECRET"].iter().any(|end| name.ends_with(end))
+        || name.starts_with("SSH_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_path_leads_to() {
+        let rows = [
+            ("~/.ssh/id_rsa", Some(Store::Key)),
+            ("/home/u/.ssh/id_ed25519", Some(Store::Key)),
+            ("~/.ssh/id_rsa.pub", None),
+            ("~/.ssh/known_hosts", None),
+            ("~/.aws/credentials", Some(Store::Credential)),
+            (r"C:\Users\a\.aws\credentials", Some(Store::Credential)),
+            (".env", Some(Store::Variables)),
+            (".env.example", None),
+            (".environment", None),
+            ("src/.envrc", None),
+            ("~/.claude/settings.json", Some(Store::Agent)),
+            ("/etc/shadow", Some(Store::Accounts)),
+            ("docs/wallet.md", None),
+            ("src/lib.rs", None),
+        ];
+        for (path, expected) in rows {
+            assert_eq!(of_path(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn which_directories_are_secret() {
+        for path in ["~/.ssh", "/home/u/.ssh/", "$HOME/.gnupg", ".ssh", "/root/.aws"] {
+            assert!(of_directory(path).is_some(), "{path}");
+        }
+        for path in ["~/.ssh/config", "~/.sshd", "src/.ssh", "~/work", "~/.ssh/known_hosts"] {
+            assert_eq!(of_directory(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn which_variables_are_secret() {
+        for name in ["OPENAI_API_KEY", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "DATABASE_URL"]
+        {
+            assert!(is_secret_variable(name), "{name}");
+        }
+        for name in [
+            "HOME",
+            "MAX_TOKENS",
+            "PUBLIC_KEY",
+            "KEYBOARD",
+            "KEY",
+            "TOKEN_LIMIT",
+            "AWS_ACCESS_KEY_ID",
+            "PATH",
+        ] {
+            assert!(!is_secret_variable(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What a rule is.
+
+use std::fmt;
+
+use crate::text::phrase::Phrases;
+use crate::text::unit::{Places, Unit};
+use crate::text::view::Skill;
+use crate::tree::Tree;
+
+/// How bad a finding is. The larger, the worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Worth knowing; changes nothing.
+    Note,
+    /// Loaded, but flagged.
+    Warning,
+    /// Blocked.
+    Critical,
+}
+
+impl Severity {
+    /// Its name, as it is written in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Critical => "critical",
+        }
+    }
+}
+
+/// What a rule is about. The first six are those of the base rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// Commands in text that a shell would run.
+    ExecInjection,
+    /// The environment is read as a whole.
+    EnvHarvesting,
+    /// Mining for somebody else.
+    CryptoMining,
+    /// Connections that bring code or let somebody in.
+    NetworkExfil,
+    /// Code that does not want to be read.
+    Obfuscation,
+    /// Text that ends the frame it is put into.
+    XmlBreakout,
+    /// Instructions against whoever the agent works for.
+    PromptInjection,
+    /// Text that a person does not see.
+    HiddenText,
+    /// Secrets are read or collected.
+    CredentialAccess,
+    /// Secrets or files are sent away.
+    Exfiltration,
+    /// Something stays after the skill has gone.
+    Persistence,
+    /// Code is fetched and run.
+    Download,
+    /// A person is talked into running something.
+    Lure,
+    /// A language's ways to run what it was not written with.
+    DynamicCode,
+    /// More rights, or protection taken away.
+    Privilege,
+    /// Things destroyed.
+    Destruction,
+    /// A tool that says itself that it attacks.
+    AttackTool,
+    /// Packages and settings that bring in something else.
+    SupplyChain,
+    /// Files that do not belong in a skill.
+    Tree,
+    /// The front matter.
+    Front,
+}
+
+impl Category {
+    /// Its name, as it is written in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExecInjection => "exec_injection",
+            Self::EnvHarvesting => "env_harvesting",
+            Self::CryptoMining => "crypto_mining",
+            Self::NetworkExfil => "network_exfiltration",
+            Self::Obfuscation => "obfuscation",
+            Self::XmlBreakout => "xml_breakout",
+            Self::PromptInjection => "prompt_injection",
+            Self::HiddenText => "hidden_text",
+            Self::CredentialAccess => "credential_access",
+            Self::Exfiltration => "exfiltration",
+            Self::Persistence => "persistence",
+            Self::Download => "download",
+            Self::Lure => "lure",
+            Self::DynamicCode => "dynamic_code",
+            Self::Privilege => "privilege",
+            Self::Destruction => "destruction",
+            Self::AttackTool => "attack_tool",
+            Self::SupplyChain => "supply_chain",
+            Self::Tree => "tree",
+            Self::Front => "front_matter",
+        }
+    }
+}
+
+/// A rule: what it looks for, why that matters, and texts that show what it finds and what it leaves alone.
+pub struct Rule {
+    /// Its name: upper case, the same for ever.
+    pub id: &'static str,
+    /// What it is about.
+    pub category: Category,
+    /// How bad a finding is where nothing lowers it.
+    pub severity: Severity,
+    /// What was found, in a few words.
+    pub title: &'static str,
+    /// Why it matters, in a sentence or two.
+    pub why: &'static str,
+    /// What to do about it.
+    pub fix: &'static str,
+    /// Where it looks.
+    pub(crate) places: Places,
+    /// Words one of which is in everything that it finds, lower case; the scan tries the rule only where one stands. Empty: always.
+    pub(crate) anchors: &'static [&'static str],
+    /// How it looks.
+    pub(crate) check: Check,
+    /// What it finds.
+    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
+    pub(crate) hits: &'static [Sample],
+    /// What it leaves alone.
+    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
+    pub(crate) misses: &'static [Sample],
+}
+
+/// How a rule looks.
+pub(crate) enum Check {
+    /// A regular expression, ignoring case, `\s` also between lines; a hit does not count if one of the others matches in the
+    /// same unit around it (on its line and the one before).
+    Pattern {
+        /// What is looked for.
+        finds: &'static str,
+        /// What takes a hit back.
+        unless: &'static [&'static str],
+    },
+    /// Code that looks at one unit.
+    Unit(fn(&Unit<'_>) -> Vec<Hit>),
+    /// The same, but all that it finds are these phrases, with an anchor in each.
+    Said(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
+    /// The same, but it finds nothing in a unit where not one of each of these stands.
+    Near(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
+    /// Code that looks at everything that was read of the skill. Its places and anchors do not count.
+    Skill(fn(&Skill<'_>) -> Vec<SkillHit>),
+}
+
+/// What a check found in a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    /// Where, in the text of the unit.
+    pub(crate) range: std::ops::Range<usize>,
+    /// A sentence, where the rule's title does not say it all.
+    pub(crate) note: Option<String>,
+    /// How bad it is here, if not as bad as the rule says.
+    pub(crate) severity: Option<Severity>,
+}
+
+impl Hit {
+    /// A hit that the rule's title describes.
+    pub(crate) fn at(range: std::ops::Range<usize>) -> Self {
+        Self { range, note: None, severity: None }
+    }
+}
+
+/// What a check found in a skill: in which file, where in its bytes as they came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SkillHit {
+    /// The number of the entry in the tree.
+    pub(crate) entry: usize,
+    /// Where, in its bytes.
+    pub(crate) span: std::ops::Range<usize>,
+    /// A sentence, where the rule's title does not say it all.
+    pub(crate) note: Option<String>,
+    /// How bad it is here, if not as bad as the rule says.
+    pub(crate) severity: Option<Severity>,
+}
+
+/// A file that shows what a rule does.
+#[derive(Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
+pub(crate) struct Sample {
+    pub(crate) path: &'static str,
+    pub(crate) text: &'static str,
+    /// Makes the tree, where it is more than a file with a text.
+    pub(crate) made: Option<fn() -> Tree>,
+}
+
+impl Sample {
+    /// The tree that it stands for.
+    #[cfg(test)]
+    pub(crate) fn tree(&self) -> Tree {
+        self.made.map_or_else(|| Tree::of_file(self.path, self.text), |made| made())
+    }
+}
+
+/// A Markdown text that shows what a rule does.
+pub(crate) const fn text(text: &'static str) -> Sample {
+    file("SKILL.md", text)
+}
+
+/// A file with a name that shows what a rule does.
+pub(crate) const fn file(path: &'static str, text: &'static str) -> Sample {
+    Sample { path, text, made: None }
+}
+
+/// A tree that shows what a rule does, where a text cannot.
+pub(crate) const fn made(made: fn() -> Tree) -> Sample {
+    Sample { path: "", text: "", made: Some(made) }
+}
+
+impl Rule {
+    /// The words that make a scan try it.
+    #[must_use]
+    pub fn anchors(&self) -> &'static [&'static str] {
+        self.anchors
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id)
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Rule {}
