@@ -1,4 +1,4 @@
-//! What a record costs: redaction, lock, hash and one write, on the local disk; and how fast a ledger is verified.
+//! Cost of a record (redaction, lock, hash and one write, on the local disk), and of verifying a ledger.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run should say why and end")]
 

@@ -4,7 +4,7 @@ use policy::Code;
 
 use crate::record::{Head, Sealed, open};
 
-/// How far a walk has come.
+/// Progress of a walk.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
     /// The newest record seen.
@@ -18,7 +18,7 @@ pub(crate) struct Walk {
     begins: u64,
 }
 
-/// What the first record of a walk may be.
+/// Requirement for the first record of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// The first of all, or the first of a file whose predecessors were deleted.

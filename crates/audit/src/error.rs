@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 
 use policy::{Code, Shown};
 
-/// Why an event was not recorded. Whatever it was about must not happen.
+/// Reason why an event was not recorded. The action that it is about must not happen.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
     /// The file could not be opened, locked, read or written.
     #[error("cannot {step} the ledger {}", Shown::path(.path))]
     Unwritable {
-        /// What was tried.
+        /// Step that failed.
         step: &'static str,
         /// The ledger.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// The file or its directory is not ours alone.
@@ -25,10 +25,10 @@ pub enum AuditError {
     Untrusted {
         /// The file or directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason for the refusal.
         why: &'static str,
     },
-    /// What is in the file is not a ledger that could be continued.
+    /// The content of the file is not a ledger that could be continued.
     #[error(transparent)]
     Broken(#[from] Damage),
 }
@@ -54,9 +54,9 @@ pub struct Damage {
     pub line: u64,
     /// The number of the first record concerned.
     pub seq: u64,
-    /// What is wrong.
+    /// Code of the damage.
     pub code: Code,
-    /// What is wrong, in a sentence.
+    /// Description of the damage, in a sentence.
     pub sentence: String,
 }
 
@@ -81,7 +81,7 @@ pub enum Broken {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
     /// It was read, and is not what was written.

@@ -1,4 +1,4 @@
-//! How the table of events (`tables/events.rs`) becomes the type, the JSON fields and the reference.
+//! Macros that turn the table of events (`tables/events.rs`) into the type, the JSON fields and the reference.
 
 use crate::field::{Body, Field, Name};
 use crate::redact::Redactor;
@@ -37,7 +37,7 @@ pub enum Class {
     Api = 6003,
 }
 
-/// How much an event matters to whoever watches.
+/// Importance of an event for monitoring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Business as usual.
@@ -61,9 +61,9 @@ pub struct EventShape {
     pub class: Class,
     /// The activity within that class.
     pub activity: u8,
-    /// How much it matters.
+    /// Importance.
     pub severity: Severity,
-    /// What it holds beyond the fields that every record has.
+    /// Fields beyond those that every record has.
     pub fields: &'static [FieldShape],
 }
 
@@ -72,13 +72,13 @@ pub struct EventShape {
 pub struct FieldShape {
     /// Its name in the ledger.
     pub name: &'static str,
-    /// What it says.
+    /// Description.
     pub doc: &'static str,
     /// Its type.
     pub kind: &'static str,
     /// The words it can hold, if they are few.
     pub words: &'static [&'static str],
-    /// Whether it may be absent.
+    /// True if it may be absent.
     pub optional: bool,
     /// The most bytes its value takes in a line.
     pub most: usize,
@@ -167,7 +167,7 @@ mod tests {
     use crate::field::Arguments;
     use crate::record::MAX_RECORD;
 
-    /// What the envelope and the keys of one field cost at most.
+    /// Largest size of the envelope and the keys of one field.
     const ENVELOPE: usize = 512;
     const KEY: usize = 24;
 

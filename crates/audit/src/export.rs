@@ -86,13 +86,13 @@ fn shape_of(record: &Record) -> Option<&'static EventShape> {
     EVENTS.iter().find(|shape| shape.name == record.event())
 }
 
-/// What happened, in a few words.
+/// Returns a few words that describe the record.
 fn title_of(record: &Record) -> &str {
     let doc = shape_of(record).map_or("unknown event", |shape| shape.doc.trim());
     doc.split_once('.').map_or(doc, |(first, _)| first)
 }
 
-/// How much a record matters: what its event says, and more if something was refused or went wrong.
+/// Returns the severity of a record: that of its event, raised if something was refused or went wrong.
 fn severity_of(record: &Record) -> Severity {
     let usual = shape_of(record).map_or(Severity::Medium, |shape| shape.severity);
     let worse = match (record.text("decision"), record.text("outcome")) {

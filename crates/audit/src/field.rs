@@ -1,4 +1,4 @@
-//! What a field of an event can hold, and how it is written into the line.
+//! Values of event fields, and their encoding in the line.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub struct Names<'a>(pub &'a [&'a str]);
 #[derive(Debug, Clone, Copy)]
 pub struct FilePath<'a>(pub &'a Path);
 
-/// What a tool was called with: as redacted text and, in a field of its own, as the SHA-256 of the whole.
+/// Arguments of a tool: as redacted text and, in a field of its own, as the SHA-256 of the whole.
 #[derive(Debug, Clone, Copy)]
 pub struct Arguments<'a>(pub &'a str);
 
@@ -36,7 +36,7 @@ pub(crate) trait Field {
     const WORDS: &'static [&'static str] = &[];
     /// The most bytes that its value takes in a line.
     const MOST: usize;
-    /// Whether it may be absent.
+    /// True if it may be absent.
     const OPTIONAL: bool = false;
 
     /// Adds the field to the line.

@@ -1,10 +1,10 @@
-//! Which records somebody wants to see.
+//! Selection of records.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::record::Record;
 
-/// What a record must be like; what is not said does not matter.
+/// Conditions on a record; an absent condition matches everything.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// The event, or the beginning of its name followed by `*`.
@@ -20,7 +20,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether the record is wanted.
+    /// Returns true if the record is wanted.
     #[must_use]
     pub fn matches(&self, record: &Record) -> bool {
         self.seq.is_none_or(|seq| record.head().seq == seq)

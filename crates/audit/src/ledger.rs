@@ -22,7 +22,7 @@ use crate::rotate::{self, Segment};
 use crate::tables::events::Event;
 use crate::tail::Tail;
 
-/// What a record survives once `record` has returned.
+/// Failures that a record survives once `record` has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// The end of this process, however sudden: the kernel has the line.
@@ -31,18 +31,18 @@ pub enum Durability {
     Disk,
 }
 
-/// How a ledger is kept.
+/// Options of a ledger.
 #[derive(Debug)]
 pub struct Options {
-    /// What a record survives.
+    /// Failures that a record survives.
     pub durability: Durability,
     /// The size at which the file is completed and a new one begun, in bytes.
     pub rotate_at: u64,
-    /// How many complete files are kept; all if not said.
+    /// Number of complete files that are kept; all if absent.
     pub keep: Option<usize>,
-    /// What is taken out of every text.
+    /// Redactor of every text.
     pub redactor: Redactor,
-    /// What time it is.
+    /// Source of time stamps.
     pub clock: fn() -> Timestamp,
 }
 
@@ -54,21 +54,21 @@ impl Options {
     }
 }
 
-/// What was found when the ledger was opened.
+/// State found when the ledger was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Opened {
     /// The newest record.
     pub head: Head,
-    /// Whether the file was made just now.
+    /// True if the file was made just now.
     pub created: bool,
-    /// What a crash had left, if anything. It is gone from the file, and a record says so.
+    /// Remains of a crash, if any. They are gone from the file, and a record says so.
     pub recovered: Option<Recovered>,
 }
 
 /// The end of a file that a crash had cut off in the middle of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recovered {
-    /// How many bytes were taken away.
+    /// Number of bytes that were removed.
     pub bytes: u64,
     /// Their hash.
     pub sha256: Digest,
@@ -100,7 +100,7 @@ impl Ledger {
         self.writer().head
     }
 
-    /// From now on takes this value out of every text, in whatever common encoding it appears.
+    /// From now on takes this value out of every text, in all common encodings.
     pub fn hide(&self, name: &str, value: &str) -> Result<(), UnfitSecret> {
         self.writer().options.redactor.hide(name, value)
     }
@@ -116,7 +116,7 @@ impl Sink for Ledger {
     fn record(&self, event: &Event<'_>) -> Result<(), AuditError> {
         let mut writer = self.writer();
         let writer = &mut *writer;
-        // Before the lock: nobody has to wait for our redaction.
+        // Redacts before the lock: no other writer has to wait for it.
         event.put(&mut writer.body, &writer.options.redactor);
         writer.locked(|writer| {
             writer.settle()?;
@@ -155,11 +155,11 @@ struct Writer {
 struct Held {
     file: OwnedFd,
     identity: Identity,
-    /// Where our knowledge ends: `head` is the record that ends here. None: not looked at yet.
+    /// End of the record `head`, up to which the file was read. None: not looked at yet.
     size: Option<u64>,
 }
 
-/// What settling had to do.
+/// Repairs that settling had to do.
 #[derive(Debug, Clone, Copy, Default)]
 struct Settled {
     created: bool,
@@ -247,7 +247,7 @@ impl Writer {
         Ok(recovered)
     }
 
-    /// The chain only ever grows. A head that is behind the one we knew means that somebody put back an older file.
+    /// The chain only ever grows. A head behind the one we knew means that an older file was put back.
     fn advance_to(&mut self, head: Head) -> Result<(), AuditError> {
         if head.seq < self.head.seq || (head.seq == self.head.seq && head.hash != self.head.hash) {
             return Err(self.went_back(head.seq));
@@ -386,8 +386,8 @@ impl Writer {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// How often the name may have gone to another file while we waited for the lock. Busy writers get to a few.
+/// Number of renames of the file that are tolerated while waiting for the lock. Busy writers get to a few.
 pub(crate) const PATIENCE: usize = 1000;
 
-/// What a line takes beyond the event's own part, at most.
+/// Largest size of a line beyond the event's own part.
 const ENVELOPE: usize = 256;

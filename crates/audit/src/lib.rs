@@ -11,11 +11,11 @@
 //!
 //! **Invariant.** Nothing secret-shaped reaches the file: every text passes the [`Redactor`] first.
 //!
-//! **Invariant.** The ledger is held by handle. A link in its place, a file of somebody else, a file or directory that
+//! **Invariant.** The ledger is held by handle. A link in its place, a file of another user, a file or directory that
 //! others can write: refused, never repaired.
 //!
 //! **Absent on purpose.** There is no way to rewrite or delete a record, no buffer that a crash could lose, and no mode
-//! that goes on without a ledger. A chain shows order, not completeness: whoever can write the file can cut its end.
+//! that goes on without a ledger. A chain shows order, not completeness: a process that can write the file can cut its end.
 //! Publish the [`Head`] elsewhere and give it to [`verify`] to notice that, too.
 
 mod chain;
@@ -52,7 +52,7 @@ pub use word::{
     Level, Outcome, Scope, SecretUse, Written,
 };
 
-/// Whatever records events.
+/// Records events.
 ///
 /// `record` returns `Ok` only once the event would survive the end of this process; see [`Durability`]. Without an
 /// `Ok`, the action that was to be recorded must not happen.

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use crate::record::MAX_RECORD;
 
-/// What came next in a file.
+/// Next element of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// A complete line is in the buffer, its line break included.

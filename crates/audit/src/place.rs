@@ -1,4 +1,4 @@
-//! Where a ledger lives: a directory held by handle, and a name in it.
+//! Location of a ledger: a directory held by handle, and a name in it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -74,7 +74,7 @@ impl Place {
         }
     }
 
-    /// Refuses a file that somebody else could have written.
+    /// Refuses a file that another user could have written.
     pub(crate) fn trust_file(&self, stat: &Stat) -> Result<(), AuditError> {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(self.untrusted("it is not a regular file"));
@@ -108,14 +108,14 @@ impl Place {
         if ours { others.then_some(Foreign::Mode) } else { Some(Foreign::Owner) }
     }
 
-    /// Whoever can write the directory can put another file in the ledger's place.
+    /// A user who can write the directory can put another file in the ledger's place.
     fn trust_directory(&self) -> Result<(), AuditError> {
         let stat = rustix::fs::fstat(&self.dir)
             .map_err(|errno| self.unwritable("look at the directory of", errno))?;
         let sticky = Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX);
         match self.foreign(&stat) {
             Some(Foreign::Owner) => Err(self.untrusted("its directory belongs to somebody else")),
-            // In a sticky directory nobody can rename or remove what is ours.
+            // In a sticky directory no other user can rename or remove our files.
             Some(Foreign::Mode) if !sticky => {
                 Err(self.untrusted("its directory can be written by others (chmod go-w)"))
             }
@@ -130,7 +130,7 @@ pub(crate) const HARDENED: OFlags =
 
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::CLOEXEC);
 
-/// Who else could write something.
+/// Other users with write access.
 enum Foreign {
     Owner,
     Mode,
@@ -151,7 +151,7 @@ fn open_directory(path: &Path) -> Result<OwnedFd, Errno> {
 
 fn make_directory(dir: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     match rustix::fs::mkdirat(dir, name, Mode::RWXU) {
-        // Somebody was faster. What they made is examined like anything else.
+        // Another process was faster. Its file is examined like any other.
         Ok(()) | Err(Errno::EXIST) => {}
         Err(errno) => return Err(errno),
     }

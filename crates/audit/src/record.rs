@@ -14,7 +14,7 @@ pub const MAX_RECORD: usize = 64 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
 
-/// The newest record: publish it somewhere else, and nobody can cut or rewrite what came before without notice.
+/// The newest record: publish it elsewhere, and cutting or rewriting what came before is noticed.
 ///
 /// Shown and read as `seq:hash`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Record {
     }
 }
 
-/// What one line says about its place in the chain. The line's own hash is right.
+/// Position of one line in the chain. The line's own hash is right.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sealed<'l> {
     pub(crate) head: Head,
@@ -187,7 +187,7 @@ pub(crate) fn seal(line: &mut Vec<u8>, last: &Head, time: Timestamp, body: &[u8]
     Head { seq, hash }
 }
 
-/// Reads a complete line, its line break included, and checks its hash. Never panics, whatever the bytes.
+/// Reads a complete line, its line break included, and checks its hash. Never panics on any input.
 pub(crate) fn open(line: &[u8]) -> Result<Sealed<'_>, Flaw> {
     let sealed = parts(line).ok_or(Flaw::Form)?;
     let hashed = &line[..line.len() - (HASH.len() - 1) - 64 - END.len()];
@@ -204,7 +204,7 @@ pub(crate) fn claimed_seq(line: &[u8]) -> Option<u64> {
     Some(take_seq(line.strip_prefix(START)?)?.0)
 }
 
-/// Whether bytes without a line break are what a crash leaves of a record: its beginning, or blocks of zeros that were
+/// Returns true if bytes without a line break are what a crash leaves of a record: its beginning, or blocks of zeros that were
 /// never written, or both. Anything else was not written by us.
 pub(crate) fn is_torn_record(bytes: &[u8]) -> bool {
     let written = &bytes[..bytes.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1)];

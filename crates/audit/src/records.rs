@@ -33,7 +33,7 @@ pub struct Records {
     pending: VecDeque<Segment>,
     live: Option<Live>,
     open: Option<Reading<BufReader<Take<File>>>>,
-    /// Whether `open` is the file that writers append to.
+    /// True if `open` is the file that writers append to.
     at_live: bool,
     files: usize,
     /// The line that was read last.
@@ -84,12 +84,12 @@ impl Records {
         newest(&path.with_file_name(&segment.name), &file, size)
     }
 
-    /// How far reading has come.
+    /// Progress of reading.
     pub(crate) fn walk(&self) -> &Walk {
         &self.walk
     }
 
-    /// How many files were opened so far.
+    /// Number of files opened so far.
     pub(crate) fn files(&self) -> usize {
         self.files
     }
@@ -277,7 +277,7 @@ impl<R: BufRead> Reading<R> {
         Err(Stop::Damaged(misfit.at(&self.path, self.number)))
     }
 
-    /// Whether a record with this number stands further on in the file.
+    /// Returns true if a record with this number stands further on in the file.
     pub(crate) fn holds(&mut self, seq: u64) -> bool {
         let mut line = Vec::new();
         while let Ok(Next::Line) = lines::next(&mut self.reader, &mut line) {
@@ -289,10 +289,10 @@ impl<R: BufRead> Reading<R> {
     }
 }
 
-/// What a second look at the live file showed.
+/// Result of a second look at the live file.
 struct Grown {
     identity: Option<Identity>,
-    /// How much of it had been read before.
+    /// Number of bytes that had been read before.
     read: u64,
 }
 

@@ -1,11 +1,11 @@
 //! Takes secrets out of text before it is written down.
 //!
-//! A secret is known by its shape, its name or the program that gets it (`tables/secrets.toml`), or because somebody
+//! A secret is known by its shape, its name or the program that gets it (`tables/secrets.toml`), or because a caller
 //! said what it is ([`Redactor::hide`]). All of these only find where secrets stand; the places are then joined and
 //! replaced in one go, so that it does not matter who found what first.
 //!
 //! **Invariant.** Linear in the text, no regular expressions, nothing built at start-up.
-//! **Invariant.** Idempotent: a mark that we left is not touched again, and nobody else's mark is believed.
+//! **Invariant.** Idempotent: a mark that we left is not touched again, and a mark in the input is not believed.
 
 #[cfg(test)]
 mod command_tests;
@@ -57,7 +57,7 @@ impl Redactor {
 
     /// The text without secrets. Where one stood, `[redacted:KIND]` says what it was.
     ///
-    /// What is left after one round may look like a secret only now, so it goes on until there is nothing more to find.
+    /// A text that is left after one round may look like a secret only now, so it goes on until there is nothing more to find.
     /// Each round leaves less text outside the marks than the one before.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -122,7 +122,7 @@ impl Redactor {
     }
 }
 
-/// Where a secret stands, and what it is.
+/// Position and kind of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Span {
     start: usize,

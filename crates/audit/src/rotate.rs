@@ -1,7 +1,7 @@
 //! The files of one ledger: `ledger.jsonl` is written, `ledger.jsonl.000000000001` and so on are complete.
 //!
-//! A complete file is named after the number of its first record. Nothing is ever written to it again: whoever wants to
-//! write looks under the lock whether the file still has the ledger's name, and the name is taken away under that lock.
+//! A complete file is named after the number of its first record. Nothing is ever written to it again: a writer
+//! looks under the lock whether the file still has the ledger's name, and the name is taken away under that lock.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::AsFd;
@@ -64,7 +64,7 @@ pub(crate) fn prune(place: &Place, segments: &[Segment], keep: usize) -> Result<
     Ok(surplus.len() as u64)
 }
 
-/// What the next file has to know about a complete one.
+/// Facts about a complete file that the next one has to know.
 pub(crate) struct End {
     /// Its newest record.
     pub(crate) head: Head,

@@ -1,4 +1,4 @@
-//! The end of the file: the newest record, and whatever a crash left behind it.
+//! The end of the file: the newest record, and the remains of a crash behind it.
 
 use std::os::fd::AsFd;
 
@@ -6,13 +6,13 @@ use rustix::io::Errno;
 
 use crate::record::{Flaw, Head, MAX_RECORD, Sealed, open};
 
-/// What stands at the end of a file that is not empty.
+/// End of a file that is not empty.
 #[derive(Debug)]
 pub(crate) struct Tail {
     bytes: Vec<u8>,
-    /// Where `bytes` begin in the file.
+    /// Offset of `bytes` in the file.
     offset: u64,
-    /// Where, in `bytes`, the last complete line ends.
+    /// Offset in `bytes` of the end of the last complete line.
     complete: usize,
 }
 
@@ -35,7 +35,7 @@ impl Tail {
         &self.bytes[self.complete..]
     }
 
-    /// Where the last complete line ends in the file.
+    /// Returns the offset in the file of the end of the last complete line.
     pub(crate) fn complete_size(&self) -> u64 {
         self.offset + self.complete as u64
     }

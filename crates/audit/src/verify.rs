@@ -10,12 +10,12 @@ use crate::error::Broken;
 use crate::record::Head;
 use crate::records::{Reading, Records, Stop, moved};
 
-/// What was found in order.
+/// Summary of a valid ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
     /// The number of the oldest record; more than 1 if older files were deleted.
     pub first: u64,
-    /// How many records there are.
+    /// Number of records.
     pub records: u64,
     /// In how many files.
     pub segments: usize,
@@ -32,7 +32,7 @@ pub fn verify(path: &Path, expected: Option<&Head>) -> Result<Verified, Broken> 
     Ok(verified(records.walk(), records.files()))
 }
 
-/// [`verify`] for one file that is already open. Never panics and uses constant memory, whatever the bytes.
+/// [`verify`] for one file that is already open. Never panics and uses constant memory, on any input.
 pub fn verify_reader(mut reader: impl BufRead, expected: Option<&Head>) -> Result<Verified, Broken> {
     let path = PathBuf::from("-");
     let mut walk = Walk::new(Entry::Beginning, expected.copied());

@@ -44,7 +44,7 @@ fields_of_words! {
 }
 
 words! {
-    /// What an action does to the world. Not known means the worst.
+    /// Impact of an action. Not known means the worst.
     Impact {
         /// Looks only.
         Read = "read",
@@ -54,7 +54,7 @@ words! {
         Destroy = "destroy",
     }
 
-    /// How something that was started came out.
+    /// Outcome of something that was started.
     Outcome {
         /// As wanted.
         Ok = "ok",
@@ -66,7 +66,7 @@ words! {
         Limited = "limited",
     }
 
-    /// What a change does to a name.
+    /// Kind of a change to a name.
     Applied {
         /// Something new gets it.
         Added = "added",
@@ -78,33 +78,33 @@ words! {
 
     /// The state of a question that was just asked.
     Asked {
-        /// Nobody has answered yet.
+        /// No answer yet.
         Pending = "pending",
     }
 
-    /// What became of a question.
+    /// Outcome of a question.
     Answered {
         /// A person said yes.
         Approved = "approved",
         /// A person said no.
         Denied = "denied",
-        /// Nobody answered in time.
+        /// No answer in time.
         Expired = "expired",
-        /// Whoever asked no longer wanted to know.
+        /// The asking side withdrew the question.
         Withdrawn = "withdrawn",
     }
 
-    /// Where an answer came from.
+    /// Source of an answer.
     Answerer {
         /// A person, just now.
         Person = "person",
         /// A person, earlier in this session.
         Memory = "memory",
-        /// Nobody: the time ran out or no person was there.
+        /// No approver: the time ran out or no person was there.
         Nobody = "nobody",
     }
 
-    /// How long an answer holds.
+    /// Lifetime of an answer.
     Scope {
         /// For this one request.
         Once = "once",
@@ -114,7 +114,7 @@ words! {
         Always = "always",
     }
 
-    /// How a session ended.
+    /// End state of a session.
     Ended {
         /// The agent finished.
         Finished = "finished",
@@ -126,7 +126,7 @@ words! {
         Failed = "failed",
     }
 
-    /// What came of asking for a secret.
+    /// Outcome of a request for a secret.
     SecretUse {
         /// It was used on behalf of the agent.
         Used = "used",
@@ -136,7 +136,7 @@ words! {
         Missing = "missing",
     }
 
-    /// How a secret was put into a request.
+    /// Position of a secret in a request.
     Injected {
         /// A header of its own.
         Header = "header",
@@ -152,7 +152,7 @@ words! {
     BrokerRefusal {
         /// No route leads to this host.
         NoRoute = "no-route",
-        /// The lease is unknown, over or somebody else's.
+        /// The lease is unknown, over or belongs to another run.
         BadLease = "bad-lease",
         /// The route does not cover this path.
         Path = "path",
@@ -168,7 +168,7 @@ words! {
         Policy = "policy",
     }
 
-    /// How a lease ended.
+    /// End state of a lease.
     LeaseEnd {
         /// The run it belonged to ended.
         Ended = "ended",
@@ -180,7 +180,7 @@ words! {
         Failed = "failed",
     }
 
-    /// How far the kernel enforces one layer.
+    /// Extent to which the kernel enforces one layer.
     Level {
         /// Not at all.
         None = "none",
@@ -190,7 +190,7 @@ words! {
         Full = "full",
     }
 
-    /// What came of a write to a protected name.
+    /// Outcome of a write to a protected name.
     Written {
         /// It is there: no program acts on it by itself.
         Allowed = "allowed",
@@ -202,7 +202,7 @@ words! {
         Removed = "removed",
     }
 
-    /// How bad a finding is.
+    /// Severity of a finding.
     FindingLevel {
         /// Worth knowing.
         Note = "note",

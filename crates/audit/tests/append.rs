@@ -249,7 +249,7 @@ fn heads_can_be_handed_around_as_text() {
     assert!(verify(&room.path(), Some(&head)).is_ok());
 }
 
-/// What is done, in words and in deeds.
+/// A name and an action.
 type Row<F> = (&'static str, F);
 type ByRoom = fn(&Room);
 type ByPath = fn(&Room, &Path);

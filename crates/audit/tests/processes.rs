@@ -30,7 +30,7 @@ fn again(test: &str, ledger: &Path, records: u64, limit: u64) -> Child {
         .unwrap()
 }
 
-/// What the parent asked for; none if this is no child.
+/// Returns the parent's order; none if this is no child.
 fn asked() -> Option<(PathBuf, u64, u64)> {
     let number = |name: &str| std::env::var(name).ok()?.parse().ok();
     Some((PathBuf::from(std::env::var_os(LEDGER)?), number(RECORDS)?, number(LIMIT)?))
@@ -106,7 +106,7 @@ fn one_record_is_one_write() {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
 }
 
-/// How many times this process has called `write`.
+/// Returns the number of `write` calls of this process.
 fn writes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/io").ok()?;
     text.lines().find_map(|line| line.strip_prefix("syscw: "))?.parse().ok()

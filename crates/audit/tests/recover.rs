@@ -12,7 +12,7 @@ use ledgers::{Room, code, damage, digest, tool};
 use policy::Code;
 use ringfence_audit::{Digest, MAX_RECORD, Records, Sink, verify};
 
-/// What stands at the end of the file, and what is left of it.
+/// Writes a tail to the end of the file.
 fn torn(tail: &[u8]) -> Room {
     let room = Room::filled(2);
     let mut bytes = room.bytes();

@@ -1,4 +1,4 @@
-//! Whatever is done to a ledger, `verify` finds the first place, and says which it is.
+//! After any change to a ledger, `verify` finds the first damaged place and names it.
 
 #![allow(
     clippy::unwrap_used,

@@ -46,7 +46,7 @@ fn put(base: &mut Table, over: Table) {
     }
 }
 
-/// What all layers say about agents, to be shown.
+/// Adds the settings of all layers about agents, to be shown.
 pub(crate) fn put_agents(table: &mut Table, agents: Vec<Entry>) {
     for agents in agents {
         put(table, Table::from([("agents".into(), agents)]));
@@ -59,7 +59,7 @@ pub(crate) fn names<'a>(layers: impl Iterator<Item = &'a Table>) -> BTreeSet<Str
     agents.flat_map(Table::keys).map(ToString::to_string).collect()
 }
 
-/// An agent of whom no layer knows would silently have what everybody has.
+/// An agent that no layer knows would silently have the settings of all agents.
 pub(crate) fn unknown(agent: &str, names: &BTreeSet<String>) -> Option<Problem> {
     if names.contains(agent) {
         return None;

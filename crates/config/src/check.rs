@@ -293,7 +293,7 @@ impl Checker<'_> {
 
 type Refused = (Code, String);
 
-/// Whether a text means something here.
+/// Checks that a text means something here.
 fn meaning_of(meaning: Text, text: &str) -> Result<(), Refused> {
     let refuse = |code: Code, error: &dyn std::error::Error| (code, error.to_string());
     let pattern_code = if text.starts_with("re:") { Code::BadRegex } else { Code::BadGlob };

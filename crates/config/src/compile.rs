@@ -21,11 +21,11 @@ use crate::source::Scope;
 use crate::toolset::tool_set;
 use crate::tree::{Entry, Node, Table, find};
 
-/// What the sections of a policy become.
+/// Compiled sections of a policy.
 pub(crate) struct Compiled {
     pub(crate) chain: Chain,
     pub(crate) rules: Arc<RuleSet>,
-    /// How many rules came from sections before the ones under `[[rules]]`.
+    /// Number of rules from sections before the ones under `[[rules]]`.
     pub(crate) from_sections: usize,
     pub(crate) tools: ToolSet,
     pub(crate) roots: Vec<Root>,
@@ -55,7 +55,7 @@ pub(crate) fn compile(table: &Table, places: &Places, mode: Mode) -> Result<Comp
     let set = |rules| RuleSet::new(rules).map(|set| Arc::new(set.in_workspace(&places.workspace)));
     let narrows = |rule: &&Rule| is_narrowing(own_file, rule);
     let wide: Vec<_> = rules.iter().filter(|rule| !narrows(rule)).cloned().collect();
-    // What the project allows counts for nothing there, except as an exception to what it asks itself.
+    // Permissions of the project count for nothing there, except as exceptions to its own asks.
     let narrowing: Vec<_> = if wide.len() == rules.len() {
         Vec::new()
     } else {
@@ -93,12 +93,12 @@ fn is_own(project: Option<&Path>, rule: &Rule) -> bool {
     project.is_some() && place == project
 }
 
-/// What is said about commands besides the rules on them.
+/// Adds the links about commands besides the rules on them.
 fn command_links(chain: Chain, table: &Table, mode: Mode, wide: &Arc<RuleSet>, all: &Arc<RuleSet>) -> Chain {
     let chain = chain.narrowed_by(findings(table, mode)).narrowed_by(CommandFiles(Arc::clone(all)));
     let Some((effect, reason)) = command_default(table) else { return chain };
     let chain = match effect {
-        // Where rules speak of some programs only, the default still speaks of the others.
+        // The default still decides about programs that no rule names.
         Effect::Deny => chain.narrowed_by(Link::new("rest of the line", unnamed(Arc::clone(wide), &reason))),
         Effect::Allow | Effect::Ask => chain,
     };
@@ -109,7 +109,7 @@ fn command_links(chain: Chain, table: &Table, mode: Mode, wide: &Arc<RuleSet>, a
     }))
 }
 
-/// What findings mean in a policy.
+/// Returns the effects of findings in a policy.
 pub(crate) fn findings(table: &Table, mode: Mode) -> Findings {
     let own = find(table, "commands.findings").and_then(Node::table).into_iter().flatten();
     let own = own
@@ -186,7 +186,7 @@ fn tool_link(table: &Table, tools: ToolSet) -> impl Fn(&Request<'_>) -> Answer +
             return None;
         }
         let answer = match tools.judge(request.tool) {
-            // Whether the command may run is for others to say.
+            // Other links decide about the command itself.
             Ok(()) if is_command => return None,
             Ok(()) => (
                 Effect::Allow,
@@ -325,7 +325,7 @@ impl Compiler<'_> {
                 bounds.push(matches!(node.source.scope, Scope::Managed | Scope::Project));
             }
         }
-        // What a person exempts is not what the administrator or the project forbids.
+        // A person's exemptions do not open names that the administrator or the project forbids.
         let (mut all, mut own) = (Vec::new(), Vec::new());
         for (text, node) in find(self.table, "files.exempt").into_iter().flat_map(Node::texts) {
             let pattern = self.path_pattern(text, node);
@@ -478,7 +478,7 @@ impl Compiler<'_> {
         given.into_iter().flatten().map(pair).collect()
     }
 
-    /// What a rule is about, and the tool, if a rule string names one.
+    /// Returns the subject of a rule, and the tool, if a rule string names one.
     fn subject(&mut self, node: &Node, table: &Table, effect: Effect) -> Option<(Subject, Option<Pattern>)> {
         let keys = ["rule", "command", "path", "host"];
         let mut given: Vec<_> = keys.into_iter().filter(|key| table.contains_key(*key)).collect();

@@ -1,6 +1,6 @@
-//! Whether everything one entry permits is permitted by others already.
+//! Coverage: everything one entry permits is permitted by others already.
 //!
-//! The answer errs on one side: what cannot be shown to be covered counts as wider.
+//! The answer errs on one side: an entry that cannot be shown to be covered counts as wider.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use policy::{HostPattern, PathPattern};
 
 use crate::schema::Text;
 
-/// Whether an entry of a list permits nothing that the wider list does not.
+/// Returns true if an entry of a list permits nothing that the wider list does not.
 pub(crate) fn covered(meaning: Text, entry: &str, wider: &[&str]) -> bool {
     wider.contains(&entry)
         || wider.iter().any(|other| match meaning {

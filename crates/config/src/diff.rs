@@ -12,9 +12,9 @@ use crate::settings::Settings;
 pub struct Change {
     /// The request.
     pub line: String,
-    /// What the first policy says.
+    /// Decision of the first policy.
     pub before: Decision,
-    /// What the second policy says.
+    /// Decision of the second policy.
     pub after: Decision,
 }
 

@@ -58,7 +58,7 @@ impl Edit {
             return Err(Problem::new(Code::WrongType, format!("`{}` is not a list", Shown::text(path))));
         };
         let new: Vec<_> = texts.iter().filter(|text| !holds(list, text)).collect();
-        // What stands behind the last entry, comments too, stays in front of what is added.
+        // Text behind the last entry, comments too, stays in front of what is added.
         let behind = list.trailing().as_str().unwrap_or_default().trim_end().to_owned();
         let tall =
             list.len() + new.len() > 2 || list.trailing().as_str().is_some_and(|end| end.contains('\n'));
@@ -120,7 +120,7 @@ fn holds(list: &Array, text: &str) -> bool {
     list.iter().any(|entry| entry.as_str() == Some(text))
 }
 
-/// Whether a value stands on the line of the one before it.
+/// Returns true if a value stands on the line of the one before it.
 fn is_flat(value: &Value) -> bool {
     !value.decor().prefix().and_then(toml_edit::RawString::as_str).unwrap_or_default().contains('\n')
 }

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::sample::{Sample, location};
 use crate::tree::{Node, find};
 
-/// How an example came out.
+/// Result of an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// As the rule claims.
@@ -24,9 +24,9 @@ pub enum Outcome {
 pub struct Example {
     /// The text.
     pub node: Node,
-    /// Whether the rule should match it.
+    /// True if the rule should match it.
     pub expected: bool,
-    /// How it came out.
+    /// Result.
     pub outcome: Outcome,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn examples(
     examples
 }
 
-/// What is wrong with an example that fails.
+/// Describes an example that fails.
 pub(crate) fn problem(example: &Example) -> Option<Problem> {
     if example.outcome != Outcome::Fails {
         return None;
@@ -73,7 +73,7 @@ pub(crate) fn problem(example: &Example) -> Option<Problem> {
     )
 }
 
-/// Whether a rule matches an example; `None` when the example cannot be read.
+/// Returns true if a rule matches an example; `None` when the example cannot be read.
 fn matches(rules: &RuleSet, rule: &Rule, text: &str, places: &Places) -> Option<bool> {
     let sample = match &rule.subject {
         Subject::Command(_) => {
@@ -86,7 +86,7 @@ fn matches(rules: &RuleSet, rule: &Rule, text: &str, places: &Places) -> Option<
         }
         Subject::Host(_) => match Endpoint::parse(text, 443) {
             Ok(endpoint) => Sample::connect(endpoint),
-            // What is not a host is matched by no rule.
+            // Text that is no host is matched by no rule.
             Err(_) => return Some(false),
         },
         Subject::Any => match Sample::parse(&format!("call {text}"), places) {

@@ -1,4 +1,4 @@
-//! Policy files, read by handle and only when nobody else could have written them.
+//! Policy files, read by handle and only when no other user could have written them.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
@@ -18,7 +18,7 @@ pub const MAX_FILE: u64 = 4 << 20;
 ///
 /// A managed or user file may be a link, as dotfiles often are: what counts is the file it leads to, which must belong
 /// to root or the user, must not be writable by others, and must not lie where the agent writes. The project's file is
-/// in the agent's reach anyway; it must be a plain file, so that it cannot show us somebody else's.
+/// in the agent's reach anyway; it must be a plain file, so that it cannot show us another user's.
 pub fn read(scope: Scope, path: &Path, workspace: &Path) -> Result<Option<Source>, Problem> {
     let real = match scope {
         Scope::Project => path.to_owned(),
@@ -34,7 +34,7 @@ pub fn read(scope: Scope, path: &Path, workspace: &Path) -> Result<Option<Source
     Ok(Some(Source::new(scope, path, text)))
 }
 
-/// Reads a file that a person named, whoever wrote it: a regular file of bounded size, and never waiting for one.
+/// Reads a file that a person named, of any owner: a regular file of bounded size, and never waiting for one.
 pub fn read_named(path: &Path) -> Result<String, Problem> {
     let real = std::fs::canonicalize(path).map_err(|error| unreadable(path, &error))?;
     let mut file = open(path, &real)?.ok_or_else(|| unreadable(path, &io::ErrorKind::NotFound.into()))?;
@@ -102,7 +102,7 @@ fn check_owner(scope: Scope, path: &Path, owner: u32) -> Result<(), Problem> {
 
 fn check_mode(path: &Path, real: &Path, metadata: &Metadata) -> Result<(), Problem> {
     let mode = metadata.mode();
-    // Many systems give every user a group of their own, with the same number; such a group is nobody else.
+    // Many systems give every user a group of their own, with the same number; such a group has no other members.
     let others = if metadata.gid() == metadata.uid() { 0o002 } else { 0o022 };
     if mode & others == 0 {
         return Ok(());

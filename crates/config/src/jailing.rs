@@ -1,4 +1,4 @@
-//! What the policy says about one jail, with the wishes of the command line on top.
+//! Settings of one jail, with the wishes of the command line on top.
 //!
 //! The command line belongs to the person who types it, so it may say what that person's own file may say. The
 //! administrator's file and the project's are bounds: what one of them sets, the command line can only narrow.
@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::source::{Scope, Source};
 use crate::tree::{Entry, Node, Table, Value, find};
 
-/// What the command line wants on top of the files. Paths are absolute and real.
+/// Wishes of the command line on top of the files. Paths are absolute and real.
 #[derive(Debug, Clone, Default)]
 pub struct Wish {
     /// Another profile.
@@ -47,22 +47,22 @@ pub struct Wish {
     pub keep_home: bool,
 }
 
-/// What the policy says about one jail.
+/// Settings of one jail.
 #[derive(Debug, Clone)]
 pub struct JailSettings {
-    /// Whether the process is jailed.
+    /// Jailed or not.
     pub jailing: Jailing,
     /// Which implementation makes the jail, as a word of the policy file.
     pub provider: String,
     /// The profile.
     pub profile: String,
-    /// Whether the workspace may be written.
+    /// True if the workspace may be written.
     pub writable: bool,
     /// Which network is seen.
     pub network: Network,
-    /// Where that is written; `None` when a built-in profile or the command line says it.
+    /// File and line of the network setting; `None` when a built-in profile or the command line sets it.
     pub network_rule: Option<RuleRef>,
-    /// What is seen besides the workspace.
+    /// Paths that are visible besides the workspace.
     pub views: Vec<View>,
     /// Which toolchains are seen.
     pub toolchains: Choose,
@@ -72,17 +72,17 @@ pub struct JailSettings {
     pub protected: Protected,
     /// The limits.
     pub limits: Limits,
-    /// Who set each limit, and where.
+    /// Scope and line that set each limit.
     pub limit_places: Vec<(String, Scope, RuleRef)>,
     /// The least enforcement that is accepted.
     pub require: Require,
-    /// Whether the home directory is kept for the next run in the same workspace.
+    /// True if the home directory is kept for the next run in the same workspace.
     pub keep_home: bool,
-    /// How closely command lines are judged: see [`Settings::in_mode`].
+    /// Strictness with which command lines are judged: see [`Settings::in_mode`].
     pub commands: Judging,
 }
 
-/// Whether a process is jailed. Each exception names the setting that makes it.
+/// Jailed or not. Each exception names the setting that makes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Jailing {
     /// Jailed, or not started.
@@ -106,12 +106,12 @@ impl Bounds {
 }
 
 impl Settings {
-    /// What the policy says about the jail of a command, with the wishes of the command line.
+    /// Returns the settings for the jail of a command, with the wishes of the command line.
     pub fn jail(&self, wish: &Wish) -> Result<JailSettings, Problems> {
         self.jail_of(&ToolName::exec(), wish)
     }
 
-    /// What the policy says about the jail of a tool's commands, with the wishes of the command line.
+    /// Returns the settings for the jail of a tool's commands, with the wishes of the command line.
     pub fn jail_of(&self, tool: &ToolName, wish: &Wish) -> Result<JailSettings, Problems> {
         let bounds = self.bounds(tool);
         let by_files = self.get("jail.profile").and_then(Node::text).unwrap_or_default();
@@ -144,7 +144,7 @@ impl Settings {
         })
     }
 
-    /// Whether the administrator and the project let a view in that nobody wished for by name.
+    /// Returns true if the administrator and the project let a view in that was not wished for by name.
     #[must_use]
     pub fn admits(&self, view: &View) -> bool {
         self.views_allowed(std::slice::from_ref(view), &self.bounds(&ToolName::exec())).is_ok()
@@ -200,8 +200,8 @@ impl Settings {
         }
     }
 
-    /// What the profile requires, but for gaps that the command line accepts. What a bounding layer requires, by its own profile or
-    /// in the chosen one, stays required.
+    /// Returns the requirements of the profile, without gaps that the command line accepts. A requirement of a bounding
+    /// layer, by its own profile or in the chosen one, stays required.
     fn require(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &Bounds) -> Result<Require, Problem> {
         let mut require = chosen.require;
         for &layer in wish.accepted.iter().filter(|layer| chosen.require.least(**layer) > Level::Partial) {
@@ -238,7 +238,7 @@ impl Settings {
         }
     }
 
-    /// What a layer lets in is all that may be let in, as far as it says anything.
+    /// Checks that every view lies within the views of the bounding layers, as far as they say anything.
     fn views_allowed(&self, views: &[View], bounds: &Bounds) -> Result<(), Problem> {
         for view in views {
             let shown = Shown::path(&view.path).to_string();
@@ -255,7 +255,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Where the user's own file says what a jail of this profile shows: the keys for reading and for writing.
+    /// Returns the keys of the user's own file for the views of a jail of this profile: for reading and for writing.
     #[must_use]
     pub fn view_keys(&self, profile: &str) -> (String, String) {
         let own = self.get("profiles").and_then(Node::table).and_then(|profiles| profiles.get(profile));
@@ -324,8 +324,8 @@ impl Settings {
         }
     }
 
-    /// What the files leave unprotected, and what the command line does on top. A bounding layer that says anything about it has said
-    /// everything.
+    /// Returns the names that the files leave unprotected, and those of the command line. A bounding layer that says
+    /// anything about it has said everything.
     fn wished_names(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &Bounds) -> Result<Protected, Problem> {
         let all = self.protected.clone();
         let mut protected = if chosen.protects_all { all } else { all.acting() };

@@ -7,7 +7,7 @@ use shell::{Dialect, Surroundings};
 
 use crate::place::Places;
 
-/// What a command line would start in the workspace.
+/// Reads a command line that starts in the workspace.
 pub(crate) fn read(line: &str, places: &Places) -> Invocation {
     let around = Surroundings {
         dialects: Dialect::ALL,

@@ -16,7 +16,7 @@ use crate::unbuilt::{Unbuilt, unbuilt};
 /// Something worth a second look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// What kind of remark.
+    /// Kind of remark.
     pub code: Code,
     /// One sentence.
     pub message: String,
@@ -24,7 +24,7 @@ pub struct Remark {
     pub place: Option<RuleRef>,
 }
 
-/// Programs that run whatever they are told to.
+/// Programs that run arbitrary code.
 const INTERPRETERS: &[&str] = &[
     "bash", "sh", "dash", "zsh", "fish", "ksh", "env", "sudo", "doas", "su", "xargs", "parallel", "find",
     "eval", "exec", "python", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua", "awk", "gawk",
@@ -54,7 +54,7 @@ pub fn lint(settings: &Settings) -> Vec<Remark> {
     remarks
 }
 
-/// Whether a rule comes from a file that somebody wrote, not from the built-in layer.
+/// Returns true if a rule comes from a policy file, not from the built-in layer.
 fn is_written(settings: &Settings, rule: &Rule) -> bool {
     let built_in = settings.sources.iter().find(|source| source.scope == Scope::BuiltIn);
     rule.reason.rule.as_ref().is_some_and(|place| built_in.is_none_or(|source| source.path != place.file))
@@ -64,7 +64,7 @@ fn remark(code: Code, rule: &Rule, message: String) -> Remark {
     Remark { code, message, place: rule.reason.rule.clone() }
 }
 
-/// What the rule is about, in the words it was written in.
+/// Returns the subject of the rule, in the words it was written in.
 #[must_use]
 pub fn subject_words(rule: &Rule) -> String {
     let text = match &rule.subject {
@@ -155,7 +155,7 @@ fn forbidden_remarks(settings: &Settings) -> Vec<Remark> {
         .collect()
 }
 
-/// Accepted findings that nobody can have looked at, because they are in any file.
+/// Accepted findings that were not reviewed, because they are in any file.
 fn wide_scan_allows(settings: &Settings) -> Vec<Remark> {
     let wide = settings.skills().allow.into_iter().filter_map(|allow| {
         let why = wide_path(&allow.path).filter(|_| !allow.path.text().starts_with('/'))?;
@@ -198,7 +198,7 @@ fn effectless(settings: &Settings, rule: &Rule) -> Option<Remark> {
     Some(remark(Code::Shadowed, rule, format!("{} never decides: {by} comes before it", subject_words(rule))))
 }
 
-/// Whether a rule decided what the default of the section would have decided alike.
+/// Returns true if a rule decided what the default of the section would have decided alike.
 fn allowed_by_default(trace: &Trace) -> bool {
     let default = trace
         .said

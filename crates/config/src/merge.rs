@@ -20,7 +20,7 @@ pub(crate) fn apply(base: &mut Table, layer: Table, scope: Scope, problems: &mut
     let mut merge = Merge { scope, before: &before, own_profiles, problems };
     merge.table(ROOT, base, layer, "");
     check_references(base, scope, problems);
-    // One mistake is reported once: whoever widened a key has widened the profile.
+    // One mistake is reported once: a layer that widened a key has widened the profile.
     if problems.is_empty() {
         check_profiles(&before, base, scope, problems);
     }
@@ -53,7 +53,7 @@ fn check_references(merged: &Table, scope: Scope, problems: &mut Vec<Problem>) {
     problems.extend(of_layer.filter_map(|node| check_reference(node, merged)));
 }
 
-/// What a profile takes over is not written in it, so no single key shows when a layer opens what was closed below.
+/// Inherited settings are not written in a profile, so no single key shows when a layer opens what was closed below.
 fn check_profiles(before: &Table, merged: &Table, scope: Scope, problems: &mut Vec<Problem>) {
     let known = find(before, "profiles").and_then(Node::table).into_iter().flatten();
     let bound = known.filter(|(_, entry)| scope == Scope::Project || is_managed(&entry.node));
@@ -79,7 +79,7 @@ fn first_of(scope: Scope, node: &Node) -> Option<&Node> {
 
 struct Merge<'a> {
     scope: Scope,
-    /// What narrowing is measured against: everything but rules, as it was before this layer.
+    /// Reference for narrowing: everything but rules, as it was before this layer.
     before: &'a Table,
     /// The profiles of this layer, on top of the wider ones.
     own_profiles: Table,
@@ -295,7 +295,7 @@ fn no_less_than_mode(code: &str, mode: Option<&Node>, node: &Node, path: &str) -
     }
 }
 
-/// What is chosen is chosen in the wider layer, too.
+/// A choice must be one of the wider layer, too.
 fn some(wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
     match wider {
         Some(wider) if !no_more(node, wider) => Err(wider_value(wider, node, path)),
@@ -303,7 +303,7 @@ fn some(wider: Option<&Node>, node: &Node, path: &str) -> Result<(), Problem> {
     }
 }
 
-/// Whether a choice of some is within another: `auto` is everything, `none` nothing.
+/// Returns true if a choice of some is within another: `auto` is everything, `none` nothing.
 fn no_more(node: &Node, wider: &Node) -> bool {
     let in_wider = |text: &str| wider.texts().any(|(known, _)| known == text);
     match (node.text(), wider.text()) {
@@ -325,7 +325,7 @@ fn wider_value(wider: &Node, node: &Node, path: &str) -> Problem {
     widens(node, path, &what, &format!("{} has `{}`", whose(wider), Shown::text(wider.written())))
 }
 
-/// Whether two values are the same, wherever they are written.
+/// Returns true if two values are the same, independent of their places.
 fn same(a: &Node, b: &Node) -> bool {
     match (&a.value, &b.value) {
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),

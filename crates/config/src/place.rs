@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-/// What a policy needs to know about the machine. Nothing is read from the environment here.
+/// Facts about the machine that a policy needs. Nothing is read from the environment here.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// The workspace, as a real path.
     pub workspace: PathBuf,
     /// The user's home directory, if there is one.
     pub home: Option<PathBuf>,
-    /// Where state is kept, usually `~/.local/state`.
+    /// Directory for state, usually `~/.local/state`.
     pub state: Option<PathBuf>,
     /// The name of this pipeline run, for directories that its nodes share.
     pub run: Option<String>,

@@ -1,4 +1,4 @@
-//! What is wrong with a policy, where, and how to mend it.
+//! Problems of a policy: cause, place, and remedy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::source::{Source, Span};
 pub struct Problem {
     /// The cause.
     pub code: Code,
-    /// What is wrong, in one sentence.
+    /// The problem in one sentence.
     pub message: String,
-    /// Where, if it is in the text of a file.
+    /// Place in the text of a file, if it has one.
     pub place: Option<Place>,
-    /// What would help.
+    /// Remedies.
     pub hints: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ pub struct Place {
     pub source: Arc<Source>,
     /// The range.
     pub span: Span,
-    /// What is written under the caret.
+    /// Text under the caret.
     pub label: String,
 }
 

@@ -21,23 +21,23 @@ pub(crate) const BUILT_IN: &[(&str, bool, &str)] = &[
 /// A profile with everything that it takes over from those it extends.
 #[derive(Debug, Clone)]
 pub(crate) struct Profile<'a> {
-    /// Whether the workspace may be written.
+    /// True if the workspace may be written.
     pub(crate) writable: bool,
     /// Which network is seen, as a word.
     pub(crate) network: &'a str,
-    /// Where that is written; `None` in a built-in profile.
+    /// Node of that setting; `None` in a built-in profile.
     pub(crate) network_at: Option<&'a Node>,
-    /// How closely command lines are judged, if the profile says so; otherwise as in `commands`.
+    /// Strictness of judging command lines, if the profile sets it; otherwise as in `commands`.
     pub(crate) commands: Option<&'a Node>,
-    /// What `commands` says.
+    /// Mode of the section `commands`.
     section: Mode,
-    /// Whether names are protected, too, that only instruct.
+    /// True if names are protected, too, that only instruct.
     pub(crate) protects_all: bool,
     /// The least enforcement that is accepted.
     pub(crate) require: Require,
-    /// Where that is written, the nearest last.
+    /// Nodes of these requirements, the nearest last.
     required_at: Vec<(Layer, &'a Node)>,
-    /// Where it is written whether the home directory is kept; `None` if it is not.
+    /// Node that keeps the home directory; `None` if it is not kept.
     pub(crate) home: Option<&'a Node>,
     /// Paths that may be read.
     pub(crate) read: Vec<&'a str>,
@@ -59,7 +59,7 @@ const MAX_DEPTH: usize = 16;
 pub(crate) fn profile<'a>(table: &'a Table, name: &str) -> Option<Profile<'a>> {
     let (mut profile, nodes) = without_tools(table, name)?;
     for (tool, named) in nodes.into_iter().filter_map(Node::table).flat_map(tools_of) {
-        // What the tool's profile says about tools is not followed: it is a profile for one tool.
+        // Entries about tools in the tool's profile are not followed: it is a profile for one tool.
         let (own, _) = without_tools(table, named)?;
         profile.tools.retain(|(other, ..)| *other != tool);
         profile.tools.push((tool, named, own));
@@ -140,7 +140,7 @@ impl<'a> Profile<'a> {
         self
     }
 
-    /// Where it is written how far a layer has to be enforced; `None` in a built-in profile.
+    /// Returns the node that requires the enforcement of a layer; `None` in a built-in profile.
     pub(crate) fn required_at(&self, layer: Layer) -> Option<&'a Node> {
         self.required_at.iter().rev().find(|(known, _)| *known == layer).map(|(_, node)| *node)
     }
@@ -150,12 +150,12 @@ impl<'a> Profile<'a> {
         self.home.and_then(Node::word) == Some("project")
     }
 
-    /// How closely command lines are judged in it.
+    /// Returns the strictness with which it judges command lines.
     pub(crate) fn mode(&self) -> Mode {
         self.commands.map_or(self.section, |node| mode_of(Some(node)))
     }
 
-    /// Two profiles that both leave it to `commands` do not differ, whatever that says.
+    /// Two profiles that both leave it to `commands` do not differ in any case.
     fn judges_no_less_than(&self, other: &Self) -> bool {
         self.commands.is_none() && other.commands.is_none() || self.mode() >= other.mode()
     }
@@ -166,7 +166,7 @@ impl<'a> Profile<'a> {
         own.map_or((self, None), |(_, name, profile)| (profile, Some(name)))
     }
 
-    /// Whether everything this profile permits is permitted by the other one, too, whatever the tool.
+    /// Returns true if everything this profile permits is permitted by the other one, too, for every tool.
     pub(crate) fn no_more_than(&self, other: &Self) -> bool {
         let mut tools = self.tools.iter().chain(&other.tools).map(|(tool, ..)| tool);
         self.permits_no_more(other)
@@ -189,7 +189,7 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// How closely command lines are judged. A word that is not there judges least.
+/// Returns the strictness with which command lines are judged. A word that is not there judges least.
 pub(crate) fn mode_of(node: Option<&Node>) -> Mode {
     match node.and_then(Node::word) {
         Some("strict") => Mode::Strict,
@@ -207,7 +207,7 @@ fn level(node: &Node) -> Option<Level> {
     }
 }
 
-/// How much a network permits. A word that is not known permits more than all others.
+/// Returns the rank of a network by what it permits. An unknown word permits more than all others.
 pub(crate) fn rank(network: &str) -> usize {
     NETWORKS.iter().position(|known| *known == network).unwrap_or(NETWORKS.len())
 }
@@ -236,7 +236,7 @@ pub(crate) fn unknown(table: &Table, name: &str) -> Option<Problem> {
     Some(hint.map_or(problem.clone(), |hint| problem.hint(hint)))
 }
 
-/// What only shows when all profiles are known: roots that are not there, tools that start nothing.
+/// Finds problems that only show when all profiles are known: roots that are not there, tools that start nothing.
 pub(crate) fn problems(table: &Table) -> Vec<Problem> {
     let profiles = find(table, "profiles").and_then(Node::table).into_iter().flat_map(Table::values);
     let profiles: Vec<_> = profiles.filter_map(|entry| entry.node.table()).collect();

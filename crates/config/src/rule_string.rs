@@ -7,7 +7,7 @@ use policy::{
 use crate::place::Places;
 use crate::problem::nearest;
 
-/// What a rule string says.
+/// A parsed rule string.
 #[derive(Debug)]
 pub(crate) struct RuleString {
     pub(crate) subject: Subject,
@@ -46,7 +46,7 @@ enum Meaning {
     Search,
 }
 
-/// Whether a text has the shape of a rule string and not of a command pattern.
+/// Returns true if a text has the shape of a rule string and not of a command pattern.
 pub(crate) fn is_rule_string(text: &str) -> bool {
     let (name, specifier) = parts(text);
     let word = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric());
@@ -115,7 +115,7 @@ fn command(text: &str, places: &Places) -> Result<CommandPattern, Refused> {
     }
 }
 
-/// Whether the last word is a path, in which our `*` would stop at a slash.
+/// Returns true if the last word is a path, in which our `*` would stop at a slash.
 fn ends_in_path(text: &str) -> bool {
     let last = text.rsplit(' ').next().unwrap_or_default();
     ["/", "~/", "./", "../"].iter().any(|start| last.starts_with(start))

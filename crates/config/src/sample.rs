@@ -78,7 +78,7 @@ impl Sample {
             "load" => Ok(Self::file("read", Object::Load(location(object, places)?))),
             "connect" => Endpoint::parse(object, 443).map(Self::connect).map_err(|error| error.to_string()),
             "call" => Self::call(object, places),
-            // What stands at the end of a command line is part of it: a blank that is none is not taken away.
+            // The end of a command line is part of it: a blank that is none is not taken away.
             "exec" => {
                 let line = written.trim_matches([' ', '\t', '\n', '\r']);
                 Ok(Self::exec(ToolName::exec(), Arguments::command(line), line, places))

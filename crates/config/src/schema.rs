@@ -1,4 +1,4 @@
-//! What may stand in a policy file: one table from which checking, merging, showing and the JSON Schema are derived.
+//! Schema of a policy file: one table from which checking, merging, showing and the JSON Schema are derived.
 
 mod json;
 mod keys;
@@ -11,15 +11,15 @@ pub use keys::ROOT;
 pub struct Key {
     /// Its name in the file.
     pub name: &'static str,
-    /// What its value may be.
+    /// Type of its value.
     pub kind: Kind,
-    /// What a narrower layer may do with it.
+    /// Changes that a narrower layer may make.
     pub narrow: Narrow,
-    /// Whether it must be given where its table is.
+    /// True if it must be given where its table is.
     pub required: bool,
-    /// Whether the feature behind it exists. If not, the key is checked and marked, and has no effect.
+    /// True if the feature behind it exists. If not, the key is checked and marked, and has no effect.
     pub built: bool,
-    /// Whether it reads as a limit or a protection: while it is not built, it is not enforced.
+    /// True if it reads as a limit or a protection: while it is not built, it is not enforced.
     pub restricts: bool,
     /// The words that change nothing yet, of a key that is built otherwise.
     pub inert: &'static [&'static str],
@@ -27,7 +27,7 @@ pub struct Key {
     pub about: &'static str,
 }
 
-/// What a value may be. One key has one type.
+/// Type of a value. One key has one type.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// `true` or `false`.
@@ -62,7 +62,7 @@ pub enum Kind {
     Findings(&'static [&'static str]),
 }
 
-/// What a text means.
+/// Meaning of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text {
     /// Words for people.
@@ -111,7 +111,7 @@ pub enum Text {
     Example,
 }
 
-/// What a narrower layer may do with a key. Whatever it does, the result permits no more than before.
+/// Changes that a narrower layer may make to a key. The result never permits more than before.
 #[derive(Debug, Clone, Copy)]
 pub enum Narrow {
     /// Nothing: the key belongs to the user or the administrator.

@@ -27,7 +27,7 @@ use crate::tree::{Node, Table, Value, find};
 
 const DEFAULTS: &str = include_str!("defaults.toml");
 
-/// Where the layers are. `None` leaves a layer out.
+/// Paths of the layers. `None` leaves a layer out.
 #[derive(Debug, Clone)]
 pub struct Files {
     /// The administrator's file.
@@ -54,15 +54,15 @@ pub struct Settings {
     pub roots: Vec<Root>,
     /// The names that nothing overrules, apart from the rest of the floor.
     pub forbidden: Arc<Forbidden>,
-    /// How closely command lines are judged.
+    /// Strictness with which command lines are judged.
     pub mode: Mode,
-    /// What findings in command lines mean.
+    /// Effects of findings in command lines.
     pub findings: Findings,
     /// The examples of the rules.
     pub examples: Vec<Example>,
     /// The names that are protected.
     pub protected: Protected,
-    /// What was known about the machine.
+    /// Facts about the machine.
     pub places: Places,
     /// The agent that the settings are for, if they are for one in particular.
     pub agent: Option<String>,
@@ -118,7 +118,7 @@ pub fn from_sources_for(
     if problems.is_empty() {
         problems.extend(agent.and_then(|agent| agent::unknown(agent, &names)));
     }
-    // What a layer says about an agent is wrong whichever agent is meant now.
+    // A mistake in the settings of an agent is one for every choice of agent.
     if problems.is_empty() {
         problems.extend(
             names
@@ -155,8 +155,8 @@ fn merged(
     (table, problems)
 }
 
-/// What is wrong for one agent and not for everybody. Rules of everybody are left out: there may be thousands, and they are looked
-/// at once.
+/// Finds problems of one agent that are not those of all agents. Rules of all agents are left out: there may be thousands,
+/// and they are looked at once.
 fn wrong_for(agent: &str, sources: &[Arc<Source>], layers: &[Table]) -> Vec<Problem> {
     let without_rules = |layer: &Table| {
         let kept = layer.iter().filter(|(name, _)| *name != "rules");
@@ -203,7 +203,7 @@ fn ready(
     })
 }
 
-/// What only shows when a section is complete.
+/// Finds problems that only show when a section is complete.
 fn inner_problems(table: &Table) -> Vec<Problem> {
     let secrets = find(table, "secrets").map(Node::list).unwrap_or_default();
     let ways = |secret: &Node| {
@@ -226,7 +226,7 @@ fn inner_problems(table: &Table) -> Vec<Problem> {
     unclear.chain(twice).chain(unjailed_by_another(table)).chain(unexplained(table)).chain(profiles).collect()
 }
 
-/// Nobody can judge later why a finding was accepted unless it is said.
+/// An accepted finding needs a reason, so that it can be judged later.
 fn unexplained(table: &Table) -> impl Iterator<Item = Problem> {
     let allow = find(table, "skills.scan.allow").map(Node::list).unwrap_or_default();
     allow.iter().filter_map(|node| {
@@ -240,7 +240,7 @@ fn unexplained(table: &Table) -> impl Iterator<Item = Problem> {
     })
 }
 
-/// Running without a jail is the user's own risk, so it is nobody else's decision.
+/// Running without a jail is the user's own risk, so no other layer may decide it.
 fn unjailed_by_another(table: &Table) -> impl Iterator<Item = Problem> {
     let keys = [("jail.enabled", "never"), ("jail.on-unavailable", "run-unjailed")];
     keys.into_iter().filter_map(|(key, word)| {
@@ -272,7 +272,7 @@ impl Settings {
         }
     }
 
-    /// Whether a rule or the default stops commands, or asks about them.
+    /// Returns true if a rule or the default stops commands, or asks about them.
     #[must_use]
     pub fn restricts_commands(&self) -> bool {
         let about = |rule: &Rule| {
@@ -283,7 +283,7 @@ impl Settings {
         rules || self.get("commands.default").and_then(Node::word) != Some("allow")
     }
 
-    /// Whether somebody said what a finding means.
+    /// Returns true if the policy sets the effect of a finding.
     #[must_use]
     pub fn sets_finding(&self, code: Code) -> bool {
         let set = find(&self.table, "commands.findings").and_then(Node::table);
@@ -302,7 +302,7 @@ impl Settings {
         self.places.absolute(self.get("audit.path")?.text()?)
     }
 
-    /// How skills are scanned and loaded.
+    /// Returns the settings for scanning and loading skills.
     #[must_use]
     pub fn skills(&self) -> ScanSettings {
         ScanSettings::of(&self.table, &self.places)

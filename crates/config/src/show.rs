@@ -16,11 +16,11 @@ pub struct Row {
     pub name: String,
     /// The value as TOML.
     pub toml: String,
-    /// Who set it.
+    /// Scope that set it.
     pub scope: Scope,
-    /// Where.
+    /// File and line.
     pub place: policy::RuleRef,
-    /// Whether the feature behind it exists.
+    /// True if the feature behind it exists.
     pub built: bool,
 }
 

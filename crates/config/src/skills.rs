@@ -1,18 +1,18 @@
-//! How skills are scanned and loaded: `[skills.scan]`.
+//! Settings for scanning and loading skills: `[skills.scan]`.
 
 use policy::{PathPattern, RuleRef};
 
 use crate::place::Places;
 use crate::tree::{Node, Table, Value, find};
 
-/// How skills are scanned and loaded.
+/// Settings for scanning and loading skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScanSettings {
-    /// Whether a skill is scanned before it is loaded.
+    /// True if a skill is scanned before it is loaded.
     pub enabled: bool,
-    /// Whether a critical finding blocks the skill.
+    /// True if a critical finding blocks the skill.
     pub block_on_critical: bool,
-    /// What happens to a skill that is too long.
+    /// Treatment of a skill that is too long.
     pub oversize: Oversize,
     /// The longest skill, in characters.
     pub max_chars: usize,
@@ -20,7 +20,7 @@ pub struct ScanSettings {
     pub allow: Vec<ScanAllow>,
 }
 
-/// What happens to a skill that is too long.
+/// Treatment of a skill that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oversize {
     /// It is not loaded.
@@ -36,14 +36,14 @@ pub struct ScanAllow {
     pub rule: String,
     /// The files.
     pub path: PathPattern,
-    /// Who reviewed it and why it is fine.
+    /// Reviewer, and reason for accepting it.
     pub reason: String,
     /// The line that says so.
     pub place: RuleRef,
 }
 
 impl ScanSettings {
-    /// What a table says. Whatever is not said is as strict as it can be; the built-in layer says everything.
+    /// Reads a table. Absent keys are as strict as can be; the built-in layer sets all of them.
     pub(crate) fn of(table: &Table, places: &Places) -> Self {
         let is = |path: &str, word: &str| find(table, path).and_then(Node::word) == Some(word);
         let max = find(table, "skills.scan.max-chars").and_then(Node::amount);

@@ -10,10 +10,10 @@ use policy::RuleRef;
 /// A range of bytes in a file.
 pub type Span = Range<usize>;
 
-/// Who wrote a layer. Ordered: a later one may be narrower than an earlier one, never wider.
+/// Author of a layer. Ordered: a later one may be narrower than an earlier one, never wider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Ringfence itself: what holds when nobody says otherwise.
+    /// Ringfence itself: the settings without any file.
     BuiltIn,
     /// The administrator: `/etc/ringfence/policy.toml`.
     Managed,
@@ -39,11 +39,11 @@ impl Scope {
 /// One policy file as it was read.
 #[derive(Debug)]
 pub struct Source {
-    /// Who wrote it.
+    /// Author.
     pub scope: Scope,
-    /// Where it was read from.
+    /// Path it was read from.
     pub path: Arc<Path>,
-    /// What it says.
+    /// Content.
     pub text: String,
     /// The first byte of every line.
     lines: Vec<usize>,

@@ -19,7 +19,7 @@ pub(crate) fn profile_name(section: &Table) -> &str {
     find(section, "profile").and_then(Node::text).unwrap_or("minimal")
 }
 
-/// What the merged section has beyond the wider one, and the value of the layer that brings it in.
+/// Returns what the merged section has beyond the wider one, and the value of the layer that brings it in.
 pub(crate) fn added<'a>(wider: &Table, merged: &Table, layer: &'a Table) -> Option<(&'a Node, String)> {
     let (before, after) = (tool_set(wider)?, tool_set(merged)?);
     if let Some((text, node)) = foreign_entries(layer).find(|(text, _)| !permits_foreign(wider, text)) {

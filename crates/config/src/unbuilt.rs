@@ -1,4 +1,4 @@
-//! What a policy says and nothing acts on yet.
+//! Settings that have no effect yet.
 
 use jail::Network;
 use policy::{Code, Effect, Rule, RuleRef, Subject};
@@ -15,9 +15,9 @@ use crate::tree::{Node, Table};
 pub struct Unbuilt {
     /// The key, with its value where only this value has no effect.
     pub key: String,
-    /// Where it is written.
+    /// File and line.
     pub place: RuleRef,
-    /// Whether it reads as a limit or a protection.
+    /// True if it reads as a limit or a protection.
     pub restricts: bool,
 }
 
@@ -67,7 +67,7 @@ fn without_effect(key: &Key, path: &str, node: &Node) -> Option<Unbuilt> {
 }
 
 impl Settings {
-    /// What the policy says about hosts and a jail does not hold: without the broker, a command sees no host or all of them.
+    /// Returns the settings about hosts that a jail does not enforce: without the broker, a command sees no host or all of them.
     #[must_use]
     pub fn unheld_hosts(&self, jail: &JailSettings) -> Option<String> {
         let open = jail.network == Network::Open || matches!(jail.jailing, Jailing::Never(_));

@@ -1,4 +1,4 @@
-//! What policies decide about command lines.
+//! Decisions of policies about command lines.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::path::Path;
@@ -20,7 +20,7 @@ fn user(text: &str) -> Settings {
     from_sources(vec![source], &places()).unwrap_or_else(|problems| panic!("{text}\n{problems}"))
 }
 
-/// What a reader would say of a line, without one: programs between `;`, `(cd DIR)` for the directory of one (`(cd ?)`
+/// Builds the result of a reader without one: programs between `;`, `(cd DIR)` for the directory of one (`(cd ?)`
 /// when it is not known), `WRAPPER =>` for what starts it, `!` before a hazard, `>` before a file that is written.
 fn invocation(line: &str, findings: &[Code]) -> Invocation {
     let finding = |code: &Code| Finding::new(*code, Span::default(), "noticed");
@@ -77,7 +77,7 @@ fn all_programs_are_allowed_or_none_and_one_is_enough_to_deny() {
         ("git status; ls", Allow, Allow, Allow),
         ("git status; make", Allow, Ask, Deny),
         ("git push; ls", Ask, Ask, Ask),
-        // What no rule names is not opened by a question about something else.
+        // A program that no rule names is not opened by an ask about another one.
         ("git push; make", Ask, Ask, Deny),
         ("git status; rm x", Deny, Deny, Deny),
         ("make; rm x", Deny, Deny, Deny),

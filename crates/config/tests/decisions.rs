@@ -1,4 +1,4 @@
-//! What policies decide, and what lint says about them.
+//! Decisions of policies, and remarks of lint about them.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::path::Path;
@@ -181,7 +181,7 @@ fn lint_finds_rules_that_do_not_do_what_they_seem_to() {
         ("network.allow = [\"re:github\\\\.com\"]", &["RF-L003"]),
         ("network.allow = [\"re:^[a-z]+\\\\.github\\\\.com$\"]", &[]),
         ("network.allow = [\"re:^.*\\\\.com$\"]", &["RF-L003"]),
-        // What is never among the words of a program.
+        // Syntax that is never among the words of a program.
         ("commands.deny = [\"re:make && make install\"]", &["RF-L001"]),
         ("commands.deny = ['re:curl .* \\| sh']", &["RF-L001"]),
         ("commands.deny = [\"re:rm  -rf\"]", &["RF-L001"]),
@@ -322,7 +322,7 @@ fn the_examples_hold() {
     }
 }
 
-/// What a person exempts is what the built-in list and their own forbid, and nothing that another layer does.
+/// A person exempts names of the built-in list and of their own, and none that another layer forbids.
 #[test]
 fn a_person_exempts_what_they_forbid_themselves() {
     type Expected<'a> = &'a [(&'a str, bool)];

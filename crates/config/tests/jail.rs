@@ -1,4 +1,4 @@
-//! What the policy says about one jail, and what the command line may say on top.
+//! Settings of one jail, with the wishes of the command line on top.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ fn a_profile_says_how_closely_commands_are_judged() {
             "{text} {name}"
         );
     }
-    // What the administrator says of all commands, no profile of the user takes back.
+    // A setting of the administrator for all commands is not taken back by a profile of the user.
     let settings = load(&[(Scope::Managed, "commands.mode = \"strict\""), (Scope::User, own)]).unwrap();
     assert_eq!(settings.jail(&profile("c")).unwrap().commands, Strict);
 }

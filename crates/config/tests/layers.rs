@@ -69,7 +69,7 @@ const WIDENING: &[(&str, &str, &str)] = &[
         "[profiles.x]\nextends = \"readonly\"\nrequire = { files = \"none\" }",
         "`profiles.x.require.files`",
     ),
-    // What a profile takes over counts as if it were written in it.
+    // An inherited setting counts as if it were written in the profile.
     (
         "[profiles.x]\nextends = \"readonly\"",
         "[profiles.x]\nextends = \"readonly\"\nnetwork = \"open\"",
@@ -105,7 +105,7 @@ const WIDENING: &[(&str, &str, &str)] = &[
         "jail.profile = \"workspace-write\"",
         "`jail.profile`",
     ),
-    // What is said about one agent is held to what wider layers say about that agent.
+    // Settings about one agent are bounded by those of wider layers about that agent.
     ("", "[agents.x.tools]\nallow = [\"browser\"]", "`tools`: `browser`"),
     ("", "[agents.x.tools]\nprofile = \"full\"", "`tools`: every tool"),
     ("", "[agents.x.limits]\nsteps = 151", "`limits.steps`"),
@@ -233,7 +233,7 @@ fn the_project_cannot_widen() {
 #[test]
 fn the_user_may_say_what_the_project_may_not() {
     for (user, project, _) in WIDENING {
-        // Whatever the project is refused, the user may set, where the rest of the user's file does not speak of it.
+        // Everything that the project is refused, the user may set, if the rest of the user's file does not speak of it.
         if user.is_empty() {
             let loaded = load(&[(Scope::User, project)]);
             assert!(loaded.is_ok(), "{project}: {}", loaded.err().unwrap());
@@ -320,7 +320,7 @@ fn the_project_can_narrow() {
         ("", "[[rules]]\npath = \"a\"\naction = \"ask\"", "read a", Effect::Allow, Effect::Ask),
         ("files.jail = false", "files.jail = true", "read /etc/hosts", Effect::Allow, Effect::Deny),
         ("files.jail = false", "files.jail = \"ask\"", "read /etc/hosts", Effect::Allow, Effect::Ask),
-        // Where the project asks, a denial stays a denial.
+        // If the project asks, a denial stays a denial.
         (
             "files.jail = false\nfiles.read.default = \"deny\"",
             "files.jail = \"ask\"",
@@ -474,7 +474,7 @@ fn file() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// The law behind all rows above: whatever the project says, nothing becomes more allowed.
+    /// The law behind all rows above: no project file makes anything more allowed.
     #[test]
     fn no_project_file_allows_more(user in file(), project in file()) {
         let Ok(wide) = load(&[(Scope::User, &user)]) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! What is wrong with a policy file, where, and what is said about it.
+//! Problems of policy files: places and messages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stderr, reason = "tests may unwrap")]
 
 #[path = "../../../tests/skip.rs"]

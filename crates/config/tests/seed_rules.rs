@@ -75,13 +75,13 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("exec git blame a", "allow", ""),
     ("exec git rev-parse HEAD", "allow", ""),
     ("exec git config --get user.name", "allow", ""),
-    // What it starts or writes is hazardous: the permission does not name it.
+    // Programs that it starts or files that it writes are hazards: the permission does not name them.
     ("exec env bash -c id", "allow", "ask"),
     ("exec env FOO=1 make", "allow", "ask"),
     ("exec env rm -rf build", "allow", "deny"),
     ("exec git log --output=f", "allow", "ask"),
     ("exec git diff --ext-diff", "allow", "ask"),
-    // Credentials are read by nobody.
+    // Credentials are never read.
     ("exec cat ~/.ssh/id_rsa", "allow", "deny"),
     ("exec tail -n 1 /etc/shadow", "allow", "deny"),
     ("exec cat .env", "allow", "deny"),

@@ -1,4 +1,4 @@
-//! What a guarded open costs, beside `openat` and `close` of the same file.
+//! Cost of a guarded open, beside `openat` and `close` of the same file.
 //!
 //! Promise: at most 3 times. All are done in turns, so that a busy machine slows all alike. The ledger is told apart: it is the price of a
 //! record, which depends on the disk.
@@ -25,7 +25,7 @@ impl Sink for Nothing {
     }
 }
 
-/// What it is called, what it does, how long it took.
+/// Name, action, durations.
 type Row<'a> = (&'static str, Box<dyn FnMut() + 'a>, Vec<Duration>);
 
 fn main() {

@@ -1,4 +1,4 @@
-//! What it costs to judge every entry while looking through 100,000 files, beside walks that judge nothing.
+//! Cost of judging every entry while walking through 100,000 files, beside walks that judge nothing.
 //!
 //! All walks take turns within one run, and what is measured is the time of the processor, so that a busy machine changes
 //! little; what counts is the ratio. Everything is in memory, so nothing waits.
@@ -150,7 +150,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What the processor has spent on this thread.
+/// Returns the processor time of this thread.
 fn spent() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(u64::try_from(time.tv_sec).unwrap(), u32::try_from(time.tv_nsec).unwrap())

@@ -1,7 +1,8 @@
-//! Questions to people: one at a time about the same thing, called off when nobody waits any more.
+//! Questions to people: one at a time about the same thing, withdrawn when no thread waits any more.
 //!
-//! Those who want the same wait for one answer. An answer that stays for the session is the answer for all of them, and so is every no: nobody
-//! has to say no to the same thing twice in a row. A yes for this time lets exactly one of them go on; the others are asked about again.
+//! Threads that want the same wait for one answer. An answer that stays for the session is the answer for all of them, and
+//! so is every no: a person never has to say no to the same thing twice in a row. A yes for this time lets exactly one of
+//! them go on; the others are asked about again.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -14,15 +15,15 @@ use policy::{Kind, Reason, RequestKey};
 
 use crate::detail::Detail;
 
-/// Whoever answers an ask.
+/// Answers an ask.
 ///
 /// An approver may take as long as it likes; it runs in a thread of its own. One that panics has not answered.
 pub trait Approver: Send + Sync {
-    /// Puts the question to a person. `abort` says when nobody waits for the answer any more.
+    /// Puts the question to a person. `abort` tells when no thread waits for the answer any more.
     fn approve(&self, question: &Question, abort: &Abort) -> Result<Answer, Unanswered>;
 }
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// The same in all records about the request.
@@ -31,7 +32,7 @@ pub struct Question {
     pub agent: String,
     /// The tool it uses.
     pub tool: String,
-    /// What kind of request it is.
+    /// Kind of request.
     pub kind: Kind,
     /// The thing asked for, ready to be shown.
     pub object: String,
@@ -42,7 +43,7 @@ pub struct Question {
     pub reason: Reason,
 }
 
-/// What a person says.
+/// Answer of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Yes, this time.
@@ -76,13 +77,13 @@ impl Answer {
         Self::ALL.into_iter().find(|answer| answer.word() == word)
     }
 
-    /// Whether it is a yes.
+    /// Returns true if it is a yes.
     #[must_use]
     pub const fn allows(self) -> bool {
         matches!(self, Self::AllowOnce | Self::AllowForSession)
     }
 
-    /// Whether it holds for the rest of the session.
+    /// Returns true if it holds for the rest of the session.
     #[must_use]
     pub const fn stays(self) -> bool {
         matches!(self, Self::AllowForSession | Self::DenyForSession)
@@ -92,13 +93,13 @@ impl Answer {
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unanswered {
-    /// Nobody is there to be asked.
+    /// There is no approver.
     Nobody,
     /// The question was called off, or could not be put.
     Aborted,
 }
 
-/// The approver when nobody is there.
+/// The approver that refuses everything.
 #[derive(Debug, Clone, Copy)]
 pub struct Refuse;
 
@@ -108,7 +109,7 @@ impl Approver for Refuse {
     }
 }
 
-/// A way to call something off, shared by whoever may want to.
+/// A cancellation token, shared by all threads that may cancel.
 #[derive(Clone, Default)]
 pub struct Abort(Arc<Switch>);
 
@@ -119,10 +120,10 @@ struct Switch {
     waiting: Mutex<Vec<Weak<dyn Wake>>>,
 }
 
-/// Somebody who waits for something that may be called off.
+/// Wakes a thread that waits for something that may be cancelled.
 pub trait Wake: Send + Sync {
-    /// Looks at the switch again. Whoever looks has to hold a lock until it waits, and this has to take it, so that it cannot come
-    /// too early.
+    /// Looks at the switch again. The waiting thread has to hold a lock until it waits, and this has to take it, so that it
+    /// cannot come too early.
     fn wake(&self);
 }
 
@@ -142,13 +143,13 @@ impl Abort {
         }
     }
 
-    /// Whether it was called off.
+    /// Returns true if it was called off.
     #[must_use]
     pub fn is_aborted(&self) -> bool {
         self.0.thrown.load(Ordering::SeqCst)
     }
 
-    /// Wakes somebody when it is called off. If it was called off before, they see it when they look.
+    /// Registers a waiter to be woken on cancellation. If it was cancelled before, the waiter sees that itself.
     pub fn wakes(&self, who: Weak<dyn Wake>) {
         let mut waiting = lock(&self.0.waiting);
         waiting.retain(|other| other.strong_count() > 0 && !other.ptr_eq(&who));
@@ -166,7 +167,7 @@ impl fmt::Debug for Abort {
 #[derive(Default)]
 pub(crate) struct Pending(Mutex<HashMap<RequestKey, Arc<Room>>>);
 
-/// Where those wait who want to know the same.
+/// Waiters for the same answer.
 struct Room {
     state: Mutex<State>,
     changed: Condvar,
@@ -178,7 +179,7 @@ struct Room {
 struct State {
     answer: Option<Result<Answer, Unanswered>>,
     waiting: usize,
-    /// Whether a yes for this time has let somebody go on.
+    /// True if a yes for this time has let a waiter go on.
     used: bool,
 }
 
@@ -212,7 +213,7 @@ impl Pending {
         let (room, first) = self.enter(key);
         let waiting: Weak<Room> = Arc::downgrade(&room);
         abort.wakes(waiting);
-        // Whoever answers must not wait for an answer that may be its own.
+        // A thread that answers must not wait for an answer that may be its own.
         if !first && ANSWERING.get() {
             self.leave(key, &room);
             return Some(Err(Unanswered::Aborted));
@@ -252,7 +253,7 @@ impl Pending {
         if rooms.get(key).is_some_and(|other| Arc::ptr_eq(other, room)) {
             rooms.remove(key);
         }
-        // An answer that comes after this is nobody's.
+        // A later answer is dropped.
         state.answer.get_or_insert(Err(Unanswered::Aborted));
         drop(state);
         room.empty.abort();
@@ -273,7 +274,7 @@ impl Room {
     fn wait(&self, abort: &Abort) -> Option<Result<Answer, Unanswered>> {
         let mut state = self.lock();
         loop {
-            // Called off comes first: whoever called it off must not find it done.
+            // Cancellation comes first: a caller that cancelled must not find it done.
             if abort.is_aborted() {
                 return Some(Err(Unanswered::Aborted));
             }
@@ -295,11 +296,11 @@ impl Wake for Room {
 }
 
 thread_local! {
-    /// Whether this thread answers a question.
+    /// True while this thread answers a question.
     static ANSWERING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Puts a question in a thread of its own, so that whoever waits can leave.
+/// Puts a question in a thread of its own, so that a waiter can leave.
 fn put(approver: &Arc<dyn Approver>, question: Question, room: &Arc<Room>) -> std::io::Result<()> {
     let (approver, room) = (Arc::clone(approver), Arc::clone(room));
     let ask = move || {

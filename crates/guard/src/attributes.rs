@@ -1,4 +1,4 @@
-//! What a file has beside its content and mode: its access control list and its extended attributes.
+//! Access control list and extended attributes of a file.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;
@@ -13,7 +13,7 @@ use crate::trouble::Trouble;
 const MOST: usize = 64 << 10;
 /// The access control list.
 const LIST: &[u8] = b"system.posix_acl_access";
-/// What belongs to the content or gives it rights: a program that changed does not keep the rights that it was given as another.
+/// Attributes that belong to the content or give it rights: a program that changed does not keep the rights of the old one.
 const OF_CONTENT: &[&[u8]] = &[b"security.capability", b"security.ima", b"security.evm"];
 
 /// The file that another is to be like.
@@ -58,7 +58,7 @@ impl Like {
     }
 }
 
-/// What cannot be set may be there already: labels come from the directory.
+/// An attribute that cannot be set may be there already: labels come from the directory.
 fn has(file: impl AsFd, name: &CString, value: &[u8]) -> Result<(), Trouble> {
     let mut now = vec![0; MOST];
     match rustix::fs::fgetxattr(file, name, &mut now[..]) {

@@ -1,4 +1,4 @@
-//! What lies beside a name, where that decides whether it is protected.
+//! Entries beside a name that decide whether it is protected.
 
 use policy::{Beside, Location};
 use rustix::fs::AtFlags;
@@ -16,7 +16,7 @@ pub(crate) fn looked(workspace: &Workspace, location: Location) -> Location {
 fn is_repository(workspace: &Workspace, beside: &Beside) -> bool {
     match workspace.known(&beside.directory) {
         Ok(directory) => beside.is_repository(|name| {
-            // Whatever cannot be looked at may be there.
+            // An entry that cannot be looked at may be there.
             !matches!(rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
         }),
         // A directory that is not there holds nothing; one that cannot be looked at may hold anything.

@@ -75,7 +75,7 @@ impl Drop for Tree {
     }
 }
 
-/// What a path leads to, in words that can be compared.
+/// Result of a lookup, in a form that can be compared.
 #[derive(Debug, PartialEq, Eq)]
 enum Led {
     To(PathBuf, u64),
@@ -94,7 +94,7 @@ fn led(result: Result<(PathBuf, Object), Trouble>) -> Led {
 /// To be led there, and nothing more.
 const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// What the kernel says when it is simply asked.
+/// Looks the path up in the kernel directly.
 fn kernel(from: &Path, path: &Path, last: Last) -> Result<u64, Errno> {
     let from = rustix::fs::openat(CWD, from, PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
     let flags = if last == Last::Keep { PATH | OFlags::NOFOLLOW } else { PATH };

@@ -32,7 +32,7 @@ pub struct Writable {
 pub(crate) enum Place {
     /// In the place of a file that exists.
     Old(Entry, Here),
-    /// Where nothing is yet; directories on the way may be missing, too.
+    /// Nothing exists yet; directories on the way may be missing, too.
     New(Missing),
 }
 
@@ -82,13 +82,13 @@ impl Writable {
         &self.permit
     }
 
-    /// Where it is or will be.
+    /// Returns its present or future location.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Whether there is a file already.
+    /// Returns true if there is a file already.
     #[must_use]
     pub fn exists(&self) -> bool {
         matches!(self.place, Place::Old(..))
@@ -99,13 +99,13 @@ impl Writable {
         self.place.version()
     }
 
-    /// Puts a new file in its place, with the mode and the attributes of the old one. Whoever looks sees all of the old or all of the new. Directories on
-    /// the way are made.
+    /// Replaces the file, with the mode and the attributes of the old one. A reader sees all of the old or all of the new.
+    /// Directories on the way are made.
     pub fn replace(self, content: &[u8]) -> Result<(), Trouble> {
         self.stage(content)?.put().map(drop)
     }
 
-    /// Writes the new file without giving it a name: nobody sees it before it is put in its place.
+    /// Writes the new file without giving it a name: no other process sees it before it is put in its place.
     pub fn stage(self, content: &[u8]) -> Result<Staged, Trouble> {
         let unnamed = self.unnamed(None)?;
         Staged::new(self, unnamed, content)
@@ -150,13 +150,13 @@ impl Removable {
         &self.permit
     }
 
-    /// Where it is.
+    /// Returns its location.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Whether it is a file, and what it is otherwise.
+    /// Returns an error with its kind if it is no file.
     pub fn is_file(&self) -> Result<(), Trouble> {
         match kind(&self.here.stat) {
             FileType::RegularFile => Ok(()),
@@ -259,7 +259,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Makes the directories on the way. Whoever puts a link in the way meets an error.
+    /// Makes the directories on the way. A link that is put in the way is an error.
     pub(crate) fn make(missing: Missing) -> Result<(Self, Made), Trouble> {
         let Missing { parent, mut rest } = missing;
         let name = rest.pop().ok_or(Trouble::NoName)?;
@@ -286,12 +286,12 @@ impl Entry {
         }
     }
 
-    /// Whether the directory is where it was when the place was judged.
+    /// Checks that the directory is at the location that was judged.
     pub(crate) fn is_still(&self, location: &Location, workspace: &Workspace) -> Result<(), Trouble> {
         is_called(&self.parent, split(location)?.0, workspace)
     }
 
-    /// Whether the name still leads to the object.
+    /// Checks that the name still leads to the object.
     pub(crate) fn is_still_called(&self, stat: &Stat) -> Result<(), Trouble> {
         match rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(now) if same(&now, stat) => Ok(()),
@@ -327,7 +327,7 @@ impl Made {
         Ok(parent)
     }
 
-    /// Removes them again. One that somebody uses by now stays, and so do those around it.
+    /// Removes them again. One that is used by now stays, and so do those around it.
     pub(crate) fn take_back(self) {
         for (parent, name) in self.0.into_iter().rev() {
             if rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR).is_err() {
@@ -337,7 +337,7 @@ impl Made {
     }
 }
 
-/// Whether a directory is where it was when the place was judged.
+/// Checks that a directory is at the location that was judged.
 fn is_called(directory: &OwnedFd, path: &Path, workspace: &Workspace) -> Result<(), Trouble> {
     if workspace.handles.name(directory)? == path { Ok(()) } else { Err(Trouble::Changed) }
 }

@@ -1,4 +1,4 @@
-//! A policy on files in six fields, for whoever has no policy file: what is written in JSON becomes links of a chain.
+//! A policy on files in six fields, for embedders without a policy file: JSON becomes links of a chain.
 //!
 //! ```
 //! let config: ringfence_guard::Config = serde_json::from_str(r#"{ "cwd": "/home/me/project", "jail": "ask" }"#)?;
@@ -18,7 +18,7 @@ use policy::{
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Names that hold secrets or decide what runs, wherever they are.
+/// Names that hold secrets or decide what runs, in every directory.
 pub const FORBIDDEN: [&str; 9] = [
     ".git/**",
     "**/.env*",
@@ -37,24 +37,24 @@ pub const FORBIDDEN: [&str; 9] = [
 pub struct Config {
     /// The directory that relative paths start from, and that the border is drawn around.
     pub cwd: PathBuf,
-    /// What happens at the border.
+    /// Effect at the border.
     #[serde(default = "closed")]
     pub jail: Jail,
-    /// Whether paths may be written from the root.
+    /// True if paths may be written from the root.
     #[serde(default)]
     pub allow_absolute_paths: bool,
-    /// Names that nothing reaches, by whatever spelling.
+    /// Names that are never reached, by any spelling.
     #[serde(default = "standard")]
     pub forbidden_globs: Vec<String>,
-    /// What may be read.
+    /// Rules for reading.
     #[serde(default = "PathRules::readable")]
     pub read: PathRules,
-    /// What may be written.
+    /// Rules for writing.
     #[serde(default = "PathRules::anything")]
     pub write: PathRules,
 }
 
-/// What happens at the border of the directory: `true`, `false` or `"ask"`.
+/// Effect at the border of the directory: `true`, `false` or `"ask"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Jail {
     /// Nothing crosses it.
@@ -69,13 +69,13 @@ pub enum Jail {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PathRules {
-    /// Denied, whatever else is said.
+    /// Always denied.
     #[serde(default)]
     pub deny: Vec<String>,
     /// Allowed.
     #[serde(default)]
     pub allow: Vec<String>,
-    /// What holds where no pattern matches. A person decides, if it is left out.
+    /// Effect without a matching pattern. A person decides, if it is left out.
     #[serde(default = "ask", with = "word")]
     pub default: Effect,
 }
@@ -88,7 +88,7 @@ pub struct BadPattern {
     pub field: &'static str,
     /// The pattern as written.
     pub pattern: String,
-    /// What is wrong with it.
+    /// Description of the mistake.
     pub why: GlobError,
 }
 
@@ -106,7 +106,7 @@ impl Config {
         }
     }
 
-    /// The one for whoever trusts the agent with everything: no border, no forbidden names.
+    /// Returns a policy for a fully trusted agent: no border, no forbidden names.
     #[must_use]
     pub fn permissive_in(cwd: &Path) -> Self {
         Self {
@@ -148,7 +148,7 @@ impl Config {
             floor.push(Box::new(Border::new(Vec::new(), None)));
         }
         let mut chain = Chain::new(floor).then(self.rules()?).otherwise(self.default());
-        // Who opens the border trusts the agent with whatever lies there.
+        // An open border means that the agent is trusted with everything behind it.
         if self.jail != Jail::Open {
             let names = ProtectedNames(Protected::all());
             chain = chain.forbidden_by(names.clone()).narrowed_by(names);
@@ -207,7 +207,7 @@ impl Config {
 }
 
 impl PathRules {
-    /// What nothing else forbids may be had.
+    /// Allows everything that nothing else forbids.
     #[must_use]
     pub fn anything() -> Self {
         Self { deny: Vec::new(), allow: Vec::new(), default: Effect::Allow }

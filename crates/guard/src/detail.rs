@@ -2,9 +2,9 @@
 
 use policy::{Arguments, Shown};
 
-/// How many bytes of a value are shown: at its beginning and at its end.
+/// Number of bytes of a value that are shown: at its beginning and at its end.
 const SHOWN: (usize, usize) = (3_000, 1_000);
-/// How many values are shown.
+/// Number of values that are shown.
 const VALUES: usize = 100;
 
 /// One argument of a call, ready to be shown: nothing in it steers a terminal, and it is on one line.
@@ -16,7 +16,7 @@ pub struct Detail {
     pub value: String,
     /// The end of a value that is too long to be shown.
     pub end: String,
-    /// How many bytes between the two are not shown.
+    /// Number of bytes between the two that are not shown.
     pub hidden: usize,
 }
 

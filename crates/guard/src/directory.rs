@@ -26,9 +26,9 @@ struct Inner {
     /// The policy when the first directory was opened: one walk, one policy.
     chain: Arc<Chain>,
     handle: OwnedFd,
-    /// Where it is, by its real path alone.
+    /// Its location, by its real path alone.
     location: Location,
-    /// Whether the handle has been read from: it has one position for all who share it.
+    /// True if the handle has been read from: it has one position for all who share it.
     used: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ pub struct Entry {
     kind: EntryKind,
 }
 
-/// What an entry is.
+/// Kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A file.
@@ -74,7 +74,7 @@ pub struct Entries<'a> {
     siblings: Siblings,
     /// The names that were judged and not taken yet, one after the other.
     names: Vec<u8>,
-    /// Where each of them begins, and what the file system says that it is.
+    /// Offset of each name, and its type as the file system tells it.
     judged: Vec<(usize, FileType)>,
     trouble: Option<Trouble>,
     ended: bool,
@@ -99,7 +99,7 @@ impl Directory {
         self.0.location.path()
     }
 
-    /// What is in it, as far as the policy lets the tool read it.
+    /// Returns its entries, as far as the policy lets the tool read them.
     pub fn entries(&self) -> Result<Entries<'_>, Trouble> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let own = if self.0.used.swap(true, Ordering::Relaxed) {
@@ -148,14 +148,14 @@ impl Directory {
         }
     }
 
-    /// What is known of an entry without opening it.
+    /// Returns the metadata of an entry without opening it.
     pub fn look(&self, entry: &Entry) -> Result<Look, Trouble> {
         self.0.judged(entry.name())?;
         let stat = rustix::fs::statat(&self.0.handle, entry.name(), AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(Look::of(&stat))
     }
 
-    /// What a link that was listed here says, as it is written. Nothing is followed.
+    /// Returns the target of a link that was listed here, as it is written. Nothing is followed.
     pub fn target(&self, entry: &Entry) -> Result<OsString, Trouble> {
         self.0.judged(entry.name())?;
         let target = rustix::fs::readlinkat(&self.0.handle, entry.name(), Vec::new())?;
@@ -163,7 +163,7 @@ impl Directory {
     }
 }
 
-/// What a path leads to that may be read.
+/// Readable object at a path.
 pub enum Looked {
     /// A file.
     File(Box<Opened>),
@@ -176,16 +176,16 @@ pub enum Looked {
 pub struct Listed {
     /// The file.
     pub file: File,
-    /// What is known of it.
+    /// Its metadata.
     pub look: Look,
 }
 
-/// What is known of an entry without reading it.
+/// Metadata of an entry, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// Its length in bytes.
     pub size: u64,
-    /// How many names it has.
+    /// Number of its names.
     pub names: u64,
     /// The same for all of its names, and for nothing else.
     pub object: (u64, u64),
@@ -214,7 +214,8 @@ impl Look {
 }
 
 impl Inner {
-    /// Where an entry is that is about to be used. A name is judged each time, since it may have come from another directory.
+    /// Returns the location of an entry that is about to be used. A name is judged each time, since it may have come from
+    /// another directory.
     fn judged(&self, name: &OsStr) -> Result<Location, Trouble> {
         let mut siblings = Siblings::of(&self.location);
         let place = siblings.named(self.workspace(), name).map_err(|_| Trouble::NotFound)?;
@@ -225,7 +226,7 @@ impl Inner {
         }
     }
 
-    /// Whether an entry may be read: by its name, and by how the name looks.
+    /// Returns true if an entry may be read: by its name, and by how the name looks.
     fn allows(&self, place: &Location, answers: &Answers) -> bool {
         let allows = |location: &Location| {
             let request = Request { tool: &self.guard.own.tool, want: Want::Read(location) };
@@ -250,7 +251,7 @@ impl Entry {
         &self.name
     }
 
-    /// What it is.
+    /// Returns its kind.
     #[must_use]
     pub fn kind(&self) -> EntryKind {
         self.kind

@@ -16,7 +16,7 @@ use crate::trouble::Trouble;
 /// Entries that are looked at to find out.
 const ENOUGH: usize = 64;
 
-/// How a name looks in other forms: composed, decomposed, and both of them without case and compatible forms, such as `.ſſh`, or
+/// Returns other forms of a name: composed, decomposed, and both of them without case and compatible forms, such as `.ſſh`, or
 /// `.KUBE` with the sign of kelvin. Only for names beyond ASCII: a restriction ignores the case of letters by itself where it has to.
 pub(crate) fn forms(path: &Path) -> Vec<PathBuf> {
     if path.as_os_str().as_bytes().is_ascii() {
@@ -49,8 +49,8 @@ fn in_form(path: &Path, way: fn(&str) -> String) -> PathBuf {
     PathBuf::from(std::ffi::OsString::from_vec(names.join(&b'/')))
 }
 
-/// Whether names that differ in case alone are one name in a directory: by its kind, by its mark, or by trying one of its names.
-/// Where nothing can be tried, they are, unless the file system is known.
+/// Returns true if names that differ in case alone are one name in a directory: by its kind, by its mark, or by trying one
+/// of its names. If nothing can be tried, they are, unless the file system is known.
 pub(crate) fn folds_case(handles: &Handles, directory: &OwnedFd) -> Result<bool, Trouble> {
     let letters = sys::letters(directory)?;
     let telling = letters == Letters::Told;
@@ -108,7 +108,7 @@ mod tests {
             let expected: Vec<_> = expected.iter().map(PathBuf::from).collect();
             assert_eq!(forms(Path::new(name)), expected, "{name:?}");
         }
-        // What is not text stays, and hides nothing that is.
+        // Bytes that are not text stay, and hide nothing that is.
         assert!(forms(Path::new(OsStr::from_bytes(b"/ws/\xff"))).is_empty());
         let mixed = Path::new(OsStr::from_bytes(b"/ws/\xff/\xc5\xbfsh"));
         assert_eq!(forms(mixed), [PathBuf::from(OsStr::from_bytes(b"/ws/\xff/ssh"))]);

@@ -1,4 +1,4 @@
-//! What a guard grants. Each holds the object that was judged, by its handle.
+//! Objects that a guard grants. Each holds the object that was judged, by its handle.
 
 use std::fs::File;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub struct Opened {
     pub(crate) workspace: Arc<Workspace>,
 }
 
-/// Which object of the file system something is, whatever it is called.
+/// Identity of an object of the file system, independent of its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ObjectId {
     device: u64,
@@ -73,31 +73,31 @@ impl Opened {
         &self.permit
     }
 
-    /// Where it is.
+    /// Returns its location.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Whether it is a directory.
+    /// Returns true if it is a directory.
     #[must_use]
     pub fn is_directory(&self) -> bool {
         kind(&self.here.stat) == FileType::Directory
     }
 
-    /// How long it was when it was looked up.
+    /// Returns its length when it was looked up.
     #[must_use]
     pub fn size(&self) -> u64 {
         u64::try_from(self.here.stat.st_size).unwrap_or(0)
     }
 
-    /// What was known of it when it was looked up.
+    /// Returns its metadata from when it was looked up.
     #[must_use]
     pub fn look(&self) -> Look {
         Look::of(&self.here.stat)
     }
 
-    /// Opens it: the object that was judged, whatever its name leads to by now.
+    /// Opens it: the object that was judged, even if its name leads to another by now.
     pub fn file(&self) -> Result<File, Trouble> {
         if self.is_directory() {
             return Err(Trouble::IsADirectory);

@@ -29,7 +29,7 @@ use crate::trouble::Trouble;
 pub struct Guard {
     pub(crate) session: Arc<Session>,
     pub(crate) own: Arc<Own>,
-    /// What the tool was called with, for those who are asked about what it does.
+    /// Arguments of the tool, for approvers.
     pub(crate) call: Option<Arc<Arguments>>,
 }
 
@@ -65,15 +65,15 @@ pub enum Grant {
     Permit(Permit),
 }
 
-/// What a guard would say, and what it looked at.
+/// Decision of a guard, and the object it looked at.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Judgement {
     /// The object with every name it is judged by.
     pub location: Location,
-    /// What it is; nothing if it does not exist.
+    /// Kind of the object; nothing if it does not exist.
     pub kind: Option<EntryKind>,
-    /// What is wrong with the path, if something is; the location is then what it spells.
+    /// Trouble with the path, if there is any; the location is then what it spells.
     pub trouble: Option<Trouble>,
     /// The decision, and what led to it.
     pub trace: Trace,
@@ -148,13 +148,13 @@ impl Guard {
         self.approve(Want::Call(arguments), self.own.tool.as_str(), abort)
     }
 
-    /// The guard during one call: whoever is asked about something that the call does sees the arguments of the call.
+    /// Returns the guard during one call: an approver of something that the call does sees the arguments of the call.
     #[must_use]
     pub fn during(&self, arguments: Arguments) -> Self {
         Self { call: Some(Arc::new(arguments)), ..self.clone() }
     }
 
-    /// Whether an access would be granted without asking. It never asks and never records: an ask is a no.
+    /// Returns true if an access would be granted without asking. It never asks and never records: an ask is a no.
     #[must_use]
     pub fn can_access(&self, access: Access<'_>) -> bool {
         let (path, last, writes) = match access {
@@ -172,7 +172,7 @@ impl Guard {
         })
     }
 
-    /// What the guard would say about a file, with everything that led to it. Nothing is asked, recorded or opened.
+    /// Judges an access to a file, with everything that led to it. Nothing is asked, recorded or opened.
     ///
     /// A relative path is completed from `from`.
     pub fn judge(&self, path: &Path, from: &Path, kind: Kind) -> Result<Judgement, Failed> {
@@ -248,8 +248,8 @@ impl Guard {
         self.chain().allows(&request, &self.session.answers())
     }
 
-    /// What a path leads to. Where that cannot be found out, what it spells is judged first: a place that is denied is denied,
-    /// whatever is wrong with the path.
+    /// Looks a path up. If that fails, the spelled path is judged first: a location that is denied is denied,
+    /// even if something is wrong with the path.
     fn found(&self, path: &Path, kind: Kind, last: Last, abort: &Abort) -> Result<Found, Refusal> {
         let trouble = match self.session.workspace.find(written(path), last) {
             Ok(Found { location, object }) => {

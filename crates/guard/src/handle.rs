@@ -10,7 +10,7 @@ use crate::steps;
 use crate::sys::{self, Along, PATH};
 use crate::trouble::Trouble;
 
-/// How things are opened: nothing waits, and no terminal becomes ours.
+/// Flags of every open: nothing waits, and no terminal becomes the controlling one.
 pub(crate) const QUIET: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// Looks a path of plain names up. A link on the way is an error, and one at the end is what was found.
@@ -21,7 +21,7 @@ pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Trouble>
     }
 }
 
-/// Gives something new to whoever owns the directory it is in, if it is root who made it: whose workspace it is wants to change it, too.
+/// Gives a new object to the owner of its directory, if root made it: the owner of the workspace wants to change it, too.
 pub(crate) fn give_to_owner(parent: impl AsFd, new: impl AsFd) -> Result<(), Errno> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) fn give_to_owner(parent: impl AsFd, new: impl AsFd) -> Result<(), Err
     sys::give(new, &rustix::fs::fstat(parent)?)
 }
 
-/// Whether two answers are about one object.
+/// Returns true if two answers are about one object.
 pub(crate) fn same(a: &Stat, b: &Stat) -> bool {
     (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
 }

@@ -5,7 +5,7 @@
 //!
 //! **Invariant.** The object that is used is the object that was judged. Where its name is looked up again, what comes of
 //! it counts only if it is that object.
-//! **Invariant.** Nobody answers means no, and so does a question that is called off.
+//! **Invariant.** Without an answer the access is denied, and so is one whose question is withdrawn.
 //! **Invariant.** No record, no access. [`Guard::can_access`] neither asks nor records, and grants nothing.
 //!
 //! **Absent on purpose.** There is no way to make a grant but by asking a guard, and no setting that permits by being left out.

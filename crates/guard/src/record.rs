@@ -1,4 +1,4 @@
-//! What a guard writes into the ledger.
+//! Records that a guard writes into the ledger.
 
 use std::time::Duration;
 

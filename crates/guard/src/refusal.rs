@@ -25,7 +25,7 @@ pub enum Refusal {
 pub struct Denied {
     /// The seven words that callers tell refusals apart by, and those for what is not a file.
     pub violation: Violation,
-    /// What was asked for, ready to be shown.
+    /// Object of the request, ready to be shown.
     pub object: String,
     /// The absolute path of a file, as it is on disk.
     pub path: Option<Box<Path>>,
@@ -44,9 +44,9 @@ impl Denied {
 /// An access that would be allowed and cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failed {
-    /// What is wrong.
+    /// The problem.
     pub trouble: Trouble,
-    /// What was asked for, ready to be shown.
+    /// Object of the request, ready to be shown.
     pub object: String,
 }
 
@@ -70,7 +70,7 @@ pub enum Violation {
     ForbiddenGlob,
     /// The path is written from the root.
     AbsolutePath,
-    /// A person would have to be asked, and nobody is there.
+    /// A person would have to be asked, and there is no approver.
     AskNoHandler,
     /// The question was called off, or could not be asked.
     AskAborted,
@@ -120,7 +120,7 @@ impl Refusal {
         }
     }
 
-    /// What is wrong, if it would be allowed.
+    /// Returns the problem, if the access would be allowed.
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
         match self {

@@ -31,12 +31,12 @@ pub(crate) struct Workspace {
     pub(crate) handles: Handles,
     /// The file system it is on.
     system: Dev,
-    /// Whether names that differ in case alone are one name there.
+    /// True if names that differ in case alone are one name there.
     folds_case: bool,
     changes: Mutex<()>,
 }
 
-/// What becomes of a link at the end of a path.
+/// Treatment of a link at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Last {
     /// The object is what it leads to.
@@ -45,15 +45,15 @@ pub(crate) enum Last {
     Keep,
 }
 
-/// A path as somebody wrote it.
+/// A path as it was written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written<'a> {
     pub(crate) path: &'a Path,
-    /// Whether it was written from the root; a path that was only completed was not.
+    /// True if it was written from the root; a path that was only completed was not.
     pub(crate) absolute: bool,
 }
 
-/// What a path leads to.
+/// Object that a path leads to.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) location: Location,
@@ -65,7 +65,7 @@ pub(crate) struct Found {
 pub(crate) struct Resolved {
     pub(crate) real: PathBuf,
     pub(crate) object: Object,
-    /// Whether the path was its name already.
+    /// True if the path was its name already.
     straight: bool,
 }
 
@@ -188,7 +188,7 @@ impl Workspace {
         }
     }
 
-    /// Wherever it leads: the policy decides by the name of what is found there.
+    /// Looks a path up without bounds: the policy decides by the name of the object found.
     fn anywhere(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
         match look(&self.handle, path, flags(last), Along::Links) {
             Ok(handle) => self.called(handle),
@@ -198,7 +198,7 @@ impl Workspace {
         }
     }
 
-    /// Where the kernel cannot do it in one call, and where the path ends before it is walked to its end.
+    /// Looks a path up step by step: if the kernel cannot do it in one call, or the path ends early.
     pub(crate) fn step_by_step(&self, path: &Path, last: Last) -> Result<Resolved, Trouble> {
         let object = steps::walk(&self.handle, path, last)?;
         let real = match &object {
@@ -212,13 +212,14 @@ impl Workspace {
         Ok(Resolved { real, object, straight: false })
     }
 
-    /// What the kernel calls it is its name.
+    /// Returns the object under the kernel's name for it.
     fn called(&self, handle: OwnedFd) -> Result<Resolved, Trouble> {
         Ok(Resolved { real: self.name(&handle)?, object: Object::here(handle)?, straight: false })
     }
 
-    /// What the kernel calls an object. That is not believed before the name leads to it: another directory may have been put, or
-    /// mounted, where the workspace was, and even a step back from within leads into it; and what is out of our sight has names, too.
+    /// Returns the kernel's name of an object. It is not believed before the name leads to it: another directory may have
+    /// been put, or mounted, where the workspace was, and even a step back from within leads into it; and what is out of
+    /// our sight has names, too.
     fn name(&self, object: &OwnedFd) -> Result<PathBuf, Trouble> {
         let real = self.handles.name(object)?;
         let named = rustix::fs::fstat(self.known(&real)?)?;
@@ -265,7 +266,8 @@ impl Workspace {
         forms.into_iter().try_fold(location, also).map_err(unfit)
     }
 
-    /// Whether case counts for an object: other file systems may be mounted in the workspace, and each is asked itself.
+    /// Returns true if case is ignored for an object: other file systems may be mounted in the workspace, and each is asked
+    /// itself.
     fn folds(&self, real: &Path, object: &Object) -> Result<bool, Trouble> {
         match object {
             Object::Here(here) if here.stat.st_dev == self.system => Ok(self.folds_case),
@@ -275,7 +277,7 @@ impl Workspace {
         }
     }
 
-    /// Whether case counts in a directory.
+    /// Returns true if case is ignored in a directory.
     pub(crate) fn folds_in(&self, directory: &OwnedFd) -> Result<bool, Trouble> {
         let ours = rustix::fs::fstat(directory)?.st_dev == self.system;
         if ours { Ok(self.folds_case) } else { fold::folds_case(&self.handles, directory) }
@@ -283,7 +285,7 @@ impl Workspace {
 }
 
 impl Object {
-    /// What it is, if it exists.
+    /// Returns its kind, if it exists.
     pub(crate) fn kind(&self) -> Option<EntryKind> {
         match self {
             Self::Here(here) => Some(kind(&here.stat).into()),
@@ -324,7 +326,7 @@ fn directory(path: &Path) -> Result<OwnedFd, Trouble> {
     }
 }
 
-/// Where a path starts that nobody has given a start.
+/// Opens the start of a path that has none.
 fn from_here(path: &Path) -> Result<OwnedFd, Errno> {
     let from = if path.is_absolute() { "/" } else { "." };
     rustix::fs::open(from, PATH | OFlags::DIRECTORY, Mode::empty())

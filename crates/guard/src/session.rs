@@ -1,4 +1,4 @@
-//! What the guards of one session share.
+//! State that the guards of one session share.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,21 +15,21 @@ use crate::refusal::Failed;
 use crate::resolve::Workspace;
 use crate::shared::SharedFiles;
 
-/// What the guards of a session are made of. There is no `Default`: what protects has to be said.
+/// Parts of a session's guards. There is no `Default`: protection has to be stated.
 pub struct Parts {
     /// The directory that the agent works in.
     pub workspace: PathBuf,
     /// The policy.
     pub chain: Chain,
-    /// Whoever answers questions.
+    /// Answers questions.
     pub approver: Arc<dyn Approver>,
-    /// Whether an answer for the session covers the tool that asked, or every tool.
+    /// Tools that an answer for the session covers: the one that asked, or all.
     pub cover: Cover,
     /// The ledger.
     pub sink: Arc<dyn Sink>,
-    /// What the session is called in the ledger.
+    /// Name of the session in the ledger.
     pub session: String,
-    /// What the agent is called in the ledger and in questions.
+    /// Name of the agent in the ledger and in questions.
     pub agent: String,
 }
 
@@ -46,7 +46,7 @@ pub struct Snapshot {
     pub policies: Vec<String>,
 }
 
-/// Somebody who is told of changes, until this is dropped.
+/// Registration of a listener to changes, until it is dropped.
 pub struct Listening {
     session: Arc<Session>,
     id: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Session {
     refused: AtomicU64,
 }
 
-/// What a tool has of its own.
+/// State of one tool.
 pub(crate) struct Own {
     pub(crate) tool: ToolName,
     chain: Mutex<Arc<Chain>>,
@@ -111,7 +111,7 @@ impl Guards {
         Guard { session: Arc::clone(&self.0), own, call: None }
     }
 
-    /// Tells somebody of every change of a tool's policies, with what is then in force.
+    /// Calls a listener on every change of a tool's policies, with those then in force.
     #[must_use]
     pub fn on_change(&self, listener: impl Fn(&Snapshot) + Send + Sync + 'static) -> Listening {
         let id = self.0.counter.fetch_add(1, Ordering::Relaxed);
@@ -119,7 +119,7 @@ impl Guards {
         Listening { session: Arc::clone(&self.0), id }
     }
 
-    /// How many requests were decided, and how many of them did not end in a yes.
+    /// Returns the number of requests that were decided, and the number of them that did not end in a yes.
     #[must_use]
     pub fn counted(&self) -> (u64, u64) {
         (self.0.requests.load(Ordering::Relaxed), self.0.refused.load(Ordering::Relaxed))
@@ -190,7 +190,7 @@ impl fmt::Debug for Guards {
     }
 }
 
-/// What is changed under these locks is changed in one step, so a panic elsewhere leaves nothing to repair.
+/// Changes under these locks are made in one step, so a panic elsewhere leaves nothing to repair.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

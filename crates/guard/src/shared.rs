@@ -2,7 +2,7 @@
 
 use policy::{Code, Decision, Policy, Reason, Request, Want};
 
-/// A write to a file with hard links changes it under names that nobody has judged: a person decides.
+/// A write to a file with hard links changes it under names that were not judged: a person decides.
 pub(crate) struct SharedFiles;
 
 impl Policy for SharedFiles {

@@ -1,4 +1,4 @@
-//! A new file that nobody sees yet.
+//! A new file that no other process sees yet.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -43,7 +43,7 @@ impl Staged {
         &self.permit
     }
 
-    /// Where it will be.
+    /// Returns its future location.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
@@ -108,7 +108,7 @@ impl Drop for Scratch {
 impl Unnamed {
     pub(crate) fn new(parent: &OwnedFd, like: Option<Like>) -> Result<Self, Trouble> {
         let parent = rustix::io::fcntl_dupfd_cloexec(parent, 0)?;
-        // What replaces a file is nobody else's until it has the old one's mode.
+        // The replacement of a file is private until it has the old one's mode.
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
         if let Some(file) = sys::unnamed(&parent, flags, mode)? {
@@ -129,7 +129,8 @@ impl Unnamed {
         if (ours.st_uid, ours.st_gid) != (old.st_uid, old.st_gid) {
             let owner = Some(rustix::fs::Uid::from_raw(old.st_uid));
             let group = Some(rustix::fs::Gid::from_raw(old.st_gid));
-            // Only root gives files away. Who else may write a file of somebody else makes it his own, as editors do.
+            // Only root gives files away. Any other user who may write the file of another owner becomes its owner, as with
+            // editors.
             let kept = rustix::fs::fchown(&self.file, owner, group);
             kept.or_else(|_| rustix::fs::fchown(&self.file, None, group)).or_else(not_permitted)?;
         }

@@ -30,7 +30,7 @@ pub(crate) fn walk(from: impl AsFd, path: &Path, last: Last) -> Result<Object, T
     walk.finish(last)
 }
 
-/// Walks along a path of plain names. Whatever leads elsewhere is an error; at the end it is what was found.
+/// Walks along a path of plain names. A link or mount that leads elsewhere is an error; at the end it is the object found.
 pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Trouble> {
     let mut at = if path.is_absolute() { root()? } else { rustix::io::fcntl_dupfd_cloexec(from, 0)? };
     for name in path.components().filter(|part| matches!(part, Component::Normal(_))) {
@@ -41,7 +41,7 @@ pub(crate) fn straight(from: impl AsFd, path: &Path) -> Result<OwnedFd, Trouble>
 
 struct Walk {
     at: OwnedFd,
-    /// What is still to be walked, the next last.
+    /// Names still to be walked, the next last.
     names: Vec<OsString>,
     links: usize,
 }
@@ -52,7 +52,7 @@ const SLASH: &str = "";
 impl Walk {
     fn finish(mut self, last: Last) -> Result<Object, Trouble> {
         while let Some(name) = self.names.pop() {
-            // Whoever got here stands in a directory.
+            // The walk has reached a directory.
             if name == SLASH {
                 continue;
             }
@@ -106,7 +106,7 @@ impl Walk {
         Ok(Object::Missing(Missing { parent: self.at, rest: self.names }))
     }
 
-    /// What `Path` forgets about counts: a slash or a dot at the end.
+    /// Keeps what `Path` drops: a slash or a dot at the end.
     fn put(&mut self, path: &Path) {
         let bytes = path.as_os_str().as_bytes();
         let names: Vec<_> = bytes.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).collect();

@@ -17,7 +17,7 @@ pub(crate) use macos::*;
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 compile_error!("the guard knows how to look files up on Linux and on macOS, and nowhere else");
 
-/// What may be on the way when the kernel looks a path up in one call.
+/// Objects allowed on the way when the kernel looks a path up in one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Along {
     /// Names alone.
@@ -32,7 +32,7 @@ pub(crate) enum Along {
     Anything,
 }
 
-/// What is known of the letters of a file system.
+/// Case sensitivity of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Letters {
     /// Names that differ in case alone are one name.

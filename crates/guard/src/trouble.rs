@@ -1,8 +1,8 @@
-//! What can be wrong with a path, apart from what a policy says about it.
+//! Errors of paths, apart from decisions of a policy.
 
 use rustix::io::Errno;
 
-/// What is wrong with a path or the object it leads to.
+/// Problem with a path or the object it leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Trouble {
@@ -21,7 +21,7 @@ pub enum Trouble {
     /// Links that lead to each other.
     #[error("too many links: they lead in a circle")]
     Loop,
-    /// A link of the kernel that jumps to whatever a process has open.
+    /// A magic link, which jumps to an object that a process has open.
     #[error("the path leads through a link of the kernel that is not a name")]
     MagicLink,
     /// Something on the way is not a directory.
@@ -36,7 +36,7 @@ pub enum Trouble {
     /// Only a name in a directory can be removed or moved.
     #[error("the path does not end in a name")]
     NoName,
-    /// Who could move a file that may not be read could read it where it is then.
+    /// A file that may not be read could be read after a move.
     #[error("it may not be read, so it is not moved to where it could be")]
     MayNotBeRead,
     /// The object was moved or replaced while it was being looked at.

@@ -1,4 +1,4 @@
-//! The way back from a change, for whoever makes several that belong together.
+//! The way back from a change, for callers that make several that belong together.
 
 use std::sync::Arc;
 
@@ -32,13 +32,13 @@ pub(crate) enum Way {
 }
 
 impl Undo {
-    /// Where the change was.
+    /// Returns the location of the change.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Goes back. Whatever somebody else has put there meanwhile stays, and is the trouble.
+    /// Goes back. An entry that another process has put there meanwhile stays, and is the trouble.
     pub fn undo(self) -> Result<(), Trouble> {
         let Self { location, workspace, way } = self;
         let _alone = workspace.alone();

@@ -163,7 +163,7 @@ fn another_root_gives_no_other_names() {
             let came = text(&guard, Path::new(path));
             assert!(matches!(came.as_deref(), Ok("a") | Err(_)), "{path}: {came:?}");
         }
-        // What was found by a step back out of the root has a name there, which leads elsewhere or nowhere.
+        // An object found by a step back out of the root has a name there, which leads elsewhere or nowhere.
         assert!(text(&guard, Path::new("../out/secret.txt")).is_err());
         let written = guard.write(&tree.ws.join("b.txt"), &Abort::new()).map(|place| place.replace(b"ours"));
         assert_eq!(fs::read_to_string(tree.ws.join("b.txt")).unwrap(), "other", "{written:?}");
@@ -176,7 +176,7 @@ fn without_the_kernels_own_place_there_is_no_guard() {
         let tree = Tree::plant();
         let before = guard(&Config::default_in(&tree.ws), "write");
         mount("tmpfs", "/proc", "tmpfs", MountFlags::empty(), None).unwrap();
-        // Somebody else's place, with names of its own.
+        // A foreign directory, with names of its own.
         fs::create_dir_all("/proc/self/fd").unwrap();
         for number in 0..64 {
             symlink(tree.ws.join("a.txt"), format!("/proc/self/fd/{number}")).unwrap();
@@ -184,7 +184,7 @@ fn without_the_kernels_own_place_there_is_no_guard() {
         let config = Config::default_in(&tree.ws);
         let made = Guards::new(stage::parts(&config, Arc::new(Refuse), Arc::new(stage::Kept::default())));
         assert_eq!(made.unwrap_err().trouble, Trouble::System(Errno::NOSYS));
-        // Whoever had found it keeps it.
+        // A guard that had found it keeps it.
         assert_eq!(text(&before, Path::new("link-in")).unwrap(), "a");
         assert_eq!(text(&before, Path::new("link-file")), Err(None));
         before.write(Path::new("b.txt"), &Abort::new()).unwrap().replace(b"new").unwrap();
@@ -278,7 +278,7 @@ impl Approver for Curious {
         let guard = self.guard.get().unwrap();
         assert!(guard.read(Path::new("a.txt"), abort).is_ok());
         assert!(!guard.can_access(Access::Write(Path::new("one"))));
-        // The question that is being asked, and one about which somebody would have to ask this one.
+        // The question that is being asked, and one that depends on its answer.
         for other in ["one", "two"] {
             let refusal = guard.write(Path::new(other), abort).map(drop);
             if question.object == other {
@@ -377,7 +377,7 @@ fn a_crowd_asks_once_and_every_second_one_leaves() {
     assert!(leave.into_iter().all(|(_, thread)| !thread.join().unwrap()));
     gate.open.store(true, Ordering::SeqCst);
     assert!(stay.into_iter().all(|(_, thread)| thread.join().unwrap()));
-    // Whoever came when the answer was just given may have asked again.
+    // A thread that came when the answer was just given may have asked again.
     assert!(gate.asked.load(Ordering::SeqCst) < 10);
 }
 
@@ -394,7 +394,7 @@ fn a_question_outlives_those_who_made_it() {
         place.replace(b"late")
     });
     until(|| gate.asked.load(Ordering::SeqCst) == 1);
-    // What was to be written is moved away while the person thinks.
+    // The target of the write is moved away while the person thinks.
     fs::rename(&tree.ws, tree.root.join("away")).unwrap();
     gate.open.store(true, Ordering::SeqCst);
     assert_eq!(asking.join().unwrap(), Err(Trouble::Changed));
@@ -436,7 +436,7 @@ fn a_large_directory_that_changes_is_listed_to_its_end() {
         let entry = entry.unwrap();
         assert!(entry.name() != ".env");
         seen += 1;
-        // What is removed or becomes a link meanwhile is not opened.
+        // An entry that is removed or becomes a link meanwhile is not opened.
         let path = large.join(entry.name());
         if index % 3 == 0 {
             fs::remove_file(&path).unwrap();

@@ -66,7 +66,7 @@ fn config(ws: &Path) -> Config {
     Config { write: read.clone(), read, ..Config::default_in(ws) }
 }
 
-/// What is read, or the word for why not.
+/// Returns the content, or the word for the refusal.
 fn read(guard: &Guard, path: &str) -> Result<String, &'static str> {
     let opened = guard.read(Path::new(path), &Abort::new());
     let opened = opened.map_err(|refusal| refusal.violation().map_or("failed", Violation::word))?;
@@ -109,7 +109,7 @@ fn no_case_and_no_form_gets_around_a_rule() {
         for path in ["Open.txt", "OPEN.TXT", "oPEN.txt", "Docs/\u{e9}cole.TXT", "docs/E\u{301}COLE.txt"] {
             assert_eq!(read(&guard, path).as_deref(), Ok("open"), "{path:?}");
         }
-        // What is not there yet would be the file that the rule names.
+        // A file that does not exist yet would be the one that the rule names.
         for path in ["EMPTY/../SECRET.txt", "Private/new", "PRIVATE/New/er"] {
             assert_eq!(effect(&guard, path, Kind::Write), Effect::Deny, "{path:?}");
         }
@@ -210,7 +210,7 @@ fn where_case_counts_it_counts() {
             ("PRIVATE/x", Effect::Allow),
             ("private/x", Effect::Deny),
             ("gr\u{fc}n/\u{e9}t\u{e9}.txt", Effect::Allow),
-            // Whoever looks sees no difference, so no rule does.
+            // A reader sees no difference, so no rule does.
             ("Cafe\u{301}.txt", Effect::Deny),
         ] {
             assert_eq!(self::effect(&guard, path, Kind::Write), effect, "{path:?}");

@@ -163,7 +163,7 @@ fn looking_never_waits_creates_or_truncates() {
     let tree = Tree::plant();
     let guard = open(&tree);
     let before: Vec<_> = fs::read_dir(&tree.ws).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    // Nobody is at the other end of the pipe: opening it would wait for ever.
+    // The pipe has no other end: opening it would wait for ever.
     for kind in [Kind::Read, Kind::Write] {
         for path in ["fifo", "a.txt", "new", "new/deeper", "link-dangling", "link-dangling-in", "dir"] {
             let judged = guard.judge(Path::new(path), &tree.ws, kind).unwrap();
@@ -218,7 +218,7 @@ fn a_file_is_replaced_at_once_and_keeps_its_mode() {
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".ringfence-")), "{left:?}");
 }
 
-/// A root that works in somebody's directory leaves nothing there that its owner could not change.
+/// Root that works in the directory of another user leaves nothing there that its owner could not change.
 #[test]
 fn what_root_makes_belongs_to_the_owner_of_the_directory() {
     let tree = Tree::plant();
@@ -271,7 +271,7 @@ fn parents_that_were_moved_away_take_nothing_with_them() {
     assert_eq!(name.remove(), Err(Trouble::Changed));
     assert_eq!(fs::read_dir(tree.root.join("out/dir")).unwrap().count(), 1, "nothing was made there");
     assert_eq!(fs::read(tree.root.join("out/dir/c.txt")).unwrap(), b"c");
-    // What was opened is what was judged, wherever it is.
+    // The opened object is the one that was judged.
     let mut text = String::new();
     opened.file().unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "c");
@@ -391,7 +391,7 @@ fn moving_judges_both_ends_and_overwrites_nothing_unseen() {
     assert_eq!(move_it("dir", "dir2"), Ok(Err(Trouble::IsADirectory)));
     assert_eq!(move_it("link-file", "link-moved"), Ok(Ok(())), "the link is moved, not what it leads to");
     assert_eq!(fs::read_link(tree.ws.join("link-moved")).unwrap(), tree.root.join("out/secret.txt"));
-    // What may be written and not read must not get a name under which it could be read.
+    // A file that may be written and not read must not get a name under which it could be read.
     let mut config = Config::default_in(&tree.ws);
     config.read.deny = vec!["sub/**".into()];
     let blind = stage::guard(&config, "apply_patch");
@@ -425,7 +425,7 @@ fn a_listing_shows_what_may_be_read_and_opens_what_was_listed() {
     }
     let mut file = directory.file_called(OsStr::new("a.txt")).unwrap().file;
     assert!(file.write_all(b"x").is_err(), "for reading only");
-    // What has become something else is not opened.
+    // An entry that has become something else is not opened.
     let entry =
         directory.entries().unwrap().map(Result::unwrap).find(|entry| entry.name() == "b.txt").unwrap();
     fs::remove_file(tree.ws.join("b.txt")).unwrap();
@@ -446,7 +446,7 @@ fn the_workspace_is_a_directory_that_is_there() {
         ("/proc/self/cwd".into(), Some(Trouble::MagicLink)),
         (tree.ws.join("link-dir-in"), None),
         (tree.ws.clone(), None),
-        // Where tests run: in their package.
+        // Tests run in their package.
         ("tests".into(), None),
         (".".into(), None),
     ];

@@ -103,7 +103,7 @@ fn a_directory_that_is_mounted_in_the_workspace_belongs_to_it() {
                 (content(far.join("f.txt")), content(far.join("deep/er.txt"))),
                 ("new".into(), "deep".into())
             );
-            // What cannot be moved in one step is not moved.
+            // A file that cannot be moved in one step is not moved.
             assert_eq!(move_it(&guard, "a.txt", "mnt/a.txt"), Err(system(Errno::XDEV)));
             assert_eq!(move_it(&guard, "a.txt", "mnt/f.txt"), Err(system(Errno::XDEV)));
             assert_eq!(move_it(&guard, "mnt/f.txt", "b.txt"), Err(system(Errno::XDEV)));
@@ -242,7 +242,7 @@ fn layers_over_each_other_are_one_file_system() {
     });
 }
 
-/// What a guard does that was opened before something else came to be where its workspace was.
+/// Checks a guard that was opened before another directory took the place of its workspace.
 fn keeps_to_its_directory(tree: &Tree, guard: &Guard, other: &Path) {
     let ws = tree.ws.to_str().unwrap();
     symlink(tree.ws.join("b.txt"), other.join("link-abs-in")).unwrap();
@@ -306,7 +306,7 @@ fn a_workspace_that_was_moved_away_or_unmounted_stays_the_one_that_was_opened() 
         fs::rename(&tree.ws, tree.root.join("away")).unwrap();
         fs::rename(&other, &tree.ws).unwrap();
         keeps_to_its_directory(&tree, &guard, &tree.ws);
-        // A mount that is taken away while somebody is in it.
+        // A mount that is taken away while it is in use.
         let tree = Tree::plant();
         let other = self::other(&tree);
         fs::rename(&tree.ws, tree.root.join("away")).unwrap();
@@ -327,7 +327,7 @@ fn refusals_of_the_border_hold_across_mounts() {
         fs::create_dir(&again).unwrap();
         mount_bind(&tree.ws, &again).unwrap();
         let guard = jailed(&tree);
-        // Another name of the workspace is another place: nobody judged it.
+        // Another name of the workspace is another place, which was not judged.
         for path in ["../again/a.txt", "../again/.env", "../again/dir/../a.txt"] {
             let refusal = guard.read(Path::new(path), &Abort::new()).map(|_| ()).unwrap_err();
             assert!(matches!(refusal, Refusal::Denied(_)), "{path}: {refusal}");

@@ -14,7 +14,7 @@ use stage::{Tree, guard};
 
 const VECTORS: &str = include_str!("vectors/paths.jsonl");
 
-/// What came of an operation.
+/// Result of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Came {
     Allow,
@@ -36,7 +36,7 @@ fn every_path_comes_out_as_it_should() {
         let came = operate(&tree, text("op"), text("path"));
         let fits = match text("verdict") {
             // A link to nothing leads to the place where the file will be: inside, that is allowed. Reading a hard link is
-            // allowed, too: whoever made it could read the file.
+            // allowed, too: the process that made it could read the file.
             "allow" | "allow-or-deny" | "deny-or-document" => came == Came::Allow,
             // A forbidden name of the default config.
             "deny" | "policy" => came == Came::Deny,

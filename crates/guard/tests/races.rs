@@ -16,7 +16,7 @@ use rustix::fs::{CWD, RenameFlags};
 use stage::poorer::{KEEPING_RENAMES, OPENAT2, UNNAMED_FILES, run_again};
 use stage::{Tree, guard};
 
-/// How long each race lasts.
+/// Duration of each race.
 const BOUND: Duration = Duration::from_millis(1200);
 
 /// Swaps two names with each other until told to stop, and says how often.
@@ -29,7 +29,7 @@ fn swap(a: &Path, b: &Path, stop: &AtomicBool) -> usize {
     swaps
 }
 
-/// Whoever swaps stops when this goes, also when an assertion fails.
+/// Stops the swapping thread when dropped, also when an assertion fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {

@@ -121,7 +121,7 @@ fn links_and_directories_are_not_taken_away() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
 }
 
-/// Where a rename cannot spare what is there. (Where files need a name, what is staged has one: that is not the same.)
+/// Without a rename that spares the target. (With named temporary files, a staged one has a name: that is not the same.)
 #[test]
 fn the_same_where_a_rename_spares_nothing() {
     run_again(&[KEEPING_RENAMES]);

@@ -134,7 +134,7 @@ fn answers_hold_as_long_as_they_say_and_for_nothing_else() {
         let came = paths.map(|path| word(write.authorize(Access::Write(Path::new(path)), &Abort::new())));
         assert_eq!((came, person.asked()), (expected, asked), "{answers:?}");
     }
-    // A file that is called `*` covers itself, and by whatever path.
+    // A file that is called `*` covers itself, by every path.
     let person = Person::saying(&[Ok(AllowForSession), Ok(DenyOnce)]);
     let guards = guards(&config, Arc::clone(&person) as Arc<dyn Approver>);
     let write = guards.tool(&tool("write"));
@@ -415,7 +415,7 @@ fn commands_connections_and_calls_have_words_of_their_own() {
     }
 }
 
-/// A refusal says which file it is about, whatever it was called, and which line of which policy refused.
+/// A refusal says which file it is about, by its real path, and which line of which policy refused.
 #[test]
 fn a_refusal_has_the_path_and_the_rule() {
     let tree = Tree::plant();

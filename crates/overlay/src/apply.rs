@@ -19,14 +19,14 @@ use crate::manifest::Moment;
 use crate::store::{Lock, Overlay};
 use crate::tidy::{tidy, unfold};
 
-/// What became of changes that were to be applied.
+/// Result of applying changes.
 #[derive(Debug)]
 pub struct Applied {
-    /// How many are real now.
+    /// Number of changes that are real now.
     pub count: usize,
     /// Those that are not.
     pub left: Vec<Left>,
-    /// Whether nothing is left of the overlay, so that it was removed.
+    /// True if nothing is left of the overlay, so that it was removed.
     pub whole: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Applied {
 pub struct Left {
     /// In which view.
     pub view: usize,
-    /// Where.
+    /// Path in the view.
     pub path: PathBuf,
     /// Why.
     pub why: String,
@@ -48,7 +48,7 @@ impl Overlay {
     /// Makes changes real, each whole or not at all. `record` is asked before each; where it refuses, nothing more happens.
     /// A file that is applied in part gets its content from `parts`, and the rest stays in the overlay.
     ///
-    /// What stands at a name by now is left alone unless it is what was looked at. An overlay of which nothing is left is removed.
+    /// A name that has changed since it was looked at is left alone. An overlay of which nothing is left is removed.
     pub fn apply<E: From<OverlayError>>(
         mut self,
         lock: Lock,
@@ -135,7 +135,7 @@ const HELD: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const HELD: OFlags = OFlags::RDONLY;
 
-/// What goes first, the deepest before what it lies in; then what comes, the other way round.
+/// Orders changes: removals first, the deepest before their parents; then additions, the other way round.
 fn in_order<'a>(changes: &[&'a Change]) -> impl Iterator<Item = &'a Change> {
     let goes = |change: &&&Change| change.after.is_none();
     let mut first: Vec<_> = changes.iter().filter(goes).copied().collect();
@@ -169,7 +169,7 @@ struct Work<'a> {
     unlinked: Vec<((u64, u64), Moment)>,
 }
 
-/// Where a change goes.
+/// Target of a change.
 struct Place<'a> {
     parent: Directory,
     name: &'a OsStr,
@@ -277,7 +277,7 @@ impl Work<'_> {
         place.take(&new, false, made())
     }
 
-    /// Where a file with several names has got its first one, if that is still the same file.
+    /// Finds the first applied name of a file with several names, if that is still the same file.
     fn first_name(&self, look: &Look) -> Option<(Directory, OsString)> {
         let (path, id) = self.linked.get(&look.id())?;
         let (parent, name) = self.lower.holding(path).ok()?;
@@ -378,7 +378,7 @@ fn fill(mut to: &File, mut from: File, length: u64) -> Result<(), Errno> {
     rustix::fs::ftruncate(to, length)
 }
 
-/// A name that nobody has.
+/// Returns an unused name.
 fn fresh() -> OsString {
     let number = RandomState::new().hash_one(std::process::id());
     OsStr::from_bytes(format!(".ringfence-{number:016x}").as_bytes()).to_owned()

@@ -12,17 +12,17 @@ use crate::directory::Look;
 pub struct Change {
     /// Which of the overlay's views it is in.
     pub view: usize,
-    /// Where in it. Empty for the directory itself.
+    /// Path in it. Empty for the directory itself.
     pub path: PathBuf,
-    /// What is there outside.
+    /// Entry outside.
     pub before: Option<Node>,
-    /// What is there in the overlay.
+    /// Entry in the overlay.
     pub after: Option<Node>,
-    /// Whether the content differs, and not only the mode.
+    /// True if the content differs, and not only the mode.
     pub content: bool,
     /// The protected name that it is or lies in.
     pub protected: Option<&'static ProtectedName>,
-    /// Whether it was changed outside too, since the command began.
+    /// True if it was changed outside too, since the command began.
     pub outside: bool,
     /// Why it can be looked at and not be applied.
     pub cannot: Option<&'static str>,
@@ -33,15 +33,15 @@ pub struct Change {
 /// Something in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// Kind of entry.
     pub kind: Kind,
-    /// Who may use it: the nine bits.
+    /// Permission bits, nine of them.
     pub mode: u32,
-    /// How long it is, in bytes.
+    /// Length in bytes.
     pub size: u64,
 }
 
-/// What something in a directory is.
+/// Kind of a directory entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// What was done.
+/// Operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// It was not there before.
@@ -91,7 +91,7 @@ impl Verb {
 }
 
 impl Change {
-    /// What was done.
+    /// Returns the operation.
     #[must_use]
     pub const fn verb(&self) -> Verb {
         match (&self.before, &self.after) {
@@ -101,7 +101,7 @@ impl Change {
         }
     }
 
-    /// Whether it is at a path or beneath it.
+    /// Returns true if it is at a path or beneath it.
     #[must_use]
     pub fn is_beneath(&self, path: &Path) -> bool {
         self.path.starts_with(path)
@@ -115,7 +115,7 @@ impl Change {
         name.is_some_and(|name| policy::UNFINISHED.contains(&name))
     }
 
-    /// Whether what is beneath it cannot be there without it: a directory where there was none.
+    /// Returns true if what is beneath it cannot be there without it: a directory where there was none.
     #[must_use]
     pub fn carries(&self) -> bool {
         let directory = |node: &Option<Node>| node.as_ref().is_some_and(|node| node.kind == Kind::Directory);

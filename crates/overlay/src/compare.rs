@@ -1,4 +1,4 @@
-//! Whether two things in two directories are alike.
+//! Comparison of two entries in two directories.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,12 +20,12 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// What a name leads to in a directory, if it leads to anything.
+    /// Looks a name up in a directory, if it exists.
     pub(crate) fn of(parent: &'a Directory, name: &'a OsStr) -> Result<Option<Self>, Errno> {
         Ok(parent.look(name)?.map(|look| Self { parent, name, look }))
     }
 
-    /// What it is, for people.
+    /// Describes the entry for people.
     pub(crate) fn node(&self) -> Result<Node, Errno> {
         let kind = match self.look.kind() {
             FileType::RegularFile => Kind::File,
@@ -36,7 +36,7 @@ impl<'a> Entry<'a> {
         Ok(Node { kind, mode: self.look.mode(), size: self.look.size() })
     }
 
-    /// Whether both have the same content, which only two of a kind can have. Directories have none of their own.
+    /// Returns true if both have the same content, which only two of a kind can have. Directories have none of their own.
     pub(crate) fn has_content_of(&self, other: &Self) -> Result<bool, Errno> {
         if self.look.kind() != other.look.kind() {
             return Ok(false);
@@ -54,14 +54,14 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Whether both are alike in everything that is ever applied. What cannot be read is not.
+    /// Returns true if both are alike in everything that is ever applied. What cannot be read is not.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let mode = self.look.kind() == FileType::Symlink || self.look.mode() == other.look.mode();
         mode && self.has_content_of(other).unwrap_or(false)
     }
 }
 
-/// Whether two files of one length have the same bytes. Where both have nothing but holes there is nothing to read.
+/// Returns true if two files of one length have the same bytes. If both have nothing but holes there is nothing to read.
 fn same(one: &File, other: &File, length: u64) -> io::Result<bool> {
     let (mut left, mut right) = (vec![0; PIECE], vec![0; PIECE]);
     let mut at = 0;
@@ -83,7 +83,7 @@ fn same(one: &File, other: &File, length: u64) -> io::Result<bool> {
 
 const PIECE: usize = 1 << 16;
 
-/// Where the next bytes are that are not a hole.
+/// Returns the offset of the next bytes that are not a hole.
 fn content_after(file: &File, at: u64) -> io::Result<Option<u64>> {
     match rustix::fs::seek(file, rustix::fs::SeekFrom::Data(at)) {
         Err(Errno::NXIO) => Ok(None),

@@ -15,7 +15,7 @@ use crate::manifest::Moment;
 #[derive(Debug)]
 pub(crate) struct Directory(OwnedFd);
 
-/// What is known of an entry without opening it.
+/// Metadata of an entry, read without opening it.
 #[derive(Clone, Copy)]
 pub(crate) struct Look(pub(crate) Stat);
 
@@ -69,7 +69,7 @@ impl Directory {
         Ok(names)
     }
 
-    /// What a name leads to, if it leads to anything.
+    /// Reads the metadata of a name, if it exists.
     pub(crate) fn look(&self, name: &OsStr) -> Result<Option<Look>, Errno> {
         match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Look(stat))),
@@ -78,18 +78,18 @@ impl Directory {
         }
     }
 
-    /// What is known of itself.
+    /// Reads its own metadata.
     pub(crate) fn own(&self) -> Result<Look, Errno> {
         rustix::fs::fstat(&self.0).map(Look)
     }
 
-    /// What a link says.
+    /// Reads the target of a link.
     pub(crate) fn target(&self, name: &OsStr) -> Result<PathBuf, Errno> {
         let target = rustix::fs::readlinkat(&self.0, name, Vec::new())?;
         Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
     }
 
-    /// Opens a file for reading. Whatever has become something else meanwhile is refused, and nothing waits.
+    /// Opens a file for reading. An entry that is no file any more is refused, and nothing waits.
     pub(crate) fn file(&self, name: &OsStr) -> Result<File, Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let opened = rustix::fs::openat(&self.0, name, flags, Mode::empty())?;
@@ -128,12 +128,12 @@ impl Look {
         self.kind() == FileType::Directory
     }
 
-    /// The bits that are compared and applied: never those that let a file run as somebody else.
+    /// Returns the bits that are compared and applied: never set-user-ID and set-group-ID.
     pub(crate) fn mode(&self) -> u32 {
         (self.0.st_mode & 0o777) as u32
     }
 
-    /// What the kernel writes for something that was removed.
+    /// Returns true if it is the kernel's mark for a removed entry.
     pub(crate) fn is_whiteout(&self) -> bool {
         self.kind() == FileType::CharacterDevice && self.0.st_rdev as u64 == 0
     }
@@ -161,7 +161,7 @@ impl Look {
         }
     }
 
-    /// How many names it has.
+    /// Returns the number of its names.
     pub(crate) fn names(&self) -> u64 {
         self.0.st_nlink as u64
     }

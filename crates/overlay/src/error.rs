@@ -1,4 +1,4 @@
-//! What can be wrong with an overlay.
+//! Errors of overlays.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use rustix::io::Errno;
 /// Why something cannot be done with an overlay.
 #[derive(Debug, thiserror::Error)]
 pub enum OverlayError {
-    /// Somebody uses it.
+    /// Another process uses it.
     #[error("the overlay {0} is in use")]
     Busy(String),
     /// There is none of this name.
@@ -22,7 +22,7 @@ pub enum OverlayError {
     Damaged {
         /// Which.
         id: String,
-        /// What is wrong.
+        /// Description of the mistake.
         why: String,
     },
     /// The directory that it belongs to is another one.
@@ -31,13 +31,13 @@ pub enum OverlayError {
     /// The file system cannot hold it.
     #[error("{} lies in a file system that keeps no marks on files", Shown::path(.0))]
     NoMarks(PathBuf),
-    /// There is more than anybody looks through.
+    /// There are more entries than are looked through.
     #[error("there are more than {0} changes")]
     TooMany(usize),
     /// A call failed.
     #[error("{what} {}", Shown::path(.path))]
     System {
-        /// What could not be done.
+        /// Operation that failed.
         what: &'static str,
         /// With what.
         path: PathBuf,

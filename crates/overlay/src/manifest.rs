@@ -1,4 +1,4 @@
-//! What is written down about an overlay.
+//! The manifest of an overlay.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 
 use crate::directory::Look;
 
-/// What is written down about an overlay.
+/// The manifest of an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
     /// The directory the agent works in.
     pub workspace: PathBuf,
-    /// Since when the changes are made. Whatever was changed outside later was changed beside them.
+    /// Time since when the changes are made. A later change outside was made beside them.
     pub began: Moment,
     /// The command that was run last.
     pub command: String,
-    /// What became of it.
+    /// State of its command.
     pub state: State,
     /// The directories whose changes it has.
     pub views: Vec<View>,
-    /// What we have applied ourselves, by view and path, and when that was: it was not changed by somebody else.
+    /// Changes that we have applied ourselves, by view and path, with their times: they were not made by other programs.
     pub(crate) own: BTreeMap<(usize, PathBuf), Moment>,
     /// Files that lost a hard link because we applied a change, by device and inode, with the time: their
     /// other names were not changed.
@@ -36,14 +36,14 @@ pub struct View {
     pub path: PathBuf,
     /// Which object it was: device and inode.
     pub id: (u64, u64),
-    /// Whether it is the directory of a git repository itself.
+    /// True if it is the directory of a git repository itself.
     pub repository: bool,
 }
 
-/// What became of a command.
+/// State of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It runs, or whoever followed it was killed.
+    /// It runs, or its supervisor was killed.
     Running,
     /// It has ended.
     Ended,

@@ -12,10 +12,10 @@ use crate::directory::Directory;
 const OPAQUE: &str = "user.overlay.opaque";
 const ORIGIN: &str = "user.overlay.origin";
 
-/// Marks that only layers have which we never make. Whoever followed them would be led to other files.
+/// Marks of layers that we never make. Following them would lead to other files.
 const FOREIGN: &[&str] = &["user.overlay.redirect", "user.overlay.metacopy", "user.overlay.whiteout"];
 
-/// Whether a directory hides everything that the one below it has.
+/// Returns true if a directory hides everything that the one below it has.
 pub(crate) fn is_opaque(directory: &Directory) -> Result<bool, Errno> {
     let mut value = [0_u8; 2];
     match rustix::fs::fgetxattr(directory, OPAQUE, &mut value) {
@@ -37,7 +37,7 @@ pub(crate) fn clear_opaque(directory: &Directory) -> Result<(), Errno> {
     }
 }
 
-/// Whether a file was copied from below before it was changed. One that cannot be opened counts as new.
+/// Returns true if a file was copied from below before it was changed. One that cannot be opened counts as new.
 pub(crate) fn is_copied(parent: &Directory, name: &OsStr) -> Result<bool, Errno> {
     let Ok(file) = parent.file(name) else { return Ok(false) };
     match rustix::fs::fgetxattr(&file, ORIGIN, &mut [0_u8; 256]) {
@@ -52,7 +52,7 @@ pub(crate) fn foreign(entry: &Entry<'_>) -> Result<Option<&'static str>, Errno> 
         return Ok(None);
     }
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    // What cannot be opened cannot be applied either.
+    // A file that cannot be opened cannot be applied either.
     let opened = rustix::fs::openat(entry.parent, entry.name, flags, Mode::empty());
     let Ok(opened) = opened else { return Ok(None) };
     for mark in FOREIGN {
@@ -64,7 +64,7 @@ pub(crate) fn foreign(entry: &Entry<'_>) -> Result<Option<&'static str>, Errno> 
     Ok(None)
 }
 
-/// Whether a directory lies where marks can be kept at all.
+/// Returns true if a directory lies where marks can be kept at all.
 pub(crate) fn can_be_kept(directory: &Directory) -> bool {
     const TRIAL: &str = "user.ringfence";
     rustix::fs::fsetxattr(directory, TRIAL, b"y", XattrFlags::empty())

@@ -11,7 +11,7 @@ use crate::directory::Directory;
 pub(crate) struct Protection<'a> {
     pub(crate) names: Protected,
     pub(crate) ground: Ground,
-    /// What is there outside, and what was changed.
+    /// Directory outside, and directory of changes.
     pub(crate) lower: &'a Directory,
     pub(crate) upper: &'a Directory,
 }

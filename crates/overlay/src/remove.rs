@@ -1,4 +1,4 @@
-//! Removing a directory with everything in it, however deep it goes and whatever its modes are.
+//! Removal of a directory with everything in it, at any depth and with any modes.
 
 use std::ffi::OsStr;
 
@@ -39,7 +39,7 @@ fn opened(parent: &Directory, name: &OsStr) -> Result<Directory, Errno> {
     parent.enter(name)
 }
 
-/// Nobody else changes what is being removed, so the name is still the directory that was looked at.
+/// No other process changes a directory that is being removed, so the name is still the directory that was looked at.
 fn open_up(parent: &Directory, name: &OsStr) -> Result<(), Errno> {
     if parent.look(name)?.is_some_and(|look| look.is_directory() && look.mode() & 0o700 != 0o700) {
         rustix::fs::chmodat(parent, name, Mode::from_raw_mode(raw(0o700)), AtFlags::empty())?;

@@ -1,4 +1,4 @@
-//! Where overlays are, and who uses them.
+//! The directory of overlays, and their locks.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ use crate::side::Side;
 use crate::walk::Walk;
 use crate::{marks, remove};
 
-/// Where overlays are.
+/// Directory of overlays.
 #[derive(Debug, Clone)]
 pub struct Store {
     path: PathBuf,
@@ -45,12 +45,12 @@ pub enum Wanted {
 pub struct Overlay {
     /// Its name.
     pub id: String,
-    /// What is written down about it.
+    /// Its manifest.
     pub manifest: Manifest,
     path: PathBuf,
 }
 
-/// Where the changes of a view go.
+/// Directories for the changes of a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The view.
@@ -59,13 +59,13 @@ pub struct Kept {
     pub directory: PathBuf,
 }
 
-/// Proof that nobody else uses an overlay.
+/// Proof that no other process uses an overlay.
 #[derive(Debug)]
 pub struct Lock {
     held: OwnedFd,
 }
 
-/// How names begin of what is being removed.
+/// Prefix of names that are being removed.
 pub(crate) const GONE: &str = ".gone-";
 
 impl Store {
@@ -139,7 +139,7 @@ impl Store {
             let id = overlay.id.clone();
             return match overlay.go_on(command, views) {
                 Ok((overlay, kept)) => Ok((overlay, lock, kept)),
-                // It holds nothing, and nobody knows of it.
+                // It is empty, and its name was not given out.
                 Err(error) => remove_at(&self.path, &id, lock).and(Err(error)),
             };
         };
@@ -191,12 +191,12 @@ impl Overlay {
         Ok(Self { id: id.to_owned(), manifest, path })
     }
 
-    /// Keeps everybody else from using it.
+    /// Locks it against other processes.
     pub fn hold(&self) -> Result<Lock, OverlayError> {
         Lock::take(&self.path, &self.id)
     }
 
-    /// Whether somebody uses it.
+    /// Returns true if a process uses it.
     #[must_use]
     pub fn is_held(&self) -> bool {
         matches!(self.hold(), Err(OverlayError::Busy(_)))
@@ -241,7 +241,7 @@ impl Overlay {
         Ok(())
     }
 
-    /// What a changed file contains before and after, if it is no longer than this.
+    /// Returns the content of a changed file before and after, if it is no longer than this.
     pub fn contents(&self, change: &Change, most: u64) -> Result<[Option<Vec<u8>>; 2], OverlayError> {
         let read = |root: Directory| -> Result<Option<Vec<u8>>, Errno> {
             let (parent, name) = root.holding(&change.path)?;
@@ -250,7 +250,7 @@ impl Overlay {
             read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
             Ok((text.len() as u64 <= most).then_some(text))
         };
-        // What is no file, or cannot be read, has no content to show.
+        // An entry that is no file, or cannot be read, has no content to show.
         let text = |root| read(root).unwrap_or(None);
         Ok([text(self.lower(change.view)?), text(self.upper(change.view)?)])
     }
@@ -304,7 +304,7 @@ impl Overlay {
         Ok((self, kept))
     }
 
-    /// Where the changes of a directory go, which is made if there is no such place yet.
+    /// Returns the directory for the changes of a directory, which is made if it does not exist yet.
     fn keep(&mut self, path: &Path, repository: bool) -> Result<Kept, OverlayError> {
         let found = Directory::open(path).and_then(|directory| directory.own()).at("cannot open", path)?;
         let known = self.manifest.views.iter().position(|view| view.path == path);
@@ -328,7 +328,7 @@ impl Overlay {
             own.make(&view.to_string(), 0o700)?;
             let directory = own.enter(OsStr::new(&view.to_string()))?;
             give(&directory, like)?;
-            // What is above gives the whole its mode.
+            // The upper directory gives the whole its mode.
             for (name, mode) in [(UPPER, like.0.st_mode & 0o1777), (WORK, 0o700)] {
                 directory.make(name, 0o700)?;
                 let inner = directory.enter(OsStr::new(name))?;
@@ -341,7 +341,7 @@ impl Overlay {
         if marks::can_be_kept(&upper) { Ok(()) } else { Err(OverlayError::NoMarks(place)) }
     }
 
-    /// Writes the manifest, the old one or the new one, whatever happens.
+    /// Writes the manifest atomically: a crash leaves the old one or the new one.
     pub(crate) fn write(&self) -> Result<(), OverlayError> {
         let (path, new) = (self.path.join(MANIFEST), self.path.join(".manifest.new"));
         let written = fs::File::create(&new).and_then(|mut file| {

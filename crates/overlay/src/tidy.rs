@@ -13,7 +13,7 @@ use crate::walk::DEEPEST;
 
 /// Writes out what a mark on a directory says at once: that everything below it is gone.
 ///
-/// Whatever is taken out of such a directory would be hidden by it as soon as it is real. Each step leaves the meaning as it is.
+/// An entry taken out of such a directory would be hidden by it as soon as it is real. Each step leaves the meaning as it is.
 pub(crate) fn unfold(
     path: &Path,
     upper: &Directory,
@@ -32,7 +32,7 @@ pub(crate) fn unfold(
         if !look.is_directory() || depth >= DEEPEST {
             continue;
         }
-        // What is closed cannot be applied either.
+        // A directory that cannot be entered cannot be applied either.
         let Ok(above) = upper.enter(&name) else { continue };
         let below = lower.and_then(|lower| lower.enter(&name).ok());
         unfold(&inner, &above, below.as_ref(), depth + 1)?;
@@ -80,7 +80,7 @@ pub(crate) fn tidy(
     Ok(empty)
 }
 
-/// Whether a directory of changes says nothing: it is like the one below, and so is everything in it.
+/// Returns true if a directory of changes says nothing: it is like the one below, and so is everything in it.
 fn settled(
     path: &Path,
     above: Entry<'_>,

@@ -1,4 +1,4 @@
-//! What an overlay's directory of changes comes to, held against the real one.
+//! Changes in an overlay's directory, compared with the real one.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -15,10 +15,10 @@ use crate::manifest::Manifest;
 use crate::marks;
 use crate::protection::Protection;
 
-/// Deeper than anybody nests directories; each level holds two handles.
+/// Deeper than directories are nested in practice; each level holds two handles.
 pub(crate) const DEEPEST: usize = 200;
 
-/// More than anybody looks through.
+/// More than a person looks through.
 const MOST: usize = 500_000;
 
 /// A walk through one view.
@@ -40,7 +40,7 @@ struct Level<'a> {
     path: &'a Path,
     upper: &'a Directory,
     lower: Option<&'a Directory>,
-    /// Whether nothing of what is below is seen but what is here.
+    /// True if nothing of what is below is seen but what is here.
     hides: bool,
     depth: usize,
 }
@@ -96,7 +96,7 @@ impl Walk<'_> {
             let why = format!("{} has the mark {mark}", policy::Shown::path(&path));
             return Err(OverlayError::Damaged { id: self.id.to_owned(), why });
         }
-        // Whatever stood in a directory goes with it.
+        // Entries of a directory go with it.
         if let (Some(below), Some(lower), false) = (below, level.lower, above.look.is_directory())
             && below.look.is_directory()
         {
@@ -106,7 +106,7 @@ impl Walk<'_> {
         if above.look.is_directory() { self.deeper(level, &path, above, below) } else { Ok(()) }
     }
 
-    /// What is in a directory of changes.
+    /// Walks the entries of a directory of changes.
     fn deeper(
         &mut self,
         level: &Level<'_>,
@@ -145,7 +145,7 @@ impl Walk<'_> {
         Ok(None)
     }
 
-    /// What is there on both sides, or above only.
+    /// Compares an entry that is on both sides, or above only.
     fn compared(
         &mut self,
         level: &Level<'_>,
@@ -184,7 +184,7 @@ impl Walk<'_> {
         Ok(self.is_later(level.path, &lower.own()?) && marks::is_copied(above.parent, above.name)?)
     }
 
-    /// Whether somebody else than us has changed something since the command began. Of directories only what is in them counts.
+    /// Returns true if another program has changed something since the command began. Of directories only the entries count.
     fn touched_outside(&self, path: &Path, look: &Look) -> bool {
         !look.is_directory()
             && self.is_later(path, look)

@@ -79,7 +79,7 @@ fn bits_that_let_a_file_run_as_somebody_else_are_left_behind() {
     }
 }
 
-/// What stands at a name when it is its turn has to be what was looked at.
+/// An entry must still be the one that was looked at when it is its turn.
 #[test]
 fn what_was_swapped_since_is_left_alone() {
     type Between<'a> = &'a dyn Fn(&Path);

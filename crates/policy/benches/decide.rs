@@ -1,4 +1,4 @@
-//! What a decision costs against a thousand rules.
+//! Cost of a decision against a thousand rules.
 //!
 //! Promise: at most 1 µs for a path, a host or a plain command.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark, not an interface")]

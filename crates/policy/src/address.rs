@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use crate::host::HostName;
 use crate::tables::hosts::{LOCAL_NAMES, LOCAL_SUFFIXES, METADATA_ADDRESSES, METADATA_NAMES, RANGES};
 
-/// Whether a host is a cloud metadata service, which hands out credentials to whoever asks.
+/// Returns true if a host is a cloud metadata service, which hands out credentials to every process that asks.
 #[must_use]
 pub fn is_metadata(host: &HostName) -> bool {
     match host {
@@ -16,7 +16,7 @@ pub fn is_metadata(host: &HostName) -> bool {
 
 /// Why a host is not on the public network; `None` when it may be.
 ///
-/// A name is only judged by its spelling here: whoever resolves it judges the addresses again.
+/// A name is only judged by its spelling here: the code that resolves it judges the addresses again.
 #[must_use]
 pub fn not_public(host: &HostName) -> Option<&'static str> {
     match host {

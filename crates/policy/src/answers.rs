@@ -1,4 +1,4 @@
-//! What people answered for the rest of a session.
+//! Answers that people gave for the rest of a session.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ pub enum Cover {
     Session,
 }
 
-/// What makes two requests the same: kind, tool and a digest of everything that changes what happens.
+/// Identity of a request: kind, tool and a digest of everything that changes what happens.
 ///
 /// A file is the same by its real path. A call is the same if all of its arguments are. A command is the same if its line is, byte for
 /// byte, and its input, variables, directory and programs are (see [`crate::Arguments::bind`]).
@@ -43,7 +43,7 @@ pub struct RequestKey {
 }
 
 impl Answers {
-    /// Nobody has answered anything.
+    /// Creates a memory without answers.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
@@ -53,7 +53,7 @@ impl Answers {
     pub fn remember(&mut self, request: &Request<'_>, answer: Remembered, cover: Cover) {
         let mut key = RequestKey::of(request);
         if cover == Cover::Session {
-            // What was said for one tool before does not outlive what is now said for all.
+            // An answer for one tool does not outlive a later answer for all tools.
             self.0.remove(&key);
             key = key.of_every_tool();
         }
@@ -69,7 +69,7 @@ impl Answers {
         let mut key = RequestKey::of(request);
         let for_tool = self.0.get(&key);
         key = key.of_every_tool();
-        // A no counts, whoever it was said to.
+        // A no counts for every tool.
         let answers = [for_tool, self.0.get(&key)];
         let answer = answers.into_iter().flatten().max_by_key(|answer| **answer == Remembered::Deny);
         match answer? {
@@ -100,7 +100,7 @@ impl RequestKey {
         Self { kind: request.want.kind(), tool, object: object.finalize().into() }
     }
 
-    /// The same, whatever the tool.
+    /// Returns the same key for every tool.
     #[must_use]
     pub fn of_every_tool(self) -> Self {
         Self { tool: None, ..self }

@@ -30,9 +30,9 @@ pub(crate) struct Automaton {
     memories: Pool<Memory, Make>,
     ids: Box<[usize]>,
     case: Case,
-    /// Whether the directories of a name are looked at, too.
+    /// True if the directories of a name are looked at, too.
     directories: bool,
-    /// Whether a name that begins with a byte may match: rules on a few names need no look at the others.
+    /// True at a byte with which a matching name may begin: rules on a few names need no look at the others.
     begins: Box<[bool; 256]>,
 }
 
@@ -46,7 +46,7 @@ struct Memory {
     tracks: [Track; 2],
 }
 
-/// Where the automaton stood on its way along a name.
+/// Position of the automaton on its way along a name.
 #[derive(Debug, Default)]
 struct Track {
     /// The name, as far as it was read.
@@ -55,7 +55,7 @@ struct Track {
     states: Vec<LazyStateID>,
     /// The directories of the name that match: how long each is, and the pattern.
     found: Vec<(usize, usize)>,
-    /// How often the cache had been cleared: states do not outlive that.
+    /// Number of times the cache had been cleared: states do not outlive that.
     cleared: usize,
 }
 
@@ -223,7 +223,7 @@ impl Track {
     }
 }
 
-/// How many bytes two names have in common at their beginning. Eight at a time, because this is most of the work.
+/// Returns the length of the common prefix of two names. Eight bytes at a time, because this is most of the work.
 fn beginning(a: &[u8], b: &[u8]) -> usize {
     let mut same = 0;
     for (a, b) in a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {

@@ -1,7 +1,7 @@
 //! Policies in order.
 //!
 //! The phases are fixed: the floor denies, the session denies, rules deny, the session allows, rules ask, rules allow,
-//! the default of the section decides. Nobody answers: deny.
+//! the default of the section decides. Without any answer: deny.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::request::Request;
 
 /// A link that can only forbid, and that nothing overrules.
 pub trait Floor: Send + Sync {
-    /// What it is called in a trace.
+    /// Name in a trace.
     fn name(&self) -> &'static str;
     /// Why the request is forbidden; `None` when it is not.
     fn forbid(&self, request: &Request<'_>) -> Option<Reason>;
@@ -20,9 +20,9 @@ pub trait Floor: Send + Sync {
 
 /// A link that answers or passes. `None` means: not mine, ask the next.
 pub trait Policy: Send + Sync {
-    /// What it is called in a trace.
+    /// Name in a trace.
     fn name(&self) -> &str;
-    /// What it says to the request.
+    /// Answer to the request; `None` passes.
     fn decide(&self, request: &Request<'_>) -> Option<Decision>;
     /// The same without the reason, for those who ask often.
     fn effect(&self, request: &Request<'_>) -> Option<Effect> {
@@ -42,7 +42,7 @@ pub struct Chain {
     added: Vec<Arc<dyn Policy>>,
 }
 
-/// Where a link is put among those that came before it. Among equally strict answers the first is told.
+/// Position of a link among those that came before it. Among equally strict answers the first is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position<'a> {
     /// After all others.
@@ -73,7 +73,7 @@ pub enum Phase {
     RuleAllow,
     /// No rule matched; the section has a default.
     Default,
-    /// Nobody answered.
+    /// No link answered.
     Nobody,
 }
 
@@ -94,25 +94,25 @@ impl Phase {
     }
 }
 
-/// What one link said.
+/// Answer of one link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The link.
     pub link: Box<str>,
     /// Its answer; `None` when it passed.
     pub decision: Option<Decision>,
-    /// Whether it is asked only when no rule answers.
+    /// True if it is asked only when no rule answers.
     pub is_default: bool,
 }
 
 /// The decision with everything that led to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
     /// The phase in which it was decided.
     pub phase: Phase,
-    /// What every link said, in order.
+    /// Answers of all links, in order.
     pub said: Vec<Said>,
 }
 
@@ -176,12 +176,12 @@ impl Chain {
         self.floor.iter().map(|link| link.name()).chain(links)
     }
 
-    /// Decides. Nobody answers: deny.
+    /// Decides. Without any answer: deny.
     pub fn decide(&self, request: &Request<'_>, answers: &Answers) -> Decision {
         self.decide_in_phase(request, answers).1
     }
 
-    /// Whether the decision would be allow. No reason is given, so that it costs little to ask about every entry of a tree.
+    /// Returns true if the decision would be allow. It gives no reason, so that asking about every entry of a tree is cheap.
     #[must_use]
     pub fn allows(&self, request: &Request<'_>, answers: &Answers) -> bool {
         if self.floor.iter().any(|link| link.forbid(request).is_some()) {
@@ -217,7 +217,7 @@ impl Chain {
         }
     }
 
-    /// What holds when no person has answered and no rule denies.
+    /// Decides by rules and defaults, when no person has answered and no rule denies.
     fn unanswered(&self, ruled: Option<Decision>, request: &Request<'_>) -> (Phase, Decision) {
         match ruled {
             Some(allow @ Decision::Allow(_)) => (Phase::RuleAllow, allow),

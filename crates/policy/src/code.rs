@@ -153,13 +153,13 @@ codes! {
 }
 
 impl Code {
-    /// Whether a finding with this code means that what would start is not all known.
+    /// Returns true if a finding with this code means that what would start is not all known.
     #[must_use]
     pub const fn is_uncertain(self) -> bool {
         matches!(self, Self::Unprovable | Self::Unreadable | Self::TooComplex | Self::MisleadingCharacter)
     }
 
-    /// Finds a code by its name, whatever the case.
+    /// Finds a code by its name, ignoring case.
     #[must_use]
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.id().eq_ignore_ascii_case(id))

@@ -17,7 +17,7 @@ pub struct CommandPattern {
 enum Matcher {
     Words {
         words: Box<[WordPattern]>,
-        /// Whether no further words may follow.
+        /// True if no further words may follow.
         exact: bool,
         /// Other spellings of the same command, which only a restriction looks at.
         spellings: Option<Box<Spellings>>,
@@ -71,7 +71,7 @@ impl CommandPattern {
         Ok(Self { text: text.into(), matcher })
     }
 
-    /// The same pattern under the name somebody wrote it by.
+    /// Returns the same pattern under the name by which it was written.
     #[must_use]
     pub fn written(mut self, text: &str) -> Self {
         self.text = text.into();
@@ -114,13 +114,13 @@ impl CommandPattern {
         pattern.as_str().strip_prefix("re:")
     }
 
-    /// How many words the pattern has; an expression has none.
+    /// Returns the number of words in the pattern; an expression has none.
     #[must_use]
     pub fn word_count(&self) -> usize {
         if let Matcher::Words { words, .. } = &self.matcher { words.len() } else { 0 }
     }
 
-    /// Whether the pattern matches any command at all.
+    /// Returns true if the pattern matches any command at all.
     #[must_use]
     pub fn is_anything(&self) -> bool {
         match &self.matcher {
@@ -131,7 +131,7 @@ impl CommandPattern {
         }
     }
 
-    /// Whether a program matches: strictly for a permission; loosely for a restriction, which also holds for what
+    /// Returns true if a program matches: strictly for a permission; loosely for a restriction, which also holds for what
     /// only starts the program.
     #[must_use]
     pub fn matches(&self, program: &Program, effect: Effect) -> bool {
@@ -144,7 +144,7 @@ impl CommandPattern {
         }
     }
 
-    /// Whether the pattern has an option that the reviewed table of options does not have for its program and subcommand:
+    /// Returns true if the pattern has an option that the reviewed table lacks for its program and subcommand:
     /// a restriction then meets only the spelling that it is written in, and clusters of letters.
     #[must_use]
     pub fn has_unreviewed_options(&self) -> bool {
@@ -152,7 +152,7 @@ impl CommandPattern {
         spellings.has_unreviewed_options()
     }
 
-    /// Whether a restriction holds for these words in this directory.
+    /// Returns true if a restriction holds for these words in this directory.
     #[must_use]
     pub fn restricts(&self, argv: &Argv, cwd: Option<&str>) -> bool {
         match &self.matcher {
@@ -168,7 +168,7 @@ impl CommandPattern {
         }
     }
 
-    /// Whether every command that it permits is one that another pattern restricts, as far as that can be proven.
+    /// Returns true if every command that it permits is one that another pattern restricts, as far as that can be proven.
     #[must_use]
     pub fn is_within(&self, wide: &Self) -> bool {
         if wide.is_anything() {
@@ -181,7 +181,7 @@ impl CommandPattern {
             }
         };
         match &wide.matcher {
-            // What follows the words of the permission is free, so only a line that ends with them is known.
+            // Words after those of the permission are free, so only a line that ends with them is known.
             Matcher::Whole(pattern) => {
                 own_exact && self.literal().is_some_and(|argv| pattern.matches(&argv.line()))
             }
@@ -201,7 +201,7 @@ impl CommandPattern {
         Argv::new(words.iter().map(word).collect::<Option<_>>()?)
     }
 
-    /// Whether a permission holds for a program.
+    /// Returns true if a permission holds for a program.
     #[must_use]
     pub fn permits(&self, program: &Program) -> bool {
         let words = program.argv.words();
@@ -220,7 +220,7 @@ impl CommandPattern {
     }
 }
 
-/// Whether the words of a wider pattern stand at the same places and mean at least as much.
+/// Returns true if the words of a wider pattern stand at the same places and mean at least as much.
 fn aligned(own: &[WordPattern], wide: &[WordPattern]) -> bool {
     let plain = |words: &[WordPattern]| words.iter().all(|word| !word.is_path() && !word.is_option());
     wide.len() <= own.len()
@@ -229,7 +229,7 @@ fn aligned(own: &[WordPattern], wide: &[WordPattern]) -> bool {
         && own.iter().zip(wide).all(|(own, wide)| own.pattern().is_within(wide.pattern()))
 }
 
-/// What a shell would act on can be no part of a word: such a pattern would load and never match.
+/// Refuses text that a shell would act on, which is part of no word: such a pattern would load and never match.
 fn refuse_shell(text: &str) -> Result<(), PatternError> {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
@@ -250,7 +250,7 @@ fn named_line(argv: &Argv, pattern: &Pattern) -> bool {
     name.is_some_and(|name| pattern.matches(&argv.line_as(name)))
 }
 
-/// Whether an expression speaks of one word: without that word it would not match.
+/// Returns true if an expression speaks of one word: without that word it would not match.
 fn names_in_line(pattern: &Pattern, words: &[Word], at: u32) -> bool {
     let other = |(index, word): (usize, &'_ Word)| {
         if u32::try_from(index) == Ok(at) { "\u{1}".to_owned() } else { word.text.clone() }
@@ -259,7 +259,7 @@ fn names_in_line(pattern: &Pattern, words: &[Word], at: u32) -> bool {
     !pattern.matches(&line)
 }
 
-/// Whether a permission speaks of one word: a word of the pattern stands in its place and is not just anything.
+/// Returns true if a permission is about one word: a word of the pattern is at its position and is no mere wildcard.
 fn names(patterns: &[WordPattern], at: u32) -> bool {
     let pattern = usize::try_from(at).ok().and_then(|at| patterns.get(at));
     pattern.is_some_and(|pattern| !pattern.pattern().is_anything())
@@ -285,7 +285,7 @@ fn is_bare_option(word: &Word) -> bool {
     word.is_literal() && word.text.starts_with('-') && !word.text.contains(['/', '='])
 }
 
-/// Whether no word can turn out to be something else: a file may be called `-x`, so a word that begins with a wildcard
+/// Returns true if no word can turn out to be something else: a file may be called `-x`, so a word that begins with a wildcard
 /// may be an option, unless `--` stands before it.
 fn are_known(words: &[Word]) -> bool {
     let mut operands_only = false;
@@ -299,7 +299,7 @@ fn are_known(words: &[Word]) -> bool {
     })
 }
 
-/// Whether a restriction is about the program.
+/// Returns true if a restriction is about the program.
 fn is_named(patterns: &[WordPattern], words: &[Word]) -> bool {
     let first = patterns.first().zip(words.first());
     first
@@ -319,7 +319,7 @@ fn restricts(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> boo
     patterns.iter().all(is_there) && in_order(ordered, rest, cwd, |_| true, can_skip)
 }
 
-/// Whether words come in their order, with nothing before and between them but what can be skipped. Every way at once:
+/// Returns true if words come in their order, separated only by words that can be skipped. It follows every way at once:
 /// the time is words times patterns.
 pub(crate) fn in_order<'p>(
     patterns: impl Iterator<Item = &'p WordPattern>,
@@ -342,7 +342,7 @@ pub(crate) fn in_order<'p>(
             let unknown = word.certainty == Certainty::Unknown;
             if active && can_fit(at) && pattern.fits(word, None, cwd) {
                 next[at + 1] = true;
-                // What is not known may be several words.
+                // An unknown word may be several words.
                 next[at] |= unknown;
             }
             active &= can_skip(at) || unknown;
@@ -352,7 +352,7 @@ pub(crate) fn in_order<'p>(
     reached.contains(&true)
 }
 
-/// Whether every word that is no option is named by the pattern.
+/// Returns true if every word that is no option is named by the pattern.
 fn no_more_words(patterns: &[WordPattern], words: &[Word]) -> bool {
     let operands = words.iter().filter(|word| !word.text.starts_with('-')).count();
     operands <= patterns.iter().filter(|pattern| !pattern.is_option()).count()

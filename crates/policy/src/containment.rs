@@ -1,4 +1,4 @@
-//! Whether everything that one pattern matches is matched by another.
+//! Proof that everything that one pattern matches is matched by another.
 //!
 //! Both become automata that are walked side by side. What is not proven within the bounds counts as not contained, so an
 //! answer errs towards asking.
@@ -17,7 +17,7 @@ const MAX_PAIRS: usize = 4096;
 /// Most memory each automaton may take, in bytes.
 const MAX_AUTOMATON: usize = 4 << 20;
 
-/// Whether every text that the narrow expression matches as a whole is matched by the wide one.
+/// Returns true if every text that the narrow expression matches as a whole is matched by the wide one.
 pub(crate) fn is_within(narrow: &Hir, wide: &Hir) -> bool {
     let walk = || -> Option<bool> {
         let (mut narrow, mut wide) = (Side::new(narrow)?, Side::new(wide)?);

@@ -1,4 +1,4 @@
-//! What was decided, and why.
+//! A decision and its reason.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use crate::path_index::Reach;
 use crate::{Code, Shown};
 
-/// What a rule does when it matches. Ordered by strictness: the largest wins.
+/// Effect of a rule that matches. Ordered by strictness: the largest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
-    /// The request may go on, inside whatever confines it.
+    /// The request may go on, inside its jail.
     Allow,
-    /// A person decides. Nobody there: deny.
+    /// A person decides. Without an approver: deny.
     Ask,
     /// The request does not happen.
     Deny,
@@ -30,7 +30,7 @@ impl Effect {
         }
     }
 
-    /// How far a path pattern with this effect reaches.
+    /// Returns the reach of a path pattern with this effect.
     #[must_use]
     pub const fn reach(self) -> Reach {
         match self {
@@ -97,7 +97,7 @@ pub struct Reason {
     pub text: Arc<str>,
     /// The rule that decided, if a rule did.
     pub rule: Option<RuleRef>,
-    /// What would allow the request; `None` when nothing can or nothing needs to.
+    /// A change that would allow the request; `None` when nothing can or nothing needs to.
     pub remedy: Option<Arc<str>>,
     /// The question that the deciding permission is an exception to.
     pub exception_to: Option<Box<RuleRef>>,
@@ -131,7 +131,7 @@ impl Reason {
     }
 }
 
-/// Where a rule is written.
+/// File and line of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleRef {
     /// The policy file.

@@ -8,19 +8,19 @@ use std::sync::{Mutex, PoisonError};
 use crate::decision::Effect;
 use crate::rule::{Kinds, Rule, Subject};
 
-/// What was proven of pairs of rules. A proof costs much more than a decision, and few pairs ever meet.
+/// Proofs about pairs of rules. A proof costs much more than a decision, and few pairs ever meet.
 #[derive(Debug, Default)]
 pub(crate) struct Exceptions(Mutex<HashMap<(usize, usize), bool>>);
 
 impl Exceptions {
-    /// Whether an allow is an exception to an ask; both by their places in the same list.
+    /// Returns true if an allow is an exception to an ask; both by their places in the same list.
     pub(crate) fn holds(&self, rules: &[Rule], allow: usize, ask: usize) -> bool {
         let mut proven = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *proven.entry((allow, ask)).or_insert_with(|| is_exception(&rules[allow], &rules[ask]))
     }
 }
 
-/// Whether an allow is an exception to an ask: of the same layer, and narrower. Of two that say the same, the question counts.
+/// Returns true if an allow is an exception to an ask: of the same layer, and narrower. If both say the same, the ask counts.
 pub(crate) fn is_exception(allow: &Rule, ask: &Rule) -> bool {
     allow.effect == Effect::Allow
         && ask.effect == Effect::Ask

@@ -1,4 +1,4 @@
-//! What holds for a file that no pattern names.
+//! Default for files that no pattern names.
 
 use crate::chain::Policy;
 use crate::decision::{Decision, Effect, Reason};

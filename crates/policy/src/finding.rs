@@ -1,17 +1,17 @@
-//! What follows from a finding in a command line.
+//! Effects of findings in command lines.
 
 use crate::Code;
 use crate::decision::Effect;
 use crate::decision::Effect::{Ask, Deny};
 
-/// How strictly command lines are read.
+/// Strictness with which command lines are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// Only what a line does certainly matters: the floor, and what cannot be read.
     Off,
     /// A substitution is as good as the program in it.
     Standard,
-    /// What hides a program from a quick reader is refused as such.
+    /// Refuses constructs that hide a program from a quick reader.
     Strict,
 }
 
@@ -36,7 +36,7 @@ impl Mode {
     }
 }
 
-/// What follows from a finding with this code; `None`: nothing.
+/// Returns the effect of a finding with this code; `None`: no effect.
 #[must_use]
 pub fn effect(code: Code, mode: Mode) -> Option<Effect> {
     let row = TABLE.iter().find(|row| row.code == code)?;
@@ -47,7 +47,7 @@ pub fn effect(code: Code, mode: Mode) -> Option<Effect> {
     }
 }
 
-/// Whether no rule and no mode overrules a finding with this code.
+/// Returns true if no rule and no mode overrules a finding with this code.
 #[must_use]
 pub const fn is_floor(code: Code) -> bool {
     matches!(code, Code::Destructive | Code::CredentialRead)

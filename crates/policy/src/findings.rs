@@ -7,7 +7,7 @@ use crate::finding::{Mode, effect, is_floor};
 use crate::invocation::Finding;
 use crate::request::{Request, Want};
 
-/// Commands that destroy more than anybody means to.
+/// Commands that destroy more than their author can mean.
 #[derive(Debug)]
 pub struct Destructive;
 
@@ -21,7 +21,7 @@ impl Floor for Destructive {
     }
 }
 
-/// What a policy makes of findings: a mode, and its own word on single codes.
+/// Effects of findings under a policy: a mode, and effects of single codes.
 ///
 /// It belongs among the links that can only narrow: a finding is never a reason to ask where the answer is no.
 #[derive(Debug, Clone)]
@@ -38,7 +38,7 @@ impl Findings {
         Self { mode, mode_rule: rule, own: Vec::new() }
     }
 
-    /// Says what one code means, whatever the mode. A code with a least effect keeps it.
+    /// Sets the effect of one code in every mode. A code with a least effect keeps it.
     #[must_use]
     pub fn with(mut self, code: Code, effect: Effect, rule: Option<RuleRef>) -> Self {
         let effect = least_effect(code).map_or(effect, |least| least.max(effect));
@@ -46,7 +46,7 @@ impl Findings {
         self
     }
 
-    /// What a finding with this code means; `None` when it means nothing.
+    /// Returns the effect of a finding with this code; `None` when it has none.
     #[must_use]
     pub fn effect(&self, code: Code) -> Option<Effect> {
         self.judge(code).map(|(effect, _)| effect)
@@ -71,7 +71,7 @@ pub const fn least_effect(code: Code) -> Option<Effect> {
     }
 }
 
-/// Whether findings can have this code.
+/// Returns true if findings can have this code.
 #[must_use]
 pub fn is_finding(code: Code) -> bool {
     code == Code::Unprovable || code.id().starts_with("RF-S")

@@ -1,4 +1,4 @@
-//! What nothing overrules.
+//! Denials that nothing overrules.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -28,7 +28,7 @@ pub struct Border {
 pub struct Root {
     /// Its real path.
     pub path: PathBuf,
-    /// Whether it may be written.
+    /// True if it may be written.
     pub writable: bool,
 }
 
@@ -55,7 +55,7 @@ impl Floor for Border {
     }
 }
 
-/// Whether a location lies in one of the directories that were let in.
+/// Returns true if a location lies in one of the directories that were let in.
 #[must_use]
 pub fn in_roots(roots: &[Root], location: &Location, writes: bool) -> bool {
     roots.iter().any(|root| (root.writable || !writes) && location.is_at_or_below(&root.path))
@@ -85,7 +85,7 @@ impl Floor for NoAbsolute {
     }
 }
 
-/// Names that must not be reached, by whatever spelling. What lies in a directory of such a name must not be reached either.
+/// Names that must not be reached by any spelling, nor must files in a directory of such a name.
 #[derive(Debug)]
 pub struct Forbidden {
     index: PathIndex,
@@ -137,7 +137,7 @@ impl Forbidden {
         Ok(self)
     }
 
-    /// Takes directories outside the workspace for what they are, whatever they are called.
+    /// Adds directories outside the workspace whose real names count.
     #[must_use]
     pub fn beneath(mut self, tops: impl IntoIterator<Item = PathBuf>) -> Self {
         self.tops.extend(tops);
@@ -158,7 +158,7 @@ impl Forbidden {
         self
     }
 
-    /// Whether a place is forbidden: it has such a name, or lies in a directory that has one.
+    /// Returns true if a location is forbidden: it has such a name, or lies in a directory that has one.
     #[must_use]
     pub fn holds(&self, location: &Location) -> bool {
         self.first(location).is_some()
@@ -182,7 +182,7 @@ impl Forbidden {
         first
     }
 
-    /// Whether a part of a name that matches is one of a file or directory below the workspace or a top, and not left out.
+    /// Returns true if the matching part is a file or directory below the workspace or a top, and is not left out.
     fn counts(&self, names: Pair<'_>, part: &[u8], id: usize) -> bool {
         let (below, absolute) = names;
         let top = self.top(names);
@@ -195,7 +195,7 @@ impl Forbidden {
         })
     }
 
-    /// How many slashes there are before the first name that counts.
+    /// Returns the number of slashes before the first name that counts.
     fn top(&self, (below, absolute): Pair<'_>) -> usize {
         match below {
             Some(b".") => slashes(absolute) + 1,
@@ -267,7 +267,7 @@ impl Floor for NoMetadata {
     }
 }
 
-/// The project's own policy file: whoever could write it could take its restrictions away.
+/// The project's own policy file: an agent that could write it could take its restrictions away.
 #[derive(Debug)]
 pub struct OwnFile(pub PathBuf);
 

@@ -1,13 +1,13 @@
 //! Git's settings as text: what a file such as `.git/config` says, read without git.
 //!
-//! The text may have been written by anybody. What git itself would refuse is refused: git then does nothing with the file.
+//! The text is untrusted. Syntax that git itself would refuse is refused: git then does nothing with the file.
 
 /// One setting of a file of git's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitSetting {
     /// The section, in lower case.
     pub section: String,
-    /// What stands in quotes after it, as it is.
+    /// Text in quotes after it, as it is.
     pub subsection: Option<Vec<u8>>,
     /// The key, in lower case.
     pub key: String,
@@ -21,7 +21,7 @@ pub struct GitSetting {
 pub struct GitSettingsError {
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// Description of the mistake.
     pub what: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub fn git_settings(text: &[u8]) -> Result<Vec<GitSetting>, GitSettingsError> {
 }
 
 impl GitSetting {
-    /// Whether it is this one: `section.key`, or `section.*.key` with whatever stands in quotes. Lower case.
+    /// Returns true if it is this one: `section.key`, or `section.*.key` with any text in quotes. Lower case.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {
         let Some((section, key)) = name.split_once('.') else { return false };
@@ -56,14 +56,14 @@ impl GitSetting {
         self.section == section && self.subsection.is_some() == any && (key == "*" || self.key == key)
     }
 
-    /// Whether its value is a command, or has one in it, which git runs.
+    /// Returns true if its value is a command, or has one in it, which git runs.
     #[must_use]
     pub fn is_command(&self) -> bool {
         let shell = || self.value.as_ref().is_some_and(|value| value.starts_with(b"!"));
         COMMANDS.iter().any(|name| self.is(name)) && (self.section != "alias" || shell())
     }
 
-    /// Whether its value is true as git reads it.
+    /// Returns true if its value is true as git reads it.
     #[must_use]
     pub fn is_true(&self) -> bool {
         let Some(value) = &self.value else { return true };
@@ -139,7 +139,7 @@ impl Reader<'_> {
         while !matches!(self.next(), None | Some(b'\n')) {}
     }
 
-    /// What stands between brackets: a name, and perhaps another one in quotes or, as it was once written, after a dot.
+    /// Reads the text between brackets: a name, and perhaps another one in quotes or, in the old syntax, after a dot.
     fn section(&mut self) -> Result<(String, Option<Vec<u8>>), GitSettingsError> {
         let mut name = String::new();
         loop {
@@ -232,7 +232,7 @@ impl Reader<'_> {
         Ok(value)
     }
 
-    /// What a backslash makes of the next byte; before a line end, nothing.
+    /// Reads the byte after a backslash and returns its meaning; before a line end, nothing.
     fn escaped(&mut self) -> Result<Option<u8>, GitSettingsError> {
         match self.next() {
             Some(b'\n') => Ok(None),

@@ -7,7 +7,7 @@
 use crate::path_index::Reach;
 use crate::pattern::{PatternError, check_length};
 
-/// How deep alternatives may nest.
+/// Deepest nesting of alternatives.
 const MAX_NESTING: usize = 8;
 
 /// A path pattern, read and normalised.
@@ -18,7 +18,7 @@ pub struct Glob {
     pub(crate) tokens: Box<[Token]>,
 }
 
-/// Where a pattern begins.
+/// Anchor of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     /// At the workspace: `src/*.rs`.
@@ -58,7 +58,7 @@ pub enum GlobError {
     /// A name never contains it.
     #[error("the pattern contains a NUL character")]
     Nul,
-    /// What `..` leads to is only known when links are resolved.
+    /// The target of `..` is only known when links are resolved.
     #[error("`..` cannot be part of a pattern: write the directory it leads to")]
     ParentDirectory,
     /// `a**` looks as if it crossed directories.
@@ -116,19 +116,19 @@ impl Glob {
         &self.text
     }
 
-    /// Whether the pattern matches every path in the workspace.
+    /// Returns true if the pattern matches every path in the workspace.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         matches!(&*self.tokens, [Token::Components, Token::Many] | [Token::Below])
     }
 
-    /// Whether the pattern has no wildcard at all.
+    /// Returns true if the pattern has no wildcard at all.
     #[must_use]
     pub fn is_literal(&self) -> bool {
         self.tokens.iter().all(|token| matches!(token, Token::Char(_)))
     }
 
-    /// Whether one name matches this one pattern, step by step. The automaton of many patterns must agree with it.
+    /// Returns true if one name matches this one pattern, step by step. The automaton of many patterns must agree with it.
     #[must_use]
     pub fn matches(&self, name: &[u8], reach: Reach) -> bool {
         let rooted = self.anchor == Anchor::Root || (self.anchor == Anchor::Anywhere && reach == Reach::Wide);
@@ -140,7 +140,7 @@ impl Glob {
         Walk { name, reach }.sequence(&self.tokens, starts).contains(name.len())
     }
 
-    /// Whether the pattern names top-level files only, as `*.pem` does.
+    /// Returns true if the pattern names top-level files only, as `*.pem` does.
     #[must_use]
     pub fn is_top_level(&self) -> bool {
         self.anchor == Anchor::Workspace && !self.text.contains('/') && !self.is_everything()
@@ -486,7 +486,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the only alternative of `{…}` is a range as shells have them.
+/// Returns true if the only alternative of `{…}` is a range as shells have them.
 fn is_range(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| pair == [Token::Char('.'), Token::Char('.')])
 }

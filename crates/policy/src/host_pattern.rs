@@ -39,7 +39,7 @@ pub enum HostPatternError {
     /// Empty, too long, or a bad expression.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// What is left without the wildcard is not a host.
+    /// The rest without the wildcard is not a host.
     #[error(transparent)]
     Host(#[from] HostError),
     /// `*`, `example.*`, `ex*mple.com`.
@@ -88,13 +88,13 @@ impl HostPattern {
         Some(Endpoint { host, port: self.port.unwrap_or(443) })
     }
 
-    /// Whether the pattern is an expression that matches every host.
+    /// Returns true if the pattern is an expression that matches every host.
     #[must_use]
     pub fn is_anything(&self) -> bool {
         matches!(&self.hosts, Hosts::Regex(regex) if regex.is_match("some-name.example") && regex.is_match("10.0.0.1"))
     }
 
-    /// Whether the pattern speaks of hosts that are not on the public network, by their own names.
+    /// Returns true if the pattern speaks of hosts that are not on the public network, by their own names.
     #[must_use]
     pub fn names_local(&self) -> bool {
         match &self.hosts {
@@ -106,7 +106,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether every host that matches is also matched by another pattern, as far as that can be proven.
+    /// Returns true if every host that matches is also matched by another pattern, as far as that can be proven.
     #[must_use]
     pub fn is_within(&self, wide: &Self) -> bool {
         let port = wide.port.is_none() || wide.port == self.port;
@@ -131,25 +131,25 @@ impl HostPattern {
         }
     }
 
-    /// Whether the author of an expression said where a name begins and ends.
+    /// Returns true if the author of an expression said where a name begins and ends.
     #[must_use]
     pub fn is_anchored(&self) -> bool {
         Pattern::parse(&self.text).is_ok_and(|pattern| pattern.is_anchored())
     }
 
-    /// Whether names that anybody can register match.
+    /// Returns true if names match that are open to registration by the public.
     #[must_use]
     pub fn matches_any_registration(&self) -> bool {
         let names = ["q7x1.com", "q7x1.net", "q7x1.org", "q7x1.io", "q7x1.dev", "q7x1.co.uk", "q7x1.example"];
         matches!(&self.hosts, Hosts::Regex(regex) if names.iter().any(|name| regex.is_match(name)))
     }
 
-    /// Whether the pattern names this one host, wildcards aside.
+    /// Returns true if the pattern names this one host, wildcards aside.
     fn is_exact(&self) -> bool {
         matches!(self.hosts, Hosts::Exact(_))
     }
 
-    /// Why data sent to a matching host can end up with anybody, if it can.
+    /// Returns the reason why data sent to a matching host can reach any third party, if it can.
     #[must_use]
     pub fn shared_with_anybody(&self) -> Option<&'static str> {
         let name = match &self.hosts {
@@ -166,7 +166,7 @@ impl fmt::Display for HostPattern {
     }
 }
 
-/// The domain behind a wildcard; refused if anybody can register names in it.
+/// Returns the domain behind a wildcard; refuses one in which the public can register names.
 fn suffix(text: &str) -> Result<Box<str>, HostPatternError> {
     if text.contains('*') {
         return Err(HostPatternError::Wildcard);

@@ -1,20 +1,20 @@
-//! What a command line would start: the words that the shell reader and the rules share.
+//! Programs that a command line would start: the types that the shell reader and the rules share.
 
 use std::sync::Arc;
 
 use crate::Code;
 
-/// What a command line would start, and what was noticed on the way.
+/// Programs that a command line would start, and findings from reading it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
     /// Every program that would start, in the order of the text.
     pub programs: Vec<Program>,
-    /// What is worth judging besides the programs.
+    /// Findings besides the programs.
     pub findings: Vec<Finding>,
 }
 
 impl Invocation {
-    /// Whether the programs are certainly all. If not, nothing may be allowed on the strength of them.
+    /// Returns true if the programs are certainly all. If not, nothing may be allowed on the strength of them.
     #[must_use]
     pub fn is_certain(&self) -> bool {
         !self.findings.iter().any(|finding| finding.code.is_uncertain())
@@ -32,7 +32,7 @@ pub struct Program {
     /// Which of its words write or start something that the program is not known for: `-i` of `sed`, `-delete` of `find`.
     /// A permission has to name them.
     pub hazards: Vec<u32>,
-    /// Where it reads from and writes to.
+    /// Sources and targets of its streams.
     pub redirects: Vec<Redirect>,
     /// Variables that are set for it alone.
     pub assignments: Vec<Assignment>,
@@ -40,14 +40,14 @@ pub struct Program {
     pub cwd: Option<Arc<str>>,
     /// Its place in a pipeline, counted from zero.
     pub stage: u32,
-    /// Whether its output goes to another program.
+    /// True if its output goes to another program.
     pub piped: bool,
-    /// Where it stands in the text.
+    /// Position in the text.
     pub span: Span,
 }
 
 impl Program {
-    /// A program alone, as somebody types it.
+    /// Creates a single program, as typed.
     #[must_use]
     pub fn alone(argv: Argv, cwd: Option<Arc<str>>) -> Self {
         let span = argv.span();
@@ -115,9 +115,9 @@ impl Argv {
 pub struct Word {
     /// The text, as far as it is known: what is not known at all counts as empty.
     pub text: String,
-    /// How much of it is known.
+    /// Certainty of the text.
     pub certainty: Certainty,
-    /// Where it stands in the text.
+    /// Position in the text.
     pub span: Span,
 }
 
@@ -128,14 +128,14 @@ impl Word {
         Self { text: text.into(), certainty: Certainty::Literal, span: Span::default() }
     }
 
-    /// Whether nothing in it depends on values at run time.
+    /// Returns true if nothing in it depends on values at run time.
     #[must_use]
     pub fn is_literal(&self) -> bool {
         self.certainty == Certainty::Literal
     }
 }
 
-/// How much is known of a word. The larger, the less.
+/// Certainty of a word. The larger, the less is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
     /// It is exactly its text.
@@ -149,7 +149,7 @@ pub enum Certainty {
 /// A file or text that stands for a stream of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect {
-    /// What the program can do with it.
+    /// Access that the program gets to the target.
     pub direction: Direction,
     /// The descriptor; `None` when the shell picks one.
     pub descriptor: Option<u32>,
@@ -157,7 +157,7 @@ pub struct Redirect {
     pub target: Word,
 }
 
-/// What a program can do with the target of a redirection.
+/// Access that a program gets to the target of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Read a file.
@@ -184,11 +184,11 @@ pub struct Assignment {
 pub struct Finding {
     /// The cause, with a manual page behind it.
     pub code: Code,
-    /// Where it stands in the text.
+    /// Position in the text.
     pub span: Span,
-    /// One sentence for whoever wrote the line.
+    /// One sentence for the author of the line.
     pub text: Box<str>,
-    /// How to write it instead.
+    /// Safer way to write it.
     pub remedy: Option<Box<str>>,
 }
 
@@ -229,7 +229,7 @@ impl Span {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// Whether another lies inside.
+    /// Returns true if another lies inside.
     #[must_use]
     pub fn contains(self, other: Self) -> bool {
         self.start <= other.start && other.end <= self.end

@@ -3,8 +3,8 @@
 //! A [`Request`] is put before a [`Chain`] of policies, and a [`Decision`] with its [`Reason`] comes out.
 //!
 //! **Invariant.** Nothing here opens a file, reads a clock or sees the environment: everything is passed in.
-//! **Invariant.** Nobody answers means deny. There is no implicit allow at the end of any chain.
-//! **Invariant.** A decision takes time linear in the request, whatever the rules are.
+//! **Invariant.** A request that no link answers is denied. There is no implicit allow at the end of any chain.
+//! **Invariant.** A decision takes time linear in the request, independent of the rules.
 //!
 //! ```
 //! use std::path::Path;

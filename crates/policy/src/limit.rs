@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// What a session may use up. `None` is no limit of this kind.
+/// Budget of a session. `None` is no limit of this kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
     /// Time from start to end.
@@ -96,9 +96,9 @@ pub struct Meter {
 pub struct Exhausted {
     /// The limit.
     pub allowed: u64,
-    /// What is used up already.
+    /// Amount used so far.
     pub used: u64,
-    /// What was asked for on top.
+    /// Amount requested on top.
     pub wanted: u64,
 }
 
@@ -125,7 +125,7 @@ impl Meter {
         self.used = self.used.saturating_sub(cost);
     }
 
-    /// What is used up.
+    /// Returns the amount used.
     #[must_use]
     pub const fn used(&self) -> u64 {
         self.used
@@ -147,7 +147,7 @@ enum State {
     Open {
         since: Instant,
     },
-    /// One probe is on its way; everybody else waits for its result.
+    /// One probe is on its way; all other calls wait for its result.
     Probing,
 }
 
@@ -158,7 +158,7 @@ impl Breaker {
         Self { limit, state: State::Closed { failures: 0 } }
     }
 
-    /// Whether a call may be made now. After the cooldown, exactly one call is let through.
+    /// Returns true if a call may be made now. After the cooldown, exactly one call is let through.
     pub fn admit(&mut self, now: Instant) -> bool {
         match self.state {
             State::Closed { .. } => true,
@@ -183,7 +183,7 @@ impl Breaker {
         };
     }
 
-    /// Whether calls are refused until the cooldown is over.
+    /// Returns true if calls are refused until the cooldown is over.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         !matches!(self.state, State::Closed { .. })

@@ -20,7 +20,7 @@ pub struct Location {
     around: Around,
 }
 
-/// What lies around a place, as far as somebody has looked.
+/// Surroundings of a location, as far as they were looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Around {
     Anything,
@@ -31,7 +31,7 @@ enum Around {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Names {
     absolute: Vec<u8>,
-    /// Where the name below the workspace begins in it.
+    /// Offset of the name below the workspace.
     below: Option<usize>,
 }
 
@@ -44,7 +44,7 @@ pub enum LocationError {
     /// Only the caller knows what a relative path is relative to.
     #[error("the path is not absolute")]
     Relative,
-    /// `.` and `..` mean something only to whoever resolves links.
+    /// `.` and `..` mean something only to code that resolves links.
     #[error("the path is not resolved: it contains `.` or `..`")]
     Unresolved,
     /// The kernel would stop reading here.
@@ -82,20 +82,20 @@ impl Location {
         self
     }
 
-    /// Whether the request spelled the path from the root.
+    /// Returns true if the request spelled the path from the root.
     #[must_use]
     pub fn is_spelled_absolute(&self) -> bool {
         self.absolute_spelling
     }
 
-    /// Notes that the file has other names that nobody has looked at: hard links, which may lie anywhere.
+    /// Notes that the file has other names that were not looked at: hard links, which may lie anywhere.
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.shared = true;
         self
     }
 
-    /// Whether the file has other names that nobody has looked at.
+    /// Returns true if the file has other names that were not looked at.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.shared
@@ -108,7 +108,7 @@ impl Location {
         self
     }
 
-    /// Whether names that differ in case alone are one name here.
+    /// Returns true if names that differ in case alone are one name here.
     #[must_use]
     pub fn folds_case(&self) -> bool {
         self.folds_case
@@ -121,13 +121,13 @@ impl Location {
         self
     }
 
-    /// Whether it is, or would make, a part of a git repository, as far as somebody has looked.
+    /// Returns true if it is, or would make, a part of a git repository, as far as its surroundings were looked at.
     #[must_use]
     pub fn is_in_repository(&self) -> bool {
         self.around == Around::Repository
     }
 
-    /// Whether the real object lies in the workspace.
+    /// Returns true if the real object lies in the workspace.
     #[must_use]
     pub fn is_inside(&self) -> bool {
         self.real.below.is_some()
@@ -162,7 +162,7 @@ impl Location {
         self.real_names().chain(self.aliases())
     }
 
-    /// Whether the location is `directory` or lies below it, component by component.
+    /// Returns true if the location is `directory` or lies below it, component by component.
     #[must_use]
     pub fn is_at_or_below(&self, directory: &Path) -> bool {
         self.path().starts_with(directory)
@@ -181,9 +181,9 @@ impl fmt::Display for Location {
 #[derive(Debug, Clone)]
 pub struct Siblings {
     place: Location,
-    /// How long the name of the directory is, with a slash at its end.
+    /// Length of the directory's name, with a slash at its end.
     directory: usize,
-    /// Whether the directory is the workspace or lies in it.
+    /// True if the directory is the workspace or lies in it.
     inside: bool,
 }
 
@@ -258,7 +258,7 @@ impl Names {
     }
 }
 
-/// Where the name below a directory begins, component by component.
+/// Returns the offset of the name below a directory, component by component.
 fn below(path: &[u8], directory: &[u8]) -> Option<usize> {
     let trimmed = directory.strip_suffix(b"/").unwrap_or(directory);
     let rest = path.strip_prefix(trimmed)?;

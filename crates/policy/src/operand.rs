@@ -11,7 +11,7 @@ use crate::location::{Pair, lexical};
 use crate::request::Kind;
 use crate::tables::habits::{HABITS, Habit};
 
-/// What a program does with the files among its words; `None` when it is not known.
+/// Returns the use that a program makes of the files among its words; `None` when it is not known.
 fn habit(program: &Program) -> Option<Habit> {
     let word = program.argv.words().first()?;
     let name = installed_name(&word.text).unwrap_or(&word.text);
@@ -32,12 +32,12 @@ fn kinds(habit: Option<Habit>, is_hazardous: bool, strangers: Strangers) -> &'st
     }
 }
 
-/// What is made of paths among the words of programs that are not known.
+/// Treatment of paths among the words of programs that are not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strangers {
-    /// They may be read: somebody wrote a rule about them.
+    /// They may be read: a rule is about them.
     Read,
-    /// They are left to the jail: a floor that nobody can change must not guess.
+    /// They are left to the jail: a floor that cannot be switched off must not guess.
     Ignored,
 }
 
@@ -86,7 +86,7 @@ fn operands(program: &Program) -> impl Iterator<Item = (&Word, &str, Option<Habi
     operands.filter_map(move |word| Some((word, path_in(&word.text, habit.is_some())?, habit)))
 }
 
-/// Where the expression stands: first, unless an option gives it.
+/// Returns the index of the expression: first, unless an option gives it.
 fn expression(arguments: &[Word]) -> Option<usize> {
     let given = |word: &Word| {
         ["-e", "-f", "--regexp", "--expression", "--file"].iter().any(|option| word.text.starts_with(option))
@@ -116,7 +116,7 @@ fn path_in(text: &str, bare: bool) -> Option<&str> {
 #[derive(Debug)]
 pub(crate) struct File {
     absolute: Vec<u8>,
-    /// Where the name below the workspace begins, if it lies there.
+    /// Offset of the name below the workspace, if it lies there.
     below: Option<usize>,
 }
 
@@ -157,7 +157,7 @@ impl File {
     }
 }
 
-/// Where a program starts that is not known, the workspace is the best guess.
+/// The workspace is the best guess for a program whose directory is not known.
 fn file(word: &Word, text: &str, program: &Program, workspace: &Path) -> Option<File> {
     let workspace = workspace.as_os_str().as_encoded_bytes();
     let cwd = program.cwd.as_deref().map_or(workspace, str::as_bytes);
@@ -167,7 +167,7 @@ fn file(word: &Word, text: &str, program: &Program, workspace: &Path) -> Option<
 /// Devices that take everything and keep nothing.
 const HARMLESS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd"];
 
-/// Whether a permission may cover a program: it starts in the workspace, and what the shell writes for it lies there.
+/// Returns true if a permission may cover a program: it starts in the workspace, and the shell's redirections for it lie there.
 pub(crate) fn stays_inside(program: &Program, workspace: &Path) -> bool {
     let Some(cwd) = program.cwd.as_deref() else { return false };
     let inside = |path: &Path| path.starts_with(workspace) || path.starts_with("/tmp");

@@ -21,7 +21,7 @@ pub(crate) struct OptionEntry {
     pub(crate) takes: Takes,
 }
 
-/// Whether an option takes a value.
+/// Number of values that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
     Nothing,
@@ -33,7 +33,7 @@ pub(crate) enum Takes {
     OptionName,
 }
 
-/// How a program reads its words.
+/// Argument syntax of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// `-rf` is `-r -f`.
@@ -59,7 +59,7 @@ impl CommandEntry {
         find(self.subcommands, name)
     }
 
-    /// Whether an entry is this one or one of its subcommands.
+    /// Returns true if an entry is this one or one of its subcommands.
     pub(crate) fn leads_to(&self, wanted: &Self) -> bool {
         let below = |(_, at): &(&str, u16)| {
             COMMANDS.get(usize::from(*at)).is_some_and(|entry| entry.leads_to(wanted))
@@ -108,14 +108,14 @@ impl OptionEntry {
         self.names().any(|name| name == wanted)
     }
 
-    /// Whether the next word is its value, if none is attached.
+    /// Returns true if the next word is its value, if none is attached.
     pub(crate) fn takes_next(&self) -> bool {
         matches!(self.takes, Takes::Value | Takes::OptionName)
     }
 }
 
 impl Style {
-    /// Whether options begin with a dash, all of them.
+    /// Returns true if options begin with a dash, all of them.
     pub(crate) fn needs_dash(self) -> bool {
         !matches!(self, Self::Bundle | Self::Assignments)
     }

@@ -32,7 +32,7 @@ impl PathPattern {
         Ok(Self::Regex(expression.into()))
     }
 
-    /// Whether one name matches this one pattern.
+    /// Returns true if one name matches this one pattern.
     #[must_use]
     pub fn matches(&self, name: &[u8], reach: Reach) -> bool {
         match self {
@@ -43,8 +43,8 @@ impl PathPattern {
         }
     }
 
-    /// Whether everything that matches as a permission is matched by another pattern as a restriction, as far as that can be
-    /// proven.
+    /// Returns true if everything that matches as a permission is matched by another pattern as a restriction, as far as it
+    /// can be proven.
     #[must_use]
     pub fn is_within(&self, wide: &Self) -> bool {
         let shape = |pattern: &Self, reach| match pattern {
@@ -77,7 +77,7 @@ impl PathPattern {
     }
 }
 
-/// How far a pattern reaches when it does not say so itself.
+/// Reach of a pattern that does not state one itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// A permission: `**` stays in the workspace, `dir/**` leaves out `dir`.
@@ -86,7 +86,7 @@ pub enum Reach {
     Wide,
 }
 
-/// Whether letters must agree in case.
+/// Case sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
     /// As the file system has it.
@@ -172,13 +172,13 @@ impl PathIndex {
         }
     }
 
-    /// Whether any pattern matches the name, and the first that does.
+    /// Returns the first pattern that matches the name, if there is one.
     #[must_use]
     pub fn first(&self, name: &[u8]) -> Option<usize> {
         self.first_of((None, name))
     }
 
-    /// Whether any pattern matches one of the names, and the first that does.
+    /// Returns the first pattern that matches one of the names, if there is one.
     pub(crate) fn first_of(&self, names: Pair<'_>) -> Option<usize> {
         let mut first = None;
         self.matches_either(names, |id| first = Some(first.map_or(id, |other: usize| other.min(id))));

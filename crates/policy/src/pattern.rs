@@ -74,7 +74,7 @@ impl Pattern {
         Ok(Self { text: text.into(), matcher })
     }
 
-    /// Whether a text matches.
+    /// Returns true if a text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         match &self.matcher {
@@ -96,7 +96,7 @@ impl Pattern {
         if let Matcher::Literal(only) = &self.matcher { Some(only.to_string()) } else { None }
     }
 
-    /// How every text begins that an expression matches, as far as that is fixed; `None` for other patterns.
+    /// Returns the fixed prefix of all texts that an expression matches; `None` for other patterns.
     pub(crate) fn expression_start(&self) -> Option<String> {
         let HirKind::Concat(parts) = self.expression()?.into_kind() else { return Some(String::new()) };
         let start = match parts.get(..2).map(|parts| [parts[0].kind(), parts[1].kind()]) {
@@ -114,7 +114,7 @@ impl Pattern {
         regex_syntax::parse(self.text.strip_prefix("re:")?).ok()
     }
 
-    /// Whether everything that matches is also matched by another pattern, as far as that can be proven.
+    /// Returns true if everything that matches is also matched by another pattern, as far as that can be proven.
     #[must_use]
     pub fn is_within(&self, wide: &Self) -> bool {
         // Most pairs have nothing in common, and one text shows it.
@@ -138,7 +138,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the author said where a match begins and ends. An expression that did not is found anywhere in a text.
+    /// Returns true if the author fixed both ends of a match. Other expressions are searched for anywhere in a text.
     #[must_use]
     pub fn is_anchored(&self) -> bool {
         let anchored = |hir: Hir| {
@@ -149,7 +149,7 @@ impl Pattern {
         self.expression().is_none_or(anchored)
     }
 
-    /// What stands before the first wildcard.
+    /// Returns the text before the first wildcard.
     pub(crate) fn stem(&self) -> String {
         let fixed = |piece: &Piece| if let Piece::Char(c) = piece { Some(*c) } else { None };
         match &self.matcher {
@@ -159,7 +159,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a file name that fits a pattern of the shell could match: the fixed ends of both must agree.
+    /// Returns true if a file name that fits a pattern of the shell could match: the fixed ends of both must agree.
     pub(crate) fn could_match(&self, names: &str) -> bool {
         if names.contains('\\') {
             return true;
@@ -193,7 +193,7 @@ impl Pattern {
         Some(pieces.iter().map(text).collect())
     }
 
-    /// Whether every text matches.
+    /// Returns true if every text matches.
     #[must_use]
     pub fn is_anything(&self) -> bool {
         match &self.matcher {
@@ -213,7 +213,7 @@ impl fmt::Debug for Pattern {
     }
 }
 
-/// Refuses patterns that nobody can mean.
+/// Refuses patterns of absurd length.
 pub(crate) fn check_length(text: &str) -> Result<(), PatternError> {
     match text.len() {
         0 => Err(PatternError::Empty),
@@ -294,7 +294,7 @@ fn pieces(text: &str) -> Result<Box<[Piece]>, PatternError> {
     Ok(pieces.into())
 }
 
-/// Whether some text that matches begins so. Behind the first `*`, anything may.
+/// Returns true if some text that matches begins so. Behind the first `*`, anything may.
 fn begins<'a>(mut pieces: impl Iterator<Item = &'a Piece>, start: impl Iterator<Item = char>) -> bool {
     for c in start {
         match pieces.next() {

@@ -22,17 +22,17 @@ pub struct ProtectedName {
     pub name: &'static str,
     /// The components.
     pub(crate) parts: &'static [&'static str],
-    /// What a change needs.
+    /// Requirement for a change.
     pub standing: Standing,
-    /// Who heeds it.
+    /// Tier of the name.
     pub tier: Tier,
-    /// Whether it also counts in directories into which package managers unpack what others publish.
+    /// True if it also counts in directories into which package managers unpack what others publish.
     pub in_stores: bool,
-    /// What a tool outside would do.
+    /// Action of a tool outside.
     pub because: &'static str,
 }
 
-/// What changing a protected name needs.
+/// Requirement for changing a protected name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// A setting that says so beforehand.
@@ -41,7 +41,7 @@ pub enum Standing {
     Ask,
 }
 
-/// Who heeds a protected name.
+/// Tier of a protected name: a tool acts on it, or it instructs an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tier {
     /// A program, which runs what it says or takes settings from it without asking.
@@ -50,7 +50,7 @@ pub enum Tier {
     Instructs,
 }
 
-/// What is about to happen to a name.
+/// Operation on a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
     /// A file is written or made.
@@ -71,7 +71,7 @@ pub enum Ground {
     Repository,
 }
 
-/// What is to be said about a name.
+/// Verdict on a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing.
@@ -80,7 +80,7 @@ pub enum Verdict {
     Kept(&'static ProtectedName),
     /// It is protected if the directory that its first `depth` components name is one of a git repository.
     KeptInRepository {
-        /// How many components.
+        /// Number of components.
         depth: usize,
         /// Why it is then.
         name: &'static ProtectedName,
@@ -97,12 +97,12 @@ pub enum Verdict {
 
 /// The names that are protected.
 ///
-/// There is no `Default`: all of them are, unless somebody says which are not.
+/// There is no `Default`: all names are protected unless the caller leaves some out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Protected {
     /// Names that are not.
     free: BTreeSet<&'static str>,
-    /// Whether names are protected that only instruct.
+    /// True if names are protected that only instruct.
     instructing: bool,
 }
 
@@ -144,7 +144,7 @@ impl Protected {
         ROWS.iter().filter(|row| !is_of_git(row) && self.holds(row))
     }
 
-    /// The names that are protected in the directory of a repository whatever becomes of them, by their paths in it. Settings are
+    /// Returns the names that stay protected in the directory of a repository, by their paths in it. Settings are
     /// not among them: git changes them itself.
     pub fn in_repository(&self) -> impl Iterator<Item = &'static str> + use<'_> {
         let held = ROWS.iter().filter(|row| self.holds(row));
@@ -172,8 +172,8 @@ impl Protected {
         judge(ground, path, act, |row| self.holds(row))
     }
 
-    /// Whether only the names of git count at a path and below it: in a repository, and where package managers unpack. What was
-    /// made there was not held to the rest of the table.
+    /// Returns true if only the names of git count at a path and below it: in a repository, and where package managers
+    /// unpack. Files made there were not held to the rest of the table.
     #[must_use]
     pub fn is_exempt(ground: Ground, path: &Path) -> bool {
         let lax = |part: &[u8]| same(part, b".git") || is(part, STORES);
@@ -181,7 +181,7 @@ impl Protected {
         ground == Ground::Repository || parts.any(|part| lax(part.as_os_str().as_bytes()))
     }
 
-    /// Whether a path lies among the repositories of submodules. Where one of them begins cannot be seen, so a directory that is
+    /// Returns true if a path lies among the repositories of submodules. Their tops cannot be seen, so a directory that is
     /// moved there could bring any of its names along.
     #[must_use]
     pub fn is_in_modules(ground: Ground, path: &Path) -> bool {
@@ -195,7 +195,7 @@ impl Protected {
         })
     }
 
-    /// Whether a row is not protected because it only instructs.
+    /// Returns true if a row is not protected because it only instructs.
     fn only_tells(&self, row: &ProtectedName) -> bool {
         !self.instructing && row.tier == Tier::Instructs && !self.free.contains(row.name)
     }
@@ -307,7 +307,7 @@ const BEGINS: [bool; 256] = {
     begins
 };
 
-/// What is missing from a path to the name of a row; `None` if the path does not end with a beginning of it.
+/// Returns the components missing from a path to the name of a row; `None` if the path does not end with a beginning of it.
 fn rest_of(row: &ProtectedName, parts: &[&[u8]]) -> Option<&'static [&'static str]> {
     let ends_with = |count: &usize| {
         let end = parts.len().checked_sub(*count).map(|start| &parts[start..]);
@@ -316,7 +316,7 @@ fn rest_of(row: &ProtectedName, parts: &[&[u8]]) -> Option<&'static [&'static st
     (1..row.parts.len()).find(ends_with).map(|count| &row.parts[count..])
 }
 
-/// Whether components fit names, as far as there are both.
+/// Returns true if components fit names, as far as there are both.
 fn fits(names: &[&str], parts: &[&[u8]]) -> bool {
     names.iter().zip(parts).all(|(name, part)| match (name.strip_suffix('*'), name.strip_prefix('*')) {
         (Some(start), _) => begins(part, start),
@@ -376,10 +376,10 @@ fn in_repository(parts: &[&[u8]], act: Act) -> Verdict {
         [first, second] if act == Act::Placed && is(first, &["objects"]) && is(second, &["info"]) => {
             kept(".git/objects/info/alternates", Verdict::Kept)
         }
-        // What git puts into a new repository, and runs never.
+        // Templates that git puts into a new repository and never runs.
         [top] if act == Act::Directory && is(top, TEMPLATE_DIRECTORIES) => Verdict::Free,
         [top, name] if act == Act::File && is(top, &["hooks"]) && name.ends_with(b".sample") => Verdict::Free,
-        // What every repository has at its top.
+        // Entries at the top of every repository.
         [top] if is(top, &["HEAD", "objects", "refs"]) => Verdict::Free,
         parts => of_repository(parts).map_or_else(|| inner(parts), Verdict::Kept),
     }
@@ -435,7 +435,7 @@ fn in_module(rest: &[&[u8]], act: Act) -> Verdict {
     }
 }
 
-/// What of a repository makes git run or read something, by the path below its top.
+/// Finds the entry of a repository that makes git run or read something, by the path below its top.
 fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
     let first = parts.first()?.first()?;
     if !b"bchior".contains(&first.to_ascii_lowercase()) {
@@ -447,7 +447,7 @@ fn of_repository(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
     })
 }
 
-/// What git has not finished, by the path below the top of a repository.
+/// Finds an unfinished operation of git, by the path below the top of a repository.
 fn unfinished(parts: &[&[u8]]) -> Option<&'static ProtectedName> {
     let parts = match parts {
         [top, rest @ ..] if is(top, &["modules"]) => rest,
@@ -472,7 +472,7 @@ fn git_rows() -> impl Iterator<Item = &'static ProtectedName> {
     rows.filter(|row| row.name != ".git/modules" && !UNFINISHED.contains(&row.parts[1]))
 }
 
-/// Whether git takes a directory for one of a repository, by who can say what it has.
+/// Returns true if git takes a directory for one of a repository, by who can say what it has.
 pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }

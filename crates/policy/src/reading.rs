@@ -13,7 +13,7 @@ pub(crate) struct Reading<'a> {
     /// The role of each argument.
     pub(crate) places: Vec<Place>,
     pub(crate) options: Vec<Given<'a>>,
-    /// Whether an argument is not known and may be any option.
+    /// True if an argument is not known and may be any option.
     pub(crate) may_have_any: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Reading<'a> {
         reader.reading
     }
 
-    /// Whether an argument is an option or has options in it.
+    /// Returns true if an argument is an option or has options in it.
     pub(crate) fn has_option_in(&self, argument: usize) -> bool {
         self.options.iter().any(|given| given.at == argument)
     }
@@ -115,13 +115,13 @@ impl<'a> Reading<'a> {
 
 struct Reader<'a> {
     reading: Reading<'a>,
-    /// How many of the next words are values.
+    /// Number of the next words that are values.
     owed: usize,
-    /// Whether the next word may be a value.
+    /// True if the next word may be a value.
     may_take: bool,
-    /// Whether `--` was read.
+    /// True if `--` was read.
     ended: bool,
-    /// Whether no subcommand can follow.
+    /// True if no subcommand can follow.
     settled: bool,
 }
 
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a word is an option by its looks. `-` alone is standard input.
+/// Returns true if a word is an option by its looks. `-` alone is standard input.
 pub(crate) fn is_option(text: &str) -> bool {
     text.len() > 1 && text.starts_with('-')
 }

@@ -12,11 +12,11 @@ use crate::tool::ToolName;
 pub struct Request<'a> {
     /// The tool that asks.
     pub tool: &'a ToolName,
-    /// What it wants.
+    /// Access that it wants.
     pub want: Want<'a>,
 }
 
-/// What a request wants.
+/// Access that a request wants.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Want<'a> {
@@ -35,10 +35,10 @@ pub enum Want<'a> {
 }
 
 /// A command line that is to be run: rules on its programs and rules on the arguments of the call see the same request,
-/// whoever makes it.
+/// for every caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Execution<'a> {
-    /// What the line would start.
+    /// Programs that the line would start.
     pub invocation: &'a Invocation,
     /// The arguments of the call that runs it; `command` is the line itself.
     pub arguments: &'a Arguments,
@@ -73,7 +73,7 @@ impl Arguments {
     }
 
     /// Names arguments that change nothing about what happens, such as a description: rules see them, and an answer holds
-    /// whatever they say.
+    /// for all of their values.
     #[must_use]
     pub fn with_remarks(self, remarks: &'static [&'static str]) -> Self {
         Self { remarks, ..self }

@@ -14,19 +14,19 @@ use crate::request::{Arguments, Kind, Request};
 pub struct Rule {
     /// Its place among all rules of the policy, by which examples and lint find it again.
     pub id: usize,
-    /// What happens when it matches.
+    /// Effect when it matches.
     pub effect: Effect,
     /// Through which tools the request comes.
     pub tool: Option<Pattern>,
-    /// What the rule is about.
+    /// Subject of the rule.
     pub subject: Subject,
     /// Conditions on arguments of the tool call, by name.
     pub arguments: Vec<(String, Pattern)>,
-    /// What is said when it decides.
+    /// Reason given when it decides.
     pub reason: Reason,
 }
 
-/// What a rule is about. A rule about two things at once could never match.
+/// Subject of a rule. A rule about two things at once could never match.
 #[derive(Debug, Clone)]
 pub enum Subject {
     /// Any request of the tools it names.
@@ -51,7 +51,7 @@ pub enum Kinds {
 }
 
 impl Kinds {
-    /// Whether a kind of request is meant.
+    /// Returns true if a kind of request is meant.
     #[must_use]
     pub fn contains(self, kind: Kind) -> bool {
         match self {
@@ -63,7 +63,7 @@ impl Kinds {
 }
 
 impl Rule {
-    /// Whether tool and arguments fit. What the rule is about has been looked up before.
+    /// Returns true if tool and arguments fit. What the rule is about has been looked up before.
     #[must_use]
     pub fn conditions_hold(&self, request: &Request<'_>) -> bool {
         let tool = self.tool.as_ref().is_none_or(|pattern| pattern.matches(request.tool.as_str()));
@@ -78,8 +78,8 @@ impl Rule {
         self.arguments.iter().all(|(name, pattern)| self.argument_holds(arguments, name, pattern))
     }
 
-    /// Whether a permission that is given by the text of a command line may cover what the line starts: text that was only searched
-    /// for or that a wildcard stands for may start more than was meant.
+    /// Returns true if a permission given by the text of a command line may cover what the line starts: text that was only
+    /// searched for or that a wildcard stands for may start more than was meant.
     pub(crate) fn covers_line(&self, invocation: &Invocation) -> bool {
         let mut texts = self.arguments.iter().filter(|(name, _)| name == "command");
         let is_plain = |program: &Program| {
@@ -99,14 +99,14 @@ impl Rule {
         }
     }
 
-    /// Whether the rule is about a file, as its own examples claim.
+    /// Returns true if the rule is about a file, as its own examples claim.
     #[must_use]
     pub fn matches_location(&self, location: &Location) -> bool {
         let Subject::Path(pattern, _) = &self.subject else { return false };
         location.real_names().any(|name| pattern.matches(name, self.effect.reach()))
     }
 
-    /// Whether the rule matches a command line, as its own examples claim.
+    /// Returns true if the rule matches a command line, as its own examples claim.
     #[must_use]
     pub fn matches_invocation(&self, invocation: &Invocation) -> bool {
         let Subject::Command(pattern) = &self.subject else { return false };

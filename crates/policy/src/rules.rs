@@ -34,7 +34,7 @@ pub struct RuleSet {
     commands: CommandIndex,
     any: Vec<usize>,
     exceptions: Exceptions,
-    /// Where the programs of commands start and stay, if that is known.
+    /// Directory in which the programs of commands start and stay, if that is known.
     workspace: Option<PathBuf>,
 }
 
@@ -158,7 +158,7 @@ impl RuleSet {
         }
     }
 
-    /// What decides among rules that match, none of which denies: the first question that has no exception, or else the exception.
+    /// Returns the rule that decides among matches without a deny: the first ask that has no exception, or else the exception.
     fn excepted(&self, matched: &[usize]) -> Option<Settled<'_>> {
         let effect = |id: usize| self.rules[id].effect;
         let mut exception = None;
@@ -282,14 +282,14 @@ impl RuleSet {
         }
         let settled = strictest?;
         match settled.rule.effect {
-            // One of the programs is nobody's business yet: silence is not consent, however uncertain the rest is.
+            // No rule names one of the programs: silence is not consent, however uncertain the rest is.
             Effect::Allow if !all_named => None,
             Effect::Allow if !invocation.is_certain() => Some(Decision::Ask(unprovable())),
             _ => Some(settled.decision()),
         }
     }
 
-    /// Whether rules speak of some programs of a command line and not of others.
+    /// Returns true if rules speak of some programs of a command line and not of others.
     #[must_use]
     pub fn names_a_part(&self, request: &Request<'_>) -> bool {
         let Want::Exec(Execution { invocation, .. }) = request.want else { return false };
@@ -299,15 +299,15 @@ impl RuleSet {
         count > 0 && count < programs().count()
     }
 
-    /// Whether this is no program but redirections of a compound command or of nothing, which stay inside: whatever may run may have
-    /// them.
+    /// Returns true if this is no program but redirections of a compound command or of nothing, which stay inside: any
+    /// command may have them.
     fn only_redirects(&self, program: &Program) -> bool {
         let is_nothing = matches!(program.argv.words(), [word] if word.text == ":");
         let inside = |workspace: &PathBuf| operand::stays_inside(program, workspace);
         is_nothing && !program.redirects.is_empty() && self.workspace.as_ref().is_none_or(inside)
     }
 
-    /// What decides about one program: the strictest rule on it or on what only starts it, or the exception to that.
+    /// Returns the rule that decides about one program: the strictest on it or on what only starts it, or the exception to that.
     fn settle_command(
         &self,
         request: &Request<'_>,

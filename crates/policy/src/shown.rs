@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-/// Text from outside, ready for a terminal: whatever would steer it, hide in it or reorder it is spelled out.
+/// Text from outside, ready for a terminal: characters that would steer it, hide in it or reorder it are escaped.
 ///
 /// ```
 /// use ringfence_policy::Shown;
@@ -60,7 +60,7 @@ fn show_char(f: &mut fmt::Formatter<'_>, c: char) -> fmt::Result {
     }
 }
 
-/// Whether a character steers a terminal, is invisible, or changes the order in which others are read.
+/// Returns true if a character steers a terminal, is invisible, or changes the order in which others are read.
 ///
 /// Such characters have no place in a name that a person is asked to judge.
 #[must_use]

@@ -34,7 +34,7 @@ pub(crate) struct Spellings {
 #[derive(Debug, Clone)]
 struct OptionWord {
     argument: usize,
-    /// Whether the next word of the pattern is its value.
+    /// True if the next word of the pattern is its value.
     takes_next: bool,
     parts: Box<[WantedOption]>,
 }
@@ -95,12 +95,12 @@ impl Spellings {
         self.program.is_some() || !self.options.is_empty() || mixed
     }
 
-    /// Whether an option of the pattern is not in the table, so that its other names are not known.
+    /// Returns true if an option of the pattern is not in the table, so that its other names are not known.
     pub(crate) fn has_unreviewed_options(&self) -> bool {
         self.has_unreviewed_options
     }
 
-    /// Whether a command is one of the spellings. The program is checked by the caller.
+    /// Returns true if a command is one of the spellings. The program is checked by the caller.
     pub(crate) fn fit(&self, words: &[WordPattern], argv: &[Word], cwd: Option<&str>, exact: bool) -> bool {
         let (Some(patterns), Some((program, arguments))) = (words.get(1..), argv.split_first()) else {
             return false;
@@ -116,7 +116,7 @@ impl Spellings {
             && (!exact || self.has_no_more_operands(&candidate))
     }
 
-    /// Whether the first word that has to be there is there. A quick look that spares most commands everything else, also
+    /// Returns true if the first required word is there. A quick look that spares most commands everything else, also
     /// the comparison with the words as they are written.
     pub(crate) fn could_fit(&self, words: &[WordPattern], argv: &[Word], cwd: Option<&str>) -> bool {
         let (Some(patterns), Some(arguments)) = (words.get(1..), argv.get(1..)) else { return false };

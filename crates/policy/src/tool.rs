@@ -53,7 +53,7 @@ impl ToolName {
         &self.0
     }
 
-    /// Whether Ringfence knows the tool: it is in the table, or it has the shape of a tool of an MCP server.
+    /// Returns true if Ringfence knows the tool: it is in the table, or it has the shape of a tool of an MCP server.
     #[must_use]
     pub fn is_known(&self) -> bool {
         TOOLS.contains(&&*self.0) || is_foreign(&self.0)
@@ -147,7 +147,7 @@ impl ToolEntry {
         &self.text
     }
 
-    /// Whether the tool is meant.
+    /// Returns true if the tool is meant.
     #[must_use]
     pub fn matches(&self, tool: &ToolName) -> bool {
         match &self.matcher {
@@ -242,7 +242,7 @@ impl ToolSet {
         Self { profile, allow, deny, narrowed: Vec::new() }
     }
 
-    /// Whether the tool may be called, and if not, why.
+    /// Returns an error with the reason if the tool may not be called.
     pub fn judge(&self, tool: &ToolName) -> Result<(), Excluded> {
         if let Some(entry) = self.deny.iter().find(|entry| entry.matches(tool)) {
             return Err(Excluded::Denied(entry.as_str().into()));
@@ -255,7 +255,7 @@ impl ToolSet {
         if wanted { Ok(()) } else { Err(Excluded::Narrowed) }
     }
 
-    /// Whether the tool may be called.
+    /// Returns true if the tool may be called.
     #[must_use]
     pub fn contains(&self, tool: &ToolName) -> bool {
         self.judge(tool).is_ok()

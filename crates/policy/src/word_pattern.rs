@@ -18,7 +18,7 @@ pub(crate) struct WordPattern {
     role: Role,
 }
 
-/// What a word of a pattern stands for.
+/// Role of a word in a pattern.
 #[derive(Debug, Clone)]
 enum Role {
     /// `push`
@@ -31,7 +31,7 @@ enum Role {
     Directory(Option<Glob>),
 }
 
-/// How else an option could be written.
+/// Other spellings of an option.
 #[derive(Debug, Clone)]
 struct Spelling {
     /// The letter, if it has just one and may stand among others: `-r` in `-rf`.
@@ -75,7 +75,7 @@ impl WordPattern {
         matches!(self.role, Role::Path(_))
     }
 
-    /// Whether the word is a path, or a directory by another name.
+    /// Returns true if the word is a path, or a directory by another name.
     pub(crate) fn is_location(&self) -> bool {
         matches!(self.role, Role::Path(_) | Role::Directory(_))
     }
@@ -84,7 +84,7 @@ impl WordPattern {
         matches!(self.role, Role::Option(_))
     }
 
-    /// Whether the place of the word in the line does not matter to a restriction.
+    /// Returns true if the place of the word in the line does not matter to a restriction.
     pub(crate) fn stands_anywhere(&self) -> bool {
         matches!(self.role, Role::Option(_) | Role::Path(_))
     }
@@ -107,14 +107,14 @@ impl WordPattern {
         }
     }
 
-    /// Whether a permission holds for a word. A path has to be known from the root.
+    /// Returns true if a permission holds for a word. A path has to be known from the root.
     pub(crate) fn permits(&self, word: &Word, cwd: Option<&str>) -> bool {
         match &self.role {
             Role::Path(glob) => {
                 let path = word.is_literal().then(|| absolute(&word.text, cwd)).flatten();
                 path.is_some_and(|path| glob.matches(path.as_bytes(), Reach::Narrow))
             }
-            // A pattern is many words, of which only the free ones are nobody's business.
+            // A pattern is many words, of which only the free ones may be ignored.
             Role::Plain | Role::Option(_) | Role::Directory(_) if !word.is_literal() => {
                 self.pattern.is_anything()
             }
@@ -122,7 +122,7 @@ impl WordPattern {
         }
     }
 
-    /// Whether a restriction could hold for a word. One that is not known could be anything.
+    /// Returns true if a restriction could hold for a word. One that is not known could be anything.
     pub(crate) fn fits(&self, word: &Word, next: Option<&Word>, cwd: Option<&str>) -> bool {
         match (&self.role, word.certainty) {
             (_, Certainty::Unknown) => true,
@@ -184,7 +184,7 @@ impl Spelling {
     }
 }
 
-/// Whether two words are the same directory however they are spelled: `.` and `./.`.
+/// Returns true if two words are the same directory however they are spelled: `.` and `./.`.
 fn same_dots(wanted: &str, text: &str) -> bool {
     let parts = |text| str::split(text, '/').filter(|part| !matches!(*part, "" | "."));
     !text.is_empty() && !text.starts_with('/') && parts(wanted).eq(parts(text))
@@ -217,7 +217,7 @@ fn path_fits(glob: &Glob, word: &Word, cwd: Option<&str>) -> bool {
     one(&word.text) || option_value(&word.text).is_some_and(one)
 }
 
-/// Where the directory is not known, the last name decides.
+/// Compares only the last name if the directory is not known.
 fn literal_fits(glob: &Glob, text: &str, cwd: Option<&str>) -> bool {
     if let Some(path) = absolute(text, cwd) {
         // The root has no name that a pattern could match.

@@ -16,7 +16,7 @@ const WORKSPACE: &str = "/ws";
 
 /// A forbidding floor or not, effects of rules, default, answer of a person; phase and effect of the decision.
 type PhaseRow = (bool, &'static [Effect], Option<Effect>, Option<Remembered>, Phase, Effect);
-/// What a person said, and for whom.
+/// Answers of a person, each with its scope.
 type SaidRow = &'static [(Remembered, Cover)];
 /// Tool, arguments, effect of the decision.
 type CallRow = (&'static str, &'static [(&'static str, &'static str)], Effect);
@@ -206,7 +206,7 @@ fn an_answer_may_cover_every_tool_and_a_no_counts_whoever_it_was_said_to() {
     use Remembered::{Allow, Deny};
     let chain = Chain::new(vec![]).otherwise(default_to(Effect::Ask));
     let (file, read, grep) = (location("/ws/a"), tool("read"), tool("grep"));
-    // What was said to `read`, for whom, in this order; what then holds for `read` and for `grep`.
+    // Answers given to `read`, with their scopes, in this order; the effects then for `read` and for `grep`.
     let rows: [(SaidRow, [Effect; 2]); 5] = [
         (&[(Allow, Cover::Session)], [Effect::Allow, Effect::Allow]),
         (&[(Allow, Cover::Session), (Deny, Cover::Tool)], [Effect::Deny, Effect::Allow]),

@@ -222,7 +222,7 @@ fn universe() -> Vec<String> {
 }
 
 proptest! {
-    /// What was proven holds for every path that there is.
+    /// A proven inclusion holds for every path.
     #[test]
     fn a_proof_is_true(narrow in "(\\*\\*/)?[ab*?]{1,2}(/[ab*]{1,2}){0,2}(/\\*\\*)?", wide in "(\\*\\*/)?[ab*?]{1,2}(/[ab*]{1,2}){0,2}(/\\*\\*)?") {
         let (Ok(narrow), Ok(wide)) = (PathPattern::parse(&narrow), PathPattern::parse(&wide)) else { return Ok(()) };

@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(together, alone, "{:?} on {}", globs, name);
     }
 
-    /// What an index was asked before does not count.
+    /// Earlier questions to an index do not count.
     #[test]
     fn names_in_a_row_match_as_each_alone(
         globs in proptest::collection::vec(any_glob(), 1..6),

@@ -1,4 +1,4 @@
-//! What reading a command line costs.
+//! Cost of reading a command line.
 //!
 //! Promise: at most 2 µs for a simple line with the decision against 100 rules, 20 µs for ten segments; a megabyte of
 //! hostile text takes at most 2.3 times as long as half of it, and at most ten times its size in memory.
@@ -108,7 +108,7 @@ fn hostile_texts() {
         let (half, whole) = (fastest(*shape, MEGABYTE / 2), fastest(*shape, MEGABYTE));
         let ratio = whole.as_secs_f64() / half.as_secs_f64();
         let memory = memory(name);
-        // What is refused at once is too quick for its ratio to mean anything.
+        // A text that is refused at once is too quick for its ratio to mean anything.
         let slow = ratio > 2.3 && whole > Duration::from_micros(200);
         let mark = if slow || memory.is_some_and(|times| times > 10.0) { "  BROKEN" } else { "" };
         let memory = memory.map_or("unknown".to_owned(), |times| format!("{times:.1} x"));
@@ -126,7 +126,7 @@ fn fastest(shape: Shape, size: usize) -> Duration {
     (0..7).map(|_| once()).min().unwrap()
 }
 
-/// How many times the size of the text a process grew by when it read it; `None` where the kernel does not tell.
+/// Returns the growth of a process that read a text, as a multiple of its size; `None` where the kernel does not tell.
 fn memory(name: &str) -> Option<f64> {
     let output = Command::new(env::current_exe().unwrap()).args([ROLE, name]).output().unwrap();
     assert!(output.status.success(), "{name}: reading ended badly");

@@ -1,4 +1,4 @@
-//! What stands between `$'` and `'`.
+//! Text between `$'` and `'`.
 
 /// Decodes the escapes; `None` when the bytes they stand for are no text.
 ///
@@ -11,7 +11,7 @@ pub(crate) fn decode(text: &str) -> Option<String> {
         rest = escape(rest.get(at + 1..)?, &mut out)?;
     }
     out.extend_from_slice(rest.as_bytes());
-    // The value ends at a NUL, whatever follows it.
+    // The value ends at a NUL; the rest is dropped.
     if let Some(end) = out.iter().position(|&byte| byte == 0) {
         out.truncate(end);
     }

@@ -1,6 +1,6 @@
 //! Table: names of characters that mislead, as Unicode has them.
 
-/// What a character is called; a name for its kind where it has none of its own here.
+/// Returns the name of a character; a name for its kind if it has none of its own here.
 pub(crate) fn name(c: char) -> &'static str {
     match c {
         '\u{1b}' => "ESCAPE",

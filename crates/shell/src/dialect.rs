@@ -3,7 +3,7 @@
 /// A language of shells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
-    /// What POSIX says and `dash` does.
+    /// POSIX, as `dash` implements it.
     Sh,
     /// `bash`.
     Bash,

@@ -150,7 +150,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Whether the value of a word is known apart from where the home directory is.
+/// Returns true if the value of a word is known apart from where the home directory is.
 fn is_known(piece: Piece<'_>) -> bool {
     piece.word.certainty != Certainty::Unknown
         || piece.text.starts_with('~')

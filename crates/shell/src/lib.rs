@@ -19,7 +19,7 @@ pub use parse::{ParseError, Problem, parse};
 pub use print::print;
 pub use read::{read, read_words};
 
-/// What is known about the place where a command line would run.
+/// Facts about the directory and the environment in which a command line would run.
 #[derive(Debug, Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The shells that could run it. A line is read as each of them would, and everything found counts.
@@ -28,6 +28,6 @@ pub struct Surroundings<'a> {
     pub cwd: Option<&'a str>,
     /// The home directory.
     pub home: Option<&'a str>,
-    /// What stands on its standard input, as far as it is known.
+    /// Content of its standard input, as far as it is known.
     pub stdin: Option<&'a [u8]>,
 }

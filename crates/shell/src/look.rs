@@ -1,6 +1,6 @@
 //! Looking through programs that start other programs.
 //!
-//! One layer at a time: `env nice rm x` says `nice rm x`, and whoever asks looks again.
+//! One layer at a time: `env nice rm x` says `nice rm x`, and the caller looks again.
 //! A word whose text is not known is never skipped: where it could decide what starts, a finding says so.
 
 mod awk;
@@ -29,10 +29,10 @@ use policy::{Assignment, Certainty, Code, Finding, Word};
 
 use crate::Dialect;
 
-/// What a program with certain words does besides its own work.
+/// Effects of a program with certain words besides its own work.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// What it would start, in order.
+    /// Programs that it would start, in order.
     pub(crate) starts: Vec<Start>,
     /// Variables that it sets for what it starts (`env A=1`).
     pub(crate) assignments: Vec<Assignment>,
@@ -42,7 +42,7 @@ pub(crate) struct Look {
     pub(crate) writes: Vec<Word>,
     /// Which of its words write or start something that it is not known for.
     pub(crate) hazards: Vec<u32>,
-    /// What is worth judging besides.
+    /// Findings besides.
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Start {
     Script { file: Word, dialect: Dialect },
 }
 
-/// How the words of a tool are read.
+/// Argument syntax of a tool.
 enum Tool {
     /// It starts the command that follows its own options.
     Wrapper(&'static wrappers::Wrapper),
@@ -104,7 +104,7 @@ fn versioned(name: &str) -> Option<&str> {
     (plain.len() < name.len() && !plain.is_empty()).then_some(plain)
 }
 
-/// What stands behind the last slash.
+/// Returns the part behind the last slash.
 fn base_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
@@ -138,7 +138,7 @@ impl Look {
         }
     }
 
-    /// Nobody can say what this word does.
+    /// Adds a finding that the effect of this word is not known.
     fn unprovable(&mut self, word: &Word, text: impl Into<Box<str>>) {
         self.note(Finding::new(Code::Unprovable, word.span, text));
     }

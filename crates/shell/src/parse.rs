@@ -20,10 +20,10 @@ use crate::Dialect;
 use crate::tree::{List, Span};
 use heredoc::Pending;
 
-/// How deep constructs may be nested.
+/// Deepest nesting of constructs.
 pub(crate) const MAX_DEPTH: u32 = 60;
 
-/// How many nodes a text may have, with everything that is read again inside it.
+/// Largest number of nodes of a text, with everything that is read again inside it.
 pub(crate) const MAX_NODES: u32 = 16_000;
 
 /// Reads a text; what could not be read is an error, with its place.
@@ -40,13 +40,13 @@ pub fn parse(text: &str, dialect: Dialect) -> Result<List, ParseError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct ParseError {
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
-    /// Where.
+    /// Its position.
     pub span: Span,
 }
 
-/// What is wrong with a text.
+/// Problem of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// Something stands where it cannot.
@@ -67,14 +67,14 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Whether a limit was reached, rather than a mistake found.
+    /// Returns true if a limit was reached, rather than a mistake found.
     #[must_use]
     pub const fn is_limit(self) -> bool {
         matches!(self, Self::TooDeep | Self::TooLarge)
     }
 }
 
-/// What was read of a text.
+/// Partial result of reading a text.
 pub(crate) struct Partly {
     /// Everything up to the first error.
     pub(crate) list: List,
@@ -118,21 +118,21 @@ struct Parser<'a> {
     nodes: &'a Nodes,
     place: Option<&'a [u32]>,
     pos: usize,
-    /// Where reading stops, for a piece of the text that is read on its own.
+    /// End of reading, for a piece of the text that is read on its own.
     end: usize,
     depth: u32,
     pending: Vec<Pending>,
     late: Vec<ParseError>,
     misleading: Vec<(Span, char)>,
-    /// What ends the here-documents that are being read piece by piece.
+    /// Delimiters of the here-documents that are being read piece by piece.
     delimiters: Vec<(String, bool)>,
-    /// How many here-documents have been read.
+    /// Number of here-documents that have been read.
     heredocs: u32,
-    /// Where `((` was found not to begin arithmetic.
+    /// Offsets of `((` that do not begin arithmetic.
     not_arith: BTreeSet<usize>,
-    /// Whether something separated the last command from what follows.
+    /// True if something separated the last command from what follows.
     separated: bool,
-    /// Whether a word is being read inside `[[ … ]]`.
+    /// True if a word is being read inside `[[ … ]]`.
     in_test: bool,
 }
 

@@ -388,8 +388,8 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Whether the first word of a simple command would mean more without a redirection in front of it: behind one, nothing is
-/// a word of the language.
+/// Returns true if the first word of a simple command would mean more without a redirection in front of it: behind one,
+/// nothing is a word of the language.
 fn means_more_in_front(kind: &Kind) -> bool {
     let Kind::Simple { words, .. } = kind else { return false };
     let Some(Argument::Word(word)) = words.first() else { return false };

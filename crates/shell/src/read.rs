@@ -1,7 +1,7 @@
 //! Tree -> programs and findings: what the shells would do, as far as the text tells.
 //!
 //! The tree is walked in the order in which it would run. What is known on the way (variables, the directory, functions,
-//! aliases) is kept in a [`state::State`]. Whatever is not known for sure is *unprovable*, which is a finding of its own.
+//! aliases) is kept in a [`state::State`]. A value that is not known for sure is *unprovable*, which is a finding of its own.
 
 mod arith;
 mod brace;
@@ -45,19 +45,19 @@ const LANGUAGE: &[&str] = &[
     "typeset",
 ];
 
-/// How deep texts that are read again may be nested: `sh -c` in `sh -c`, `eval` in `eval`.
+/// Deepest nesting of texts that are read again: `sh -c` in `sh -c`, `eval` in `eval`.
 const MAX_TEXTS: u32 = 12;
 
-/// How many programs a line may start.
+/// Largest number of programs of a line.
 const MAX_PROGRAMS: usize = 4096;
 
-/// How many programs or findings of one reading are compared with those of another.
+/// Number of programs or findings of one reading that are compared with those of another.
 const MAX_COMPARED: usize = 64;
 
-/// How many findings are kept.
+/// Number of findings that are kept.
 const MAX_FINDINGS: usize = 1000;
 
-/// How many bytes values may bring in.
+/// Number of bytes that values may bring in.
 const MAX_SPENT: usize = 1 << 20;
 
 /// The longest text that is read.
@@ -109,7 +109,7 @@ fn checked(text: &[u8]) -> Result<&str, Finding> {
     }
 }
 
-/// Every dialect reads the text; what any of them finds counts. A mistake counts only if nobody can read the text.
+/// Reads the text in every dialect; findings of any of them count. A mistake counts only if all of them make it.
 fn read_text(text: &str, around: &Surroundings<'_>) -> Invocation {
     let mut all = Invocation::default();
     let mut mistakes = Vec::new();
@@ -193,15 +193,15 @@ struct Reader<'a> {
     found: Invocation,
     state: Arc<State>,
     feed: Feed,
-    /// Whether there were more findings than are kept.
+    /// True if there were more findings than are kept.
     full: bool,
-    /// How many bytes values have brought in.
+    /// Number of bytes that values have brought in.
     spent: usize,
     /// Words whose values are numbers, where they are not known.
     numbers: BTreeSet<Span>,
-    /// How many texts are being read inside each other.
+    /// Depth of texts that are being read inside each other.
     texts: u32,
-    /// Whether what is being read runs for sure. Zero: it does.
+    /// Depth of uncertain branches. Zero: the text runs for sure.
     maybe: u32,
     stage: u32,
     piped: bool,
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
             .for_each(|error| self.add(unreadable(error)));
     }
 
-    /// Where each byte of an inner text stands outside: exactly, if the text is spelled there, else at its word.
+    /// Maps each byte of an inner text to its position outside: exactly, if the text is spelled there, else to its word.
     fn places(&self, text: &str, span: Span) -> Vec<u32> {
         let outside = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
         // Words that no shell has read stand there as they are.

@@ -23,9 +23,9 @@ impl Eq for At {}
 /// Commands in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct List {
-    /// What stands between `;`, `&` and line ends.
+    /// Items between `;`, `&` and line ends.
     pub items: Vec<Item>,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
@@ -34,13 +34,13 @@ pub struct List {
 pub struct Item {
     /// Each with what stands before it; nothing stands before the first.
     pub pipelines: Vec<(Join, Pipeline)>,
-    /// Whether the shell goes on at once (`&`).
+    /// True if the shell goes on at once (`&`).
     pub background: bool,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
-/// What stands before a pipeline.
+/// Operator before a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Join {
     /// Nothing.
@@ -54,33 +54,33 @@ pub enum Join {
 /// Commands joined by `|`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pipeline {
-    /// How many `!` stand before it.
+    /// Number of `!` before it.
     pub bangs: u32,
-    /// Whether `time` stands before it, and whether with `-p`.
+    /// `Some` if `time` stands before it; true with `-p`.
     pub timed: Option<bool>,
     /// The commands; each says whether its errors go into the next one too (`|&`).
     pub commands: Vec<(Command, bool)>,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
 /// One command with its redirections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// What it is.
+    /// Kind of command.
     pub kind: Kind,
-    /// Where it reads from and writes to.
+    /// Redirections.
     pub redirects: Vec<Redirection>,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
-/// What a command is.
+/// Kind of command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// Assignments and words.
     Simple {
-        /// What stands before the first word.
+        /// Assignments before the first word.
         assignments: Vec<Assign>,
         /// The words.
         words: Vec<Argument>,
@@ -93,12 +93,12 @@ pub enum Kind {
     If {
         /// Conditions with what they lead to.
         arms: Vec<(List, List)>,
-        /// What follows `else`.
+        /// List after `else`.
         otherwise: Option<List>,
     },
     /// `while …; do …; done`, and `until`.
     While {
-        /// Whether it is `until`.
+        /// True if it is `until`.
         until: bool,
         /// The condition.
         test: List,
@@ -107,7 +107,7 @@ pub enum Kind {
     },
     /// `for x in …; do …; done`, and `select`.
     For {
-        /// Whether it is `select`.
+        /// True if it is `select`.
         select: bool,
         /// The variables.
         names: Vec<Word>,
@@ -125,14 +125,14 @@ pub enum Kind {
     },
     /// zsh's `repeat n …`
     Repeat {
-        /// How often.
+        /// Number of turns.
         times: Word,
         /// The body.
         body: List,
     },
     /// `case … in …) …;; esac`
     Case {
-        /// What is compared.
+        /// Word that is compared.
         subject: Word,
         /// The patterns with what they lead to.
         arms: Vec<Arm>,
@@ -152,14 +152,14 @@ pub enum Kind {
     Coproc {
         /// Its name.
         name: Option<Word>,
-        /// What runs.
+        /// Command that runs.
         body: Box<Command>,
     },
     /// zsh's `{ … } always { … }`
     Always {
-        /// What is tried.
+        /// List that is tried.
         body: List,
-        /// What follows in any case.
+        /// List that follows in any case.
         always: List,
     },
 }
@@ -178,15 +178,15 @@ pub enum Argument {
 pub struct Arm {
     /// The patterns.
     pub patterns: Vec<Word>,
-    /// What they lead to.
+    /// List that runs on a match.
     pub body: List,
-    /// How the arm ends.
+    /// End of the arm.
     pub end: ArmEnd,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
-/// How an arm of `case` ends.
+/// End of an arm of `case`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArmEnd {
     /// `;;`
@@ -213,17 +213,17 @@ pub enum TestPart {
 pub struct Assign {
     /// The variable.
     pub name: String,
-    /// What stands between brackets after the name.
+    /// Text between brackets after the name.
     pub subscript: Option<Vec<Part>>,
-    /// Whether it adds (`+=`).
+    /// True if it adds (`+=`).
     pub append: bool,
     /// The value.
     pub value: Value,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
-/// What is assigned.
+/// Assigned value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A word.
@@ -237,17 +237,17 @@ pub enum Value {
 pub struct Redirection {
     /// The descriptor: a number, or a name in braces.
     pub descriptor: Option<Descriptor>,
-    /// What it does.
+    /// Operator.
     pub operator: &'static str,
     /// The file, the descriptor, or the text of a here-string. For a here-document, what ends it.
     pub target: Word,
     /// The text of a here-document, which is read after the line it is asked for on.
     pub body: Option<Arc<OnceLock<Heredoc>>>,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
-/// What stands directly before a redirection.
+/// Descriptor directly before a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Descriptor {
     /// A number.
@@ -259,15 +259,15 @@ pub enum Descriptor {
 /// The text of a here-document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heredoc {
-    /// What ends it, without quotes.
+    /// Delimiter, without quotes.
     pub delimiter: String,
-    /// Whether the shell takes the text as it is.
+    /// True if the shell takes the text as it is.
     pub quoted: bool,
-    /// Whether the line that ends it is there; otherwise it goes on to the end.
+    /// True if the line that ends it is there; otherwise it goes on to the end.
     pub ended: bool,
     /// The text.
     pub parts: Vec<Part>,
-    /// Where the text stands. It is not inside the command, but after the line of it.
+    /// Position of the text. It is not inside the command, but after the line of it.
     pub at: At,
 }
 
@@ -276,20 +276,20 @@ pub struct Heredoc {
 pub struct Word {
     /// Its pieces.
     pub parts: Vec<Part>,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
 /// One piece of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// What it is.
+    /// Kind of piece.
     pub kind: PartKind,
-    /// Where it stands.
+    /// Position.
     pub at: At,
 }
 
-/// What a piece of a word is.
+/// Kind of a piece of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PartKind {
     /// Text without quotes: wildcards, braces and tildes in it have their meaning.
@@ -306,30 +306,30 @@ pub enum PartKind {
     Param(Box<Param>),
     /// `$((…))`, or `$[…]` when `bracket`.
     Arith {
-        /// What stands inside.
+        /// Pieces inside.
         parts: Vec<Part>,
-        /// Whether it is `$[…]`.
+        /// True if it is `$[…]`.
         bracket: bool,
     },
     /// `$(…)`, `` `…` ``, `${ …; }`
     Command {
-        /// What runs.
+        /// List that runs.
         list: List,
-        /// How it is spelled.
+        /// Spelling.
         style: Style,
     },
     /// `<(…)`, `>(…)`, and `=(…)` of zsh.
     Process {
         /// The character before the parenthesis.
         direction: char,
-        /// What runs.
+        /// List that runs.
         list: List,
     },
     /// Parentheses inside a word: alternatives and qualifiers of patterns.
     Group(Vec<Part>),
 }
 
-/// How a command substitution is spelled.
+/// Spelling of a command substitution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// `$(…)`
@@ -343,21 +343,21 @@ pub enum Style {
 /// The value of a variable, and what is done with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
-    /// Whether it has braces.
+    /// True if it has braces.
     pub braced: bool,
     /// zsh's flags between parentheses.
     pub flags: Option<String>,
-    /// What stands before the name: `#`, `!`, and `^ = ~ +` of zsh.
+    /// Operators before the name: `#`, `!`, and `^ = ~ +` of zsh.
     pub prefix: String,
     /// The name, or the character of a special parameter. Empty when something else stands in its place.
     pub name: String,
-    /// What stands in the place of a name in zsh: `${${x}…}`, `${"…"}`, `${$(…)}`.
+    /// Expansion in the place of a name in zsh: `${${x}…}`, `${"…"}`, `${$(…)}`.
     pub inner: Option<Part>,
-    /// What stands between brackets after the name.
+    /// Text between brackets after the name.
     pub subscript: Option<Vec<Part>>,
     /// The operator: `:-`, `#`, `/`, `@` and so on. Empty when there is none.
     pub operator: String,
-    /// What follows the operator.
+    /// Operand of the operator.
     pub operand: Vec<Part>,
 }
 
@@ -454,7 +454,7 @@ pub(crate) fn names_of(list: &List) -> impl Iterator<Item = &str> {
     names.into_iter()
 }
 
-/// Whether a list runs text as commands, or commands that are not spelled out: they may set anything.
+/// Returns true if a list runs text as commands, or commands that are not spelled out: they may set anything.
 pub(crate) fn runs_text(list: &List) -> bool {
     let mut found = false;
     list.each_command(&mut |command| {
@@ -485,7 +485,7 @@ const SETTERS: &[&str] = &[
     "eval",
 ];
 
-/// Whether a command starts something of a name twice in one pipeline, or once in the background beside another.
+/// Returns true if a command starts something of a name twice in one pipeline, or once in the background beside another.
 pub(crate) fn multiplies(body: &Command, name: &str) -> bool {
     let mut found = false;
     body.each_command(&mut |command| {
@@ -504,7 +504,7 @@ pub(crate) fn multiplies(body: &Command, name: &str) -> bool {
     found
 }
 
-/// Whether a name is called more than once in a list.
+/// Returns true if a name is called more than once in a list.
 fn again(lists: &[&List], name: &str) -> bool {
     let mut calls = 0;
     for list in lists {

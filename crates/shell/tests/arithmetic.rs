@@ -156,7 +156,7 @@ fn what_may_be_anything_is_asked_about() {
     }
 }
 
-/// What is said of a line that is not allowed in standard mode.
+/// Returns the message about a line that is not allowed in standard mode.
 fn asked(text: &str, dialects: &[Dialect]) -> Option<String> {
     let around = Surroundings { dialects, cwd: Some("/w"), home: Some("/h"), stdin: None };
     let read = read(text.as_bytes(), &around);

@@ -19,7 +19,7 @@ use serde_json::Value;
 const CORPUS: &str = include_str!("corpus/corpus.jsonl");
 const SHELLS: &[&str] = &["bash", "dash", "zsh"];
 const HEAD: &str = "# Scores on the labelled corpus\n\n| mode | group | wrong | of |\n|---|---|---:|---:|\n";
-/// How many wrong lines of a group are shown.
+/// Number of wrong lines of a group that are shown.
 const SHOWN: usize = 12;
 
 /// One labelled line.
@@ -38,7 +38,7 @@ struct Line {
     equals: bool,
 }
 
-/// What went wrong in one group of lines.
+/// Mistakes in one group of lines.
 #[derive(Default)]
 struct Group {
     total: usize,
@@ -190,7 +190,7 @@ fn kept_scores() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/scores.md")
 }
 
-/// How many were wrong in the table; a group that is not there had none.
+/// Returns the number of mistakes in the table; a group that is not there had none.
 fn kept_count(table: &str, mode: &str, name: &str) -> usize {
     let start = format!("| {mode} | {name} | ");
     let row = table.lines().find_map(|line| line.strip_prefix(&start));

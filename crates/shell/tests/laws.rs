@@ -1,4 +1,4 @@
-//! What holds for every text, whatever it is.
+//! Laws that hold for every text.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod generator;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use ringfence_shell::{Dialect, Surroundings};
 
-/// What lines are made of, as pieces that mean something together more often than letters would.
+/// Pieces of lines, which mean something together more often than letters would.
 const PIECES: &[&str] = &[
     "a",
     "b",
@@ -219,7 +219,7 @@ proptest! {
     #[test]
     fn more_dialects_never_find_less(text in texts(), dialects in dialects()) {
         let (one, all) = (read(&text, dialects), read(&text, Dialect::ALL));
-        // What only one of them cannot read is no mistake of the others.
+        // A text that only one of them cannot read is no mistake of the others.
         let uncertain = one.findings.iter().any(|found| found.code.is_uncertain() && found.code != Code::Unreadable);
         prop_assert!(!uncertain || !all.is_certain());
         if !all.is_certain() {

@@ -1,4 +1,4 @@
-//! What no shell accepts cannot be read: it is refused, not asked about. The real shells say what they accept.
+//! Text that no shell accepts cannot be read: it is refused, not asked about. The real shells say what they accept.
 //!
 //! `RINGFENCE_SEED` and `RINGFENCE_LINES` choose other generated lines and more of them.
 #![allow(
@@ -27,7 +27,7 @@ const SHELLS: &[(&str, &[&str], Dialect)] = &[
     ("zsh", &["-f", "-n", "-c"], Dialect::Zsh),
 ];
 
-/// How many malformed lines the reader may take for lines of some shell, for a thousand that it refuses.
+/// Number of malformed lines that the reader may take for lines of some shell, for a thousand that it refuses.
 const ACCEPTED: usize = 6;
 
 /// Lines that none of the shells accepts.
@@ -282,7 +282,7 @@ fn is_installed(shell: &str) -> bool {
     ["/usr/bin", "/bin"].iter().any(|directory| std::path::Path::new(directory).join(shell).exists())
 }
 
-/// Whether a shell accepts the syntax. Nothing runs.
+/// Returns true if a shell accepts the syntax. Nothing runs.
 fn accepts(shell: &str, text: &str) -> bool {
     let options = SHELLS.iter().find(|(name, ..)| *name == shell).map(|(_, options, _)| *options).unwrap();
     let mut command = Command::new(shell);

@@ -14,9 +14,9 @@ use generator::{Chance, mutate};
 use policy::{Invocation, Span};
 use ringfence_shell::{Dialect, Surroundings};
 
-/// How many damaged texts there are at most.
+/// Largest number of damaged texts.
 const MOST: usize = 40_000;
-/// How long one short text may take. Far more than it needs, far less than a text that explodes.
+/// Time limit of one short text. Far more than it needs, far less than a text that explodes.
 const SLOW: Duration = Duration::from_secs(2);
 /// A text grows no longer than this.
 const LONGEST: usize = 4_000;

@@ -1,4 +1,4 @@
-//! What a line would start, as far as the text tells: a row for every rule.
+//! Programs that a line would start, as far as the text tells: a row for every rule.
 
 use policy::{Certainty, Invocation, Program};
 use ringfence_shell::{Dialect, Surroundings, read};

@@ -1,4 +1,4 @@
-//! One denied command, `git push`, in every spelling that somebody might try.
+//! One denied command, `git push`, in many spellings.
 //!
 //! Everything else is allowed here, so a spelling that is not understood goes through and fails its row.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
@@ -12,7 +12,7 @@ use policy::{
 };
 use ringfence_shell::{Dialect, Surroundings};
 
-/// How it is hidden, and the line.
+/// The way of hiding, and the line.
 type Row = (&'static str, &'static str);
 
 const SPELLINGS: &[Row] = &[
@@ -279,7 +279,7 @@ const SPELLINGS: &[Row] = &[
     ("zsh short if", "if [[ -n 1 ]] { git push origin main }"),
 ];
 
-/// What is nobody's business, so that refusing everything does not pass.
+/// Lines that must pass, so that refusing everything does not.
 const HARMLESS: &[&str] = &[
     "git status",
     "git log --oneline -5",
@@ -359,7 +359,8 @@ fn rules() -> RuleSet {
     RuleSet::new(vec![rule(Effect::Deny, "git push"), rule(Effect::Allow, "*")]).unwrap()
 }
 
-/// What rules and findings say together. A line that no rule speaks about counts as allowed, as if that were the default.
+/// Returns the effect of rules and findings together. A line that no rule speaks about counts as allowed, as if that were
+/// the default.
 fn effect(rules: &RuleSet, line: &str, stdin: Option<&[u8]>) -> Effect {
     let around = Surroundings { dialects: Dialect::ALL, cwd: Some("/ws"), home: Some("/home/me"), stdin };
     let read: Invocation = ringfence_shell::read(line.as_bytes(), &around);

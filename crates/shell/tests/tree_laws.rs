@@ -1,4 +1,4 @@
-//! What holds for every tree: printed and read again it is the same, and every node lies in the one around it.
+//! Laws that hold for every tree: printed and read again it is the same, and every node lies in the one around it.
 //!
 //! Some texts cannot be printed from the tree alone: a backslash at the very end, a here-document whose last line is missing
 //! or that has a continued line. For those only the places are held.
@@ -19,7 +19,7 @@ proptest! {
         hold(&generator::line(seed).text)?;
     }
 
-    /// A line that was damaged often parses still, as something that nobody would write.
+    /// A line that was damaged often parses still, as something unusual.
     #[test]
     fn so_it_is_for_damaged_lines(seed in any::<u64>(), damage in any::<u64>()) {
         let mut chance = generator::Chance::new(damage);
@@ -81,12 +81,12 @@ fn same_again(tree: &List, dialect: Dialect, text: &str) -> Result<(), TestCaseE
     }
 }
 
-/// Whether something in the text is lost in the tree: a backslash at the end, a continued line in a here-document.
+/// Returns true if something in the text is lost in the tree: a backslash at the end, a continued line in a here-document.
 fn needs_its_spelling(text: &str) -> bool {
     text.ends_with('\\') || (text.contains("<<") && text.contains("\\\n"))
 }
 
-/// Whether something in the tree needs the end of the text.
+/// Returns true if something in the tree needs the end of the text.
 fn needs_its_end(tree: &List) -> bool {
     let spelled = format!("{tree:?}");
     spelled.contains("ended: false") || spelled.contains(r#"\\")"#)

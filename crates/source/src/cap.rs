@@ -8,17 +8,17 @@ use crate::profile::{Profile, Strategy};
 pub struct Capped {
     /// The text, with the lines that say what is missing.
     pub text: String,
-    /// How much there was.
+    /// Size of the whole.
     pub whole: Size,
-    /// How many characters `text` has.
+    /// Number of characters in `text`.
     pub returned: usize,
-    /// What is missing; `None` where nothing is.
+    /// Omitted part; `None` if it is complete.
     pub dropped: Option<Dropped>,
-    /// How many characters are written out because they cannot be seen.
+    /// Number of characters that are escaped because they are invisible.
     pub escaped: u64,
 }
 
-/// How long something is.
+/// Size of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// In characters.
@@ -27,7 +27,7 @@ pub struct Size {
     pub bytes: usize,
 }
 
-/// What was left out.
+/// Omitted part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dropped {
     /// A piece of text.
@@ -51,7 +51,7 @@ pub enum Dropped {
 }
 
 impl Capped {
-    /// Whether anything is missing.
+    /// Returns true if anything is missing.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.dropped.is_some()

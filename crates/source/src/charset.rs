@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-/// How far into a page its own word about its encoding is looked for.
+/// Number of bytes of a page in which its own declaration of the encoding is looked for.
 const PRESCAN: usize = 1024;
 
 /// Decodes bytes: as UTF-8, as UTF-16 where a byte order mark or the header says so, or as windows-1252 where the header or else the page says
 /// latin 1.
 ///
-/// What is not in the encoding becomes U+FFFD. A byte order mark is stronger than either word.
+/// Bytes that are invalid in the encoding become U+FFFD. A byte order mark is stronger than either declaration.
 #[must_use]
 pub fn decode<'a>(bytes: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
     if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
@@ -41,7 +41,7 @@ fn utf16<'a>(bytes: &'a [u8], header: Option<&str>) -> Option<(&'a [u8], fn([u8;
     }
 }
 
-/// What stands behind the first `charset=`, in a header or in a `meta` element.
+/// Finds the label behind the first `charset=`, in a header or in a `meta` element.
 fn label(text: &[u8]) -> Option<String> {
     const KEY: &[u8] = b"charset";
     let at = text.windows(KEY.len()).position(|it| it.eq_ignore_ascii_case(KEY))? + KEY.len();
@@ -74,7 +74,7 @@ const LATIN: &[&str] = &[
     "ascii",
 ];
 
-/// What windows-1252 has where latin 1 has control characters.
+/// Characters of windows-1252 at the positions of latin 1's control characters.
 const C1: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}',
     '\u{2030}', '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}',

@@ -6,7 +6,7 @@ use crate::cap::{Dropped, count};
 
 /// Values nested deeper than this are replaced when something has to go.
 const DEEPEST: usize = 64;
-/// How long strings may stay while all elements are kept, and then while elements are left out.
+/// Lengths of strings that are tried while all elements are kept, and then while elements are left out.
 const WITH_ALL: &[usize] = &[8192, 2048, 512];
 const WITH_FEWER: &[usize] = &[512, 64];
 
@@ -21,7 +21,7 @@ pub(crate) fn cut(text: &str, max: usize) -> Option<(String, Option<Dropped>)> {
     Some((written.text, gone))
 }
 
-/// What stays.
+/// Limits of the kept part.
 #[derive(Clone, Copy)]
 struct Keep {
     /// Characters of each string.
@@ -195,7 +195,7 @@ impl Written {
         self.push(&format!("\"{}[... {gone} left out ...]\"", &inner[..kept]))
     }
 
-    /// What is missing. Blanks between values are not.
+    /// Returns the omitted part. Blanks between values are none.
     fn gone(&self) -> Option<Dropped> {
         let Self { elements, members, shortened, .. } = *self;
         let any = elements + members + shortened > 0;

@@ -1,9 +1,9 @@
-//! What comes back from outside: cap, extract, mark.
+//! Results from outside: cap, extract, mark.
 //!
 //! A tool hands over what it got and the [`Profile`] of its name; what returns is short enough for an agent to read, and says
 //! what it leaves out.
 //!
-//! **Invariant.** No result is longer than its profile permits, whatever came in.
+//! **Invariant.** No result is longer than its profile permits, for any input.
 //! **Invariant.** Nothing is left out in silence: a cut text has a line that says how much is missing.
 //! **Invariant.** Time and memory are linear in what came in, and reading never panics.
 //!

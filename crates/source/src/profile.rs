@@ -1,4 +1,4 @@
-//! How much of what a tool brings back is read, and how much of that an agent sees.
+//! Limits of what is read of a tool's result, and of what an agent sees of that.
 
 /// The most bytes that any profile reads.
 const MOST_BYTES: usize = 5_000_000;
@@ -18,7 +18,7 @@ pub struct Profile {
     strip_hidden: bool,
 }
 
-/// What is kept of a long result.
+/// Part of a long result that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {
     /// The readable text of a page, and of that the beginning.
@@ -97,13 +97,13 @@ impl Profile {
         self.max_chars
     }
 
-    /// What is kept.
+    /// Returns the part that is kept.
     #[must_use]
     pub const fn strategy(self) -> Strategy {
         self.strategy
     }
 
-    /// Whether text that a person would not see is left out.
+    /// Returns true if text that a person would not see is left out.
     #[must_use]
     pub const fn strip_hidden(self) -> bool {
         self.strip_hidden
@@ -140,7 +140,7 @@ const TABLE: &[(&[&str], Profile)] = &[
     (&["web_fetch"], WEB),
     // A list of hits as JSON.
     (&["web_search"], Profile::new(500_000, 40_000, Strategy::Structured, false)),
-    // What a program says first tells what it does, what it says last how it ended.
+    // A program's first output tells what it does, its last how it ended.
     (&["exec", "bash"], Profile::new(500_000, 50_000, Strategy::HeadTail, false)),
     // An agent edits what it read, so nothing in it may be changed.
     (&["read", "file_read"], Profile::new(1_000_000, 100_000, Strategy::Raw, false)),

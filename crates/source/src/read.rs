@@ -2,12 +2,12 @@
 
 use std::io::{self, Read};
 
-/// What was read before the cap.
+/// Bytes read before the cap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether there were more.
+    /// True if there were more.
     pub more: bool,
 }
 

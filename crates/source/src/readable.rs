@@ -6,7 +6,7 @@ use crate::html::html;
 use crate::profile::{Profile, Strategy};
 use crate::visible::visible;
 
-/// How far a body is looked into to tell what it is.
+/// Number of bytes of a body that are examined to tell its type.
 const SNIFFED: usize = 1024;
 
 /// Decodes a body, extracts what can be read where the profile wants that, and caps it.
@@ -14,7 +14,7 @@ const SNIFFED: usize = 1024;
 /// `content_type` is the header as it came. A body that is not text is replaced by a line that says so.
 #[must_use]
 pub fn readable(body: &[u8], content_type: Option<&str>, profile: &Profile) -> Capped {
-    // What a page hides is left out; in everything else it is written out.
+    // Hidden content of a page is left out; in everything else it is escaped.
     let (text, escaped) = match decode(body, content_type) {
         text if text.contains('\0') => return not_text(body),
         text if is_page(&text, content_type, profile) => (text.into_owned(), 0),
@@ -44,7 +44,7 @@ enum Kind {
     Plain,
 }
 
-/// What the header says; where it says nothing, what the text begins like.
+/// Returns the type in the header or, without one, the type that the text begins like.
 fn kind(text: &str, content_type: Option<&str>) -> Kind {
     let essence = content_type.and_then(|it| it.split(';').next()).map_or("", str::trim).to_ascii_lowercase();
     match essence.as_str() {

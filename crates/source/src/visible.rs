@@ -22,7 +22,7 @@ pub struct Escaper {
     escaped: u64,
 }
 
-/// What stands before the next character.
+/// State before the next character.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Before {
     #[default]
@@ -50,13 +50,13 @@ impl Escaper {
         out.push_str(&text[plain..]);
     }
 
-    /// How many characters were written out so far.
+    /// Returns the number of characters escaped so far.
     #[must_use]
     pub const fn escaped(&self) -> u64 {
         self.escaped
     }
 
-    /// What stands before the character after this one, and whether this one stays as it is.
+    /// Returns the state after this character, and true if the character stays as it is.
     fn next(self, c: char) -> (Before, bool) {
         match (c, self.before) {
             ('\u{fe0e}' | '\u{fe0f}', Before::Emoji) => (Before::Selected, true),

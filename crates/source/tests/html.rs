@@ -138,7 +138,7 @@ fn what_is_hidden_is_left_out() {
     }
 }
 
-/// What looks like it hides something and does not, and markup after which the rest of a page was lost.
+/// Markup that looks as if it hides something and does not, and markup after which the rest of a page was lost.
 #[test]
 fn what_is_seen_stays() {
     let rows = [

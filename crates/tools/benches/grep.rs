@@ -18,7 +18,7 @@ use ringfence::{Parts, Sandbox, Session};
 use ringfence_tools::{Call, Grep, Tool as _};
 use serde_json::Value;
 
-/// What is searched for: a name, the arguments of `grep`, and those of ripgrep.
+/// Searches: a name, the arguments of `grep`, and those of ripgrep.
 const ROWS: &[(&str, &str, &[&str])] = &[
     ("a rare literal", r#"{"pattern": "unlikely_to_be_written"}"#, &["-n", "unlikely_to_be_written"]),
     ("a common word, files", r#"{"pattern": "fn", "word": true, "mode": "files"}"#, &["-l", "-w", "fn"]),
@@ -72,7 +72,7 @@ fn main() {
     }
 }
 
-/// Where cargo keeps the source of dependencies.
+/// Returns cargo's directory for the source of dependencies.
 fn sources() -> PathBuf {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     home.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cargo")).join("registry/src")
@@ -84,7 +84,7 @@ fn grep(session: &Session, arguments: &Value) -> Value {
     Grep.call(&call, arguments.clone()).unwrap().data
 }
 
-/// What is hidden and what is ignored is the same: no repository is required, and nothing above the tree counts.
+/// Hidden and ignored files are the same: no repository is required, and nothing above the tree counts.
 fn ripgrep(rg: &str, tree: &Path, arguments: &[&str]) {
     let mut command = Command::new(rg);
     command.args([

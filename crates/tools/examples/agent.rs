@@ -1,4 +1,4 @@
-//! What an agent loop does with a model's tool calls: `cargo run -p ringfence-tools --example agent`.
+//! An agent loop that handles a model's tool calls: `cargo run -p ringfence-tools --example agent`.
 #![allow(clippy::print_stdout, reason = "an example, which shows what it does")]
 
 use std::error::Error;
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let parts = Parts::for_workspace(&workspace, &directory.join("state"), std::env::vars_os())?;
     let session = Sandbox::new(parts)?.session("example")?;
     let toolbox = Toolbox::new();
-    // What a model is told about each tool.
+    // Text about each tool for a model.
     for tool in toolbox.of(&session) {
         println!(
             "{}: {} parameters",
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .map_or(0, |it| it.as_object().map_or(0, serde_json::Map::len))
         );
     }
-    // What a model wants, and what it gets.
+    // Calls of a model, and their results.
     let calls = [
         ("write", json!({ "path": "greeting.txt", "content": "hello\n" })),
         ("edit", json!({ "path": "greeting.txt", "edits": [{ "old": "hello", "new": "hello, world" }] })),

@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, ToolError};
 /// The longest file that is changed or compared.
 pub(crate) const LONGEST: u64 = 10_000_000;
 
-/// What was in a file, and the state the file was in before it was read.
+/// Content of a file, and the state of the file before it was read.
 pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
     pub(crate) version: Version,
@@ -50,7 +50,7 @@ fn too_large(name: &str, size: u64, longest: u64) -> ToolError {
         .hint("`read` with an offset shows a part of it, a command changes it")
 }
 
-/// How many lines a text has; what follows the last line end is one.
+/// Returns the number of lines of a text; a part after the last line end is one.
 pub(crate) fn lines(bytes: &[u8]) -> usize {
     let ends = bytes.split(|byte| *byte == b'\n').count() - 1;
     ends + usize::from(bytes.last().is_some_and(|&last| last != b'\n'))

@@ -7,7 +7,7 @@ use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Config, Guard, Guards, Parts, Refuse};
 use ringfence::policy::{Cover, ToolName};
 
-/// A ledger that nobody reads.
+/// A ledger without a reader.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -16,7 +16,7 @@ impl Sink for Nowhere {
     }
 }
 
-/// The guard of a tool that works in a directory, with nobody to ask.
+/// The guard of a tool that works in a directory, without an approver.
 pub(crate) fn guard(dir: &Path, tool: &str) -> Guard {
     let parts = Parts {
         workspace: dir.to_owned(),

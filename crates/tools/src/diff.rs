@@ -1,4 +1,4 @@
-//! What changed in a text, as a unified diff that is never longer than somebody reads.
+//! Changes of a text, as a unified diff of readable length.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const COMPARED: usize = 100_000;
 /// A comparison that takes longer is finished less well.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What changed between two texts.
+/// Changes between two texts.
 pub(crate) struct Diff {
     pub(crate) added: usize,
     pub(crate) removed: usize,
@@ -54,13 +54,13 @@ fn middle<'a>(old: &'a str, new: &'a str) -> (usize, &'a str, &'a str) {
     (before, &old[start..old.len() - cut], &new[start..new.len() - cut])
 }
 
-/// Where the line begins that lies some lines before the end.
+/// Returns the start of the line that lies some lines before the end.
 fn backwards(text: &[u8], lines: usize) -> usize {
     let ends = text.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     ends.take(lines + 1).nth(lines).unwrap_or(0)
 }
 
-/// Where the line ends that lies some lines after the beginning.
+/// Returns the end of the line that lies some lines after the beginning.
 fn forwards(text: &[u8], lines: usize) -> usize {
     let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
     ends.take(lines + 1).nth(lines).unwrap_or(text.len())
@@ -107,7 +107,7 @@ fn in_order(steps: &[DiffOp]) -> Vec<DiffOp> {
 fn header(text: &mut String, group: &[DiffOp], before: usize) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
     let side = |start: usize, end: usize| {
-        // What is empty stands after the line before it.
+        // An empty range stands after the line before it.
         (before + start + usize::from(end > start), end - start)
     };
     let (old, old_lines) = side(first.old_range().start, last.old_range().end);

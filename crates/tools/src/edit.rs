@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Keep, Reply, TextBody};
 use crate::tool::{Call, Typed};
 
-/// How many replacements one call may have.
+/// Largest number of replacements of one call.
 const MOST: usize = 200;
 const MARK: &str = "\u{feff}";
 
@@ -28,7 +28,7 @@ const MARK: &str = "\u{feff}";
 #[derive(Debug, Clone, Copy)]
 pub struct Edit;
 
-/// What `edit` takes.
+/// Parameters of `edit`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditParameters {
@@ -74,7 +74,7 @@ pub struct Replacement {
     /// The text to put in its place.
     #[serde(alias = "new_string", alias = "newText")]
     pub new: String,
-    /// Whether every occurrence is replaced.
+    /// True if every occurrence is replaced.
     #[serde(default, alias = "replaceAll")]
     pub replace_all: bool,
 }
@@ -113,7 +113,7 @@ impl Typed for Edit {
     }
 }
 
-/// What is in the file. Only a replacement of nothing makes a new one.
+/// Returns the content of the file. Only a replacement of nothing makes a new one.
 fn read(
     call: &Call<'_>,
     (path, writable): (&str, &Writable),
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::desk::guard;
 
-    /// Somebody writes into the file in its place, or puts another there, between reading and writing.
+    /// Another program writes into the file in its place, or puts another there, between reading and writing.
     #[test]
     fn a_file_that_changed_since_it_was_read_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();

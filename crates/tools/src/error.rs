@@ -1,19 +1,19 @@
-//! What goes wrong, told so that a model can do something about it.
+//! Errors, told so that a model can do something about them.
 
 use ringfence::guard::{Refusal, Trouble, Violation};
 use ringfence::policy::{Code, Shown};
 use ringfence::source;
 use serde::Serialize;
 
-/// What went wrong: kind, message, what to do.
+/// An error: kind, message, remedy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// What kind of error it is.
+    /// Kind of error.
     pub kind: ErrorKind,
-    /// What went wrong, in a sentence.
+    /// The error in a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// The code of the manual page, if the policy refused.
@@ -57,7 +57,7 @@ pub enum ErrorKind {
     NoMatch,
     /// The text to be replaced is there more than once.
     NotUnique,
-    /// Somebody else changed it meanwhile, or it is not what was expected.
+    /// Another program changed it meanwhile, or it is not what was expected.
     Conflict,
     /// A pattern, a patch or an address cannot be read.
     Malformed,
@@ -112,7 +112,7 @@ impl ToolError {
             .hint("look at the schema of the tool's parameters")
     }
 
-    /// What is wrong with a file.
+    /// Describes a problem with a file.
     #[must_use]
     pub fn trouble(object: &str, trouble: Trouble) -> Self {
         let kind = match trouble {

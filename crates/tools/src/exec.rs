@@ -21,7 +21,7 @@ use crate::tool::{Admitted, Call, Typed};
 #[derive(Debug, Clone, Copy)]
 pub struct Exec;
 
-/// What `exec` takes.
+/// Parameters of `exec`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExecParameters {
@@ -41,17 +41,17 @@ pub struct ExecParameters {
     /// Variables for the command, each written as `NAME=value`. Some never enter, such as those that make programs load code.
     #[serde(default)]
     pub env: Variables,
-    /// What the command reads on its standard input.
+    /// Text for the standard input of the command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// Whether to return at once and leave the command running.
+    /// True if to return at once and leave the command running.
     #[serde(default)]
     pub background: bool,
     /// After how many milliseconds to return and leave the command running; 0 for never.
     #[serde(default = "auto_background", alias = "autoBackgroundMs")]
     #[schemars(range(min = 0, max = 600_000))]
     pub auto_background_ms: u64,
-    /// What the command is for, in a few words. It is returned as it is.
+    /// Purpose of the command, in a few words. It is returned as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -142,7 +142,7 @@ fn bounded(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds.clamp(100, 600_000))
 }
 
-/// How long the call waits for the command.
+/// Time that the call waits for the command.
 enum Patience {
     None,
     For(Duration),
@@ -157,8 +157,8 @@ fn patience(parameters: &ExecParameters) -> Patience {
     }
 }
 
-/// What became of a command, for a model and for a program. The first line is ours; what the command wrote stands below it, between lines
-/// that it cannot write.
+/// Describes the state of a command, for a model and for a program. The first line is ours; output of the command stands
+/// below it, between lines that it cannot write.
 pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Reply, ToolError> {
     let Snapshot { output, error } = job.output();
     let mut data = Map::new();
@@ -192,7 +192,7 @@ pub(crate) fn told(job: &Job, status: &Status, background: bool) -> Result<Reply
     Ok(reply)
 }
 
-/// How much was written to a stream, if anything was.
+/// Returns the amount that was written to a stream, if any was.
 fn amount(name: &str, kept: &Kept) -> Option<String> {
     let count = |number: u64, what| source::count(usize::try_from(number).unwrap_or(usize::MAX), what);
     if kept.is_binary() {
@@ -201,7 +201,7 @@ fn amount(name: &str, kept: &Kept) -> Option<String> {
     (kept.total > 0).then(|| format!("; {name}: {}", count(kept.total, "byte")))
 }
 
-/// Whether more was written than one answer shows.
+/// Returns true if more was written than one answer shows.
 fn is_long(kept: &Kept) -> bool {
     kept.left_out.chars > 0 || kept.total > SHOWN
 }
@@ -214,7 +214,7 @@ fn with_stream(reply: Reply, job: &str, name: &'static str, kept: Kept) -> Reply
         return reply.not_text(name, kept.total);
     }
     let Kept { head, tail, left_out, total, escaped, .. } = kept;
-    // Where nothing was cleaned, the bytes that are shown are those that were written.
+    // If nothing was cleaned, the bytes that are shown are those that were written.
     let as_written = escaped == 0 && left_out.chars == 0 && (head.len() + tail.len()) as u64 == total;
     let job = job.to_owned();
     let more = move |shown: usize| {
@@ -224,7 +224,7 @@ fn with_stream(reply: Reply, job: &str, name: &'static str, kept: Kept) -> Reply
     reply.escaped(escaped).text(TextBody::ends(name, head, left_out, tail).framed(name).more(more))
 }
 
-/// How it ended. The line says it for a model.
+/// Adds the end state. The line says it for a model.
 fn end(data: &mut Map<String, Value>, job: &Job, ended: &Ended) -> String {
     let code = ended.end.code();
     data.insert("exit_code".to_owned(), code.into());

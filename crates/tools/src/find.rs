@@ -27,7 +27,7 @@ use crate::walk::{Filter, Found, Visitor, Walk, Went};
 #[derive(Debug, Clone, Copy)]
 pub struct Find;
 
-/// What `find` takes.
+/// Parameters of `find`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindParameters {
@@ -37,16 +37,16 @@ pub struct FindParameters {
     /// The directory to look in: from the workspace, or absolute inside it.
     #[serde(default = "workspace", alias = "file_path")]
     pub path: PathBuf,
-    /// What to find.
+    /// Kind of entry to find.
     #[serde(default)]
     pub kind: Kind,
-    /// Whether to find hidden files and directories, and to look into those.
+    /// True if to find hidden files and directories, and to look into those.
     #[serde(default)]
     pub hidden: bool,
-    /// Whether to find files that `.gitignore`, `.ignore` and `.rgignore` leave out.
+    /// True if to find files that `.gitignore`, `.ignore` and `.rgignore` leave out.
     #[serde(default)]
     pub no_ignore: bool,
-    /// How deep to look: 1 for the directory alone.
+    /// Depth to search: 1 for the directory alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_depth: Option<usize>,
@@ -59,14 +59,14 @@ pub struct FindParameters {
     /// Only files with at most so many bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_size: Option<u64>,
-    /// How many to show.
+    /// Number of results to show.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 20_000))]
     pub limit: usize,
-    /// How many to leave out at the beginning, to see more of a long result.
+    /// Number of results to leave out at the beginning, to see more of a long result.
     #[serde(default)]
     pub offset: usize,
-    /// What comes first.
+    /// Sort order.
     #[serde(default)]
     pub sort: Order,
 }
@@ -75,7 +75,7 @@ fn limit() -> usize {
     1000
 }
 
-/// What is found.
+/// Kind of entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -90,16 +90,16 @@ pub enum Kind {
     Any,
 }
 
-/// What comes first.
+/// Sort order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// By path.
     #[default]
     Path,
-    /// What was changed last.
+    /// Last changed first.
     Modified,
-    /// What is largest.
+    /// Largest first.
     Size,
 }
 
@@ -141,7 +141,7 @@ impl Typed for Find {
     }
 }
 
-/// What is wanted of an entry.
+/// Conditions on an entry.
 struct Wanted {
     glob: Option<Glob>,
     kind: Kind,
@@ -152,7 +152,7 @@ struct Wanted {
 
 struct Glob {
     matcher: GlobMatcher,
-    /// Whether it is about the whole path below the directory, or about the name alone.
+    /// True if it is about the whole path below the directory, false if it is about the name alone.
     whole: bool,
 }
 
@@ -175,7 +175,7 @@ impl Wanted {
         Ok(Self { glob: pattern.map(Glob::new).transpose()?, kind, since, sizes, sort: parameters.sort })
     }
 
-    /// What is told of an entry, if it is wanted.
+    /// Returns the result for an entry, if it is wanted.
     fn takes(&self, found: &Found<'_>) -> Option<Item> {
         let kind = found.entry.kind();
         let fits = match self.kind {
@@ -196,7 +196,7 @@ impl Wanted {
         Some(Item { rank, path, kind: kind.word(), known: look.map(|look| (look.size, look.modified)) })
     }
 
-    /// Where it comes in the order. `None` if it does not fit.
+    /// Returns the rank in the order. `None` if it does not fit.
     fn rank(&self, kind: EntryKind, look: Option<Look>) -> Option<i128> {
         let Some(look) = look else { return Some(0) };
         let (least, most) = self.sizes.unwrap_or((0, u64::MAX));

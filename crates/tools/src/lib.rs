@@ -1,4 +1,5 @@
-//! What an agent calls. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program.
+//! Tools for agents. Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a
+//! program.
 
 mod canonical;
 mod content;

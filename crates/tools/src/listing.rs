@@ -1,4 +1,4 @@
-//! What `grep`, `find` and `ls` have in common: paths as they are shown, pages, and words for what was left out.
+//! Shared code of `grep`, `find` and `ls`: paths as they are shown, pages, and words for omitted results.
 
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ impl Page {
         Err(ToolError::new(ErrorKind::InvalidArguments, message).hint("narrow the search down"))
     }
 
-    /// How many results have to be known.
+    /// Returns the number of results that have to be known.
     pub(crate) fn end(self) -> usize {
         self.offset.saturating_add(self.limit)
     }
@@ -98,7 +98,7 @@ pub(crate) fn unless_aborted(abort: &Abort) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// What is known of an entry, for a program.
+/// Metadata of an entry, for a program.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) size: u64,

@@ -23,27 +23,27 @@ use crate::walk::shown;
 #[derive(Debug, Clone, Copy)]
 pub struct Ls;
 
-/// What `ls` takes.
+/// Parameters of `ls`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LsParameters {
     /// The directory, or a file: from the workspace, or absolute inside it.
     #[serde(default = "workspace", alias = "file_path")]
     pub path: PathBuf,
-    /// Whether to show hidden names, which begin with a dot.
+    /// True if to show hidden names, which begin with a dot.
     #[serde(default = "yes")]
     pub hidden: bool,
-    /// Whether to show mode, size and time of change.
+    /// True if to show mode, size and time of change.
     #[serde(default)]
     pub long: bool,
-    /// Whether directories come before files.
+    /// True if directories come before files.
     #[serde(default)]
     pub directories_first: bool,
-    /// How many to show.
+    /// Number of entries to show.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 20_000))]
     pub limit: usize,
-    /// How many to leave out at the beginning, to see more of a long directory.
+    /// Number of entries to leave out at the beginning, to see more of a long directory.
     #[serde(default)]
     pub offset: usize,
 }
@@ -105,7 +105,7 @@ struct Row {
     known: Option<Known>,
 }
 
-/// What has vanished since it was listed is shown by its name alone.
+/// An entry that has vanished since it was listed is shown by its name alone.
 fn row(directory: &Directory, entry: &Entry, long: bool) -> Row {
     let shown = |text: &OsStr| Shown::bytes(text.as_bytes()).to_string();
     let kind = entry.kind();

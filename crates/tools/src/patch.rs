@@ -17,13 +17,13 @@ pub use tool::{ApplyPatch, PatchParameters};
 /// A patch as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Patch {
-    /// How it was written.
+    /// Format.
     pub form: Form,
-    /// What is done to each file, in the order of the text.
+    /// Changes to each file, in the order of the text.
     pub sections: Vec<Section>,
 }
 
-/// How a patch was written.
+/// Format of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Between `*** Begin Patch` and `*** End Patch`. Places are found by the lines themselves, and how a file ends is not said.
@@ -32,37 +32,37 @@ pub enum Form {
     Unified,
 }
 
-/// What is done to one file.
+/// Change to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// The line of the patch where it begins, counted from 1.
     pub line: usize,
-    /// What is done.
+    /// The change.
     pub action: Action,
 }
 
-/// What is done to a file.
+/// Change to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// It is made.
     Add {
-        /// Where.
+        /// Path.
         path: PathBuf,
         /// With what in it.
         content: String,
     },
     /// It is removed.
     Delete {
-        /// Where it is.
+        /// Path.
         path: PathBuf,
-        /// What has to be in it, if the patch says so.
+        /// Required content, if the patch states it.
         content: Option<String>,
     },
     /// It is changed, moved, or both.
     Update {
-        /// Where it is.
+        /// Path.
         path: PathBuf,
-        /// Where it goes.
+        /// New path.
         to: Option<PathBuf>,
         /// The changes, from top to bottom. None, if it only moves.
         hunks: Vec<Hunk>,
@@ -76,9 +76,9 @@ pub struct Hunk {
     pub line: usize,
     /// Lines that stand somewhere before it, one after the other.
     pub anchors: Vec<String>,
-    /// How many lines of the old file stand before it, if the patch says so.
+    /// Number of lines of the old file before it, if the patch states it.
     pub start: Option<usize>,
-    /// Whether it reaches to the end of the file.
+    /// True if it reaches to the end of the file.
     pub at_end: bool,
     /// The lines of the hunk.
     pub lines: Vec<Line>,
@@ -87,13 +87,13 @@ pub struct Hunk {
 /// A line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// What becomes of it.
+    /// Sign.
     pub sign: Sign,
     /// The line with its end, if it has one.
     pub text: String,
 }
 
-/// What becomes of a line.
+/// Sign of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
     /// It stays.
@@ -110,7 +110,7 @@ pub enum Sign {
 pub struct Malformed {
     /// The line of the patch, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// Description of the mistake.
     pub text: String,
 }
 
@@ -123,7 +123,7 @@ pub fn parse(text: &str) -> Result<Patch, Malformed> {
     let mut cursor = Cursor { lines, at: 0 };
     cursor.skip_blank();
     unwrap(&mut cursor)?;
-    // Whoever sends headers that end in CR sends everything so.
+    // A sender of headers that end in CR sends everything so.
     if cursor.peek().is_some_and(|line| line.ends_with('\r')) {
         for line in &mut cursor.lines {
             *line = line.strip_suffix('\r').unwrap_or(line);
@@ -202,7 +202,7 @@ impl Line {
     }
 }
 
-/// What the first section of a patch makes of a text.
+/// Applies the first section of a patch to a text.
 #[cfg(test)]
 pub(crate) fn applied(content: &str, patch: &Patch) -> Option<String> {
     let Action::Update { hunks, .. } = &patch.sections[0].action else { return None };

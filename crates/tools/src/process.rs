@@ -22,16 +22,16 @@ use crate::tool::{Call, Typed};
 #[derive(Debug, Clone, Copy)]
 pub struct Process;
 
-/// What `process` takes.
+/// Parameters of `process`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessParameters {
-    /// What to do.
+    /// Action.
     pub action: Action,
     /// The command, by the name that `exec` returned. Not for list.
     #[serde(default, alias = "jobId", alias = "sessionId", skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// How many of the last lines to show, for log.
+    /// Number of the last lines to show, for log.
     #[serde(default = "last_lines")]
     #[schemars(range(min = 1))]
     pub lines: usize,
@@ -47,7 +47,7 @@ fn last_lines() -> usize {
     200
 }
 
-/// What `process` does.
+/// Action of `process`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
@@ -96,12 +96,12 @@ impl Typed for Process {
     }
 }
 
-/// What is asked to end is killed a second later.
+/// A job that is asked to end is killed a second later.
 const SOON: Duration = Duration::from_secs(10);
 
-/// How much is shown at once from an offset on, in bytes and in characters.
+/// Amount that is shown at once from an offset on, in bytes and in characters.
 const PIECE: usize = 49_000;
-/// How much of the last lines stands in a list.
+/// Amount of the last lines in a list.
 const GLIMPSE: usize = 500;
 
 fn find(call: &Call<'_>, job: Option<&str>) -> Result<Arc<Job>, ToolError> {
@@ -205,7 +205,7 @@ fn piece(job: &Job, stream: Stream, offset: u64) -> Result<Reply, ToolError> {
     let system = |error: std::io::Error| ToolError::new(ErrorKind::System, error.to_string());
     let Piece { mut bytes, mut next, recorded, total, cut } =
         job.read(stream, offset, PIECE).map_err(system)?;
-    // What is cut here is shown by the next piece. Few bytes may take many characters to be shown.
+    // A character that is cut here is shown by the next piece. Few bytes may take many characters to be shown.
     let mut shown = cleaned(&bytes);
     while shown.text.chars().count() > PIECE && !shown.is_binary(&bytes) {
         bytes.truncate(bytes.len() / 2);
@@ -259,7 +259,7 @@ impl Cleaned {
     }
 }
 
-/// How many bytes there are up to a character that is cut at the end.
+/// Returns the number of bytes up to a character that is cut at the end.
 fn whole_characters(bytes: &[u8]) -> usize {
     let start = bytes.len().saturating_sub(3);
     let cut = (start..bytes.len()).find(|at| {

@@ -23,18 +23,18 @@ use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Reply, TextBody};
 use crate::tool::{Call, Typed};
 
-/// How many lines are returned unless a limit is given.
+/// Number of lines that are returned unless a limit is given.
 const LINES: u64 = 2000;
 /// The largest image that is returned.
 const LARGEST: u64 = 5_000_000;
-/// How much is read of a file that claims to be empty: those of the kernel do.
+/// Amount that is read of a file that claims to be empty: those of the kernel do.
 const UNSIZED: u64 = 1 << 20;
 
 /// Returns lines of a text file, or an image.
 #[derive(Debug, Clone, Copy)]
 pub struct Read;
 
-/// What `read` takes.
+/// Parameters of `read`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadParameters {
@@ -45,11 +45,11 @@ pub struct ReadParameters {
     #[serde(default = "first")]
     #[schemars(range(min = 1))]
     pub offset: u64,
-    /// How many lines to return at most.
+    /// Largest number of lines to return.
     #[serde(default = "lines")]
     #[schemars(range(min = 1))]
     pub limit: u64,
-    /// Whether the number of each line stands in front of it, followed by a tab.
+    /// True if the number of each line stands in front of it, followed by a tab.
     #[serde(default = "yes")]
     pub numbered: bool,
 }
@@ -151,7 +151,7 @@ impl Source<'_> {
     fn text(self, call: &Call<'_>, window: Window, numbered: bool) -> Result<Reply, ToolError> {
         let name = &self.name;
         let before = self.opened.version().map_err(|trouble| ToolError::trouble(name, trouble))?;
-        // What grows while it is read is read as far as it went.
+        // A file that grows while it is read is read up to its first size.
         let size = match self.opened.size() {
             0 => UNSIZED,
             size => size,
@@ -226,7 +226,7 @@ impl Lines<'_> {
         Reply::new(self.heading(), data).escaped(part.escaped).text(TextBody::shown_only(text))
     }
 
-    /// How much there is, how much of it follows, and what is unusual about it.
+    /// Describes the size, the part that follows, and peculiarities.
     fn heading(&self) -> String {
         let Self { part, window, source, .. } = self;
         let (name, first, last) = (&source.name, window.first, self.last());
@@ -278,7 +278,7 @@ impl Lines<'_> {
         self.window.first + (self.part.lines.len() as u64).saturating_sub(1)
     }
 
-    /// Where to continue, if something follows.
+    /// Returns the offset to continue from, if something follows.
     fn next(&self) -> Option<u64> {
         let next = self.window.first + self.part.lines.len() as u64;
         self.part.total.is_none_or(|total| next <= total).then_some(next)

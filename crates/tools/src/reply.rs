@@ -1,4 +1,4 @@
-//! What a tool has to say, and the one place where it is made visible and cut.
+//! Reply of a tool, and the one place in which it is made visible and cut.
 //!
 //! A tool hands over what it knows in parts, with how much of it there is. Nothing is cut before, so every number is true: what is shown and
 //! what is left out are the whole.
@@ -18,12 +18,12 @@ pub(crate) use text::{Keep, TextBody};
 
 use crate::tool::{Extent, Output};
 
-/// How many characters of data for programs come with each character of text.
+/// Number of characters of data for programs for each character of text.
 const DATA: usize = 4;
 /// Characters that the tool's own lines may have.
 const HEAD: usize = 6_000;
 
-/// What a tool has to say.
+/// Reply of a tool.
 #[derive(Debug)]
 pub struct Reply {
     /// The tool's own words.
@@ -142,7 +142,7 @@ impl Reply {
     }
 }
 
-/// How much room each text gets: those that need little get it, the others share what is left.
+/// Divides the room among texts: those that need little get it, the others share the rest.
 fn shares(texts: &[TextBody], room: usize) -> Vec<usize> {
     let needs: Vec<usize> = texts.iter().map(TextBody::needs).collect();
     let mut order: Vec<usize> = (0..texts.len()).collect();
@@ -191,7 +191,7 @@ fn bounded(mut data: Map<String, Value>, profile: &Profile, extent: &mut Extent)
         extent.cut = true;
         let limits = Profile::new(profile.max_bytes(), most - 30, source::Strategy::Structured, false);
         let cut = source::cap(&Value::Object(data).to_string(), &limits).text;
-        // What could not be cut as JSON is not returned as JSON.
+        // JSON that could not be cut as JSON is not returned as JSON.
         data = match serde_json::from_str(&cut) {
             Ok(Value::Object(data)) => data,
             _ => json!({ "cut": cut }).as_object().cloned().unwrap_or_default(),

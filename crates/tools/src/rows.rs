@@ -1,6 +1,6 @@
 //! Rows of lines in a text: where they are, in time that grows with the text alone.
 
-/// Where a row of things begins in a longer one, overlapping places too. `same` has to be an equivalence.
+/// Returns the start of a row of things in a longer one, overlapping places too. `same` has to be an equivalence.
 pub(crate) fn places<'a, T, P>(
     text: &'a [T],
     pattern: &'a [P],

@@ -1,4 +1,4 @@
-//! What a tool is.
+//! Trait and types of a tool.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,40 +18,40 @@ use crate::error::ToolError;
 use crate::reply::Reply;
 use crate::schema::{self, SchemaForm};
 
-/// What a tool is called with, apart from its arguments.
+/// Call of a tool, apart from its arguments.
 pub struct Call<'a> {
     /// The session of the agent.
     pub session: &'a Session,
     /// The guard of the tool.
     pub guard: &'a Guard,
-    /// Says when nobody waits for the result any more.
+    /// Tells when the call is cancelled.
     pub abort: &'a Abort,
 }
 
-/// What a tool returns: visible, and no longer than the profile of the tool permits.
+/// Result of a tool: visible, and no longer than the profile of the tool permits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
-    /// What the model reads.
+    /// Text for the model.
     pub text: String,
     /// The same for programs.
     pub data: Value,
-    /// How much there was.
+    /// Size of the result.
     pub extent: Extent,
 }
 
-/// How much of a result is shown, and how much is not.
+/// Size of a result, and of its omitted part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Characters of the text.
     pub returned_chars: u64,
     /// Characters that are left out of it.
     pub left_out: u64,
-    /// Whether anything is missing, in the text or in the data.
+    /// True if anything is missing, in the text or in the data.
     pub cut: bool,
 }
 
 impl Extent {
-    /// How many characters there were in all.
+    /// Returns the number of characters in all.
     #[must_use]
     pub const fn whole_chars(&self) -> u64 {
         self.returned_chars.saturating_add(self.left_out)
@@ -60,14 +60,14 @@ impl Extent {
 
 /// A tool as it is written: with parameters of its own type.
 pub trait Typed: Send + Sync {
-    /// What it takes. The schema is made from this type, whose sentences are what a model reads. Serialized it is the canonical form of
+    /// Its parameters. The schema is made from this type, whose sentences are for a model. Serialized it is the canonical form of
     /// a call: one name for each parameter, defaults filled in, and what is left out is absent.
     type Parameters: DeserializeOwned + Serialize + JsonSchema + 'static;
     /// Its name.
     const NAME: &'static str;
-    /// What it does, for a model.
+    /// Description for a model.
     const DESCRIPTION: &'static str;
-    /// What it does to the world.
+    /// Impact.
     const IMPACT: Impact;
     /// The parameters that are paths from the workspace.
     const PATHS: &'static [&'static str] = &[];
@@ -123,7 +123,7 @@ pub struct Admitted<'t> {
 type Run<'t> = dyn FnOnce(&Call<'_>) -> Result<Output, ToolError> + 't;
 
 impl<'t> Admitted<'t> {
-    /// What a tool does because of what was permitted under this id.
+    /// Creates the record of a tool's effect that was permitted under this id.
     pub(crate) fn of<T: Typed + ?Sized>(
         id: String,
         run: impl FnOnce(&Call<'_>) -> Result<Reply, ToolError> + 't,
@@ -143,7 +143,7 @@ impl<'t> Admitted<'t> {
     }
 }
 
-/// What a tool says, made visible and cut once, by its profile.
+/// Makes the reply of a tool visible and cuts it once, by its profile.
 fn finish<T: Typed + ?Sized>(said: Result<Reply, ToolError>) -> Result<Output, ToolError> {
     said.map(|reply| reply.finish(&source::profile(T::NAME))).map_err(ToolError::visible)
 }
@@ -152,9 +152,9 @@ fn finish<T: Typed + ?Sized>(said: Result<Reply, ToolError>) -> Result<Output, T
 pub trait Tool: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
-    /// What it does, for a model.
+    /// Description for a model.
     fn description(&self) -> &'static str;
-    /// What it does to the world.
+    /// Impact.
     fn impact(&self) -> Impact;
     /// The JSON Schema of its parameters, in the form that a provider wants.
     fn schema_in(&self, form: SchemaForm) -> Schema;

@@ -19,7 +19,7 @@ use crate::tool::{Call, Typed};
 #[derive(Debug, Clone, Copy)]
 pub struct Write;
 
-/// What `write` takes.
+/// Parameters of `write`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteParameters {
@@ -28,7 +28,7 @@ pub struct WriteParameters {
     pub path: String,
     /// Everything that the file contains afterwards.
     pub content: String,
-    /// Whether it is an error if the file exists.
+    /// True if it is an error if the file exists.
     #[serde(default)]
     pub create_only: bool,
     /// The SHA-256 that the content of the file has before, in hexadecimal digits. It is an error if the file is different.
@@ -70,7 +70,7 @@ fn fits(content: &str) -> Result<(), ToolError> {
     Err(ToolError::new(ErrorKind::TooLarge, text).hint("write several files, or let a command make it"))
 }
 
-/// What has to be there, read by whoever may.
+/// Reads the required content, if the guard permits it.
 fn expected_content(
     call: &Call<'_>,
     path: &Path,
@@ -97,7 +97,8 @@ fn expected_content(
     }
 }
 
-/// What is there, if the policy lets it be read without asking and it is the file that is replaced. It is only told about.
+/// Returns the old content, if the policy lets it be read without asking and it is the file that is replaced. It is only
+/// reported.
 fn known(call: &Call<'_>, path: &Path, writable: &Writable) -> Option<Content> {
     if !writable.exists() || !call.guard.can_access(Access::Read(path)) {
         return None;

@@ -20,7 +20,7 @@ use skip::skipped;
 const ACCESS: &str = "system.posix_acl_access";
 const DEFAULT: &str = "system.posix_acl_default";
 
-/// A list as the kernel has it: what the owner, one other user, the group, all of them at most, and everybody else may do.
+/// Encodes an access control list as the kernel has it: owner, one other user, group, mask, and others.
 fn list(owner: u16, other_user: u16, group: u16, most: u16, others: u16) -> Vec<u8> {
     let none = u32::MAX;
     let entries = [

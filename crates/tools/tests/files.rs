@@ -354,7 +354,7 @@ fn write_holds_what_was_expected() {
     }
 }
 
-/// Who may write and not read learns nothing about the file, not even how much changed.
+/// A tool that may write and not read learns nothing about the file, not even how much changed.
 #[test]
 fn write_tells_nothing_that_may_not_be_read() {
     for default in [Effect::Deny, Effect::Ask] {

@@ -21,7 +21,7 @@ use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 use skip::skipped;
 
-/// Whether a program can be run here.
+/// Returns true if a program can be run here.
 fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
@@ -30,7 +30,7 @@ fn has(program: &str) -> bool {
     found
 }
 
-/// What a program makes of a file, if it applies the patch.
+/// Returns the file that a program makes, if it applies the patch.
 fn others(program: &str, arguments: &[&str], old: &str, patch: &str) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("f"), old).unwrap();
@@ -107,8 +107,8 @@ proptest! {
         }
     }
 
-    /// Where lines have been added before the change meanwhile, whoever finds a place finds the same. Only with lines that have
-    /// an end: one without belongs at the end of the file, and others put it anywhere.
+    /// If lines have been added before the change meanwhile, every program that finds a place finds the same. Only with
+    /// lines that have an end: one without belongs at the end of the file, and others put it anywhere.
     #[test]
     fn a_diff_that_is_off_goes_to_the_same_place(before in ended(), old in ended(), new in ended()) {
         prop_assume!(old != new && !old.is_empty() && !new.is_empty() && has("patch"));
@@ -144,7 +144,7 @@ fn diff(old: &str, new: &str, around: usize) -> String {
     text
 }
 
-/// Where the hunks begin and end.
+/// Returns the start and end of the hunks.
 fn groups(changes: &[(ChangeTag, &str)], around: usize) -> Vec<(usize, usize)> {
     let mut groups: Vec<(usize, usize)> = Vec::new();
     for (at, _) in changes.iter().enumerate().filter(|(_, (tag, _))| *tag != ChangeTag::Equal) {

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-/// Writes a file, and declares that it writes to `out` only, whatever it is asked for.
+/// Writes a file, and declares that it writes to `out` only, for every request.
 struct Publish;
 
 #[derive(Deserialize, JsonSchema, serde::Serialize)]
@@ -36,7 +36,7 @@ impl Typed for Publish {
                 Want::Write(location) if !location.path().to_string_lossy().contains("/out/") => {
                     Some((Effect::Deny, reason("this tool writes to out")))
                 }
-                // What a tool allows itself counts for nothing.
+                // A tool's permission for itself counts for nothing.
                 Want::Write(_) => Some((Effect::Allow, reason("this tool writes everywhere"))),
                 Want::Call(arguments) if arguments.values("path").any(|path| path.contains("never")) => {
                     Some((Effect::Deny, reason("this is never published")))

@@ -101,7 +101,7 @@ fn modes_and_owners_are_kept() {
     }
 }
 
-/// Every row fails, and whatever stood before it in the patch has not happened.
+/// Every row fails, and nothing that stood before it in the patch has happened.
 #[test]
 fn all_or_nothing() {
     use ErrorKind::{

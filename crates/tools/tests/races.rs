@@ -1,4 +1,4 @@
-//! Somebody swaps files and directories for links to the outside while tools run: nothing outside is changed or returned.
+//! Another thread swaps files and directories for links to the outside while tools run: nothing outside is changed or returned.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may unwrap")]
 
 mod desk;
@@ -13,7 +13,7 @@ use ringfence_tools::{ApplyPatch, Edit, Read, Tool, Write};
 use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
 use serde_json::{Value, json};
 
-/// How often it is tried, and for how long at least.
+/// Number of tries, and the least time.
 const ROUNDS: usize = 2000;
 const AT_LEAST: Duration = Duration::from_millis(300);
 const AT_MOST: Duration = Duration::from_secs(20);
@@ -39,7 +39,7 @@ fn calls(path: &str) -> Vec<(&'static dyn Tool, Value)> {
         (&Write, json!({ "path": path, "content": INSIDE })),
         (&Edit, json!({ "path": path, "old": "text", "new": "written" })),
         (&Edit, json!({ "path": path, "old": "OUTSIDE", "new": "written" })),
-        // What is similar is shown.
+        // Similar text is shown.
         (&Edit, json!({ "path": path, "old": "txet in here", "new": "written" })),
         (&ApplyPatch, json!({ "patch": update("") })),
         (&ApplyPatch, json!({ "patch": theirs })),
@@ -49,7 +49,7 @@ fn calls(path: &str) -> Vec<(&'static dyn Tool, Value)> {
     ]
 }
 
-/// Calls tools while somebody swaps what the path leads to, and looks at the outside.
+/// Calls tools while another thread swaps the target of the path, and looks at the outside.
 fn race(desk: &Desk, path: &str, swap: impl Fn() + Sync) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -93,13 +93,13 @@ fn desk() -> Desk {
     desk
 }
 
-/// Puts a new file in a directory, whatever has its name.
+/// Puts a new file in a directory, in the place of any other.
 fn refresh(directory: &fs::File, desk: &Desk) {
     fs::write(desk.ws("fresh"), INSIDE).unwrap();
     renameat(CWD, desk.ws("fresh"), directory, "f").unwrap();
 }
 
-/// Puts a new link in the place of whatever is there.
+/// Puts a new link in the place of any entry.
 fn relink(desk: &Desk, name: &str, target: &Path) {
     desk.link("fresh-link", target);
     fs::rename(desk.ws("fresh-link"), desk.ws(name)).unwrap();
@@ -141,7 +141,7 @@ fn a_directory_is_swapped_for_a_link() {
     });
 }
 
-/// Two agents edit one file: no edit is lost without somebody being told.
+/// Two agents edit one file: no edit is lost without an error.
 #[test]
 fn no_edit_is_lost() {
     let desk = Desk::new();

@@ -10,13 +10,13 @@ use ringfence::{Parts, Sandbox};
 use ringfence_tools::{SchemaForm, Tool, Toolbox};
 use serde_json::{Map, Value, json};
 
-/// What a provider accepts.
+/// Schemas that a provider accepts.
 struct Provider {
     form: SchemaForm,
     keywords: &'static [&'static str],
-    /// Whether every object has to be closed, or must not say so.
+    /// True if every object has to be closed, false if it must not say so.
     closed: bool,
-    /// Whether every parameter is required, and null where it is left out.
+    /// True if every parameter is required, and null where it is left out.
     all_required: bool,
     /// The longest description of a tool.
     description: usize,

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 #[derive(Default)]
 struct Kept {
     events: Mutex<Vec<String>>,
-    /// How many are still recorded; all, if there is no such number.
+    /// Number of events that are still recorded; all, if there is no such number.
     room: Option<AtomicUsize>,
 }
 
@@ -80,7 +80,7 @@ fn a_call_is_permitted_recorded_done_and_recorded() {
         "session.opened",
         "request.decided call deny",
         "request.decided call deny",
-        // What cannot be read is recorded, and requests nothing.
+        // A call that cannot be read is recorded, and requests nothing.
         "tool.started",
         "tool.finished error invalid_arguments cut=false",
         "tool.started",
@@ -123,7 +123,7 @@ fn a_session_has_the_tools_of_its_set() {
     assert!(names("coding").contains(&"exec") && !names("coding").contains(&"web_fetch"));
 }
 
-/// What a model is told of every tool: each parameter has a sentence, and nothing is taken that is not listed.
+/// Checks the schema of every tool: each parameter has a sentence, and nothing is taken that is not listed.
 #[test]
 fn every_schema_says_what_it_takes() {
     let (_dir, session, _) = stage("full", None);

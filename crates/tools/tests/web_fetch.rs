@@ -28,7 +28,7 @@ fn server() -> u16 {
             let head = format!(
                 "HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
             );
-            // Whoever asked may have gone.
+            // The client may have gone.
             drop(stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes())));
         }
     });
@@ -108,7 +108,7 @@ fn a_page_is_what_a_reader_would_see() {
     assert_eq!(long.data["cut"], true);
 }
 
-/// What a page hides is not there, what follows odd markup is, and a page cannot end its frame.
+/// Hidden parts of a page are not there, text after odd markup is, and a page cannot end its frame.
 #[test]
 fn a_page_hides_nothing_and_stays_in_its_frame() {
     let (port, (_dir, session)) = (server(), session());

@@ -80,7 +80,7 @@ fn put(out: &mut String, key: &str, value: &str) {
 }
 
 /// A backslash before itself and before what would end the part; line breaks by name; other control characters by
-/// number, for whoever shows the log on a terminal.
+/// number, for programs that show the log on a terminal.
 fn escape(out: &mut String, text: &str, special: char) {
     for c in text.chars() {
         match c {

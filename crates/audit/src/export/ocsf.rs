@@ -28,7 +28,7 @@ pub fn ocsf(record: &Record, chain: Option<&str>) -> Value {
     Value::Object(event)
 }
 
-/// What a request asked for decides what kind of activity it was.
+/// Maps the kind of request to the class of activity.
 fn class_of(record: &Record) -> (Class, u8) {
     match (record.event(), record.text("kind")) {
         ("request.decided", Some("read")) => (Class::File, 2),

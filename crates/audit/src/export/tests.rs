@@ -1,4 +1,4 @@
-//! Each format, as whoever receives it sees it.
+//! Each format, as a receiver sees it.
 
 use policy::{Code, Effect, Kind, RuleRef};
 
@@ -51,7 +51,7 @@ fn exported(format: Format, records: Vec<Record>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What was exported, whatever our version is.
+/// Returns the export without our version.
 fn unversioned(text: &str) -> String {
     text.replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }

@@ -35,7 +35,7 @@ struct State {
     unlocked: u128,
     /// The row whose value is the next word.
     pending: Option<usize>,
-    /// How many operands the program named last has so far.
+    /// Number of operands of the program named last.
     operands: usize,
 }
 
@@ -44,10 +44,10 @@ const _: () = assert!(PROGRAMS.len() <= 128, "one bit for each row");
 /// A quoted part or a substitution that is still open, and the command around it.
 struct Frame {
     quote: Quote,
-    /// Where what it quotes begins.
+    /// Start of the quoted text.
     inside: usize,
     around: State,
-    /// Whether it holds one word at most: `"mysql"` in a list is a word of that list.
+    /// True if it holds one word at most: `"mysql"` in a list is a word of that list.
     is_word: bool,
 }
 
@@ -69,7 +69,7 @@ struct Walk<'t> {
     frames: Vec<Frame>,
     /// The last byte that was no blank.
     before: u8,
-    /// Where the word begins that was read last.
+    /// Start of the word that was read last.
     word: usize,
 }
 
@@ -225,12 +225,12 @@ impl Walk<'_> {
         found.map(|row| self.value(at, &PROGRAMS[row]))
     }
 
-    /// Whether a quote stands here that goes on with the word: `-p'two words'`.
+    /// Returns true if a quote stands here that goes on with the word: `-p'two words'`.
     fn joins(&self, at: usize) -> bool {
         quote_at(self.text, at).is_some_and(|(quote, inside)| self.opens(quote, inside))
     }
 
-    /// Whether a quote inside a word opens a part of it. One that would close the text around the command does so only
+    /// Returns true if a quote inside a word opens a part of it. One that would close the text around the command does so only
     /// if nothing of the word follows.
     fn opens(&self, quote: Quote, inside: usize) -> bool {
         let goes_on = self.text.get(inside).is_some_and(|byte| !b" \t\r\n,:;|&<>()[]{}\"'`\\".contains(byte));
@@ -330,13 +330,13 @@ fn word_length(text: &[u8]) -> usize {
     length.max(1)
 }
 
-/// Whether what stands behind a word makes it the name of a member in JSON.
+/// Returns true if what stands behind a word makes it the name of a member in JSON.
 fn is_key(text: &[u8]) -> bool {
     let quotes = run(&text[..text.len().min(64)], |byte| matches!(byte, b'\\' | b'"' | b'\''));
     quotes > 0 && text[quotes..].trim_ascii_start().first() == Some(&b':')
 }
 
-/// Whether what stands behind a quoted text makes it an entry of a list.
+/// Returns true if what stands behind a quoted text makes it an entry of a list.
 fn is_listed(text: &[u8]) -> bool {
     matches!(text, [b',', b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'\\', ..] | [b']' | b'}', ..])
 }
@@ -378,7 +378,7 @@ fn ends_cluster(word: &[u8], letter: u8, spelled: Spelled) -> bool {
         && word[1..].iter().all(u8::is_ascii_alphabetic)
 }
 
-/// Whether a cluster of options has all letters of another: `-cnb` has `-nb`.
+/// Returns true if a cluster of options has all letters of another: `-cnb` has `-nb`.
 fn has_letters(word: &[u8], wanted: &[u8]) -> bool {
     let ([b'-', word @ ..], [b'-', wanted @ ..]) = (word, wanted) else { return false };
     word.len() <= 8 && word.first() != Some(&b'-') && wanted.iter().all(|letter| word.contains(letter))

@@ -5,7 +5,7 @@ use super::scan::{Pairs, Scan, begins_word, looks_random, run};
 use crate::redact::row::{Key, Variable};
 use crate::tables::secrets::{KEYS, NOT_KEYS, NOT_VALUES, QUALIFIERS};
 
-/// How a name and its value are joined.
+/// Separator between a name and its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Join {
     /// `name=value`
@@ -20,12 +20,12 @@ enum Join {
     Listed,
 }
 
-/// What stands after a name.
+/// Separator and value after a name.
 struct Joined {
     join: Join,
-    /// Where the value begins, its quotes included.
+    /// Start of the value, its quotes included.
     at: usize,
-    /// Whether something closed the name first, as in `"name": …`.
+    /// True if something closed the name first, as in `"name": …`.
     closed: bool,
 }
 
@@ -177,7 +177,7 @@ fn qualified(word: &[u8]) -> usize {
     QUALIFIERS.iter().find(|qualifier| ends(qualifier)).map_or(0, |qualifier| qualifier.len() + 1)
 }
 
-/// Where in `name` the word begins that it ends with, `_` and `-` left out.
+/// Returns the start of the word that `name` ends with, ignoring `_` and `-`.
 fn ends_with(name: &[u8], word: &[u8]) -> Option<usize> {
     let mut at = name.len();
     for &wanted in word.iter().rev() {
@@ -199,7 +199,7 @@ fn starts_apart(text: &[u8], at: usize) -> bool {
     begins_word(text, at) || (text[at].is_ascii_uppercase() && text[at - 1].is_ascii_lowercase())
 }
 
-/// What joins the name `start..end` to a value.
+/// Finds the separator that joins the name `start..end` to a value.
 fn joined(text: &[u8], start: usize, end: usize) -> Option<Joined> {
     let (closed, at) = past_closing(text, end);
     let (blank, at) = past_blanks(text, at);
@@ -276,7 +276,7 @@ fn quoted(text: &[u8], at: usize) -> Option<Value> {
     Some(Value { start, end, quoted: true })
 }
 
-/// Where the closing quote begins, its backslashes included.
+/// Returns the start of the closing quote, its backslashes included.
 pub(super) fn closing(text: &[u8], start: usize, quote: u8, most: usize) -> usize {
     let mut backslashes = 0;
     for (at, &byte) in text.iter().enumerate().skip(start) {
@@ -349,7 +349,7 @@ fn looks_secret(scan: &Scan<'_>, value: &Value) -> bool {
     text.len() >= 8 && looks_random(&without_marks(scan, text))
 }
 
-/// A mark that we left is not random, whatever it is called.
+/// Removes marks that we left: they are not random, under any name.
 fn without_marks(scan: &Scan<'_>, value: &[u8]) -> Vec<u8> {
     let value = &value[..value.len().min(512)];
     let mut out = Vec::new();
@@ -362,7 +362,7 @@ fn without_marks(scan: &Scan<'_>, value: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Not a secret, whatever its name: a switch, a type, a small number, a variable that holds it.
+/// Returns true for values that are no secret under any name: a switch, a type, a small number, a variable that holds it.
 fn is_ordinary(text: &[u8], value: &Value, key: &Key) -> bool {
     let after = text.iter().rev().take(8).take_while(|byte| b",;:.?)]}".contains(byte)).count();
     let bare = &text[..text.len() - after];

@@ -1,4 +1,4 @@
-//! Secrets that somebody named, in the forms in which they turn up.
+//! Secrets given by the caller, in the forms in which they turn up.
 
 use super::{Kind, Span, UnfitSecret};
 
@@ -16,7 +16,7 @@ struct Form {
     secret: usize,
 }
 
-/// What is left in memory after us should not be the secret. The compiler must not know that nobody looks.
+/// Overwrites the secret in memory. The compiler must not know that the bytes are never read again.
 impl Drop for Form {
     fn drop(&mut self) {
         self.bytes.fill(0);
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn base64_that_depends_on_the_value_alone() {
-        // What "secretyy", "xsecretyy" and "xxsecretyy" share with every other text around it, in another program's words.
+        // Base64 text that "secretyy", "xsecretyy" and "xxsecretyy" share with every other text around it, by another program.
         let rows = [(0, "c2VjcmV0"), (1, "NlY3Jld"), (2, "zZWNyZX")];
         for (shift, inside) in rows {
             assert_eq!(

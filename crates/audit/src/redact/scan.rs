@@ -24,7 +24,7 @@ pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
     pub(super) redactor: &'t Redactor,
     spans: &'t mut Vec<Span>,
-    // Where what was looked at last ends, kind by kind, so that nothing is walked twice.
+    // End of the last token of each kind, so that nothing is walked twice.
     token_ends: [usize; Alphabet::COUNT],
     jwt_end: usize,
     private_key_end: usize,
@@ -33,7 +33,7 @@ pub(super) struct Scan<'t> {
     pub(super) encoded_end: usize,
     pub(super) line_end: usize,
     credential_end: usize,
-    /// Where the span that reaches furthest ends.
+    /// End of the span that reaches furthest.
     pub(super) covered: usize,
 }
 
@@ -216,7 +216,7 @@ const COLONS: u8 = 8;
 const DASHES: u8 = 16;
 const MARKS: u8 = 32;
 
-/// What may begin with each byte. Most bytes of most texts begin a word at most.
+/// Candidates that may begin with each byte. Most bytes of most texts begin a word at most.
 static HOOKS: [u8; 256] = hooks();
 
 const fn hooks() -> [u8; 256] {
@@ -270,7 +270,7 @@ impl Pairs {
         self
     }
 
-    /// Whether the first two bytes are one of the pairs.
+    /// Returns true if the first two bytes are one of the pairs.
     pub(super) fn hold(&self, text: &[u8]) -> bool {
         let [first @ 0..128, second @ 0..128, ..] = *text else { return false };
         self.0[usize::from(first)] >> second & 1 == 1
@@ -286,7 +286,7 @@ const fn is_credential(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'+' | b'/' | b'=')
 }
 
-/// How many bytes at the beginning are of one kind.
+/// Returns the number of leading bytes of one kind.
 pub(super) fn run(text: &[u8], of: impl Fn(u8) -> bool) -> usize {
     text.iter().position(|&byte| !of(byte)).unwrap_or(text.len())
 }
@@ -295,7 +295,7 @@ fn starts_with(text: &[u8], lower: &[u8]) -> bool {
     text.get(..lower.len()).is_some_and(|start| start.eq_ignore_ascii_case(lower))
 }
 
-/// Whether a word begins here: what stands before is no letter or digit, or only the end of an escape such as `%3D`,
+/// Returns true if a word begins here: the byte before is no letter or digit, or only the end of an escape such as `%3D`,
 /// `\n` or `\u003d`.
 pub(super) fn begins_word(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
@@ -313,7 +313,7 @@ fn ends_escape(text: &[u8], at: usize) -> bool {
         || escape(6).is_some_and(|escape| escape.starts_with(b"\\u") && hex(&escape[2..]))
 }
 
-/// How many of the characters that seem to begin a word here belong to an escape, such as `20` of `%20`.
+/// Returns the number of characters at the start of a word that belong to an escape, such as `20` of `%20`.
 fn escape_before(text: &[u8], at: usize) -> usize {
     let escaped = at > 0 && matches!(text[at - 1], b'%' | b'\\');
     if escaped {
@@ -323,8 +323,8 @@ fn escape_before(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Whether nobody would write this as a word or a name: digits among letters, or capitals after the first letter. What
-/// is long is judged by how it begins.
+/// Returns true if this is unlikely as a word or a name: digits among letters, or capitals after the first letter. A
+/// long value is judged by its beginning.
 pub(super) fn looks_random(value: &[u8]) -> bool {
     let value = &value[..value.len().min(256)];
     let any = |of: fn(&u8) -> bool| value.iter().any(of);

@@ -24,13 +24,13 @@ events! {
     }
     /// A session ended.
     SessionClosed = "session.closed", Lifecycle/4, Informational {
-        /// How it ended.
+        /// End state.
         ended: Ended,
-        /// How long it took, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
-        /// How many requests were decided.
+        /// Number of requests that were decided.
         requests: u64,
-        /// How many of them were denied.
+        /// Number of them that were denied.
         denied: u64,
     }
 
@@ -38,7 +38,7 @@ events! {
     PolicyLoaded = "policy.loaded", Config/1, Informational {
         /// The files it was read from, in the order of their weight.
         files: Names<'a>,
-        /// How many rules it holds.
+        /// Number of rules.
         rules: u64,
         /// The hash of all files.
         sha256: Digest,
@@ -49,7 +49,7 @@ events! {
         file: Option<FilePath<'a>>,
         /// The tool it concerns, if only one.
         tool: Option<Name<'a>>,
-        /// What was changed.
+        /// The change.
         change: Text<'a>,
         /// The hash of the policy afterwards.
         sha256: Option<Digest>,
@@ -57,13 +57,13 @@ events! {
 
     /// A request was decided. Always before the record of its effect; a denied request has no effect.
     RequestDecided = "request.decided", Api/99, Informational {
-        /// What was asked for.
+        /// Kind of request.
         kind: Kind,
         /// The thing asked for: path, command line, host and port, or tool.
         object: Text<'a>,
         /// The tool through which it was asked.
         tool: Option<Name<'a>>,
-        /// What it would do to the world.
+        /// Impact that it would have.
         impact: Option<Impact>,
         /// The answer.
         decision: Effect,
@@ -73,7 +73,7 @@ events! {
         reason: Text<'a>,
         /// The rule that decided, as `file:line`.
         rule: Option<&'a RuleRef>,
-        /// What would allow it.
+        /// Change that would allow it.
         remedy: Option<Text<'a>>,
         /// The profile in force.
         profile: Option<Name<'a>>,
@@ -98,7 +98,7 @@ events! {
     ApprovalAsked = "approval.asked", Api/99, Low {
         /// The question is `pending` until an `approval.answered` with the same id.
         state: Asked,
-        /// What was asked for.
+        /// Kind of request.
         kind: Kind,
         /// The thing asked for.
         object: Text<'a>,
@@ -108,22 +108,22 @@ events! {
         code: Code,
         /// Why a person has to decide: the sentence.
         reason: Text<'a>,
-        /// How long an answer is waited for, in milliseconds.
+        /// Time to wait for an answer, in milliseconds.
         timeout_ms: Option<u64>,
     }
     /// A question is no longer open.
     ApprovalAnswered = "approval.answered", Api/99, Low {
-        /// What became of it.
+        /// Outcome.
         state: Answered,
-        /// Where the answer came from.
+        /// Source of the answer.
         source: Answerer,
-        /// How long the answer holds.
+        /// Lifetime of the answer.
         scope: Scope,
         /// The thing asked for.
         object: Text<'a>,
         /// The person who answered.
         person: Option<Name<'a>>,
-        /// How long it took, in milliseconds.
+        /// Duration in milliseconds.
         waited_ms: u64,
     }
 
@@ -131,26 +131,26 @@ events! {
     ToolStarted = "tool.started", Api/1, Informational {
         /// The tool.
         tool: Name<'a>,
-        /// What it does to the world.
+        /// Impact.
         impact: Impact,
-        /// What it was called with.
+        /// Arguments.
         arguments: Arguments<'a>,
     }
     /// A tool ended its work.
     ToolFinished = "tool.finished", Api/99, Informational {
         /// The tool.
         tool: Name<'a>,
-        /// How it came out.
+        /// Outcome.
         outcome: Outcome,
-        /// How long it took, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
-        /// What went wrong.
+        /// The error.
         error: Option<Text<'a>>,
-        /// What kind of error it was.
+        /// Kind of error.
         error_kind: Option<Name<'a>>,
         /// A line about the result.
         summary: Option<Text<'a>>,
-        /// Whether the result was cut.
+        /// True if the result was cut.
         cut: bool,
         /// The length of the whole result, in characters.
         whole_chars: u64,
@@ -170,7 +170,7 @@ events! {
     ToolDetoured = "tool.detoured", Detection/1, Medium {
         /// The tool that was used.
         tool: Name<'a>,
-        /// What it was used for.
+        /// Object of the access.
         object: Text<'a>,
         /// The proper way.
         instead: Option<Name<'a>>,
@@ -180,7 +180,7 @@ events! {
     SkillScanned = "skill.scanned", Api/2, Informational {
         /// The skill.
         skill: Name<'a>,
-        /// Where it is.
+        /// Path.
         path: FilePath<'a>,
         /// The hash of what was scanned.
         sha256: Digest,
@@ -197,7 +197,7 @@ events! {
     SkillLoaded = "skill.loaded", Lifecycle/1, Informational {
         /// The skill.
         skill: Name<'a>,
-        /// Where it came from.
+        /// Path.
         path: FilePath<'a>,
         /// The hash of what was scanned.
         sha256: Digest,
@@ -212,7 +212,7 @@ events! {
     SkillFlagged = "skill.flagged", Detection/1, Medium {
         /// The skill.
         skill: Name<'a>,
-        /// Where it came from.
+        /// Path.
         path: FilePath<'a>,
         /// The hash of what was scanned.
         sha256: Digest,
@@ -227,7 +227,7 @@ events! {
     SkillBlocked = "skill.blocked", Detection/1, High {
         /// The skill.
         skill: Name<'a>,
-        /// Where it came from.
+        /// Path.
         path: FilePath<'a>,
         /// The hash of what was scanned.
         sha256: Option<Digest>,
@@ -244,9 +244,9 @@ events! {
     SkillFailed = "skill.failed", Lifecycle/99, Low {
         /// The skill.
         skill: Name<'a>,
-        /// Where it came from.
+        /// Path.
         path: FilePath<'a>,
-        /// What went wrong.
+        /// The error.
         error: Text<'a>,
     }
     /// The text of a skill was put before a model.
@@ -260,7 +260,7 @@ events! {
     SkillInvoked = "skill.invoked", Api/99, Informational {
         /// The skill.
         skill: Name<'a>,
-        /// Whether a person did.
+        /// True if a person did.
         by_person: bool,
     }
     /// A skill's own program ran.
@@ -269,16 +269,16 @@ events! {
         skill: Name<'a>,
         /// The program.
         program: Text<'a>,
-        /// How it came out.
+        /// Outcome.
         outcome: Outcome,
-        /// How long it took, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
     }
     /// A skill was written.
     SkillCreated = "skill.created", Lifecycle/1, Low {
         /// The skill.
         skill: Name<'a>,
-        /// Where it was written.
+        /// Path.
         path: FilePath<'a>,
         /// Its hash.
         sha256: Digest,
@@ -287,7 +287,7 @@ events! {
     SkillUpdated = "skill.updated", Lifecycle/8, Low {
         /// The skill.
         skill: Name<'a>,
-        /// Where it is.
+        /// Path.
         path: FilePath<'a>,
         /// Its hash before.
         before_sha256: Option<Digest>,
@@ -296,7 +296,7 @@ events! {
     }
     /// All skills were read again.
     SkillReloaded = "skill.reloaded", Lifecycle/5, Informational {
-        /// How many there are now.
+        /// Number of them now.
         count: u64,
         /// Those that are new.
         added: Names<'a>,
@@ -305,26 +305,26 @@ events! {
     }
     /// All skills were forgotten.
     SkillCleared = "skill.cleared", Lifecycle/2, Informational {
-        /// How many there were.
+        /// Number of them.
         count: u64,
     }
 
     /// Text from outside tried to give orders.
     InjectionFound = "injection.found", Detection/1, High {
-        /// Where the text came from.
+        /// Source of the text.
         source: Text<'a>,
-        /// How bad it is.
+        /// Severity.
         level: FindingLevel,
         /// The codes of the patterns that were found.
         codes: Names<'a>,
-        /// How many places were found.
+        /// Number of places.
         count: u64,
     }
     /// So many injections were found that no more are recorded one by one for a while.
     InjectionFlooded = "injection.flooded", Detection/1, High {
-        /// Where the text came from.
+        /// Source of the text.
         source: Text<'a>,
-        /// How many were found.
+        /// Number of findings.
         count: u64,
         /// In how many milliseconds.
         window_ms: u64,
@@ -333,7 +333,7 @@ events! {
     MemoryTainted = "memory.tainted", Detection/1, High {
         /// The entry.
         entry: Name<'a>,
-        /// Where the text came from.
+        /// Source of the text.
         source: Text<'a>,
     }
 
@@ -341,7 +341,7 @@ events! {
     SecretUsed = "secret.used", Api/2, Low {
         /// The name of the secret.
         secret: Name<'a>,
-        /// What came of it.
+        /// Outcome.
         outcome: SecretUse,
         /// The host it was used for.
         host: Option<Name<'a>>,
@@ -351,7 +351,7 @@ events! {
     McpConnected = "mcp.connected", Lifecycle/3, Informational {
         /// The server.
         server: Name<'a>,
-        /// How many tools it offers.
+        /// Number of tools that it offers.
         tools: u64,
         /// The hash of its tools and their descriptions.
         sha256: Digest,
@@ -378,7 +378,7 @@ events! {
         server: Name<'a>,
         /// After how many attempts.
         attempts: u64,
-        /// What went wrong last.
+        /// The last error.
         error: Text<'a>,
     }
     /// An MCP server offers other tools than before.
@@ -410,9 +410,9 @@ events! {
         lease: Name<'a>,
         /// The host it held for.
         host: Name<'a>,
-        /// How it ended.
+        /// End state.
         ended: LeaseEnd,
-        /// How long it held, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
     }
     /// The broker passed a request on.
@@ -434,7 +434,7 @@ events! {
         host: Name<'a>,
         /// The name of the secret.
         secret: Name<'a>,
-        /// Where in the request it went.
+        /// Position in the request.
         inject: Injected,
     }
     /// The broker refused a request.
@@ -494,13 +494,13 @@ events! {
     }
     /// A confined process ended.
     JailEnded = "jail.ended", Process/2, Informational {
-        /// How it came out.
+        /// Outcome.
         outcome: Outcome,
         /// Its exit code, unless a signal ended it.
         exit: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
-        /// How long it ran, in milliseconds.
+        /// Duration in milliseconds.
         duration_ms: u64,
     }
     /// A jail could not be made, and nothing was started.
@@ -516,16 +516,16 @@ events! {
     JailTripped = "jail.tripped", File/99, High {
         /// The file.
         path: FilePath<'a>,
-        /// What it could do.
+        /// Why it is protected.
         reason: Text<'a>,
     }
     /// A confined process wrote or removed a protected name.
     JailWrote = "jail.wrote", File/99, Medium {
         /// The file.
         path: FilePath<'a>,
-        /// What came of it.
+        /// Outcome.
         result: Written,
-        /// What changed, where that is known.
+        /// The change, if it is known.
         change: Option<Text<'a>>,
         /// Why the name is protected.
         reason: Text<'a>,
@@ -543,7 +543,7 @@ events! {
     }
     /// Something else was told about a confined process when it had ended, such as output that was lost.
     JailNoted = "jail.noted", Process/99, Low {
-        /// What was told.
+        /// Text of the message.
         text: Text<'a>,
     }
     /// A process was started without a jail, because the user's own policy says so.
@@ -565,13 +565,13 @@ events! {
     OverlayApplied = "overlay.applied", File/99, Informational {
         /// The overlay.
         overlay: Name<'a>,
-        /// What is changed.
+        /// Path of the change.
         path: FilePath<'a>,
-        /// How.
+        /// Kind of change.
         change: Applied,
-        /// Whether the name is protected, and a person wanted it all the same.
+        /// True if the name is protected, and a person wanted it all the same.
         protected: bool,
-        /// Whether it was changed outside, too, and a person wanted the overlay's all the same.
+        /// True if it was changed outside, too, and a person wanted the overlay's all the same.
         forced: bool,
     }
     /// An overlay is about to be removed.
@@ -580,7 +580,7 @@ events! {
         overlay: Name<'a>,
         /// The directory that it was made for.
         path: FilePath<'a>,
-        /// How many changes are lost.
+        /// Number of changes that are lost.
         changes: u64,
     }
 
@@ -588,16 +588,16 @@ events! {
     LimitReached = "limit.reached", Detection/1, Medium {
         /// The limit.
         limit: Name<'a>,
-        /// How much is allowed.
+        /// Amount that is allowed.
         allowed: u64,
-        /// How much was used or wanted.
+        /// Amount that was used or requested.
         used: u64,
         /// The time the limit is counted over, in milliseconds.
         window_ms: Option<u64>,
     }
     /// A breaker opened: calls are refused for a while.
     BreakerOpened = "breaker.opened", Detection/1, Medium {
-        /// What it protects.
+        /// Name of the breaker.
         breaker: Name<'a>,
         /// After how many failures.
         failures: u64,
@@ -606,7 +606,7 @@ events! {
     }
     /// A breaker closed: calls pass again.
     BreakerClosed = "breaker.closed", Detection/3, Informational {
-        /// What it protects.
+        /// Name of the breaker.
         breaker: Name<'a>,
     }
 
@@ -623,12 +623,12 @@ events! {
         chain: Digest,
         /// The file before this one.
         segment: Name<'a>,
-        /// How many of the oldest files were deleted to keep the limit.
+        /// Number of the oldest files that were deleted to keep the limit.
         dropped: u64,
     }
-    /// What a crash had left at the end of the file was cut off.
+    /// The remains of a crash at the end of the file were cut off.
     LedgerRecovered = "ledger.recovered", Lifecycle/99, High {
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u64,
         /// Their hash.
         sha256: Digest,

@@ -27,7 +27,7 @@ impl Room {
         Self { dir: temporary.path().to_owned(), _temporary: Some(temporary) }
     }
 
-    /// A directory that somebody else takes care of.
+    /// Uses a directory that the caller cleans up.
     pub(crate) fn at(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), _temporary: None }
     }

@@ -1,4 +1,4 @@
-//! What a jail has besides its views: toolchains, and ports.
+//! Toolchains and ports of a jail.
 
 use jail::bridge::{Direction, Port};
 use jail::toolchain::{Choose, NAMES};
@@ -26,7 +26,7 @@ impl Settings {
         }
     }
 
-    /// What the command line names comes on top of what the files have.
+    /// Ports of the command line come on top of those of the files.
     pub(super) fn ports(&self, wish: &Wish, bounds: &Bounds) -> Result<Vec<Port>, Problem> {
         let mut ports = Vec::new();
         for way in [Direction::In, Direction::Out] {

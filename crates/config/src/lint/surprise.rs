@@ -8,7 +8,7 @@ use super::{Remark, remark, samples, subject_words};
 use crate::settings::Settings;
 use crate::tree::Node;
 
-/// What is surprising about one rule.
+/// Returns remarks on surprises in one rule.
 pub(super) fn surprises(rule: &Rule) -> Vec<Remark> {
     [unanchored(rule), any_registration(rule), operators(rule), one_spelling(rule)]
         .into_iter()
@@ -40,7 +40,7 @@ fn unanchored(rule: &Rule) -> Option<Remark> {
     Some(remark(Code::WideAllow, rule, message))
 }
 
-/// An expression on hosts that also fits names that anybody can register.
+/// An expression on hosts that also fits names open to registration by the public.
 fn any_registration(rule: &Rule) -> Option<Remark> {
     let Subject::Host(pattern) = &rule.subject else { return None };
     let wide = rule.effect == Effect::Allow && pattern.is_anchored() && !pattern.is_anything();
@@ -67,7 +67,7 @@ fn one_spelling(rule: &Rule) -> Option<Remark> {
     Some(remark(Code::NarrowDeny, rule, message))
 }
 
-/// What stands between programs, or is gone when a program gets its words.
+/// Syntax between programs, or removed before a program gets its words.
 const BETWEEN: &[(&str, &str)] = &[
     ("&&", "`&&` stands between programs"),
     (r"\|", "`|` stands between programs"),
@@ -138,7 +138,7 @@ pub(super) fn shadowing(settings: &Settings, rules: &[&Rule]) -> Vec<Remark> {
     remarks
 }
 
-/// What is decided about the requests that a rule matches.
+/// Decides the requests that a rule matches.
 fn decisions(settings: &Settings, rule: &Rule) -> Vec<Decision> {
     samples(settings, rule).iter().map(|sample| settings.decide(&sample.request())).collect()
 }

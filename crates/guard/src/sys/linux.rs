@@ -22,13 +22,13 @@ use crate::trouble::Trouble;
 /// A handle that leads to an object without opening it: nothing blocks, nothing is created, no device notices.
 pub(crate) const PATH: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// How often a lookup is tried again that a rename has disturbed.
+/// Number of retries of a lookup that a rename has disturbed.
 const TRIES: usize = 128;
 
 /// The longest name that the kernel tells.
 const LONGEST: usize = 4096;
 
-/// What the kernel appends to the name of an object that has none any more.
+/// Suffix that the kernel appends to the name of an object that has none any more.
 const DELETED: &[u8] = b" (deleted)";
 
 /// The place where the kernel tells of our handles.
@@ -57,12 +57,12 @@ impl Handles {
         if getpid() == self.process { Ok(&self.ours) } else { Err(Trouble::Forked) }
     }
 
-    /// Where the object is now.
+    /// Returns the present path of the object.
     pub(crate) fn name(&self, handle: impl AsFd) -> Result<PathBuf, Trouble> {
         let mut buffer = [const { MaybeUninit::uninit() }; LONGEST];
         let number = DecInt::from_fd(handle.as_fd());
         let (name, _) = rustix::fs::readlinkat_raw(self.ours()?, number, &mut buffer)?;
-        // What is not below our root has a name that means nothing here.
+        // An object outside our root has a name that means nothing here.
         if !name.starts_with(b"/") {
             return Err(Trouble::Gone);
         }
@@ -98,7 +98,7 @@ impl Handles {
     }
 }
 
-/// Whether a path, without any link in it, leads to this object.
+/// Returns true if a path, without any link in it, leads to this object.
 fn leads_to(path: &Path, handle: impl AsFd) -> Result<bool, Trouble> {
     match straight(CWD, path) {
         Ok(other) => Ok(same(&rustix::fs::fstat(other)?, &rustix::fs::fstat(handle)?)),
@@ -113,7 +113,7 @@ pub(crate) fn look(from: impl AsFd, path: &Path, flags: OFlags, along: Along) ->
     loop {
         match rustix::fs::openat2(from, path, flags, Mode::empty(), resolve) {
             Err(Errno::AGAIN | Errno::INTR) if tries < TRIES => tries += 1,
-            // What filters say that are older than the call. If it is more than that, the steps will find out.
+            // Filters older than the call say this. If there is another cause, the steps will find it.
             Err(Errno::PERM) => return Err(Errno::NOSYS),
             other => return other,
         }
@@ -133,7 +133,7 @@ impl Along {
     }
 }
 
-/// What a name in a directory leads to, without following it.
+/// Object that a name in a directory leads to, without following it.
 pub(crate) struct Seen {
     here: Here,
 }
@@ -149,9 +149,9 @@ impl Seen {
         kind(&self.here.stat)
     }
 
-    /// Where a link leads.
+    /// Reads the target of a link.
     pub(crate) fn target(&self) -> Result<Vec<u8>, Trouble> {
-        // Those of the kernel jump instead of leading somewhere. Few others are there, and nobody misses them.
+        // Magic links jump instead of leading somewhere. There are few others, and none that is needed.
         if rustix::fs::fstatfs(&self.here.handle)?.f_type == PROC_SUPER_MAGIC {
             return Err(Trouble::MagicLink);
         }
@@ -169,7 +169,7 @@ pub(crate) fn enter(at: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Trouble> {
     Ok(rustix::fs::openat(at, name, PATH | OFlags::NOFOLLOW, Mode::empty())?)
 }
 
-/// Opens what is called so in a directory. Whoever gets it looks at what it is.
+/// Opens an entry of a directory. The caller checks its kind.
 pub(crate) fn open_listed(directory: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Trouble> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | QUIET;
     Ok(rustix::fs::openat(directory, name, flags, Mode::empty())?)
@@ -190,7 +190,7 @@ pub(crate) fn give(new: impl AsFd, owner: &Stat) -> Result<(), Errno> {
     rustix::fs::chownat(new, "", Some(user), Some(group), AtFlags::EMPTY_PATH)
 }
 
-/// Whether a rename that spares what is there is unknown here.
+/// Returns true if a rename that spares what is there is unknown here.
 pub(crate) fn is_unknown(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
@@ -198,7 +198,7 @@ pub(crate) fn is_unknown(errno: Errno) -> bool {
 /// Room for what the kernel tells at once: some hundred names.
 const BUFFER: usize = 16 << 10;
 
-/// How far a directory has been read: its handle knows.
+/// Position in a directory: its handle keeps it.
 pub(crate) struct Reading;
 
 impl Reading {
@@ -258,7 +258,7 @@ const TELLING: &[i64] = &[
 /// The mark of a directory in which they are not told apart.
 const CASEFOLD: IFlags = IFlags::from_bits_retain(0x4000_0000);
 
-/// What is known of the letters of the file system that a directory is on.
+/// Returns the case sensitivity of the file system of a directory.
 pub(crate) fn letters(directory: &OwnedFd) -> Result<Letters, Errno> {
     let system = rustix::fs::fstatfs(directory)?.f_type;
     Ok(if TELLING.contains(&system) {
@@ -270,7 +270,7 @@ pub(crate) fn letters(directory: &OwnedFd) -> Result<Letters, Errno> {
     })
 }
 
-/// Whether a directory is marked. It has to be open.
+/// Returns true if a directory is marked. It has to be open.
 pub(crate) fn folds_by_mark(directory: &OwnedFd) -> bool {
     rustix::fs::ioctl_getflags(directory).is_ok_and(|flags| flags.contains(CASEFOLD))
 }

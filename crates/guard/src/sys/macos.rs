@@ -7,7 +7,7 @@
 //! - Directories on the way have to be readable, and so does a file that is to be written: a handle is had by opening it.
 //! - The kernel's name of an object is believed only if it leads there. One that ends in another name of a file is not its name here.
 //! - Letters are told apart only where that was tried.
-//! - `/dev/fd`, `/.vol` and whatever else is an instruction instead of a name leads nowhere.
+//! - `/dev/fd`, `/.vol` and all other names that are instructions lead nowhere.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -35,7 +35,7 @@ const HANDLES: &str = "fd";
 /// Entries that are read at once.
 const AT_ONCE: usize = 128;
 
-/// What the kernel tells of our handles. It tells it of each by itself, in every process that has it.
+/// Queries about our handles. The kernel answers them for each handle, in every process that has it.
 #[derive(Debug)]
 pub(crate) struct Handles;
 
@@ -45,7 +45,7 @@ impl Handles {
         Ok(Self)
     }
 
-    /// Where the object is now.
+    /// Returns the present path of the object.
     #[expect(clippy::unused_self, reason = "other systems ask in a place")]
     pub(crate) fn name(&self, handle: impl AsFd) -> Result<PathBuf, Trouble> {
         let name = kernel::path_of(&handle)?;
@@ -83,14 +83,14 @@ impl Handles {
         opened_as(&straight(CWD, parent)?, name, flags, stat)
     }
 
-    /// There are no files without a name here, so nobody has one.
+    /// Fails: there are no files without a name here.
     #[expect(clippy::unused_self, reason = "other systems ask in a place")]
     pub(crate) fn link(&self, _: impl AsFd, _: &OwnedFd, _: &OsStr) -> Result<(), Trouble> {
         Err(Trouble::System(Errno::NOSYS))
     }
 }
 
-/// The same handle for somebody else: they share where they read, so it starts anew.
+/// Duplicates a handle: both share the position, so it starts anew.
 fn from_beginning(handle: impl AsFd) -> Result<OwnedFd, Trouble> {
     let file = rustix::io::fcntl_dupfd_cloexec(handle, 0)?;
     rustix::fs::seek(&file, SeekFrom::Start(0))?;
@@ -102,7 +102,7 @@ pub(crate) fn look(_: impl AsFd, _: &Path, _: OFlags, _: Along) -> Result<OwnedF
     Err(Errno::NOSYS)
 }
 
-/// What a name in a directory leads to, without following or opening it.
+/// Object that a name in a directory leads to, without following or opening it.
 pub(crate) struct Seen<'a> {
     at: &'a OwnedFd,
     name: &'a OsStr,
@@ -122,7 +122,7 @@ impl<'a> Seen<'a> {
         kind(&self.stat)
     }
 
-    /// Where a link leads. Whoever changes it meanwhile could have done it before.
+    /// Reads the target of a link. A process that changes it meanwhile could have done so before.
     pub(crate) fn target(&self) -> Result<Vec<u8>, Trouble> {
         match rustix::fs::readlinkat(self.at, self.name, Vec::new()) {
             Err(Errno::INVAL | Errno::NOENT) => Err(Trouble::Changed),
@@ -144,7 +144,7 @@ impl<'a> Seen<'a> {
         Ok(Here { handle, stat })
     }
 
-    /// A file with other names may be told to us by one of them, which is not the one that somebody wants to have removed.
+    /// The kernel may report another name of a file, which is not the one that is to be removed.
     fn is_called(&self, handle: &OwnedFd) -> Result<(), Trouble> {
         if self.kind() == FileType::Directory || self.stat.st_nlink <= 1 {
             return Ok(());
@@ -154,7 +154,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Whether a name is none: the kernel would take it for a handle or for an instruction.
+/// Returns true if the kernel would take a name for a handle or for an instruction.
 fn leads_elsewhere(at: &OwnedFd, name: &OsStr) -> Result<bool, Errno> {
     if name.eq_ignore_ascii_case(HANDLES) {
         return kernel::has_devices(at);
@@ -182,10 +182,10 @@ pub(crate) fn enter(at: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Trouble> {
     Ok(Seen::of(at, name)?.here()?.handle)
 }
 
-/// Opens what is called so in a directory. Whoever gets it looks at what it is.
+/// Opens an entry of a directory. The caller checks its kind.
 pub(crate) fn open_listed(directory: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Trouble> {
     let file = enter(directory, name)?;
-    // Some file systems overlook characters that nobody sees. The name was judged with them.
+    // Some file systems ignore invisible characters. The name was judged with them.
     if !name.as_bytes().is_ascii() && !is_alike(kernel::path_of(&file)?.file_name(), name) {
         return Err(Trouble::Changed);
     }
@@ -209,13 +209,13 @@ pub(crate) fn give(new: impl AsFd, owner: &Stat) -> Result<(), Errno> {
     rustix::fs::fchown(new, Some(user), Some(group))
 }
 
-/// Whether a rename that spares what is there is unknown here.
+/// Returns true if a rename that spares what is there is unknown here.
 pub(crate) fn is_unknown(errno: Errno) -> bool {
     // Two numbers on this system, one on others.
     [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP, Errno::NOTSUP].contains(&errno)
 }
 
-/// How far a directory has been read.
+/// Position in a directory.
 pub(crate) struct Reading(Option<Dir>);
 
 impl Reading {
@@ -253,7 +253,7 @@ pub(crate) fn folds_by_mark(_: &OwnedFd) -> bool {
     false
 }
 
-/// What only this kernel can be asked.
+/// Calls that only this kernel has.
 #[cfg(target_os = "macos")]
 mod kernel {
     use std::ffi::OsString;
@@ -267,12 +267,12 @@ mod kernel {
     /// Opens a link instead of following it.
     pub(super) const LINK: OFlags = OFlags::SYMLINK;
 
-    /// What the kernel calls an object.
+    /// Returns the kernel's path of an object.
     pub(super) fn path_of(handle: impl AsFd) -> Result<PathBuf, Errno> {
         Ok(PathBuf::from(OsString::from_vec(rustix::fs::getpath(handle)?.into_bytes())))
     }
 
-    /// Whether a directory is in a file system of devices.
+    /// Returns true if a directory is in a file system of devices.
     pub(super) fn has_devices(directory: impl AsFd) -> Result<bool, Errno> {
         let kind = rustix::fs::fstatfs(directory)?.f_fstypename;
         Ok(kind.iter().flat_map(|letter| letter.to_ne_bytes()).take(5).eq(*b"devfs"))
@@ -297,7 +297,7 @@ mod kernel {
         let number = DecInt::from_fd(handle.as_fd());
         let link = std::path::Path::new("/proc/self/fd").join(&number);
         let mut name = rustix::fs::readlink(link, Vec::new())?.into_bytes();
-        // What has lost its name is told by the last one, as the other kernel may do.
+        // An object without a name is reported by its last one, as the other kernel may do.
         if rustix::fs::fstat(&handle)?.st_nlink == 0 {
             name.truncate(name.len().saturating_sub(" (deleted)".len()));
         }
@@ -344,7 +344,7 @@ mod tests {
         }
         fs::create_dir(dir.path().join("fd")).unwrap();
         assert_eq!(here(&ours, "fd").map(drop), Ok(()));
-        // What `/dev` is there.
+        // The counterpart of `/dev` there.
         let devices = directory(Path::new("/proc/self"));
         for name in ["fd", "FD"] {
             assert_eq!(here(&devices, name).map(drop), Err(Trouble::MagicLink), "{name}");

@@ -18,7 +18,7 @@ pub(crate) fn apart(name: &str, act: impl FnOnce()) {
     } else {
         &["--user", "--map-root-user", "--mount", "--"]
     };
-    // What is mounted cannot be removed from inside. It is gone when the namespace is.
+    // A mount cannot be removed from inside. It is gone when the namespace is.
     let place = tempfile::tempdir().unwrap();
     let unshare = || {
         let mut command = Command::new("unshare");
@@ -33,7 +33,7 @@ pub(crate) fn apart(name: &str, act: impl FnOnce()) {
         .args(["--exact", "--nocapture", name])
         .output()
         .unwrap();
-    // What it skipped is said here, too.
+    // Its skips are printed here, too.
     std::io::stderr().write_all(&output.stderr).unwrap();
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(output.status.success() && text[0].contains("1 passed"), "{}{}", text[0], text[1]);

@@ -17,7 +17,7 @@ pub(crate) enum Names {
     Exact,
     /// Those that differ in case alone.
     Folded,
-    /// Those that look the same, in whatever form they are written.
+    /// Those that look the same, in any normal form.
     Normalised,
 }
 
@@ -138,7 +138,7 @@ impl Served {
             }
             // Read a directory.
             28 => out.extend(self.entries(node, number(body, 8, 8), number(body, 16, 4))),
-            // Whatever else there is.
+            // All other requests.
             _ => return Err(38),
         }
         Ok(out)

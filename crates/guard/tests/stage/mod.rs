@@ -86,7 +86,7 @@ pub(crate) fn parts(config: &Config, approver: Arc<dyn Approver>, sink: Arc<dyn 
     }
 }
 
-/// The guard of a tool, with nobody to ask.
+/// The guard of a tool, without an approver.
 pub(crate) fn guard(config: &Config, name: &str) -> Guard {
     guards(config, Arc::new(Refuse)).tool(&tool(name))
 }

@@ -82,7 +82,7 @@ pub(crate) fn run_again(all: &[Without]) {
     if output.status.code() == Some(97) {
         return skipped("a kernel that can do less", "no filter can be set here");
     }
-    // What it skipped is said here, too.
+    // Its skips are printed here, too.
     std::io::stderr().write_all(&output.stderr).unwrap();
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(output.status.success(), "{}{}", text[0], text[1]);

@@ -80,7 +80,7 @@ const INACCURATE: &[(&str, &str)] = &[
     ("tar", "--diff, --extract or "),  // the rest of a sentence
 ];
 
-/// What a line of a help says of an option: its names, and what stands behind them.
+/// One option in a line of a program's help: its names, and the text behind them.
 #[derive(Debug)]
 struct Told<'a> {
     names: Vec<String>,
@@ -177,7 +177,7 @@ fn told(line: &str) -> Option<Told<'_>> {
     Some(Told { names, takes, line })
 }
 
-/// How the table differs from the help.
+/// Returns the difference between the table and the help.
 fn differs(entry: &'static CommandEntry, told: &Told<'_>) -> Option<String> {
     let known: BTreeMap<_, _> =
         told.names.iter().filter_map(|name| Some((name, entry.option(name)?))).collect();

@@ -25,7 +25,7 @@ pub struct ProtectedNames(pub Protected);
 pub struct Beside {
     /// The directory.
     pub directory: PathBuf,
-    /// What would be in it besides; without it, what is there counts.
+    /// A name that would be added; without it, only the existing ones count.
     pub name: Option<OsString>,
 }
 
@@ -48,7 +48,7 @@ impl Beside {
         all.filter_map(|(depth, name)| Some(Self { directory: above(depth)?, name })).collect()
     }
 
-    /// Whether the directory is one of a repository, or would be with the name, by who can say whether it has others.
+    /// Returns true if the directory is one of a repository, or would be with the name; `has` tells its other entries.
     #[must_use]
     pub fn is_repository(&self, has: impl Fn(&str) -> bool) -> bool {
         let has = |name: &str| {
@@ -97,7 +97,7 @@ impl Policy for ProtectedNames {
     }
 }
 
-/// What of a place is judged: its path below the workspace, or all of it outside.
+/// Returns the part of a location that is judged: its path below the workspace, or all of it outside.
 fn below((below, absolute): Pair<'_>) -> &Path {
     let name = below.unwrap_or(absolute);
     let name = name.strip_prefix(b"/").unwrap_or(name);
@@ -148,7 +148,7 @@ mod tests {
             assert_eq!(effect, expected, "{path}");
             assert_eq!(code == Code::ProtectedName, expected != Effect::Allow, "{path}");
         }
-        // What the workspace lies in says nothing about it.
+        // Parents of the workspace say nothing about it.
         let inside = Location::new(Path::new("/me/.claude/ws"), Path::new("/me/.claude/ws/a")).unwrap();
         assert_eq!(decided(Protected::all(), &inside).0, Effect::Allow);
     }

@@ -12,15 +12,15 @@ use super::{
 
 /// Says what lies on disk. Directories are given by their paths below the top of the ground.
 pub trait Surroundings {
-    /// Whether a directory has a name in it. What cannot be looked at counts as there.
+    /// Returns true if a directory has a name in it. What cannot be looked at counts as there.
     fn has(&self, directory: &Path, name: &str) -> bool;
 
-    /// Whether a directory certainly was one of a repository before the change that is judged, even if it is none any more.
-    /// Such a one may be completed again.
+    /// Returns true if a directory certainly was one of a repository before the change that is judged, even if it is none
+    /// any more. Such a one may be completed again.
     fn was_repository(&self, directory: &Path) -> bool;
 }
 
-/// Whether something may happen to a name.
+/// Ruling on an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ruling {
     /// It may.
@@ -92,14 +92,14 @@ impl Protected {
         (is_pointer && is_one(&above(parts, parts.len() - 3), disk)).then_some(row)
     }
 
-    /// Whether a directory has a protected name in it that begins with its own. One that cannot be looked at has.
+    /// Returns true if a directory has a protected name in it that begins with its own. One that cannot be read has.
     fn brings(&self, path: &Path, disk: &impl Surroundings) -> bool {
         let parts = parts(path);
         let rows = ROWS.iter().filter(|row| !row.in_stores && self.holds(row));
         let mut rests = rows.filter_map(|row| rest_of(row, &parts));
         rests.any(|rest| match rest {
             [name] if !name.contains('*') => disk.has(path, name),
-            // What lies further down is not looked for.
+            // Deeper entries are not searched.
             [first, _, ..] if !first.contains('*') => disk.has(path, first),
             _ => true,
         })
@@ -148,7 +148,7 @@ impl Protected {
 }
 
 /// Every directory above a name that would protect it if it were one of a repository: how many components it has, and the row.
-/// What lies right in a directory called `.git` is judged by its text alone.
+/// An entry right in a directory called `.git` is judged by its text alone.
 pub(super) fn in_repository<'a>(
     parts: &'a [&'a [u8]],
     ground: Ground,

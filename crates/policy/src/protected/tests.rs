@@ -13,7 +13,7 @@ fn letter(verdict: Verdict) -> char {
     }
 }
 
-/// What is said when a file is made, a directory is made, and something is put there.
+/// Verdicts when a file is made, a directory is made, and something is put there.
 #[test]
 fn names_in_a_tree() {
     let rows = [
@@ -143,7 +143,7 @@ fn what_is_left_out_is_free() {
     assert_eq!((judged(".vscode/x"), judged(".idea/x")), ('-', 'K'));
 }
 
-/// What git has not finished may be written where it is looked at afterwards, and nowhere else.
+/// State of an unfinished operation of git may be written at paths that are looked at afterwards, and at no others.
 #[test]
 fn what_is_unfinished() {
     let rows = [

@@ -8,16 +8,16 @@ use super::{Trial, is_known, paths, shown};
 
 const REMEDY: &str = "work on a copy inside the workspace, and ask the person to put it in place";
 
-/// How much of a place a program changes.
+/// Extent of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// The file or directory itself.
     Whole,
-    /// What is in it, if it is a directory.
+    /// The content, if it is a directory.
     Inside,
 }
 
-/// What is wrong with changing a place, and why.
+/// Returns the code and reason if changing a place does harm.
 pub(crate) fn harm(place: &Place, extent: Extent) -> Option<(Code, &'static str)> {
     if place.path() == "/dev/null" || place.fits_any(paths::FREE_DEVICES) {
         return None;
@@ -64,7 +64,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The place where a copy goes. A directory for everybody may take it.
+    /// The target of a copy. A world-writable directory may take it.
     pub(crate) fn copies_to(&mut self, piece: Piece<'_>) {
         let shared = self.place(piece).fits_any(paths::SHARED);
         self.changes(piece, if shared { Extent::Inside } else { Extent::Whole });
@@ -113,7 +113,7 @@ pub(crate) fn make_directory(trial: &mut Trial<'_>) {
     }
 }
 
-/// Whether a place is a directory that a table protects, and nothing below it.
+/// Returns true if a place is a directory that a table protects, and nothing below it.
 fn is_directory_row(place: &Place) -> bool {
     let row = place.home_row(paths::START_UP).or_else(|| place.row(paths::SYSTEM));
     row.and_then(|row| row.path.strip_suffix("/**"))
@@ -183,7 +183,7 @@ pub(crate) fn clock(trial: &mut Trial<'_>) {
     );
 }
 
-/// What a redirection writes to.
+/// Judges the target of a redirection.
 pub(crate) fn redirect(trial: &mut Trial<'_>, redirect: &Redirect) {
     let piece = Piece::whole(&redirect.target);
     if redirect.direction == Direction::Text || piece.text.is_empty() || piece.text == "/dev/null" {

@@ -19,7 +19,7 @@ pub(crate) fn judge(trial: &mut Trial<'_>) {
     trial.report(Code::Destructive, word, text, remedy);
 }
 
-/// Whatever is named is formatted: a file can be a link to a disk.
+/// Every operand is formatted: a file can be a link to a disk.
 fn formatted<'a>(trial: &Trial<'a>) -> Option<&'a Word> {
     let parts = trial.parts("tLUobpsCFn", &["type", "label", "uuid", "offset"]);
     let dry = parts.has("", &["help", "version"]) || (trial.name != "wipefs" && parts.has("V", &[]));

@@ -1,6 +1,6 @@
 //! Names of files against rows of a table, when both may be patterns.
 
-/// Whether a path fits a row. `**` at the end of a row: this directory and all below.
+/// Returns true if a path fits a row. `**` at the end of a row: this directory and all below.
 pub(crate) fn fits(row: &str, path: &str, wild: bool) -> bool {
     if !may_begin(row, path, wild) {
         return false;
@@ -17,7 +17,7 @@ pub(crate) fn fits(row: &str, path: &str, wild: bool) -> bool {
     names.next().is_none()
 }
 
-/// Whether the first letters agree. Most rows end here.
+/// Returns true if the first letters agree. Most rows end here.
 fn may_begin(row: &str, path: &str, wild: bool) -> bool {
     let path = path.strip_prefix('/').unwrap_or(path).as_bytes();
     match (row.as_bytes().first(), path.first()) {
@@ -33,13 +33,13 @@ pub(crate) fn names(path: &str) -> impl DoubleEndedIterator<Item = &str> {
     path.split('/').filter(|name| !name.is_empty())
 }
 
-/// Whether a name stands for everything in its directory: `*`, `.*`, `.[!.]*`.
+/// Returns true if a name stands for everything in its directory: `*`, `.*`, `.[!.]*`.
 pub(crate) fn is_everything(name: &str, wild: bool) -> bool {
     wild && name.contains('*')
         && letters(name, true).all(|letter| !matches!(letter, Letter::One(c) if c != b'.'))
 }
 
-/// Whether some name fits both. Only the second may be a pattern of the shell, and only if it is `wild`.
+/// Returns true if some name fits both. Only the second may be a pattern of the shell, and only if it is `wild`.
 pub(crate) fn meets(row: &str, name: &str, wild: bool) -> bool {
     let wild = wild && name.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'('));
     if !wild {
@@ -85,7 +85,7 @@ fn letters(text: &str, wild: bool) -> impl Iterator<Item = Letter> + '_ {
     })
 }
 
-/// How long a class is, without its opening bracket. The first member may itself be a closing one.
+/// Returns the length of a class, without its opening bracket. The first member may itself be a closing one.
 fn class(rest: &[u8]) -> Option<usize> {
     let first = usize::from(matches!(rest.first(), Some(b'!' | b'^'))) + 1;
     rest.iter().skip(first).position(|byte| *byte == b']').map(|end| end + first + 1)

@@ -47,7 +47,7 @@ enum Name<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Sorts words. Options count wherever they stand, up to `--`.
+    /// Sorts words. Options count in any position, up to `--`.
     pub(crate) fn new(words: &'a [Word], grammar: Grammar) -> Self {
         let mut parts = Self(Vec::with_capacity(words.len()));
         let mut rest = words.iter();
@@ -114,12 +114,12 @@ impl<'a> Parts<'a> {
         self.values(letters, names).next()
     }
 
-    /// Whether one of these options is given.
+    /// Returns true if one of these options is given.
     pub(crate) fn has(&self, letters: &str, names: &[&str]) -> bool {
         self.option(letters, names).is_some()
     }
 
-    /// What follows each of these options.
+    /// Returns the values of these options.
     pub(crate) fn values<'b>(
         &'b self,
         letters: &'b str,

@@ -65,7 +65,7 @@ pub(crate) const ROOTS: &[&str] = &[
     "private",
 ];
 
-/// Home directories of whoever.
+/// Home directories of all users.
 pub(crate) const HOMES: &[&str] = &["home/*", "Users/*", "var/root"];
 
 /// Disks, and other devices that a write can ruin the machine with.
@@ -104,7 +104,7 @@ pub(crate) const KERNEL: &[Row] = &[
     row("proc/sys/**", "a setting of the running kernel"),
 ];
 
-/// Devices that anybody may write to.
+/// World-writable devices.
 pub(crate) const FREE_DEVICES: &[&str] = &[
     "dev/null",
     "dev/zero",
@@ -319,11 +319,11 @@ pub(crate) const PUBLIC_NAMES: &[&str] = &["known_hosts", "config", "authorized_
 /// The other half of a key.
 pub(crate) const PUBLIC_END: &str = ".pub";
 
-/// What shows the variables or the memory of a process.
+/// Files that show the variables or the memory of a process.
 pub(crate) const PROCESS: &[Row] = &[
     row("proc/*/environ", "the environment of a process"),
     row("proc/*/task/*/environ", "the environment of a process"),
-    // Where the process is a variable without a value.
+    // The process is a variable without a value.
     row("proc/environ", "the environment of a process"),
     row("proc/*/mem", "the memory of a process"),
     row("proc/*/task/*/mem", "the memory of a process"),

@@ -1,4 +1,4 @@
-//! Where a word points, as far as the text says.
+//! Path that a word points to, as far as the text says.
 
 use policy::Certainty;
 
@@ -10,9 +10,9 @@ use super::paths;
 #[derive(Debug)]
 pub(crate) struct Place {
     path: String,
-    /// How long the home directory at its beginning is, if it lies there.
+    /// Length of the home directory at its beginning, if it lies there.
     home: Option<usize>,
-    /// Whether it may be a pattern.
+    /// True if it may be a pattern.
     wild: bool,
 }
 
@@ -27,7 +27,7 @@ pub(crate) enum Root {
     Unsure,
 }
 
-/// What paths are seen from.
+/// Directories that paths are relative to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) cwd: Option<&'a str>,
@@ -126,7 +126,7 @@ fn join(path: &mut String, name: &str) {
     path.push_str(name);
 }
 
-/// What follows `/proc/PROCESS/LINK`, as a path.
+/// Returns the part after `/proc/PROCESS/LINK`, as a path.
 fn proc_link<'a>(path: &'a str, link: &str) -> Option<&'a str> {
     let (_, rest) = path.strip_prefix("/proc/")?.split_once('/')?;
     match rest.strip_prefix(link)? {
@@ -135,7 +135,7 @@ fn proc_link<'a>(path: &'a str, link: &str) -> Option<&'a str> {
     }
 }
 
-/// How long a directory at the beginning of a path is.
+/// Returns the length of a directory at the beginning of a path.
 fn below(path: &str, directory: &str) -> Option<usize> {
     let directory = directory.trim_end_matches('/');
     let rest = path.strip_prefix(directory)?;
@@ -147,7 +147,7 @@ impl Place {
         &self.path
     }
 
-    /// Whether it fits one of these rows, which begin at the root.
+    /// Returns true if it fits one of these rows, which begin at the root.
     pub(crate) fn fits_any(&self, rows: &[&str]) -> bool {
         self.is_absolute() && rows.iter().any(|row| fits(row, &self.path, self.wild))
     }
@@ -174,7 +174,7 @@ impl Place {
         self.path.starts_with('/')
     }
 
-    /// What follows a home directory, for each directory that could be one.
+    /// Returns the part after a home directory, for each directory that could be one.
     fn tails(&self) -> impl Iterator<Item = &str> {
         let own = self.home.and_then(|length| self.path.get(length..));
         let others = || [self.tail_of_root(), self.tail_of_user(), self.tail_of_none()];

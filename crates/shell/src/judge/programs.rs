@@ -1,13 +1,13 @@
 //! Table: programs, and what their words mean.
 
-/// What a program does with its words.
+/// Effect of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Not in the table.
     Other,
     /// It prints or takes names, and never shows what is in the files.
     Names,
-    /// It starts the rest with the rights of somebody else.
+    /// It starts the rest with the rights of another user.
     Raise,
     /// It sets variables of the shell.
     Assign,
@@ -41,7 +41,7 @@ pub(crate) enum Role {
     Git,
     /// It packs or unpacks.
     Archive,
-    /// It makes a new file system, or takes the old one away, whatever its words.
+    /// It makes a new file system, or removes the old one, with any words.
     Format,
     /// It changes a disk unless it only lists.
     Partition,

@@ -71,7 +71,7 @@ pub(crate) fn remove(trial: &mut Trial<'_>) {
     let recursive = trial.name == "rm" && given;
     let perhaps = trial.name == "rm" && any_unknown(trial.words);
     for piece in parts.operands() {
-        // What may be an option is no target, unless the options are known.
+        // A word that may be an option is no target, unless the options are known.
         let target = given || !piece.text.is_empty();
         trial.takes(piece, "delete", target && (recursive || perhaps));
     }
@@ -201,7 +201,7 @@ pub(crate) fn starts(words: &[Word]) -> &[Word] {
     words.get(..words.iter().take_while(is_start).count()).unwrap_or_default()
 }
 
-/// Whether a search starts programs.
+/// Returns true if a search starts programs.
 pub(crate) fn executes(words: &[Word]) -> bool {
     words.iter().any(|word| is_execute(&word.text))
 }
@@ -219,7 +219,7 @@ fn deletes(words: &[Word]) -> bool {
     })
 }
 
-/// Whether every file that is found has a name of its own. Alternatives and negations widen, so they count as no.
+/// Returns true if every file that is found has a name of its own. Alternatives and negations widen, so they count as no.
 fn is_narrow(words: &[Word]) -> bool {
     let widens = |word: &Word| matches!(word.text.as_str(), "-o" | "-or" | "," | "!" | "-not");
     !words.iter().any(widens)

@@ -26,7 +26,7 @@ pub(crate) fn words(trial: &mut Trial<'_>) {
     }
 }
 
-/// Whether a program could show, copy or send what is in a file that it names.
+/// Returns true if a program could show, copy or send what is in a file that it names.
 fn shows_contents(trial: &Trial<'_>) -> bool {
     match trial.role {
         Role::Raise | Role::Assign | Role::Remove | Role::Rights | Role::MakeDirectory | Role::Kill => false,
@@ -108,7 +108,7 @@ fn pattern_word<'a>(trial: &Trial<'a>) -> Option<&'a Word> {
     parts.operands().next().map(|piece| piece.word)
 }
 
-/// Whether a word may leave the directory: most words are relative and stay below it.
+/// Returns true if a word may leave the directory: most words are relative and stay below it.
 fn may_leave(word: &Word) -> bool {
     let text = word.text.as_str();
     let outward = |pair: &[u8]| matches!(pair, b".." | b"=/" | b"@/" | b":/" | b",/");
@@ -121,7 +121,7 @@ fn may_leave(word: &Word) -> bool {
 /// Directories below which a relative name may be a file with credentials.
 const NEAR: &[&str] = &["/etc", "/proc", "/run", "/var", "/root", "/Library", "/private"];
 
-/// Whether the program starts where a bare name may be a file with credentials, or nobody knows where.
+/// Returns true if the program starts in a directory with credentials under bare names, or in an unknown one.
 fn near_secrets(trial: &Trial<'_>) -> bool {
     let Some(cwd) = trial.view.cwd else { return true };
     let user = cwd.strip_prefix("/home").or_else(|| cwd.strip_prefix("/Users"));
@@ -180,7 +180,7 @@ fn found(trial: &mut Trial<'_>) {
     }
 }
 
-/// What a redirection reads or writes.
+/// Judges a file that a redirection reads or writes.
 pub(crate) fn redirect(trial: &mut Trial<'_>, redirect: &Redirect) {
     let piece = Piece::whole(&redirect.target);
     if redirect.direction == Direction::Text || piece.text.is_empty() || piece.text == "/dev/null" {
@@ -201,7 +201,7 @@ fn remedy(code: Code) -> &'static str {
     }
 }
 
-/// What is secret about a place.
+/// Returns the code and reason if a place is secret.
 fn secret(place: &Place) -> Option<(Code, &'static str)> {
     if let Some(row) = place.row(paths::PROCESS) {
         return Some((Code::ProcessEnvironment, row.why));
@@ -210,7 +210,7 @@ fn secret(place: &Place) -> Option<(Code, &'static str)> {
     (!is_public(place)).then_some((Code::CredentialRead, row.why))
 }
 
-/// Files that lie beside private keys, and that everybody may know.
+/// Files that lie beside private keys and are public.
 fn is_public(place: &Place) -> bool {
     let name = place.name();
     let beside = place.path().contains("/.ssh/") || place.path().starts_with(".ssh/");

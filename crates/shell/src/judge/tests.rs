@@ -950,7 +950,7 @@ fn builtins_of_zsh_count_where_zsh_may_read() {
     }
 }
 
-/// What people type all day.
+/// Everyday command lines.
 #[test]
 fn everyday_lines_pass() {
     silent(&[
@@ -1078,7 +1078,7 @@ fn without_a_home_its_spelling_is_enough() {
     }
 }
 
-/// Whatever is quadratic would take minutes here.
+/// Quadratic time would take minutes here.
 #[test]
 fn hostile_words_take_linear_time() {
     let long = |part: &str| part.repeat(200_000 / part.len());

@@ -60,7 +60,7 @@ pub(crate) const PLAIN_PROGRAMS: &[&str] = &[
     "vim",
 ];
 
-/// Directories that programs are installed in by whoever owns the machine.
+/// Directories that the machine's owner installs programs in.
 pub(crate) const PROGRAM_DIRECTORIES: &[&str] = &[
     "bin",
     "sbin",
@@ -73,7 +73,7 @@ pub(crate) const PROGRAM_DIRECTORIES: &[&str] = &[
     "snap/bin",
     "nix/**",
     "run/current-system/**",
-    // Where tools install programs below a home.
+    // Directories that tools install programs in, below a home.
     "home/*/.cargo/bin",
     "home/*/.local/bin",
     "home/*/.bun/bin",

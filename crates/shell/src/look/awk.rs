@@ -65,7 +65,7 @@ fn judge(program: &Word, at: usize, look: &mut Look) {
     .run();
 }
 
-/// What stood before: it decides whether `/` divides, and whose text a pipe takes.
+/// The token before: it decides whether `/` divides, and whose text a pipe takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last<'a> {
     Nothing,

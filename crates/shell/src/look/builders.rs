@@ -55,7 +55,7 @@ fn variable(word: &Word, at: usize, look: &mut Look) {
     }
 }
 
-/// Whether `$(name …)` or `${name …}` stands in a text.
+/// Returns true if `$(name …)` or `${name …}` stands in a text.
 fn calls(text: &str, name: &str) -> bool {
     text.split('$').skip(1).any(|piece| {
         let inner = piece.strip_prefix(['(', '{']).unwrap_or_default().trim_start();

@@ -250,7 +250,7 @@ fn sqlite_line(line: &str, word: &Word, at: usize, look: &mut Look) {
     look.own_code(word, "SQLite");
 }
 
-/// Whether a name is a beginning of another, and long enough to be no third.
+/// Returns true if a name is a beginning of another, and long enough to be no third.
 fn begins(known: &str, name: &str, least: usize) -> bool {
     name.len() >= least && known.starts_with(name)
 }

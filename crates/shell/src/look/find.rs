@@ -51,7 +51,7 @@ fn write_words(action: &str) -> usize {
     }
 }
 
-/// Whether a test takes the next word, so that a file called `-exec` is not an action.
+/// Returns true if a test takes the next word, so that a file called `-exec` is not an action.
 fn has_value(test: &str) -> bool {
     matches!(
         test,

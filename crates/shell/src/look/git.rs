@@ -117,7 +117,7 @@ fn external(words: &[Word], at: usize, look: &mut Look) {
     }
 }
 
-/// What the options of a subcommand do.
+/// Returns the specification of the options of a subcommand.
 fn spec(name: &str) -> &'static str {
     match name {
         "grep" => "-O|--open-files-in-pager?! -A: -B: -C: -e: -f: -m: --textconv! --text --ext-grep!",
@@ -198,7 +198,7 @@ fn merge_index(words: &[Word], at: usize, look: &mut Look) {
     look.program(program.cloned().into_iter().collect(), false);
 }
 
-/// What a setting can do.
+/// Effect of a setting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Key {
     Plain,
@@ -273,7 +273,7 @@ fn is_harmless(value: &str) -> bool {
     )
 }
 
-/// The section and the name of a key count, whatever stands between and whatever the case.
+/// Only the section and the name of a key count, ignoring case and everything between them.
 fn key_kind(key: &str) -> Key {
     let key = key.trim().to_ascii_lowercase();
     let (section, rest) = key.split_once('.').unwrap_or((&key, ""));

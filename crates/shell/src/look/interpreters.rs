@@ -29,11 +29,11 @@ pub(super) struct Language {
     pub(super) marks: &'static [&'static str],
     /// Names whose argument is shell code or a list of words.
     pub(super) calls: &'static [&'static str],
-    /// What else is special.
+    /// Peculiarities.
     pub(super) habits: &'static [Habit],
 }
 
-/// What is special about a language.
+/// Peculiarity of a language.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
     /// Backticks hold shell code, and `open` can start a program.
@@ -135,7 +135,7 @@ impl Language {
             || (self.has(Habit::Backticks) && (opens_anything(text) || pipes(text)))
     }
 
-    /// Uses of such names that everybody writes.
+    /// Uses of such names that are common.
     fn harmless(&self, text: &str, at: usize, name: &str) -> bool {
         let next = behind(text, at + name.len());
         let before = text.get(..at).unwrap_or_default();
@@ -167,7 +167,7 @@ impl Language {
     }
 }
 
-/// What was read of the words so far.
+/// State of reading the words.
 #[derive(Default)]
 struct Read<'a> {
     code: bool,

@@ -156,7 +156,7 @@ pub(super) const BUN: Language = Language {
     ..NODE
 };
 
-/// What JavaScript can start programs or evaluate text with.
+/// Names with which JavaScript can start programs or evaluate text.
 const JS: &[&str] = &[
     "Function",
     "GeneratorFunction",

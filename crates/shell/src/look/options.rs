@@ -12,7 +12,7 @@ use super::words::with_text;
 /// The marks that end the names of an option in a specification.
 const MARKS: [char; 9] = [':', '?', '!', '$', '%', '@', '.', '=', '~'];
 
-/// What an option does besides.
+/// Additional effect of an option.
 pub(super) type Effect = Option<char>;
 
 /// One piece of a command line.
@@ -214,7 +214,7 @@ fn named(spec: &'static str, dashes: usize, bare: &str) -> Option<Rule> {
     places(spec, dashes, bare).find(ends).map(|at| rule_at(spec, at))
 }
 
-/// Where a name, or a beginning of one, stands behind so many dashes.
+/// Finds the offsets of a name, or a beginning of one, behind so many dashes.
 fn places<'a>(spec: &'static str, dashes: usize, bare: &'a str) -> impl Iterator<Item = usize> + use<'a> {
     let begins = move |at: usize| {
         let dash = |back: usize| at.checked_sub(back).and_then(|before| spec.as_bytes().get(before)).copied();

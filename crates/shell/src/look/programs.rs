@@ -37,7 +37,7 @@ pub(super) fn in_options(options: Options<'_>, look: &mut Look) -> Vec<usize> {
     operands
 }
 
-/// What an option does besides, as its specification says.
+/// Applies the additional effect of an option, as its specification says.
 pub(super) fn effect(found: &Found, look: &mut Look) {
     let Some(effect) = found.effect else { return };
     if effect == '@' {

@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How long a string is up to its end; one with single quotes ends with its line.
+/// Returns the length of a string up to its end; one with single quotes ends with its line.
 fn string_length(text: &str, end: &str) -> usize {
     let mut escaped = false;
     for (at, char) in text.char_indices() {
@@ -195,7 +195,7 @@ fn string_length(text: &str, end: &str) -> usize {
     text.len()
 }
 
-/// Uses of such names that everybody writes: `re.compile`, `model.eval()`, `importlib.metadata`.
+/// Uses of such names that are common: `re.compile`, `model.eval()`, `importlib.metadata`.
 fn harmless(before: &str, name: &str, behind: &str) -> bool {
     match name {
         "compile" => before.ends_with("re."),

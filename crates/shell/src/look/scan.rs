@@ -21,12 +21,12 @@ pub(super) fn names(text: &str) -> impl Iterator<Item = Name<'_>> {
     })
 }
 
-/// Whether a character can stand in a name.
+/// Returns true if a character can stand in a name.
 pub(super) fn is_name(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
 }
 
-/// Whether a name stands somewhere with a bracket behind it.
+/// Returns true if a name stands somewhere with a bracket behind it.
 pub(super) fn calls(text: &str, name: &str) -> bool {
     names(text).any(|(at, found)| found == name && behind(text, at + found.len()).starts_with('('))
 }
@@ -39,9 +39,9 @@ pub(super) fn behind(text: &str, at: usize) -> &str {
 /// The strings that a call is given, as far as they are plain.
 pub(super) struct Call {
     strings: Vec<String>,
-    /// Whether the strings are a list of words, and not code for a shell.
+    /// True if the strings are a list of words, and not code for a shell.
     list: bool,
-    /// Whether nothing else is joined to them.
+    /// True if nothing else is joined to them.
     whole: bool,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn call(text: &str) -> Option<Call> {
     (!call.strings.is_empty()).then_some(call)
 }
 
-/// What may follow code without being a part of it: `shell=True`, an object with settings, a condition.
+/// Returns true for text that may follow code without being a part of it: `shell=True`, an object with settings, a condition.
 fn is_option(rest: &str) -> bool {
     let (name, _) = rest.split_at(rest.find(|char| !is_name(char)).unwrap_or(rest.len()));
     rest.starts_with('{')
@@ -100,7 +100,7 @@ fn escaped(char: char) -> Option<char> {
 }
 
 impl Call {
-    /// What the call would start.
+    /// Adds the programs that the call would start.
     pub(super) fn start(self, word: &Word, look: &mut Look) {
         let make = |text: String| if self.whole { with_text(word, text) } else { unknown(word, text) };
         let mut words: Vec<_> = self.strings.into_iter().map(|text| with_text(word, text)).collect();

@@ -29,7 +29,7 @@ pub(super) fn sed(words: &[Word], look: &mut Look) {
         }
     }
     if scripts.is_empty() && !given {
-        // Where `-i` takes a word of its own, an empty one stands before the script.
+        // If `-i` takes a word of its own, an empty one stands before the script.
         let empty = operands.first().is_some_and(|(_, word)| word.text.is_empty() && word.is_literal());
         scripts.extend(operands.into_iter().take(1 + usize::from(empty)));
     }
@@ -48,7 +48,7 @@ fn judge(scripts: &[(usize, Word)], look: &mut Look) {
     Script { chars: whole.char_indices().peekable(), text: &whole, word, at: *at, look }.run();
 }
 
-/// Whether one of several scripts does something by itself: the place to show.
+/// Returns true if one of several scripts does something by itself: the place to show.
 fn script_acts(text: &str) -> bool {
     let mut look = Look::default();
     let word = Word::literal("");

@@ -7,7 +7,7 @@ use super::wrappers::{strange, uncertain_before};
 use super::{Look, Start, base_name, versioned};
 use crate::Dialect;
 
-/// What the options of a shell said.
+/// Options of a shell.
 #[derive(Default)]
 struct Told {
     code: bool,

@@ -130,7 +130,7 @@ pub(super) const PARALLEL: &str = "-0|--null -a|--arg-file: --bar --eta --progre
      --will-cite --plus --header: --link --shuf --group --rpl:! --tmux --semaphore --sem --fg --bg --id: --wait --files \
      --gnu --citation. --version. --help. --shellquote --trim: --bibtex. --use-cpus-instead-of-cores --linebuffer";
 
-/// How many values an option of `bwrap` has.
+/// Returns the number of values of an option of `bwrap`.
 pub(super) fn bwrap_values(option: &str) -> Option<usize> {
     Some(match option {
         "--unshare-all"
@@ -166,7 +166,7 @@ pub(super) fn bwrap_values(option: &str) -> Option<usize> {
     })
 }
 
-/// The loader of the system, whatever its machine and version.
+/// Returns the loader of the system, for every machine and version.
 pub(super) fn loader(name: &str) -> Option<&'static Tool> {
     const TOOL: Tool = Tool::Wrapper(&LOADER);
     let known = ["ld.so", "ld-linux", "ld-musl", "ld64.so"].iter().any(|known| name.starts_with(known));
@@ -188,7 +188,7 @@ macro_rules! runner {
 const SHELL: Tool = Tool::Own(shells::shell);
 const FOREIGN_SHELL: Tool = Tool::Own(shells::foreign_shell);
 
-/// Where the tools begin whose names begin with a byte: most programs are none of them, and this says so at once.
+/// Index of the first tool for each first byte: most programs are none of them, and this says so at once.
 pub(super) static FIRSTS: [usize; 257] = firsts();
 
 const fn firsts() -> [usize; 257] {

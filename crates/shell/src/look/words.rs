@@ -17,12 +17,12 @@ pub(super) fn anything(word: &Word) -> Word {
     unknown(word, "")
 }
 
-/// Whether nothing at all is known of a word.
+/// Returns true if nothing at all is known of a word.
 pub(super) fn is_anything(word: &Word) -> bool {
     word.certainty == Certainty::Unknown && word.text.is_empty()
 }
 
-/// Whether a word could turn out to be any option.
+/// Returns true if a word could turn out to be any option.
 pub(super) fn may_be_option(word: &Word) -> bool {
     word.certainty == Certainty::Unknown && (word.text.is_empty() || word.text.starts_with('-'))
 }
@@ -47,12 +47,12 @@ fn fill(word: &Word, placeholder: &str) -> Word {
     unknown(word, word.text.replace(placeholder, ""))
 }
 
-/// Whether this is the file that stands for standard input.
+/// Returns true if this is the file that stands for standard input.
 pub(super) fn is_stdin(text: &str) -> bool {
     matches!(text, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/proc/thread-self/fd/0")
 }
 
-/// `NAME=VALUE` in two. The name may be anything, even nothing: `env` takes whatever has a `=`.
+/// Splits `NAME=VALUE`. The name may be any text, even empty: `env` takes every word with a `=`.
 pub(super) fn assignment(text: &str) -> Option<(&str, &str)> {
     text.split_once('=')
 }

@@ -8,7 +8,7 @@ use super::words::{assignment, from, is_anything, with_text};
 use super::{Look, Start};
 use crate::Dialect;
 
-/// How often `env -S` may bring another `-S`.
+/// Number of times that `env -S` may bring another `-S`.
 const MAX_SPLITS: usize = 8;
 
 /// A program that starts another.
@@ -16,11 +16,11 @@ pub(super) struct Wrapper {
     spec: &'static str,
     /// Words between the options and the command.
     operands: Operands,
-    /// Whether it does nothing but start the command.
+    /// True if it does nothing but start the command.
     alone: bool,
-    /// Whether `NAME=VALUE` before the command sets a variable.
+    /// True if `NAME=VALUE` before the command sets a variable.
     assigns: bool,
-    /// Whether it starts a shell when no command is there.
+    /// True if it starts a shell when no command is there.
     shell: bool,
 }
 
@@ -78,7 +78,7 @@ impl Wrapper {
         look.program(command.to_vec(), self.alone);
     }
 
-    /// Where the command begins; `None` when none starts.
+    /// Returns the index of the command; `None` when none starts.
     pub(super) fn command(&self, words: &[Word], look: &mut Look) -> Option<usize> {
         let options = Options::new(words, self.spec);
         let mut at = words.len();
@@ -132,7 +132,7 @@ fn assigned(words: &[Word], mut at: usize, look: &mut Look) -> usize {
     at
 }
 
-/// An option that nobody knows: it may have a value, and then the command is another word.
+/// An unknown option: it may have a value, and then the command is another word.
 pub(super) fn strange(words: &[Word], at: usize, look: &mut Look) {
     if let (Some(program), Some(word)) = (words.first(), words.get(at)) {
         look.unprovable(word, format!("`{}` has no option `{}` that is known here", program.text, word.text));

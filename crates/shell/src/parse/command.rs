@@ -68,7 +68,7 @@ impl Parser<'_> {
         Ok(Command { kind: Kind::Simple { assignments, words }, redirects, at: At(self.span(start, end)) })
     }
 
-    /// Whether `()` comes next, with blanks between.
+    /// Returns true if `()` comes next, with blanks between.
     pub(super) fn at_function_parens(&mut self) -> bool {
         if self.peek() != Some(b'(') {
             return false;
@@ -115,7 +115,7 @@ impl Parser<'_> {
         Ok(self.word()?.map(Argument::Word))
     }
 
-    /// Whether `name=(` or `name+=(` comes next.
+    /// Returns true if `name=(` or `name+=(` comes next.
     fn array_follows(&mut self) -> bool {
         if self.is(Dialect::Sh) || !self.may_assign() {
             return false;
@@ -147,7 +147,7 @@ impl Parser<'_> {
         name
     }
 
-    /// Where the name that begins here ends; here, if none does.
+    /// Returns the end of the name that begins here; the start, if none does.
     pub(super) fn name_end(&self, start: usize) -> usize {
         let mut at = start;
         while self

@@ -31,7 +31,7 @@ impl Parser<'_> {
         end > self.pos + 1 && self.byte(end) == Some(b'}') && matches!(self.byte(end + 1), Some(b'<' | b'>'))
     }
 
-    /// Whether a word of the language comes next: unquoted, and a word of its own.
+    /// Returns true if a word of the language comes next: unquoted, and a word of its own.
     pub(super) fn at_word(&mut self, word: &str) -> bool {
         self.peek();
         self.after_word(word).is_some()
@@ -48,7 +48,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where a word of the language ends that begins here.
+    /// Returns the end of a word of the language that begins here.
     fn after_word(&self, word: &str) -> Option<usize> {
         let mut at = self.pos;
         for byte in word.bytes() {
@@ -67,7 +67,7 @@ impl Parser<'_> {
         ends.then_some(at)
     }
 
-    /// Whether a word comes next that only continues or ends a command.
+    /// Returns true if a word comes next that only continues or ends a command.
     pub(super) fn at_closing_word(&mut self) -> bool {
         CLOSING.iter().any(|word| self.at_word(word))
     }
@@ -381,7 +381,7 @@ impl Parser<'_> {
         Ok(Kind::Function { names, body })
     }
 
-    /// What follows the name of a function: parentheses that may be missing, and a command.
+    /// Reads the part after the name of a function: parentheses that may be missing, and a command.
     pub(super) fn function_body(&mut self) -> Parsed<Command> {
         self.skip_blanks();
         if self.at_function_parens() {
@@ -434,7 +434,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a word is the plain name of a variable.
+/// Returns true if a word is the plain name of a variable.
 fn is_name(word: &Word) -> bool {
     matches!(&*word.parts, [part] if matches!(&part.kind, PartKind::Text(text)
         if text.bytes().all(|b| b == b'_' || b.is_ascii_alphanumeric()) && !text.starts_with(|c: char| c.is_ascii_digit())))

@@ -1,4 +1,4 @@
-//! Moving through the text. A backslash before a line end disappears, wherever the shell looks.
+//! Moving through the text. A backslash before a line end disappears for all readers.
 
 use super::{Parsed, Parser, Problem};
 use crate::Dialect;
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a `#` here would begin a comment: what stands before it ends a word.
+    /// Returns true if a `#` here would begin a comment: what stands before it ends a word.
     fn at_token_start(&self) -> bool {
         let Some(before) = self.pos.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)) else {
             return true;
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         self.read_heredocs()
     }
 
-    /// Notes a character outside quotes that misleads whoever reads the line.
+    /// Notes a character outside quotes that misleads a reader of the line.
     pub(super) fn note(&mut self, c: char) {
         if (misleads(c) || is_odd_blank(c)) && !matches!(c, '\t' | '\n') && self.misleading.len() < 100 {
             let span = self.span(self.pos, self.pos + c.len_utf8());

@@ -1,4 +1,4 @@
-//! What begins with a dollar, and the other substitutions.
+//! Dollar expansions, and the other substitutions.
 
 use super::list::Until;
 use super::word::Stop;
@@ -13,7 +13,7 @@ const OPERATORS: &[&str] = &[
 ];
 
 impl Parser<'_> {
-    /// What begins with the dollar that comes next; `None` when it is only a dollar.
+    /// Reads the expansion at the dollar that comes next; `None` when it is only a dollar.
     pub(super) fn dollar(&mut self, double: bool, stop: Stop) -> Parsed<Option<PartKind>> {
         let start = self.pos;
         let Some(next) = self.peek_second() else { return Ok(None) };
@@ -40,7 +40,7 @@ impl Parser<'_> {
         Ok(Some(PartKind::Param(Box::new(param))))
     }
 
-    /// Whether `$'` begins a quotation. bash knows it in `"${…}"`, in an index and in arithmetic too.
+    /// Returns true if `$'` begins a quotation. bash knows it in `"${…}"`, in an index and in arithmetic too.
     fn knows_ansi(&self, double: bool, stop: Stop) -> bool {
         match self.dialect {
             Dialect::Sh => false,
@@ -273,7 +273,7 @@ impl Parser<'_> {
         Ok(Param { braced: true, flags, prefix, name, inner, subscript, operator, operand })
     }
 
-    /// Whether single quotes keep their meaning after an operator inside double quotes.
+    /// Returns true if single quotes keep their meaning after an operator inside double quotes.
     fn quotes_count(&self, operator: &str) -> bool {
         match self.dialect {
             Dialect::Sh => matches!(operator, "#" | "##" | "%" | "%%"),

@@ -16,18 +16,18 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// What was asked for with this word, as it is spelled.
+    /// Creates the here-document for this word, as it is spelled.
     pub(super) fn new(raw: &str, strip_tabs: bool) -> Self {
         let (delimiter, quoted) = unquoted(raw);
         Self { delimiter, quoted, strip_tabs, body: Arc::new(OnceLock::new()) }
     }
 
-    /// Where the text will be.
+    /// Returns the cell that will hold the text.
     pub(super) fn body(&self) -> Arc<OnceLock<Heredoc>> {
         Arc::clone(&self.body)
     }
 
-    /// What ends it, as a word: nothing in it is expanded.
+    /// Returns the delimiter as a word: nothing in it is expanded.
     pub(super) fn word(&self, at: At) -> Word {
         let text = self.delimiter.clone();
         let kind = if self.quoted { PartKind::Single(text) } else { PartKind::Text(text) };
@@ -131,7 +131,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether the line that begins here ends the here-document that is being read.
+    /// Returns true if the line that begins here ends the here-document that is being read.
     pub(super) fn at_delimiter(&self) -> bool {
         let Some((delimiter, strip_tabs)) = self.delimiters.last() else { return false };
         let (line, _) = physical_line(self.slice(self.pos, self.end));
@@ -145,7 +145,7 @@ impl Parser<'_> {
         drop(pending.body.set(Heredoc { delimiter, quoted: pending.quoted, ended, parts, at }));
     }
 
-    /// Where the text ends, and where reading goes on after the line that ends it.
+    /// Returns the end of the text, and the position after the line that ends it.
     fn heredoc_end(&self, pending: &Pending) -> (usize, usize) {
         let mut line = self.pos;
         while line < self.end {
@@ -191,7 +191,7 @@ fn physical_line(text: &str) -> (&str, usize) {
     text.find('\n').map_or((text, text.len()), |at| (text.get(..at).unwrap_or_default(), at + 1))
 }
 
-/// Whether an odd number of backslashes ends the line.
+/// Returns true if an odd number of backslashes ends the line.
 fn is_continued(line: &str) -> bool {
     line.bytes().rev().take_while(|&byte| byte == b'\\').count() % 2 == 1
 }

@@ -4,7 +4,7 @@ use super::{ParseError, Parsed, Parser, Problem};
 use crate::Dialect;
 use crate::tree::{At, Command, Item, Join, List, Pipeline};
 
-/// What ends a list besides the end of the text.
+/// End of a list besides the end of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
     /// Nothing: the whole text is one list.
@@ -13,7 +13,7 @@ pub(super) enum Until {
     Paren,
     /// `}`
     Brace,
-    /// `}`, whatever follows it.
+    /// `}`, before any text.
     AnyBrace,
     /// One of these words, where a command would begin.
     Words(&'static [&'static str]),
@@ -61,7 +61,7 @@ impl Parser<'_> {
             }
             let item = self.item()?;
             items.push(item);
-            // zsh lets a body follow a condition in brackets at once; whoever reads the list knows what may follow.
+            // zsh lets a body follow a condition in brackets at once; the reader of the list knows what may follow.
             if !self.separated && self.is(Dialect::Zsh) {
                 let lost = until == Until::End && self.peek().is_some();
                 return if lost { Err(self.error_here(Problem::Unexpected)) } else { Ok(()) };
@@ -94,7 +94,7 @@ impl Parser<'_> {
         self.peek() == Some(b';') && matches!(self.peek_second(), Some(b';' | b'&' | b'|'))
     }
 
-    /// Whether `}` here is a word of its own.
+    /// Returns true if `}` here is a word of its own.
     pub(super) fn at_closing_brace(&mut self) -> bool {
         self.is(Dialect::Zsh) || self.at_word("}")
     }

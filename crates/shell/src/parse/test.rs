@@ -5,7 +5,7 @@ use super::{Parsed, Parser, Problem};
 use crate::tree::{At, Kind, PartKind, TestPart, Word};
 
 impl Parser<'_> {
-    /// What follows `[[`, up to and with `]]`.
+    /// Reads a test after `[[`, up to and with `]]`.
     pub(super) fn test(&mut self) -> Parsed<Kind> {
         let outer = std::mem::replace(&mut self.in_test, true);
         let parts = self.deeper(Self::test_parts);

@@ -4,7 +4,7 @@ use super::{Parsed, Parser, Problem};
 use crate::Dialect;
 use crate::tree::{At, Part, PartKind, Word};
 
-/// What ends a row of pieces. It stays unread.
+/// End of a row of pieces. It stays unread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// A blank or an operator.
@@ -30,7 +30,7 @@ pub(super) enum Stop {
 /// A row of pieces while it is read.
 struct Row {
     stop: Stop,
-    /// Whether it is between double quotes, or in a place with the same rules.
+    /// True between double quotes, or in a place with the same rules.
     double: bool,
     parts: Vec<Part>,
     text: String,
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether a byte ends the row.
+    /// Returns true if a byte ends the row.
     fn stops(&mut self, byte: u8, row: &mut Row) -> bool {
         match row.stop {
             Stop::Word => self.stops_word(byte, row),
@@ -125,7 +125,7 @@ impl<'a> Parser<'a> {
         self.byte(dash) == Some(b'-') && self.byte(digits(dash + 1)) == Some(b'>')
     }
 
-    /// Whether a parenthesis here belongs to the word: a pattern with alternatives or qualifiers, or `=(…)`.
+    /// Returns true if a parenthesis here belongs to the word: a pattern with alternatives or qualifiers, or `=(…)`.
     fn at_group(&mut self, row: &Row) -> bool {
         match self.dialect {
             Dialect::Sh => false,
@@ -341,7 +341,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Bytes that are text wherever they stand, and that cannot mislead.
+/// Bytes that are text in every position, and that cannot mislead.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'_' | b'.' | b'/' | b':' | b',' | b'+' | b'@' | b'%' | b'~')

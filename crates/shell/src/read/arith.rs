@@ -97,7 +97,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What an expression assigns is a number.
+    /// A variable that an expression assigns is a number.
     fn arith_assigns(&mut self, text: &str) {
         let assigned: Vec<_> = names(text)
             .filter(|name| self.state.variable(name).is_some() || text.contains('=') || text.contains("++"))
@@ -112,7 +112,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands between brackets after a name: an expression, or the key of a table.
+    /// Reads the text between brackets after a name: an expression, or the key of a table.
     pub(super) fn index(&mut self, name: &str, parts: &[Part], span: Span) {
         let pieces = self.pieces(parts, true);
         let word = joined(&pieces, span);
@@ -126,12 +126,12 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a text that is evaluated holds something that would be expanded once more.
+/// Returns true if a text that is evaluated holds something that would be expanded once more.
 fn expands(text: &str) -> bool {
     text.contains('`') || ["$(", "${", "$["].iter().any(|opening| text.contains(opening))
 }
 
-/// Whether arithmetic takes a text for numbers alone: a name in it would be evaluated in turn.
+/// Returns true if arithmetic takes a text for numbers alone: a name in it would be evaluated in turn.
 pub(super) fn is_simple(text: &str) -> bool {
     is_number(text)
         || text
@@ -148,7 +148,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
 }
 
-/// Whether an expression gives a variable its value itself: `n++`, `--n`, `n += 1`.
+/// Returns true if an expression gives a variable its value itself: `n++`, `--n`, `n += 1`.
 fn is_assigned(text: &str, name: &str) -> bool {
     let end = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
     text.match_indices(name).any(|(at, _)| {

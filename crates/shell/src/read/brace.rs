@@ -2,10 +2,10 @@
 
 use super::expand::Piece;
 
-/// How many words one word may become.
+/// Largest number of words that one word may become.
 pub(super) const MAX_WORDS: usize = 1024;
 
-/// How many braces one word may have, and how many characters the words that it becomes.
+/// Largest number of braces of one word, and of characters in the words that it becomes.
 const MAX_BRACES: u32 = 12;
 const MAX_UNITS: usize = 1 << 18;
 
@@ -26,7 +26,7 @@ pub(super) fn expand(pieces: Vec<Piece>) -> Option<Vec<Vec<Piece>>> {
     Some(words.into_iter().map(pieces_of).collect())
 }
 
-/// Whether a word may have something to expand.
+/// Returns true if a word may have something to expand.
 pub(super) fn has_braces(pieces: &[Piece]) -> bool {
     let plain = |piece: &&Piece| piece.is_plain();
     pieces.iter().filter(plain).any(|piece| piece.text.contains('{'))
@@ -131,7 +131,7 @@ fn range(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
     let word = |text: String| text.chars().map(Unit::Char).collect::<Vec<_>>();
     if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
         let (low, high) = (first.min(last), first.max(last));
-        // What is left out of a long row of numbers is more of the same.
+        // The rest of a long row of numbers is more of the same.
         return Some((low..=high).take(MAX_WORDS / 4).map(|n| word(n.to_string())).collect());
     }
     let (mut a, mut b) = (first.chars(), last.chars());

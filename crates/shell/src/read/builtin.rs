@@ -15,7 +15,7 @@ use crate::Dialect;
 const LONGEST_PATH: usize = 1024;
 
 impl Reader<'_> {
-    /// What a builtin of this name does to what is known. Other programs do nothing to it.
+    /// Applies the effect of a builtin of this name to the state. Other programs have none.
     pub(super) fn builtin(&mut self, words: &[Word], beside: &Beside) {
         let Some((first, rest)) = words.split_first() else { return };
         if !first.is_literal() {
@@ -309,7 +309,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a format prints one of its words as a number.
+/// Returns true if a format prints one of its words as a number.
 fn prints_numbers(format: &str) -> bool {
     format.split('%').skip(1).any(|piece| {
         let conversion = piece.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #0.'$".contains(c));
@@ -317,7 +317,7 @@ fn prints_numbers(format: &str) -> bool {
     })
 }
 
-/// Whether options of a declaration make the shell change what is assigned: case, width, lists.
+/// Returns true if options of a declaration make the shell change what is assigned: case, width, lists.
 fn changes_values(option: &str) -> bool {
     option.strip_prefix(['-', '+']).is_some_and(|letters| {
         letters.contains(['l', 'u', 'c', 'n', 'a', 'A', 'L', 'R', 'Z', 'U', 'T', 'E', 'F'])

@@ -43,7 +43,7 @@ impl Reader<'_> {
         }
         self.alias(command, &words);
         if words.first().is_some_and(|first| keeps_assignments(&first.text)) {
-            // Whether they outlive the command depends on the shell.
+            // Their lifetime depends on the shell.
             for assignment in &assignments {
                 let guess = Value::guess(assignment.value.text.as_str(), policy::Certainty::Unknown);
                 self.set_surely(&assignment.name, guess);
@@ -71,7 +71,7 @@ impl Reader<'_> {
         Assignment { name: assign.name.clone(), value: Word { text, certainty, span: assign.at.0 } }
     }
 
-    /// Whether a variable holds a number when it was assigned to.
+    /// Returns true if a variable holds a number when it was assigned to.
     fn assigns_number(&self, assign: &Assign) -> bool {
         let before = !(assign.append || assign.subscript.is_some())
             || self.state.variable(&assign.name).is_none_or(|old| old.number);
@@ -158,7 +158,7 @@ impl Reader<'_> {
         let mut program = policy::Program::alone(argv, self.state.cwd.clone());
         program.redirects = redirects;
         self.judge(&program);
-        // What is read and written counts, whoever does it.
+        // Files that are read and written count, for every program.
         let names_file = |redirect: &Redirect| redirect.direction != Direction::Text;
         if program.redirects.iter().any(names_file) {
             self.found.programs.push(program);
@@ -173,7 +173,7 @@ impl Reader<'_> {
 
     /// Puts the text of an alias in the place of its name.
     ///
-    /// Where aliases are off, the name itself is started; so it is read besides.
+    /// If aliases are off, the name itself is started; so it is read besides.
     fn alias(&mut self, command: &Command, words: &[Word]) {
         if self.state.aliases.is_empty() {
             return;
@@ -196,7 +196,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands beside the words of a command.
+/// Parts of a command beside its words.
 pub(super) struct Beside {
     pub(super) redirects: Vec<Redirect>,
     pub(super) assignments: Vec<Assignment>,
@@ -204,7 +204,7 @@ pub(super) struct Beside {
     pub(super) span: Span,
 }
 
-/// Whether the words of a declaration so far make its variables integers, or names of others.
+/// Returns true if the words of a declaration so far make its variables integers, or names of others.
 pub(super) fn declares_integer(words: &[Word]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     matches!(&*first.text, "integer" | "float")

@@ -11,11 +11,11 @@ use crate::tree::{self, Part, PartKind, Style};
 pub(super) struct Piece {
     pub(super) text: String,
     pub(super) kind: PieceKind,
-    /// Whether it is a number, where it is not known.
+    /// True if it is a number, where it is not known.
     pub(super) number: bool,
 }
 
-/// Where the text of a piece comes from, which decides what may still happen to it.
+/// Source of the text of a piece, which decides what may still happen to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PieceKind {
     /// Written without quotes: braces, tildes and wildcards count.
@@ -285,7 +285,7 @@ pub(super) fn joined(pieces: &[Piece], span: Span) -> Word {
     Word { text, certainty, span }
 }
 
-/// Whether a text is a pattern. A bracket that is not closed is only a bracket, as in `[ -f x ]`.
+/// Returns true if a text is a pattern. A bracket that is not closed is only a bracket, as in `[ -f x ]`.
 fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?'])
         || text.find('[').is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(']')))
@@ -313,7 +313,7 @@ fn split(pieces: Vec<Piece>, span: Span, into: &mut Vec<Word>) {
     }
 }
 
-/// Whether zsh would run something for a glob with these qualifiers: `e` with a delimiter, or `+` and a name.
+/// Returns true if zsh would run something for a glob with these qualifiers: `e` with a delimiter, or `+` and a name.
 fn holds_code(text: &str) -> bool {
     let qualifiers = text.strip_prefix("#q").unwrap_or(text);
     let mut before = '^';

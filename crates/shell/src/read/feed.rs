@@ -1,20 +1,20 @@
-//! What stands on the standard input of what is being walked.
+//! Content of standard input during the walk.
 
 use policy::{Code, Direction, Redirect, Span, Word};
 
 use super::Reader;
 use crate::Dialect;
 
-/// What stands on a standard input.
+/// Content of a standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Feed {
-    /// Whatever the caller has: a terminal, nothing.
+    /// Inherited from the caller: a terminal, nothing.
     Outside,
     /// A text that is known.
     Text(String),
     /// A file by name.
     File(Word),
-    /// What another program writes; its text, where that is known.
+    /// Output of another program; its text, if that is known.
     Pipe(Option<String>),
     /// Something that is not known.
     Unknown,
@@ -29,7 +29,7 @@ impl Feed {
         }
     }
 
-    /// What a command with these redirections reads.
+    /// Returns the input of a command with these redirections.
     pub(super) fn with(&self, redirects: &[Redirect]) -> Self {
         let mut all = redirects.iter().rev().filter(|redirect| redirect.descriptor == Some(0));
         let own = all.next();
@@ -105,7 +105,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a program with these words writes, where that is plain: `echo` and `printf` of known words.
+/// Returns the output of a program with these words, if that is plain: `echo` and `printf` of known words.
 pub(super) fn output(words: &[Word]) -> Option<String> {
     let (program, rest) = words.split_first()?;
     if !rest.iter().all(Word::is_literal) {
@@ -113,7 +113,7 @@ pub(super) fn output(words: &[Word]) -> Option<String> {
     }
     let texts: Vec<_> = rest.iter().map(|word| word.text.as_str()).collect();
     match (program.text.as_str(), &*texts) {
-        // What a backslash or an option does depends on the shell.
+        // The effect of a backslash or an option depends on the shell.
         ("echo", rest) if !rest.iter().any(|text| text.contains('\\') || text.starts_with('-')) => {
             Some(rest.join(" "))
         }

@@ -1,4 +1,4 @@
-//! What a text does further down: a function, or the next turn of a loop, may meet it before it is read.
+//! Effects of a text further down: a function, or the next turn of a loop, may meet them before they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ const FILLERS: &[&str] = &[
 
 const DECLARATIONS: &[&str] = &["declare", "typeset", "local", "readonly", "export", "integer", "float"];
 
-/// What each variable is set to, anywhere.
+/// Values that each variable is set to, anywhere.
 type Sources = BTreeMap<String, Vec<Source>>;
 
 impl Reader<'_> {
@@ -141,7 +141,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands behind the `=` of a declaration.
+    /// Returns the source of the value behind the `=` of a declaration.
     fn source_of_declared(&self, word: &tree::Word) -> Source {
         let mut parts = word.parts.clone();
         if let Some(PartKind::Text(text)) = parts.first_mut().map(|part| &mut part.kind) {
@@ -172,7 +172,7 @@ impl Reader<'_> {
     }
 }
 
-/// What stands at the beginning of a word without quotes, or the name of an array.
+/// Returns the unquoted text at the beginning of a word, or the name of an array.
 fn first_text(argument: &Argument) -> Option<&str> {
     match argument {
         Argument::Word(word) => word.parts.first().and_then(|part| match &part.kind {
@@ -183,7 +183,7 @@ fn first_text(argument: &Argument) -> Option<&str> {
     }
 }
 
-/// Whether a command makes one variable stand for another.
+/// Returns true if a command makes one variable stand for another.
 fn names_others(command: &Command) -> bool {
     let Kind::Simple { words, .. } = &command.kind else { return false };
     command.plain_name().is_some_and(|name| DECLARATIONS.contains(&name))

@@ -1,4 +1,4 @@
-//! Which values are numbers, whatever they are: arithmetic evaluates everything else once more.
+//! Values that are numbers, even unknown ones: arithmetic evaluates everything else once more.
 
 use policy::{Certainty, Span, Word};
 
@@ -8,7 +8,7 @@ use super::expand::{Piece, joined};
 use crate::Dialect;
 use crate::tree::{Argument, Command, Kind, List, Param, Part, PartKind, Pipeline};
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
     /// Numbers, and the values of these variables.
@@ -35,7 +35,7 @@ impl Source {
 }
 
 impl Reader<'_> {
-    /// Where the value of a word comes from.
+    /// Returns the source of the value of a word.
     pub(super) fn origin(&self, parts: &[Part]) -> Source {
         Source::all(parts.iter().map(|part| self.part_source(part)))
     }
@@ -61,7 +61,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the value that is assigned is a number.
+    /// Returns true if the value that is assigned is a number.
     pub(super) fn is_numeric(&self, parts: &[Part]) -> bool {
         match self.origin(parts) {
             Source::Numbers(names) => names.iter().all(|name| self.value_of(name).number),
@@ -96,12 +96,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a word may be anything at run time.
+    /// Returns true if a word may be anything at run time.
     pub(super) fn is_open(&self, word: &Word) -> bool {
         word.certainty == Certainty::Unknown && !self.numbers.contains(&word.span)
     }
 
-    /// Whether commands write a number and nothing else: one pipeline that ends in a program of the table.
+    /// Returns true if commands write a number and nothing else: one pipeline that ends in a program of the table.
     pub(super) fn writes_number(&self, list: &List) -> bool {
         let [item] = &*list.items else { return false };
         let [(_, Pipeline { commands, .. })] = &*item.pipelines else { return false };
@@ -109,7 +109,7 @@ impl Reader<'_> {
         else {
             return false;
         };
-        // Messages of errors hold the words of whoever calls.
+        // Messages of errors hold the words of the caller.
         let quiet =
             redirects.iter().all(|redirect| matches!(redirect.operator, "<" | ">" | "<<" | "<<-" | "<<<"));
         let Some((Argument::Word(name), rest)) = words.split_first() else { return false };
@@ -211,7 +211,7 @@ fn counts(program: &str, words: &[Operand<'_>]) -> bool {
     }
 }
 
-/// Whether a format has these conversions and nothing else but digits and blanks.
+/// Returns true if a format has these conversions and nothing else but digits and blanks.
 fn is_format(format: &str, letters: &str) -> bool {
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b' ');
     let mut pieces = format.split('%');
@@ -232,7 +232,7 @@ fn is_range(text: &str) -> bool {
     })
 }
 
-/// Whether all that is not known of some pieces is numbers, none of which ends the name of a variable.
+/// Returns true if all that is not known of some pieces is numbers, none of which ends the name of a variable.
 pub(super) fn numeric(pieces: &[Piece]) -> bool {
     let mut before = String::new();
     pieces.iter().all(|piece| {

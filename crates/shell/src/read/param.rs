@@ -27,7 +27,7 @@ const NUMBERS: &[&str] = &[
 ];
 
 impl Reader<'_> {
-    /// What a parameter becomes.
+    /// Expands a parameter.
     pub(super) fn param(&mut self, param: &Param, span: Span, quoted: bool, into: &mut Vec<Piece>) {
         self.evaluation(param, span);
         if let Some(subscript) = &param.subscript {
@@ -75,7 +75,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a variable holds, wherever it comes from.
+    /// Returns the value of a variable from any source.
     pub(super) fn value_of(&self, name: &str) -> Value {
         if matches!(name, "?" | "#" | "$" | "!") {
             return Value::number();
@@ -86,7 +86,7 @@ impl Reader<'_> {
         let known = match name {
             "HOME" => self.home(),
             "PWD" => self.state.cwd.as_deref().map(str::to_owned),
-            // Whatever it is, it is what it was: adding to it is judged by what is added.
+            // The value is that of before: adding to it is judged by what is added.
             "PATH" => Some("/usr/bin:/bin".to_owned()),
             "IFS" if !self.state.separator_changed => Some(" \t\n".to_owned()),
             _ if NUMBERS.contains(&name) => return Value::number(),
@@ -117,7 +117,7 @@ impl Reader<'_> {
                     self.note(Code::TooComplex, span, "values that grow too long");
                     return into.push(Piece::unknown(quoted));
                 }
-                // Where another field separator splits is not followed.
+                // Splitting at another field separator is not followed.
                 let splits = !quoted && self.state.separator_changed && !value.text.is_empty();
                 let certainty = if splits { Certainty::Unknown } else { value.certainty };
                 into.push(Piece::value(value.text, certainty, quoted).numbered(value.number));

@@ -9,10 +9,10 @@ use super::{MAX_PROGRAMS, Reader};
 use crate::Dialect;
 use crate::look::{Look, Start, look};
 
-/// Where every system keeps its programs.
+/// Directories in which every system keeps its programs.
 const DIRECTORIES: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// What a program has from outside, and hands on to what it starts.
+/// State that a program inherits, and hands on to what it starts.
 struct Given {
     feed: Feed,
     redirects: Vec<Redirect>,
@@ -31,7 +31,7 @@ impl Reader<'_> {
     pub(super) fn run(&mut self, words: Vec<Word>, beside: Beside) {
         let Some(first) = words.first() else { return };
         if first.is_literal() && self.state.may_be_function(&first.text) {
-            // What its body sets is set now.
+            // Settings of its body are made now.
             let moves = self.state.functions_move;
             self.state_mut().doubt();
             if moves {
@@ -44,14 +44,14 @@ impl Reader<'_> {
         self.run_past_functions(words, beside);
     }
 
-    /// Runs a command as whatever looks for programs does: builtins may be meant, functions are not.
+    /// Runs a command as a program that looks for programs does: builtins may be meant, functions are not.
     fn run_past_functions(&mut self, words: Vec<Word>, beside: Beside) {
         let before = self.state.cwd.clone();
         self.builtin(&words, &beside);
         if self.state.cwd == before {
             return self.start(words, beside);
         }
-        // What changes the directory starts in the one before.
+        // A program that changes the directory starts in the one before.
         let after = std::mem::replace(&mut self.state_mut().cwd, before);
         self.start(words, beside);
         self.state_mut().cwd = after;
@@ -142,7 +142,7 @@ impl Reader<'_> {
         Some(beside)
     }
 
-    /// What a program would start in turn.
+    /// Follows the programs that a program would start in turn.
     fn follow(&mut self, seen: Look, given: &Given, mut beside: Beside) {
         if seen.starts.is_empty() {
             return;
@@ -243,7 +243,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What comes from another machine is not known, under the name that is given or the last one of the address.
+    /// A download is not known, under the name that is given or the last one of the address.
     fn remember_downloads(&mut self, words: &[Word]) {
         if !words
             .first()
@@ -343,14 +343,14 @@ fn code_option(program: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a path is one of the caller's descriptors.
+/// Returns true if a path is one of the caller's descriptors.
 pub(super) fn is_descriptor(path: &str) -> bool {
     path.starts_with("/dev/fd/")
         || path == "/dev/stdin"
         || (path.starts_with("/proc/") && path.contains("/fd/"))
 }
 
-/// What stands on the descriptor that a path names.
+/// Returns the content of the descriptor that a path names.
 pub(super) fn fed(file: &Word, redirects: &[Redirect]) -> Feed {
     let number = file.text.rsplit('/').next().and_then(|number| number.parse::<u32>().ok());
     let own = redirects.iter().rev().find(|redirect| redirect.descriptor == number && number.is_some());

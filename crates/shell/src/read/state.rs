@@ -1,4 +1,4 @@
-//! What is known while a text is walked.
+//! State of the walk through a text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,28 +27,28 @@ pub(super) struct State {
     pub(super) aliases: BTreeMap<String, Alias>,
     /// Files that the text writes, with what it writes where that is known.
     written: BTreeMap<String, Option<String>>,
-    /// How far what is remembered of variables can be relied on.
+    /// Reliability of what is remembered of variables.
     trust: Trust,
-    /// Whether the directory may change wherever a function is called.
+    /// True if the directory may change whenever a function is called.
     pub(super) functions_move: bool,
-    /// Whether the field separator is no longer the usual one.
+    /// True if the field separator is no longer the usual one.
     pub(super) separator_changed: bool,
     /// `$0`, `$1` and so on, where they are known.
     pub(super) arguments: Option<Arc<[policy::Word]>>,
 }
 
-/// What the text does to variables anywhere, also further down.
+/// Effects of the text on variables anywhere, also further down.
 #[derive(Debug, Clone, Default)]
 struct Foreseen {
     /// Variables that are set; whether to nothing but numbers.
     fates: BTreeMap<String, bool>,
-    /// Whether any variable may be set to anything, by text that is run.
+    /// True if any variable may be set to anything, by text that is run.
     anything: bool,
-    /// Whether any variable may be a table.
+    /// True if any variable may be a table.
     tables: bool,
 }
 
-/// How far what is remembered of variables can be relied on. The larger, the less.
+/// Reliability of what is remembered of variables. The larger, the less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Trust {
     /// Nothing sets them but what is read.
@@ -60,18 +60,18 @@ enum Trust {
     Lost,
 }
 
-/// What a variable holds.
+/// Value of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) text: String,
     pub(super) certainty: Certainty,
-    /// Whether it is a number, whatever it is.
+    /// True if it is a number, known or not.
     pub(super) number: bool,
-    /// What was known of it outside the body of a function that is being read.
+    /// Its state outside the body of a function that is being read.
     outside: Option<(Certainty, bool)>,
 }
 
-/// What a text has written to a file.
+/// Content that a text has written to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Written {
     /// Nothing.
@@ -82,11 +82,11 @@ pub(super) enum Written {
     Text(String),
 }
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Debug, Clone)]
 pub(super) struct Alias {
     pub(super) text: String,
-    /// Whether it stands for the text anywhere in a line.
+    /// True if it stands for the text anywhere in a line.
     pub(super) global: bool,
 }
 
@@ -119,7 +119,7 @@ impl Value {
 const UNKNOWN: Value =
     Value { text: String::new(), certainty: Certainty::Unknown, number: false, outside: None };
 
-/// How many variables, functions or aliases are remembered, and how long a value may be.
+/// Largest number of variables, functions or aliases that are remembered, and largest length of a value.
 pub(super) const MAX_NAMES: usize = 256;
 const MAX_VALUE: usize = 4096;
 
@@ -170,7 +170,7 @@ const ZSH_INTEGERS: &[&str] = &[
     "status",
 ];
 
-/// Whether arithmetic takes a text for a number and nothing else.
+/// Returns true if arithmetic takes a text for a number and nothing else.
 pub(super) fn is_number(text: &str) -> bool {
     let digits = text.trim().trim_start_matches(['-', '+']);
     !digits.is_empty()
@@ -183,7 +183,7 @@ impl State {
         Self { cwd, ..Self::default() }
     }
 
-    /// What a variable holds; `None` when nothing in the text has set it.
+    /// Returns the value of a variable; `None` when nothing in the text has set it.
     pub(super) fn variable(&self, name: &str) -> Option<&Value> {
         self.variables.get(name).or(if self.is_lost() { Some(const { &UNKNOWN }) } else { None })
     }
@@ -212,7 +212,7 @@ impl State {
         }
     }
 
-    /// What was set since then may not have been set.
+    /// Makes settings since then uncertain.
     pub(super) fn weaken_since(&mut self, before: &Self) {
         for (name, value) in &mut self.variables {
             let old = before.variables.get(name);
@@ -250,7 +250,7 @@ impl State {
         }
     }
 
-    /// Whether text is run as commands somewhere, or variables stand for others.
+    /// Returns true if text is run as commands somewhere, or variables stand for others.
     pub(super) fn runs_text(&self) -> bool {
         self.foreseen.anything
     }
@@ -259,18 +259,18 @@ impl State {
         self.foreseen.anything = true;
     }
 
-    /// Whether the text sets a variable to nothing but numbers.
+    /// Returns true if the text sets a variable to nothing but numbers.
     pub(super) fn counts(&self, name: &str) -> bool {
         !self.foreseen.anything && self.foreseen.fates.get(name).copied().unwrap_or(false)
     }
 
-    /// What a variable holds in the next turn of a loop that sets it.
+    /// Returns the value of a variable in the next turn of a loop that sets it.
     pub(super) fn after_a_turn(&self, name: &str) -> Value {
         let number = self.variable(name).is_none_or(|old| old.number);
         if number && self.counts(name) { Value::number() } else { UNKNOWN }
     }
 
-    /// The body of a function runs later, when variables hold whatever the text sets them to anywhere.
+    /// The body of a function runs later, when variables hold any value that the text sets them to.
     pub(super) fn enter_function(&mut self) {
         for (name, value) in &mut self.variables {
             if self.foreseen.anything || self.foreseen.fates.get(name) == Some(&false) {
@@ -303,12 +303,12 @@ impl State {
         self.foreseen.tables = true;
     }
 
-    /// Whether any variable may be a table.
+    /// Returns true if any variable may be a table.
     pub(super) fn has_tables(&self) -> bool {
         self.foreseen.tables || self.is_lost()
     }
 
-    /// Whether a variable is a table for sure.
+    /// Returns true if a variable is a table for sure.
     pub(super) fn is_table(&self, name: &str) -> bool {
         self.trust == Trust::Full && self.tables.contains(name)
     }
@@ -331,7 +331,7 @@ impl State {
         }
     }
 
-    /// Whether what a variable is set to is evaluated.
+    /// Returns true if what a variable is set to is evaluated.
     pub(super) fn is_integer(&self, name: &str, dialect: Dialect) -> bool {
         let born = match dialect {
             Dialect::Sh => return false,
@@ -365,7 +365,7 @@ impl State {
         self.functions.remove(name);
     }
 
-    /// Whether a name is a function for sure.
+    /// Returns true if a name is a function for sure.
     pub(super) fn is_function(&self, name: &str) -> bool {
         self.functions.get(name).copied().unwrap_or(false)
     }
@@ -378,7 +378,7 @@ impl State {
         }
     }
 
-    /// What the text has written to a file.
+    /// Returns the content that the text has written to a file.
     pub(super) fn written(&self, path: &str) -> Written {
         match self.written.get(path) {
             None => Written::Nothing,
@@ -387,17 +387,17 @@ impl State {
         }
     }
 
-    /// Whether anything was written at all.
+    /// Returns true if anything was written at all.
     pub(super) fn has_written(&self) -> bool {
         !self.written.is_empty()
     }
 
-    /// Whether code that is not seen has run, which may have set anything.
+    /// Returns true if code that is not seen has run, which may have set anything.
     pub(super) fn is_lost(&self) -> bool {
         self.trust == Trust::Lost
     }
 
-    /// Whether a name is a function, or may be.
+    /// Returns true if a name is a function, or may be.
     pub(super) fn may_be_function(&self, name: &str) -> bool {
         self.functions.contains_key(name) || self.functions.len() >= MAX_NAMES
     }

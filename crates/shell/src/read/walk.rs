@@ -31,7 +31,7 @@ impl Reader<'_> {
     fn pipelines(&mut self, item: &Item) {
         let mut before = None;
         for (join, pipeline) in &item.pipelines {
-            // What follows `&&` knows that what stood before has run; what follows `||` does not.
+            // A command after `&&` knows that the one before has run; one after `||` does not.
             match join {
                 Join::First => self.pipeline(pipeline),
                 Join::And => {
@@ -41,7 +41,7 @@ impl Reader<'_> {
                 Join::Or => self.perhaps(|it| it.pipeline(pipeline)),
             }
         }
-        // Behind the line, nobody knows how far it came.
+        // Behind the line, it is not known how far it came.
         if let Some(before) = before.filter(|before| !Arc::ptr_eq(before, &self.state)) {
             self.state_mut().weaken_since(&before);
         }
@@ -63,7 +63,7 @@ impl Reader<'_> {
         (self.stage, self.piped, self.feed) = outer;
     }
 
-    /// What the programs found since then write, if it is one that writes what it is told.
+    /// Returns the output of the programs found since then, if it is one that writes what it is told.
     fn written_since(&self, before: usize) -> Option<String> {
         match self.found.programs.get(before..) {
             Some([program]) => output(program.argv.words()),
@@ -127,7 +127,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What runs more than once: a variable that it sets is not what it was before.
+    /// Walks lists that run more than once: a variable that they set is not what it was before.
     fn repeated(&mut self, lists: &[&List]) {
         if lists.iter().any(|list| runs_text(list)) {
             self.state_mut().doubt_numbers();
@@ -263,7 +263,7 @@ impl Reader<'_> {
         self.state_mut().leave_function();
         self.state_mut().arguments = arguments;
         if self.state.cwd != cwd {
-            // Whether the function is called is not known here.
+            // It is not known here whether the function is called.
             self.state_mut().cwd = None;
             self.state_mut().functions_move = true;
         }

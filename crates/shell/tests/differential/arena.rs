@@ -57,7 +57,7 @@ const UNSHARE: &[&str] = &[
     "--kill-child",
 ];
 
-/// What every arena is made from.
+/// Template of every arena.
 pub(crate) struct Stage(TempDir);
 
 impl Stage {
@@ -138,7 +138,7 @@ impl Arena {
         Outcome::parse(&answer).ok_or_else(|| format!("no answer: {answer:?}"))
     }
 
-    /// What it said before it ended.
+    /// Returns its output before it ended.
     fn last_words(&mut self, error: &str) -> String {
         drop(self.process.kill());
         let said =
@@ -154,7 +154,7 @@ impl Drop for Arena {
     }
 }
 
-/// Who is root gives that up first: limits on processes do not hold for root.
+/// Root gives its rights up first: limits on processes do not hold for root.
 fn prefix() -> Vec<&'static str> {
     if rustix::process::getuid().is_root() && Shell::path_of("setpriv").is_some() {
         vec!["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

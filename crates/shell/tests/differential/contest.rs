@@ -15,9 +15,9 @@ use crate::known_evaluated::RUNTIME;
 use crate::known_values::{ARITHMETIC, QUOTING};
 use crate::shells::Shell;
 
-/// How many failures are made smaller and shown.
+/// Number of failures that are reduced and shown.
 const SHOWN: usize = 5;
-/// How often and how long one failure may be tried again to make it smaller.
+/// Number of tries and time to reduce one failure.
 const TRIES: usize = 300;
 const SHRINKING: Duration = Duration::from_secs(5);
 
@@ -29,7 +29,7 @@ pub(crate) struct Bounds {
     pub(crate) until: Instant,
 }
 
-/// What came of it.
+/// Result of a contest.
 pub(crate) struct Tally {
     pub(crate) shell: Shell,
     pub(crate) lines: usize,
@@ -151,7 +151,7 @@ fn is_allowed(read: &Invocation) -> bool {
     verdict(read, Mode::Standard) == Effect::Allow
 }
 
-/// Whether something ran that was neither listed nor stopped.
+/// Returns true if something ran that was neither listed nor stopped.
 fn is_missed(read: &Invocation, outcome: Outcome) -> bool {
     let unlisted = |count: usize, name: &str| count > 0 && !lists(read, name);
     is_allowed(read) && (unlisted(outcome.pwn, "pwn") || unlisted(outcome.aux, "aux"))

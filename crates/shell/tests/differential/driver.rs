@@ -13,18 +13,18 @@ use crate::shells::Shell;
 
 /// The first argument of the confined process.
 pub(crate) const ROLE: &str = "--confined";
-/// How long a line may take.
+/// Time limit of a line.
 const LIMIT: Duration = Duration::from_secs(2);
-/// How long what it left behind may take.
+/// Time limit of processes that it left behind.
 const GRACE: Duration = Duration::from_millis(300);
 const NAP: Duration = Duration::from_micros(150);
 const WORK: &str = "/work";
 const LOG: &str = "/log";
 
-/// What a line did.
+/// Effects of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// How often each canary ran.
+    /// Number of runs of each canary.
     pub(crate) pwn: usize,
     pub(crate) aux: usize,
     pub(crate) vis: usize,
@@ -46,13 +46,13 @@ impl Outcome {
         Some(Self { pwn, aux, vis, parses: parses == 1, late: late == 1 })
     }
 
-    /// Whether a canary that may be hidden ran.
+    /// Returns true if a canary that may be hidden ran.
     pub(crate) fn ran(self) -> bool {
         self.pwn + self.aux > 0
     }
 }
 
-/// Serves until nobody asks any more.
+/// Serves until its input ends.
 pub(crate) fn serve(shell: &str) {
     let mut lines = io::stdin().lock();
     while let Some((line, syntax)) = next(&mut lines) {

@@ -1,4 +1,4 @@
-//! Table: lines that readers were beaten with, run in every shell whatever the seed is. What a seed finds becomes a row.
+//! Table: lines that beat readers, run in every shell for every seed. A line that a seed finds becomes a row.
 
 /// The lines.
 pub(crate) const KNOWN: &[&str] = &[

@@ -50,7 +50,7 @@ pub(crate) const RUNTIME: &[&str] = &[
     "a=(1); echo 'a[$(pwn)]' | while read x; do echo $((x)); done",
     "a=(1); set -- 'a[$(pwn)]'; echo $(($1)) $(($@))",
     "f() { echo $(($1)); }; f 'a[$(pwn)]'",
-    // What is known when the text is read, and another when it runs.
+    // One value when the text is read, and another when it runs.
     "x=1; f() { echo $((x)); }; x='a[$(pwn)]'; f",
     "f() { echo $((x)); }; x='a[$(pwn)]'; f",
     "x=1; f() { g; echo $((x)); }; g() { x='a[$(pwn)]'; }; f",
@@ -94,7 +94,7 @@ pub(crate) const RUNTIME: &[&str] = &[
     "s='a[$(pwn)]'; echo $(( $(date +s) ))",
     "s='a[$(pwn)]'; echo $(( $(stat -c s /) ))",
     "x=1; f() { echo $((x)); }; a=(1); : ${(A)x::=a[\\$(pwn)]}; f",
-    // What generated lines have found.
+    // Lines that the generator has found.
     "cat <<E\n${u:?\"'\"<(pwn)}\nE\n",
     "vis \"${u?<(pwn)}\"",
     "vis \"${u:?>(pwn)}\"",

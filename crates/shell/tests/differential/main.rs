@@ -33,7 +33,7 @@ use contest::{Bounds, Tally, contest};
 use shells::Shell;
 use skip::skipped;
 
-/// How much of what is plain may be asked about, in percent.
+/// Percentage of plain lines that may be asked about.
 const FALSE_ALARMS: usize = 5;
 
 fn main() -> ExitCode {

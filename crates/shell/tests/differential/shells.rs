@@ -36,7 +36,7 @@ impl Shell {
         Self::path_of(self.name())
     }
 
-    /// Where a program lies that is there inside the arena, too.
+    /// Returns the path of a program that is there inside the arena, too.
     pub(crate) fn path_of(name: &str) -> Option<String> {
         let places = ["/usr/bin", "/bin"].map(|directory| format!("{directory}/{name}"));
         places.into_iter().find(|path| Path::new(path).exists())

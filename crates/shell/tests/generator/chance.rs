@@ -23,7 +23,7 @@ impl Chance {
         usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
     }
 
-    /// Whether one of so many cases is met.
+    /// Returns true if one of so many cases is met.
     pub(crate) fn one_in(&mut self, cases: usize) -> bool {
         self.below(cases) == 0
     }

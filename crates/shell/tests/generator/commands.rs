@@ -275,7 +275,7 @@ impl Grammar {
         );
     }
 
-    /// A program that another one starts. A pipe into a shell is refused, whatever it says.
+    /// Writes a program that another one starts. A pipe into a shell is refused with any content.
     fn started(&mut self) {
         self.wild();
         self.put_one(&[

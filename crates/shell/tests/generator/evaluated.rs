@@ -2,7 +2,7 @@
 
 use super::Grammar;
 
-/// Values that hold a command for whoever evaluates them.
+/// Values that hold a command for a shell that evaluates them.
 const VALUES: &[&str] = &[
     "'a[$(pwn)]'",
     "'x[$(pwn)]'",

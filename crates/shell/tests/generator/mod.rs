@@ -1,6 +1,6 @@
 //! Command lines out of a grammar that is rich in quoting, the same ones for the same seed.
 //!
-//! Three programs occur: `pwn` is what somebody might hide, `aux` prints its words, `vis` stands in plain sight.
+//! Three programs occur: `pwn` is one that an attacker would hide, `aux` prints its words, `vis` stands in plain sight.
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 mod chance;
@@ -13,7 +13,7 @@ mod words;
 pub(crate) use chance::Chance;
 pub(crate) use mutate::mutate;
 
-/// How deep a construct may hold others.
+/// Deepest nesting of constructs.
 const DEEPEST: usize = 3;
 
 /// A line, and what may be expected of its reading.

@@ -2,7 +2,7 @@
 
 use super::Chance;
 
-/// What a shell cares about.
+/// Text that is special to a shell.
 const SPECIAL: &[&str] = &[
     "'", "\"", "\\", "$", "`", "(", ")", "{", "}", "#", "\n", " ", ";", "&", "|", "<", ">", "[", "]", "=",
     "!", "*", "?", "~", "$(", "${", "$((", "<<", "<(", "$'", "))", "\\\n", "pwn", "`pwn`", "$(pwn)", "in",

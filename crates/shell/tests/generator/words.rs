@@ -144,7 +144,7 @@ impl Grammar {
         );
     }
 
-    /// What follows the colon is arithmetic, and may read any variable.
+    /// The part after the colon is arithmetic, and may read any variable.
     fn sliced(&mut self) {
         self.wild();
         self.defaulted(&["${x:0:", "${x: "]);
@@ -278,7 +278,7 @@ impl Grammar {
         ]);
     }
 
-    /// What belongs to one shell, or means more than it looks.
+    /// Writes constructs of one shell, or with more meaning than they show.
     fn rare(&mut self) {
         self.wild();
         self.put_one(&[

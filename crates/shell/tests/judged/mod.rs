@@ -1,4 +1,4 @@
-//! What a reading comes to when nobody wrote a rule.
+//! Effect of a reading without any rule.
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 pub(crate) use policy::finding::Mode;
@@ -11,7 +11,7 @@ pub(crate) fn verdict(invocation: &Invocation, mode: Mode) -> Effect {
     effects.max().unwrap_or(Effect::Allow)
 }
 
-/// Whether a program of this name is among those found, or among those that start one.
+/// Returns true if a program of this name is among those found, or among those that start one.
 pub(crate) fn lists(invocation: &Invocation, name: &str) -> bool {
     let first = |argv: &Argv| argv.words().first().map(|word| base(&word.text).to_owned());
     let mut all =

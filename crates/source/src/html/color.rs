@@ -22,7 +22,7 @@ pub(super) fn color(text: &str) -> Option<Color> {
     NAMES.iter().find(|(name, _)| *name == text).map(|(_, color)| *color)
 }
 
-/// Whether nobody tells one from the other.
+/// Returns true if the two cannot be told apart.
 pub(super) fn alike(a: Color, b: Color) -> bool {
     a.iter().zip(b).take(3).all(|(a, b)| a.abs_diff(b) <= 12)
 }

@@ -1,4 +1,4 @@
-//! What an element says about not being seen.
+//! Attributes and styles that hide an element.
 
 use html5gum::StartTag;
 
@@ -9,7 +9,7 @@ use super::style::Declarations;
 /// Pixels of one `em`, where nothing says otherwise.
 const EM: f64 = 16.0;
 
-/// What is behind the text of an element.
+/// Background of an element's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Behind {
     Color(Color),
@@ -18,13 +18,14 @@ pub(super) enum Behind {
 }
 
 impl Behind {
-    /// What is behind a page.
+    /// Background of a page.
     pub(super) const fn page(sheet: &Sheet) -> Self {
         if sheet.linked { Self::Unknown } else { Self::Color(WHITE) }
     }
 }
 
-/// Whether an element hides itself, by attribute, inline style or a style sheet of the page; and what is behind what it holds.
+/// Returns true if an element hides itself, by attribute, inline style or a style sheet of the page; and the background of
+/// its content.
 pub(super) fn look(start: &StartTag<()>, sheet: &Sheet, behind: Behind) -> (bool, Behind) {
     let value = |name: &[u8]| start.attributes.get(name).map(|value| String::from_utf8_lossy(value));
     if start.attributes.contains_key(b"hidden".as_slice())
@@ -59,7 +60,7 @@ fn background(style: &Declarations, outer: Behind) -> Behind {
     }
 }
 
-/// Whether the text has no colour, or that of what is behind it.
+/// Returns true if the text has no colour, or that of its background.
 fn is_invisible(style: &Declarations, behind: Behind) -> bool {
     let text = style.get("-webkit-text-fill-color").or_else(|| style.get("color")).and_then(color);
     match (text, behind) {
@@ -69,7 +70,7 @@ fn is_invisible(style: &Declarations, behind: Behind) -> bool {
     }
 }
 
-/// Whether one of the declarations hides what it is put on.
+/// Returns true if one of the declarations hides what it is put on.
 fn hides(style: &Declarations) -> bool {
     let clipped = style.iter().any(|(key, value)| {
         key.starts_with("overflow") && (value.contains("hidden") || value.contains("clip"))
@@ -123,7 +124,7 @@ fn is_clipped_away(value: &str) -> bool {
     let Some(sides) = numbers(value) else { return false };
     let first = sides.first().copied().unwrap_or(1.0);
     match value.split('(').next().unwrap_or_default().trim() {
-        // What is cut off on both sides meets in the middle.
+        // Insets from both sides meet in the middle.
         "inset" => first >= 50.0,
         "circle" | "ellipse" => first == 0.0,
         "polygon" | "rect" | "xywh" => !sides.is_empty() && sides.iter().all(|side| *side == 0.0),

@@ -23,7 +23,7 @@ use write::{Writer, squeeze};
 /// The longest address of a link that is shown; longer ones are payloads rather than places.
 const LONGEST_LINK: usize = 1000;
 
-/// What can be read of a page.
+/// Readable content of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The title, on one line.
@@ -48,8 +48,8 @@ impl Page {
 /// Reads a page. With [`Strategy::Readability`] navigation and the like are left out, and everything but the main part
 /// where a page has one. What hides is left out where the profile says so.
 ///
-/// What the page itself says counts as hidden: by attributes, by inline styles and by the simple rules of the style sheets in it. Sheets
-/// that it links are not read.
+/// Declarations of the page itself count as hidden: attributes, inline styles and the simple rules of the style sheets in
+/// it. Sheets that it links are not read.
 #[must_use]
 pub fn html(text: &str, profile: &Profile) -> Page {
     let sheet = if profile.strip_hidden() { Sheet::of(text) } else { Sheet::default() };
@@ -80,7 +80,7 @@ pub fn html(text: &str, profile: &Profile) -> Page {
 struct Walk {
     strip: bool,
     sheet: Sheet,
-    /// What is behind all of it.
+    /// Background of the page.
     page: Behind,
     open: Open,
     out: Writer,
@@ -118,7 +118,7 @@ impl Walk {
         if foreign && tag.state != Some(State::ScriptData) { None } else { self.state(&tag) }
     }
 
-    /// What stands in the text for elements without content.
+    /// Writes the replacement of elements without content.
     fn replaced(&mut self, tag: &Tag, start: &StartTag<()>) {
         match tag.name {
             b"br" => self.out.line(),
@@ -226,7 +226,7 @@ impl Walk {
     }
 }
 
-/// What an element means here: its tag, as its attributes change it.
+/// Returns the meaning of an element: its tag, as its attributes change it.
 fn meaning(tag: &Tag, start: &StartTag<()>) -> Meaning {
     let role = attribute(start, b"role").and_then(|role| tags::region(role.trim()));
     match (&tag.meaning, role) {

@@ -8,12 +8,12 @@ use super::tags::Meaning;
 /// One open element.
 pub(super) struct Element {
     pub(super) name: Vec<u8>,
-    /// Whether the end of an ordinary element cannot reach across it.
+    /// True if the end of an ordinary element cannot reach across it.
     pub(super) special: bool,
     pub(super) meaning: Meaning,
-    /// Whether nothing in it is read.
+    /// True if nothing in it is read.
     pub(super) dropped: bool,
-    /// What is behind the text in it.
+    /// Background of its text.
     pub(super) behind: Behind,
 }
 
@@ -57,7 +57,7 @@ impl Open {
         self.elements.len()
     }
 
-    /// How many elements stay open when one of this name ends; `None` if the end tag means nothing here.
+    /// Returns the number of elements that stay open when one of this name ends; `None` if the end tag means nothing here.
     pub(super) fn matching(&self, name: &[u8]) -> Option<usize> {
         let at = *self.by_name.get(name)?.last()?;
         let reachable = self.elements[at].special || self.specials.last().is_none_or(|special| *special < at);
@@ -80,7 +80,7 @@ impl Open {
         self.elements.last().map(|element| element.behind)
     }
 
-    /// Whether the last element is part of a drawing or a formula, and not of HTML in it.
+    /// Returns true if the last element is part of a drawing or a formula, and not of HTML in it.
     pub(super) fn is_drawing(&self) -> bool {
         let inner = |element: &Element| {
             matches!(&*element.name, b"foreignobject" | b"desc" | b"title" | b"annotation-xml")

@@ -10,7 +10,8 @@ use html5gum::{StartTag, Token, Tokenizer};
 use super::style::{Declarations, unescaped, without_comments};
 use super::tags;
 
-/// How many rules about one name are kept apart. Further ones count for every element of the name, so that nothing is hidden behind them.
+/// Number of rules about one name that are kept apart. Further ones count for every element of the name, so that nothing is
+/// hidden behind them.
 const APART: usize = 16;
 /// Blocks within blocks, such as `@media`.
 const DEEPEST: usize = 8;
@@ -19,9 +20,9 @@ const DEEPEST: usize = 8;
 #[derive(Default)]
 pub(super) struct Sheet {
     rules: HashMap<Key, Vec<Rule>>,
-    /// How many rules there were so far.
+    /// Number of rules so far.
     order: usize,
-    /// Whether the page links a sheet that is not read.
+    /// True if the page links a sheet that is not read.
     pub(super) linked: bool,
 }
 
@@ -40,7 +41,7 @@ struct Rule {
     declarations: Declarations,
 }
 
-/// What an element has to be.
+/// Conditions on an element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Selector {
     tag: Option<String>,
@@ -133,7 +134,7 @@ impl Sheet {
         }
     }
 
-    /// What the rules say about an element.
+    /// Returns the declarations of all rules about an element.
     pub(super) fn declarations(&self, start: &StartTag<()>) -> Declarations {
         if self.rules.is_empty() {
             return Declarations::default();
@@ -156,7 +157,7 @@ impl Sheet {
     }
 }
 
-/// What a block holds, and what follows it. One that is never ended goes to the end.
+/// Splits a block from the text after it. One that is never ended goes to the end.
 fn block_of(text: &str) -> (&str, &str) {
     let mut depth = 1_usize;
     let mut quote = None;
@@ -180,7 +181,7 @@ fn block_of(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// Whether what is in a block of this name holds on a screen.
+/// Returns true if what is in a block of this name holds on a screen.
 fn holds(name: &str) -> bool {
     match name.strip_prefix("@media") {
         Some(media) => is_screen(media) || media.contains("min-width"),
@@ -295,7 +296,7 @@ impl Selector {
             && self.classes.iter().all(|class| element.classes.contains(class))
     }
 
-    /// What the cascade goes by.
+    /// Returns the sort key of the cascade.
     fn weight(&self) -> (usize, usize, usize) {
         let count = usize::from;
         (count(self.id.is_some()), self.classes.len() + count(self.hidden), count(self.tag.is_some()))

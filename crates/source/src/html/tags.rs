@@ -1,19 +1,19 @@
-//! What the elements of HTML mean to a reader.
+//! Meaning of the elements of HTML.
 
 use html5gum::State;
 
-/// What is known of a tag by its name.
+/// Facts about a tag by its name.
 pub(super) struct Tag<'a> {
     pub(super) name: &'a [u8],
     pub(super) meaning: Meaning,
     /// Block-level: the end of an inline element does not close it.
     pub(super) special: bool,
     pub(super) unseen: Option<Unseen>,
-    /// How the text in it is read.
+    /// Tokenizer state of its text.
     pub(super) state: Option<State>,
 }
 
-/// What an element does to the text.
+/// Effect of an element on the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Meaning {
     Inline,
@@ -61,12 +61,12 @@ impl Tag<'_> {
         VOID.contains(&self.name)
     }
 
-    /// Whether it is an element of HTML that ends a drawing it stands in.
+    /// Returns true if it is an element of HTML that ends a drawing it stands in.
     pub(super) fn ends_drawing(&self) -> bool {
         ENDS_DRAWING.contains(&self.name)
     }
 
-    /// Whether the start of this element ends an open one.
+    /// Returns true if the start of this element ends an open one.
     pub(super) fn closes(&self, open: &[u8]) -> bool {
         match (self.name, open) {
             (b"li", b"li" | b"p")

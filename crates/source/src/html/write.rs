@@ -25,7 +25,7 @@ pub(super) struct Writer {
 
 struct Block {
     text: String,
-    /// Whether it stands right below one of its kind: items, rows.
+    /// True if it stands right below one of its kind: items, rows.
     tight: bool,
     place: Place,
 }
@@ -38,7 +38,7 @@ enum Shape {
     Preformatted,
 }
 
-/// Where a link began.
+/// Start of a link.
 struct Mark {
     blocks: usize,
     at: usize,
@@ -52,7 +52,7 @@ struct Regions {
     header: usize,
 }
 
-/// Where a block stands in its page.
+/// Position of a block in its page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Main,

@@ -1,4 +1,4 @@
-//! The place that somebody may have meant who looks for lines that are not there.
+//! The place that was probably meant by lines that are not there.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -17,9 +17,9 @@ const WIDEST: usize = 200;
 pub(crate) struct Nearest {
     /// The first line and the last, counted from 1.
     pub(crate) lines: (usize, usize),
-    /// How they differ, if that is clear.
+    /// The difference, if that is clear.
     pub(crate) difference: Option<&'static str>,
-    /// What stands there.
+    /// The text there.
     pub(crate) text: String,
 }
 
@@ -78,7 +78,7 @@ fn without_numbers<'a>(wanted: &[&'a str]) -> Option<Vec<&'a str>> {
     wanted.iter().map(bare).collect::<Option<Vec<_>>>().filter(|lines| !lines.is_empty())
 }
 
-/// Where the lines are if neither space nor empty lines count: the first line and the last.
+/// Returns the first line and the last that match if neither space nor empty lines count.
 fn but_for_space(lines: &[&str], wanted: &[&str]) -> Option<(usize, usize)> {
     let letters = |(number, line): (usize, &&str)| {
         let mut hash = DefaultHasher::new();
@@ -95,7 +95,7 @@ fn but_for_space(lines: &[&str], wanted: &[&str]) -> Option<(usize, usize)> {
     Some((text[at].0, text[at + pattern.len() - 1].0))
 }
 
-/// How lines differ that have the same letters.
+/// Describes the difference between lines that have the same letters.
 fn difference(found: &[&str], wanted: &[&str]) -> &'static str {
     let filled = |lines: &[&str]| -> Vec<String> {
         lines.iter().filter(|line| !line.trim().is_empty()).map(|line| (*line).to_owned()).collect()
@@ -156,7 +156,7 @@ impl Pairs {
         Self { known, count: pairs(line).count() }
     }
 
-    /// How much a line looks like this one, in hundredths.
+    /// Returns the similarity of a line to this one, in hundredths.
     fn likeness(&self, line: &str) -> usize {
         let shared = pairs(line).filter(|pair| self.known[*pair]).count();
         let count = pairs(line).count();

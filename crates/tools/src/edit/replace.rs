@@ -19,10 +19,10 @@ pub(crate) enum Unfit {
     TooLarge,
 }
 
-/// How many lines are named.
+/// Number of lines that are named.
 const NAMED: usize = 10;
 
-/// Replaces `old`, which has to be there once, or wherever it is. Returns the text and how often it was replaced.
+/// Replaces `old`, which has to be there once, or every occurrence. Returns the text and the number of replacements.
 pub(crate) fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<(String, usize), Unfit> {
     let (old, new) = (plain(old), plain(new));
     if old.is_empty() {
@@ -125,7 +125,7 @@ impl<'a> Plain<'a> {
         at + self.crlf.partition_point(|&lf| lf < at)
     }
 
-    /// Whether the line there ends in CRLF. The last line, without an end, is like the one before.
+    /// Returns true if the line there ends in CRLF. The last line, without an end, is like the one before.
     fn ends_long(&self, at: usize) -> bool {
         if self.crlf.is_empty() {
             return false;
@@ -183,7 +183,7 @@ mod tests {
         fn lines_keep_their_ends(lines in proptest::collection::vec("[ab]{0,3}", 0..8), crlf: bool, old in "[ab\n]{1,4}") {
             let end = if crlf { "\r\n" } else { "\n" };
             let text: String = lines.iter().map(|line| line.clone() + end).collect();
-            // What is replaced by itself and a letter changes by that letter alone.
+            // A text that is replaced by itself and a letter changes by that letter alone.
             if let Ok((changed, times)) = replace(&text, &old, &format!("{old}x"), true) {
                 proptest::prop_assert_eq!(changed.len(), text.len() + times);
             }

@@ -1,4 +1,4 @@
-//! What was found, as much of it as is shown: the first matches by path, whichever thread found them when.
+//! Matches, as many as are shown: the first by path, independent of the order in which threads find them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use super::line::Text;
 /// The first matches by path, and how many there are in all.
 pub(super) struct Hits {
     most: usize,
-    /// Whether each file is one result, or each match.
+    /// True if each file is one result, false if each match is.
     by_file: bool,
     kept: Mutex<Kept>,
 }
@@ -21,17 +21,17 @@ struct Kept {
     total: Total,
 }
 
-/// How much there is in all, kept or not.
+/// Total number of matches, kept or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Total {
     pub(super) matches: usize,
     pub(super) files: usize,
 }
 
-/// What was found in a file.
+/// Matches in a file.
 #[derive(Debug, Default)]
 pub(super) struct FileHits {
-    /// How many matches there are.
+    /// Number of matches.
     pub(super) count: usize,
     /// The lines that are shown, each with the number of the match that it belongs to.
     pub(super) lines: Vec<(usize, Line)>,
@@ -43,7 +43,7 @@ pub(super) struct Line {
     /// Its number in the file, from one.
     pub(super) number: u64,
     pub(super) text: Text,
-    /// Whether it matches, or only stands near a line that does.
+    /// True if it matches, false if it only stands near a line that does.
     pub(super) matches: bool,
 }
 
@@ -53,7 +53,7 @@ impl Hits {
         Self { most, by_file, kept: Mutex::default() }
     }
 
-    /// How many matches of a file would be kept. None, if enough is known that comes before it.
+    /// Returns the number of matches of a file that would be kept. None, if enough is known that comes before it.
     pub(super) fn wanted(&self, path: &[u8]) -> usize {
         let kept = self.lock();
         let is_full = kept.number >= self.most;

@@ -13,7 +13,7 @@ const BEFORE: usize = 120;
 const MAX_LINES: usize = 50;
 /// Places in one match that are told.
 const MAX_PLACES: usize = 100;
-/// What stands where a line was cut.
+/// Mark at a cut in a line.
 const CUT: char = '…';
 
 /// A match, ready to be shown.
@@ -25,7 +25,7 @@ pub(super) struct Text {
     pub(super) places: Vec<Range<usize>>,
     /// The column of the first match, in characters, from one.
     pub(super) column: usize,
-    /// How many characters were written out, because they cannot be seen.
+    /// Number of characters that were escaped, because they are invisible.
     pub(super) escaped: u64,
 }
 
@@ -141,7 +141,7 @@ fn back(line: &[u8], mut at: usize, mut characters: usize) -> usize {
     at
 }
 
-/// How many characters there are, counting each byte that is none as one.
+/// Returns the number of characters, counting each byte that is none as one.
 fn characters(bytes: &[u8]) -> usize {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum()
 }

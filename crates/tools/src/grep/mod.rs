@@ -30,7 +30,7 @@ use search::{Search, Searched};
 #[derive(Debug, Clone, Copy)]
 pub struct Grep;
 
-/// What `grep` takes.
+/// Parameters of `grep`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that a model sets by its name")]
@@ -46,48 +46,48 @@ pub struct GrepParameters {
     /// Only files of one of these types, such as `rust`, `py` or `js`.
     #[serde(default, rename = "type")]
     pub types: Several,
-    /// Whether letters have to agree in case.
+    /// Case sensitivity.
     #[serde(default)]
     pub case: Case,
-    /// Whether the pattern is plain text and not an expression.
+    /// True if the pattern is plain text and not an expression.
     #[serde(default)]
     pub fixed: bool,
-    /// Whether a match has to be a whole word.
+    /// True if a match has to be a whole word.
     #[serde(default)]
     pub word: bool,
-    /// Whether a match may span lines.
+    /// True if a match may span lines.
     #[serde(default)]
     pub multiline: bool,
-    /// How many lines to show before each match.
+    /// Number of lines to show before each match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 20))]
     pub before: Option<usize>,
-    /// How many lines to show after each match.
+    /// Number of lines to show after each match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 20))]
     pub after: Option<usize>,
-    /// How many lines to show before and after each match.
+    /// Number of lines to show before and after each match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 20))]
     pub context: Option<usize>,
-    /// What to show: the lines, the files, or how many lines match in each file.
+    /// Result to show: the lines, the files, or the number of matching lines in each file.
     #[serde(default)]
     pub mode: Mode,
-    /// Whether to look in hidden files and directories.
+    /// True if to look in hidden files and directories.
     #[serde(default)]
     pub hidden: bool,
-    /// Whether to look in files that `.gitignore`, `.ignore` and `.rgignore` leave out.
+    /// True if to look in files that `.gitignore`, `.ignore` and `.rgignore` leave out.
     #[serde(default)]
     pub no_ignore: bool,
-    /// How many matches to show, or files where files are shown.
+    /// Number of matches to show, or of files if files are shown.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 20_000))]
     pub limit: usize,
-    /// How many matches to count in each file at most.
+    /// Largest number of matches to count in each file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_per_file: Option<u64>,
-    /// How many matches to leave out at the beginning, to see more of a long result.
+    /// Number of matches to leave out at the beginning, to see more of a long result.
     #[serde(default)]
     pub offset: usize,
 }
@@ -96,7 +96,7 @@ fn limit() -> usize {
     200
 }
 
-/// How letters are compared.
+/// Case sensitivity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Case {
@@ -109,7 +109,7 @@ pub enum Case {
     Insensitive,
 }
 
-/// What is shown.
+/// Kind of result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -118,7 +118,7 @@ pub enum Mode {
     Content,
     /// The files that have a match.
     Files,
-    /// How many lines match in each file.
+    /// The number of matching lines in each file.
     Count,
 }
 

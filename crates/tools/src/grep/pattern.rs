@@ -13,7 +13,7 @@ const MAX_COMPILED: usize = 16 << 20;
 /// Memory for the part of the automaton that is in use.
 const MAX_AUTOMATON: usize = 64 << 20;
 
-/// What finds the pattern.
+/// Builds the matcher of the pattern.
 pub(super) fn matcher(parameters: &GrepParameters) -> Result<RegexMatcher, ToolError> {
     if parameters.pattern.len() > MAX_PATTERN {
         let message = format!("the pattern is longer than {MAX_PATTERN} bytes");

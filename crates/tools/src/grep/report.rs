@@ -1,4 +1,4 @@
-//! What a search tells.
+//! Report of a search.
 
 use std::collections::BTreeMap;
 

@@ -26,7 +26,7 @@ const MAX_PLACES: usize = 100;
 /// Names of files with several names that are remembered.
 const MAX_LINKED: usize = 100_000;
 
-/// What all threads of a search share.
+/// State that all threads of a search share.
 pub(super) struct Search<'a> {
     pub(super) matcher: RegexMatcher,
     pub(super) parameters: &'a GrepParameters,
@@ -34,7 +34,7 @@ pub(super) struct Search<'a> {
     pub(super) abort: &'a Abort,
 }
 
-/// How many files were searched, and how many were not.
+/// Number of files that were searched, and of those that were not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Searched {
     pub(super) files: usize,
@@ -44,7 +44,7 @@ pub(super) struct Searched {
     /// Files with other names that were not met.
     pub(super) linked: usize,
     pub(super) unopened: usize,
-    /// Whether there is more than was looked at.
+    /// True if there is more than was looked at.
     pub(super) cut: bool,
 }
 
@@ -93,7 +93,7 @@ impl Visitor for Thread<'_> {
             return ControlFlow::Continue(());
         }
         match found.directory.file(found.entry) {
-            // Its other names may lie where nobody has judged them.
+            // Its other names may lie in places that were not judged.
             Ok(file) if file.look.names > 1 => self.remember(Linked {
                 object: file.look.object,
                 names: file.look.names,
@@ -166,7 +166,7 @@ impl Searched {
     }
 }
 
-/// A file that is read until nobody waits any more.
+/// A file that is read until the call is cancelled.
 struct Reading<'a> {
     file: &'a File,
     abort: &'a Abort,

@@ -8,7 +8,7 @@ use super::plan::{Change, Rewrite, Step, Told};
 use crate::content;
 use crate::error::{ErrorKind, ToolError};
 
-/// Makes all changes. First everything is written where nobody sees it, then it is put in its place, and what fails on the way
+/// Makes all changes. First everything is written to unnamed files, then it is put in its place, and a failure on the way
 /// brings back what was there before.
 pub(super) fn commit(changes: Vec<Change>, abort: &Abort) -> Result<Vec<Told>, ToolError> {
     let mut ready = Ready::default();
@@ -58,7 +58,7 @@ impl Ready {
         Ok(())
     }
 
-    /// Whether every file is still what the plan was made for.
+    /// Returns an error unless every file is still the one that the plan was made for.
     fn unchanged(&self) -> Result<(), ToolError> {
         let puts = self.puts.iter().map(|(name, staged, version)| (name, staged.version(), *version));
         let watched = self.watched.iter();
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
     use crate::desk::guard;
 
-    /// Somebody writes into a file in its place, between the plan and the change.
+    /// Another program writes into a file in its place, between the plan and the change.
     #[test]
     fn a_file_that_changed_since_it_was_read_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ mod tests {
         Change { told: Told::new("update", "f".to_owned()), step: step(&guard, opened) }
     }
 
-    /// A patch that removes a file and fails, while somebody else has taken the place of another.
+    /// A patch that removes a file and fails, while another program has taken the place of another file.
     #[test]
     fn says_what_could_not_be_taken_back() {
         let dir = tempfile::tempdir().unwrap();

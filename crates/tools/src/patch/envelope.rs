@@ -97,7 +97,7 @@ fn update(cursor: &mut Cursor<'_>, path: PathBuf, line: usize) -> Result<Action,
     Ok(Action::Update { path, to, hunks })
 }
 
-/// Whether the empty line that comes next, and those after it, only set the next section apart.
+/// Returns true if the empty line that comes next, and those after it, only set the next section apart.
 fn only_blank_before_marker(cursor: &Cursor<'_>) -> bool {
     let mut rest = cursor.lines[cursor.at..].iter();
     rest.find(|line| !line.is_empty()).is_none_or(|line| is_marker(line))
@@ -155,7 +155,7 @@ fn signed(cursor: &Cursor<'_>, line: &str) -> Result<Option<Line>, Malformed> {
         Some(b' ') => Sign::Keep,
         Some(b'-') => Sign::Remove,
         Some(b'+') => Sign::Add,
-        // How a file ends is not said here.
+        // The end of a file is not stated here.
         Some(b'\\') => return Ok(None),
         _ => return Err(cursor.malformed("a line of a hunk begins with a space, `+` or `-`")),
     };

@@ -1,4 +1,4 @@
-//! Where the hunks of a patch belong in a file, and the file with them.
+//! Positions of the hunks of a patch in a file, and the patched file.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,7 +8,7 @@ use crate::rows;
 
 /// Steps that are taken to find the places of all hunks of a patch. A step is a line looked at.
 pub(super) const STEPS: usize = 50_000_000;
-/// How many places are named.
+/// Number of places that are named.
 const NAMED: usize = 10;
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -44,7 +44,7 @@ pub(super) enum Why {
     TooLong,
 }
 
-/// How closely lines are compared.
+/// Strictness with which lines are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     Exact,
@@ -79,7 +79,7 @@ pub(super) fn apply(
     let unmarked = hunks.iter().flat_map(|hunk| &hunk.lines).all(|line| !line.text.starts_with('\u{feff}'));
     match form {
         Form::Envelope if unmarked => apply_at(MARK.len(), content, form, hunks, steps),
-        // A diff counts the mark to the first line, unless somebody wrote it who did not see it.
+        // A diff counts the mark to the first line, unless its author did not see it.
         Form::Unified if unmarked => apply_at(0, content, form, hunks, steps)
             .or_else(|_| apply_at(MARK.len(), content, form, hunks, steps)),
         _ => apply_at(0, content, form, hunks, steps),
@@ -115,7 +115,7 @@ fn apply_at(
 
 type Body<'a> = Vec<(Sign, Cow<'a, [u8]>)>;
 
-/// Where a hunk belongs, and how closely. A diff means the ends of lines as it writes them, if it is found so.
+/// Finds the position of a hunk, and the strictness. A diff means the ends of lines as it writes them, if it is found so.
 fn placed<'a>(
     file: &File<'_>,
     hunk: &'a Hunk,
@@ -158,7 +158,7 @@ struct File<'a> {
     /// The lines before this one are done.
     done: usize,
     output: Vec<Vec<u8>>,
-    /// What every line ends in, if they all do.
+    /// End of every line, if they are all the same.
     end: Option<&'static [u8]>,
     /// The end that the last line was given, and does not really have.
     lent: usize,
@@ -205,7 +205,7 @@ impl<'a> File<'a> {
         self.done = at;
         for (sign, text) in body {
             match sign {
-                // What stays is what the file has, not what the patch says.
+                // A kept line is that of the file, not that of the patch.
                 Sign::Keep => self.output.push(std::mem::take(&mut self.lines[self.done]).into_owned()),
                 Sign::Add => self.output.push(text.into_owned()),
                 Sign::Remove => {}
@@ -230,7 +230,7 @@ impl<'a> File<'a> {
 
 type Likeness = fn(&[u8], &[u8]) -> bool;
 
-/// How a line may be like an anchor, the closest first.
+/// Ways in which a line may be like an anchor, the closest first.
 const LIKE: [Likeness; 3] = [
     |line, anchor| line.trim_ascii_end() == anchor.trim_ascii_end(),
     |line, anchor| line.trim_ascii() == anchor.trim_ascii(),
@@ -271,7 +271,7 @@ impl Search<'_> {
         Err(Why::Missing)
     }
 
-    /// Where the patch says that it is. Anchors and the end of the file say it better.
+    /// Returns the position that the patch states. Anchors and the end of the file are more reliable.
     fn stated(&self) -> Option<usize> {
         if self.hunk.at_end || !self.hunk.anchors.is_empty() {
             return None;
@@ -280,7 +280,7 @@ impl Search<'_> {
     }
 
     /// A diff shows as many lines before a change as behind it, unless the file begins or ends there. Where it would fit at that
-    /// border as well as where it says, others take the border: nobody knows which is meant.
+    /// border as well as the stated place, others take the border: it is not known which is meant.
     fn meant_elsewhere(&self, at: usize, level: Level) -> Option<usize> {
         let keeps = |line: &&super::Line| line.sign == Sign::Keep;
         let before = self.hunk.lines.iter().take_while(keeps).count();
@@ -498,7 +498,7 @@ mod tests {
                 "0\nx\n",
                 &["the hunk on line 3 of the patch was found on line 2 instead of line 1"],
             ),
-            // What is exact elsewhere is better than what is similar here.
+            // An exact match elsewhere is better than a similar one here.
             ("a \na\n", "@@\n-a\n+x\n", "a \nx\n", &[]),
         ];
         for (content, body, wanted, notes) in rows {

@@ -21,7 +21,7 @@ pub(super) struct Change {
     pub(super) step: Step,
 }
 
-/// What is told of a change.
+/// Report of a change.
 pub(super) struct Told {
     pub(super) action: &'static str,
     pub(super) path: String,
@@ -103,7 +103,7 @@ impl Planner<'_> {
     }
 
     fn relocate(&mut self, path: &Path, to: &Path, hunks: &[Hunk]) -> Result<Change, ToolError> {
-        // Whoever moves a file to where it can be read has to be allowed to read it.
+        // A caller that moves a file to a readable place has to be allowed to read it.
         let opened = self.call.guard.read(path, self.call.abort)?;
         let from = self.removable(path, Some(&opened))?;
         let writable = self.free(to)?;

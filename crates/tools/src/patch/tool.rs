@@ -24,7 +24,7 @@ const MOST: usize = 200;
 #[derive(Debug, Clone, Copy)]
 pub struct ApplyPatch;
 
-/// What `apply_patch` takes.
+/// Parameters of `apply_patch`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PatchParameters {

@@ -9,7 +9,7 @@ use super::{Action, Cursor, Hunk, Line, Malformed, Section, Sign};
 /// Reads to the end.
 pub(super) fn sections(cursor: &mut Cursor<'_>) -> Result<Vec<Section>, Malformed> {
     let mut sections = Vec::new();
-    // Whatever stands before the first header is a letter around the patch.
+    // Text before the first header is a letter around the patch.
     let mut in_letter = true;
     while let Some(line) = cursor.peek() {
         if line.starts_with("diff --git ") || is_names(cursor) {
@@ -50,13 +50,13 @@ fn is_binary(line: &str) -> bool {
         || line.starts_with("Binary files ") && line.trim_end().ends_with(" differ")
 }
 
-/// What other programs write between the files.
+/// Returns true for lines that other programs write between the files.
 fn is_between(line: &str) -> bool {
     line.trim().is_empty()
         || ["Index: ", "=====", "Only in ", "diff "].iter().any(|start| line.starts_with(start))
 }
 
-/// What the headers of a file say.
+/// Headers of a file.
 #[derive(Default)]
 struct Headers {
     old: Option<Name>,
@@ -313,7 +313,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// How many lines stand before it, if that is possible.
+    /// Returns the number of lines before it, if that is possible.
     pub(super) fn start(&self) -> Option<usize> {
         match self.old {
             (line, 0) => Some(line),

@@ -17,7 +17,7 @@ impl Format {
             [0xff, 0xd8, 0xff, ..] => Some(Self::Jpeg),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
-            // The size of the second header tells it from whatever else begins with these letters.
+            // The size of the second header tells it from other files that begin with these letters.
             [b'B', b'M', ..] if matches!(little(head, 14, 4), Some(12 | 40 | 52 | 56 | 64 | 108 | 124)) => {
                 Some(Self::Bmp)
             }

@@ -1,11 +1,11 @@
-//! What a file is, by its first bytes.
+//! Kind of a file, by its first bytes.
 
 use super::image::Format;
 
-/// How many bytes are looked at.
+/// Number of bytes that are examined.
 pub(crate) const HEAD: usize = 8192;
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text(Encoding),
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Other(&'static str),
 }
 
-/// How text is written.
+/// Encoding of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Utf8,
@@ -76,13 +76,13 @@ const FURTHER_ON: &[(usize, &[u8], &str)] = &[
 ];
 
 impl Kind {
-    /// What a file is that begins like this. `all` says that nothing follows.
+    /// Returns the kind of a file that begins like this. `all` says that nothing follows.
     pub(crate) fn of(head: &[u8], all: bool) -> Self {
-        // Some are text all through, and nobody reads them.
+        // Some formats are text all through, and not readable.
         if head.starts_with(b"%PDF-") {
             return Self::Other("a PDF document");
         }
-        // What reads as text is text, whatever letters it begins with.
+        // A file that reads as text is text, with any first letters.
         if let Some(encoding) = encoding(head, all) {
             return Self::Text(encoding);
         }
@@ -114,7 +114,7 @@ fn encoding(head: &[u8], all: bool) -> Option<Encoding> {
     }
 }
 
-/// Whether it is text as far as it goes: the last character may be cut.
+/// Returns true if it is text as far as it goes: the last character may be cut.
 fn is_utf8(head: &[u8], all: bool) -> bool {
     let cut_only = |error: std::str::Utf8Error| error.error_len().is_none() && !all;
     !head.contains(&0) && std::str::from_utf8(head).map_or_else(cut_only, |_| true)

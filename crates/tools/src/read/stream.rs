@@ -27,7 +27,7 @@ const AROUND: usize = 8;
 pub(crate) struct Window {
     /// The first, counted from 1.
     pub(crate) first: u64,
-    /// How many at most.
+    /// Largest number of lines.
     pub(crate) limit: u64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Window {
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) lines: Vec<Line>,
-    /// How many lines there are in all, if that was counted.
+    /// Number of lines in all, if that was counted.
     pub(crate) total: Option<u64>,
     /// Lines with bytes that are not text.
     pub(crate) broken: usize,
@@ -48,11 +48,11 @@ pub(crate) struct Part {
 pub(crate) struct Line {
     pub(crate) text: String,
     pub(crate) end: End,
-    /// How many bytes the line has, if it was cut.
+    /// Length of the line in bytes, if it was cut.
     pub(crate) cut: Option<u64>,
 }
 
-/// How a line ends.
+/// End of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Lf,
@@ -102,7 +102,7 @@ pub(crate) fn part(
     }
 }
 
-/// Makes UTF-8 of whatever comes, across the borders of pieces.
+/// Decodes any bytes to UTF-8, across the borders of pieces.
 struct Decoder {
     encoding: Encoding,
     left: Vec<u8>,
@@ -134,13 +134,13 @@ struct Scan {
     part: Part,
     /// Characters that are shown so far.
     shown: usize,
-    /// Whether no more can be shown.
+    /// True if no more can be shown.
     full: bool,
     /// The number of the line that is being read.
     line: u64,
     /// Its beginning, if it is asked for.
     kept: Vec<u8>,
-    /// How many bytes of it there were, and the last of them.
+    /// Number of bytes, and the last of them.
     length: u64,
     last: u8,
 }
@@ -151,7 +151,7 @@ impl Scan {
         Self { window, part, shown: 0, full: false, line: 1, kept: Vec::new(), length: 0, last: 0 }
     }
 
-    /// Whether the window lies behind.
+    /// Returns true if the window lies behind.
     fn is_past(&self) -> bool {
         self.full || self.line >= self.window.first.saturating_add(self.window.limit)
     }

@@ -15,15 +15,15 @@ const LINE: usize = 200;
 pub(crate) struct Rows {
     /// Its name in the data.
     pub(crate) key: &'static str,
-    /// What there is so many of.
+    /// Noun for the items.
     pub(crate) what: &'static str,
     pub(crate) page: Page,
-    /// How many there are in all.
+    /// Number of items in all.
     pub(crate) total: usize,
     pub(crate) shown: Vec<Row>,
     /// The line above the list where all of it is shown.
     pub(crate) all: String,
-    /// Whether not all was looked at.
+    /// True if not all was looked at.
     pub(crate) cut: bool,
 }
 
@@ -37,12 +37,12 @@ pub(crate) struct Row {
     pub(crate) data: Value,
 }
 
-/// What fits.
+/// Items that fit.
 #[derive(Default)]
 struct Fitting {
     text: String,
     data: Vec<Value>,
-    /// Where the first item is that is not shown.
+    /// Index of the first item that is not shown.
     next: usize,
     /// Rows of an item that is too long by itself.
     short: Option<Amount>,

@@ -9,7 +9,7 @@ fn profile(chars: usize) -> Profile {
     Profile::new(0, chars, Cap::Head, false)
 }
 
-/// What a client reads: the first line, and each text between its lines, with the word of the frame.
+/// Parses a reply as a client does: the first line, and each text between its lines, with the word of the frame.
 fn parsed(text: &str) -> (String, Vec<(String, String)>) {
     let (first, rest) = text.split_once('\n').unwrap();
     let (mut texts, mut rest) = (Vec::new(), rest);

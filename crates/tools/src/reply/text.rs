@@ -14,11 +14,11 @@ pub(crate) struct TextBody {
     left_out: Amount,
     tail: String,
     keep: Keep,
-    /// How to get what is left out, given the number of bytes that are shown from the beginning.
+    /// Instruction to get the omitted part, given the number of bytes that are shown from the beginning.
     more: Box<dyn Fn(usize) -> String>,
 }
 
-/// What is kept of a text that is too long.
+/// Part of a long text that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     Head,
@@ -26,7 +26,7 @@ pub(crate) enum Keep {
     Tail,
 }
 
-/// What is shown of a text.
+/// Part of a text that is shown.
 pub(super) struct Part {
     head: String,
     tail: String,
@@ -78,7 +78,7 @@ impl TextBody {
         [&mut self.head, &mut self.tail]
     }
 
-    /// How many characters it takes to show all that is here.
+    /// Returns the number of characters that it takes to show all that is here.
     pub(super) fn needs(&self) -> usize {
         self.pieces().iter().map(|piece| piece.chars().count()).sum()
     }
@@ -91,7 +91,7 @@ impl TextBody {
             return Part { head: self.head.clone(), tail: self.tail.clone(), left_out: self.left_out };
         }
         let joined;
-        // Where nothing is missing yet, the end may reach into the beginning.
+        // If nothing is missing yet, the end may reach into the beginning.
         let (first, last) = if self.left_out.chars == 0 {
             joined = format!("{}{}", self.head, self.tail);
             (joined.as_str(), joined.as_str())
@@ -138,7 +138,7 @@ impl TextBody {
 }
 
 impl Part {
-    /// What is shown, with one line for what is not.
+    /// Returns the shown part, with one line for the omitted one.
     pub(super) fn rendered(&self, boundary: &Boundary, body: &TextBody) -> String {
         let Self { head, tail, left_out } = self;
         if left_out.chars == 0 {

@@ -16,7 +16,7 @@ pub(super) struct Crew<W> {
 }
 
 struct Pile<W> {
-    /// What came last is done first, so that few directories are open at a time.
+    /// A stack, so that few directories are open at a time.
     work: Vec<W>,
     waiting: usize,
     done: bool,
@@ -55,7 +55,7 @@ impl<W: Send> Crew<W> {
         };
         thread::scope(|scope| {
             let spawn = |_| thread::Builder::new().name("ringfence walk".to_owned()).spawn_scoped(scope, one);
-            // Where no thread can be had, this one does it all.
+            // If no thread can be started, this one does it all.
             let others: Vec<_> = (1..self.threads).map_while(|number| spawn(number).ok()).collect();
             self.lock().waiting += self.threads - 1 - others.len();
             let mine = one();
@@ -64,7 +64,7 @@ impl<W: Send> Crew<W> {
         })
     }
 
-    /// The next piece; `None` when nobody has any and nobody can bring any.
+    /// The next piece; `None` when no thread has any or can bring any.
     fn next(&self) -> Option<W> {
         let mut pile = self.lock();
         loop {

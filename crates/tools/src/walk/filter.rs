@@ -1,4 +1,4 @@
-//! What a walk leaves out, apart from what the policy does.
+//! Filters of a walk, apart from the policy.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,15 +11,15 @@ use ringfence::guard::{Entry, EntryKind};
 use super::ignored::Ignored;
 use super::join;
 
-/// What a walk leaves out. Each can only leave out more.
+/// Filters of a walk. Each can only leave out more.
 pub(crate) struct Filter {
     /// Globs of which one has to match, and globs of which none may.
     pub(crate) globs: Override,
-    /// Whether `.gitignore` and its like count.
+    /// True if `.gitignore` and its like count.
     pub(crate) ignores: bool,
     /// Types of files that are wanted.
     pub(crate) types: Types,
-    /// Whether hidden names are taken.
+    /// True if hidden names are taken.
     pub(crate) hidden: bool,
 }
 

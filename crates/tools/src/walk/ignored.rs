@@ -1,4 +1,4 @@
-//! What `.gitignore` and its like leave out.
+//! Rules of `.gitignore` and similar files.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -19,14 +19,14 @@ const MAX_FILE: u64 = 1 << 20;
 /// Lines that are read of such a file.
 const MAX_LINES: usize = 10_000;
 
-/// What is ignored in a directory: by its own rules and by those above it.
+/// Ignore rules of a directory: its own and those above it.
 #[derive(Default)]
 pub(super) struct Ignored {
     rules: [Option<Gitignore>; KINDS],
     above: Option<Arc<Ignored>>,
 }
 
-/// Whether a file says what to ignore.
+/// Returns true if a file says what to ignore.
 pub(super) fn is_one(name: &OsStr) -> bool {
     FILES.iter().any(|file| name == *file)
 }
@@ -52,12 +52,12 @@ impl Ignored {
         self
     }
 
-    /// Whether there are no rules at all.
+    /// Returns true if there are no rules at all.
     pub(super) fn is_empty(&self) -> bool {
         self.rules.iter().all(Option::is_none) && self.above.as_ref().is_none_or(|above| above.is_empty())
     }
 
-    /// What the rules say of a path: of the strongest kind that says something, the one that is closest.
+    /// Matches a path: the closest rule of the strongest kind that says something.
     pub(super) fn says(&self, path: &Path, is_directory: bool) -> Match<()> {
         for kind in 0..KINDS {
             let mut level = Some(self);

@@ -52,28 +52,28 @@ struct Place {
 pub(crate) struct Found<'a> {
     /// The directory that it is in.
     pub(crate) directory: &'a Directory,
-    /// What it is.
+    /// The entry.
     pub(crate) entry: &'a Entry,
     /// Its path as it is shown, byte for byte.
     pub(crate) path: &'a [u8],
-    /// How much of the path belongs to the directory that the walk began in.
+    /// Length of the part of the path that belongs to the directory that the walk began in.
     pub(crate) start: usize,
 }
 
-/// Whoever is told of what is found. Each thread has one.
+/// Receives the entries found. Each thread has one.
 pub(crate) trait Visitor: Send {
     /// Looks at something. Breaking ends the walk for all.
     fn visit(&mut self, found: &Found<'_>) -> ControlFlow<()>;
 }
 
-/// How a walk went.
+/// Result of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Went {
     /// Entries that were looked at.
     pub(crate) entries: usize,
     /// Directories that could not be opened or were too deep.
     pub(crate) unopened: usize,
-    /// Whether there is more than was looked at.
+    /// True if there is more than was looked at.
     pub(crate) cut: bool,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
         self.list(&Arc::new(Place { directory, path, ignored, depth: above.depth + 1 }))
     }
 
-    /// What there is to do in a directory: its entries as far as no filter leaves them out, and the directories among them.
+    /// Returns the work in a directory: its entries as far as no filter leaves them out, and the directories among them.
     fn list(&self, place: &Arc<Place>) -> Vec<Work> {
         let entries: Result<Vec<Entry>, Trouble> =
             place.directory.entries().and_then(|entries| entries.take(MAX_ENTRIES + 1).collect());
@@ -205,13 +205,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What is ignored in a directory because of those above it, as far as the workspace reaches.
+/// Returns the ignore rules above a directory, as far as the workspace reaches.
 fn above(guard: &Guard, start: &Directory, abort: &Abort) -> Option<Arc<Ignored>> {
     let below = start.path().strip_prefix(guard.workspace()).ok()?;
     if below.as_os_str().is_empty() {
         return Some(Arc::new(Ignored::default().excluded_by_repository(start, b"")));
     }
-    // Nobody is asked about a directory that the agent did not name.
+    // No person is asked about a directory that the agent did not name.
     if !guard.can_access(Access::Read(Path::new("."))) {
         return None;
     }

@@ -13,11 +13,11 @@ use super::url::Url;
 
 /// Says whether an endpoint may be connected to; asks and records where the policy wants it.
 pub trait Gate {
-    /// Asks for a host by its name or address. An error is a no, whatever it says.
+    /// Asks for a host by its name or address. Every error is a no.
     fn may(&self, endpoint: &Endpoint) -> Result<(), Refused>;
 }
 
-/// A no, as whoever said it put it.
+/// A no, with the reason of the gate.
 #[derive(Debug)]
 pub struct Refused(pub Box<dyn Error + Send + Sync>);
 
@@ -30,7 +30,7 @@ impl fmt::Display for Refused {
 /// The addresses of a hop, all of them judged.
 ///
 /// A public address goes with the permission for its name. Any other needs a permission of its own, and if one of them
-/// has none, nothing is connected to: whoever owns the name chose them together.
+/// has none, nothing is connected to: the owner of the name chose them together.
 pub(super) fn addresses(
     url: &Url,
     gate: &dyn Gate,

@@ -35,13 +35,13 @@ const USER_AGENT: &str = concat!("ringfence/", env!("CARGO_PKG_VERSION"));
 #[derive(Debug)]
 pub(super) struct Dialer {
     roots: Vec<CertificateDer<'static>>,
-    /// What is trusted, read when it is needed first.
+    /// Trusted certificates, read when they are needed first.
     trusted: OnceLock<TlsConfig>,
     tls: Tls,
     workers: Workers,
 }
 
-/// What came back from one request.
+/// Answer to one request.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -52,7 +52,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Where it leads, if it is a redirect.
+    /// Returns the target, if it is a redirect.
     pub(super) fn location(&self) -> Option<&[u8]> {
         self.location.as_deref()
     }
@@ -88,7 +88,7 @@ impl Dialer {
         }
     }
 
-    /// An agent for this one request: it knows no other address, keeps no connection, and asks nobody.
+    /// Creates an agent for this one request: it knows no other address, keeps no connection, and resolves nothing.
     fn agent(&self, url: &Url, addresses: &[IpAddr], left: Duration) -> Result<Agent, FetchError> {
         let config = Config::builder()
             .proxy(None)
@@ -148,7 +148,7 @@ fn answer(response: Response<Body>, max_bytes: usize) -> Result<Answer, FetchErr
     if location.is_some() {
         return Ok(Answer { status, content_type, body: Vec::new(), cut: false, location });
     }
-    // What `ureq` decompresses no longer has this header.
+    // A body that `ureq` decompresses no longer has this header.
     if let Some(other) =
         text(header::CONTENT_ENCODING).filter(|it| !it.trim().eq_ignore_ascii_case("identity"))
     {

@@ -21,7 +21,7 @@ pub enum FetchError {
     Refused {
         /// The host and the port.
         host: String,
-        /// What the gate says.
+        /// Reason of the gate.
         why: Refused,
     },
     /// The gate says no to an address behind a name.
@@ -31,10 +31,10 @@ pub enum FetchError {
         host: String,
         /// The address behind it.
         address: String,
-        /// What the gate says.
+        /// Reason of the gate.
         why: Refused,
     },
-    /// A metadata server, whatever the gate says.
+    /// A metadata server, which no gate can admit.
     #[error("{host} is a cloud metadata server, which is never connected to")]
     Metadata {
         /// The host, and the address behind it.
@@ -45,7 +45,7 @@ pub enum FetchError {
     Lookup {
         /// The name.
         name: String,
-        /// What the resolver says.
+        /// Error of the resolver.
         why: LookupError,
     },
     /// Too many redirects.
@@ -60,7 +60,7 @@ pub enum FetchError {
     /// It took too long.
     #[error("it took too long")]
     Timeout,
-    /// Nobody waits any more.
+    /// The call was cancelled.
     #[error("it was called off")]
     Aborted,
     /// Too much is being fetched already.
@@ -78,7 +78,7 @@ pub enum FetchError {
     /// The body cannot be decompressed.
     #[error("the body cannot be decompressed: {}", Shown::text(.0))]
     Compressed(String),
-    /// What came back is not HTTP.
+    /// The answer is not HTTP.
     #[error("the answer is not HTTP: {}", Shown::text(.0))]
     Protocol(String),
     /// The connection failed.

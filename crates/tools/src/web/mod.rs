@@ -33,12 +33,12 @@ pub const MAX_REDIRECTS: usize = 10;
 /// The most time that one fetch may have.
 const MAX_TIME: Duration = Duration::from_secs(600);
 
-/// What is fetched, and within which limits.
+/// A request, and its limits.
 #[derive(Debug, Clone)]
 pub struct Fetch {
     /// An absolute address, `http` or `https`.
     pub url: String,
-    /// How.
+    /// Method.
     pub method: Method,
     /// The most time for all of it: lookups, redirects and the body. Time that the gate takes does not count.
     pub timeout: Duration,
@@ -46,7 +46,7 @@ pub struct Fetch {
     pub max_bytes: usize,
 }
 
-/// How something is fetched. Nothing here changes anything at the other end.
+/// Method of a request. Nothing here changes anything at the other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// With its body.
@@ -55,18 +55,18 @@ pub enum Method {
     Head,
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// Where it came from in the end.
+    /// URL after redirects.
     pub url: String,
     /// The status of the answer. One that says "not found" is an answer, too.
     pub status: u16,
-    /// What the server says it is.
+    /// Type that the server states.
     pub content_type: Option<String>,
     /// The body, decompressed.
     pub body: Vec<u8>,
-    /// Whether there was more.
+    /// True if there was more.
     pub cut: bool,
     /// The way there, the last hop included.
     pub hops: Vec<Hop>,
@@ -75,7 +75,7 @@ pub struct Fetched {
 /// One request on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hop {
-    /// What was asked for.
+    /// Requested URL.
     pub url: String,
     /// The addresses that were judged; the connection went to one of them.
     pub addresses: Vec<IpAddr>,
@@ -96,7 +96,7 @@ impl Fetcher {
         Self { dialer: Dialer::new(roots) }
     }
 
-    /// Fetches something, hop by hop. `abort` is asked again and again whether anybody still waits.
+    /// Fetches something, hop by hop. `abort` is polled for cancellation.
     pub fn fetch(
         &self,
         request: &Fetch,
@@ -122,7 +122,7 @@ impl Fetcher {
     }
 }
 
-/// How long something may still take, and for whom.
+/// Time that is left, and the cancellation token.
 struct Limits<'a> {
     until: Instant,
     abort: &'a dyn Fn() -> bool,
@@ -147,7 +147,7 @@ impl Limits<'_> {
     }
 }
 
-/// Where an answer leads, if it leads on.
+/// Returns the next URL, if the answer redirects.
 fn next(url: &Url, answer: &Answer, hops: usize) -> Result<Option<Url>, FetchError> {
     let Some(location) = answer.location() else { return Ok(None) };
     let next = url.join(location).map_err(FetchError::Redirect)?;

@@ -37,7 +37,7 @@ pub enum LookupError {
     /// Too many lookups at the same time.
     #[error("too many names are being looked up")]
     Busy,
-    /// Nobody waits any more.
+    /// The call was cancelled.
     #[error("it was called off")]
     Aborted,
 }

@@ -52,7 +52,7 @@ impl Url {
         Ok(Self { https, endpoint: endpoint(authority, https)?, target: normal(target) })
     }
 
-    /// Where a `Location` header leads from here. It need not be UTF-8.
+    /// Resolves a `Location` header against this URL. It need not be UTF-8.
     pub fn join(&self, location: &[u8]) -> Result<Self, UrlError> {
         check(location)?;
         let location = encoded(location);
@@ -73,7 +73,7 @@ impl Url {
         Ok(Self { target: normal(&target), ..self.clone() })
     }
 
-    /// Whether the connection is to be encrypted, and the server to prove who it is.
+    /// Returns true if the connection is to be encrypted, and the server to prove who it is.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.https
@@ -114,7 +114,7 @@ fn check(text: &[u8]) -> Result<(), UrlError> {
 }
 
 fn endpoint(authority: &str, https: bool) -> Result<Endpoint, HostError> {
-    // An IPv6 address without brackets: where its port begins is anybody's guess.
+    // An IPv6 address without brackets: the start of its port is ambiguous.
     if !authority.starts_with('[') && authority.matches(':').count() > 1 && !authority.contains('@') {
         return Err(HostError::Brackets);
     }
@@ -125,7 +125,7 @@ const fn default_port(https: bool) -> u16 {
     if https { 443 } else { 80 }
 }
 
-/// Whether a reference begins with a scheme of its own.
+/// Returns true if a reference begins with a scheme of its own.
 fn has_scheme(text: &str) -> bool {
     let end = text.find([':', '/', '?', '#']);
     end.is_some_and(|at| text[at..].starts_with(':')) && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -160,7 +160,7 @@ fn without_dots(path: &str) -> String {
     format!("/{}", kept.join("/"))
 }
 
-/// Whether a segment is so many dots, plain or encoded.
+/// Returns true if a segment is so many dots, plain or encoded.
 fn is_dots(segment: &str, count: usize) -> bool {
     segment.len() <= 6 && segment.to_ascii_lowercase().replace("%2e", ".") == ".".repeat(count)
 }

@@ -6,12 +6,12 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often somebody who waits looks whether it was called off.
+/// Interval at which a waiting thread looks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Threads that do such work, no more than so many at a time.
 ///
-/// Work that nobody waits for any more still has its thread until it ends, and counts.
+/// Cancelled work still has its thread until it ends, and counts.
 #[derive(Debug)]
 pub(super) struct Workers {
     running: Arc<AtomicUsize>,
@@ -48,7 +48,7 @@ impl Workers {
         let begun = thread::Builder::new().name("ringfence-web".into()).spawn(move || {
             let done = work();
             drop(slot);
-            // Nobody may be there any more.
+            // The receiver may be gone.
             sender.send(done).ok();
         });
         begun.map_err(|_| Gone::Busy)?;

@@ -98,7 +98,7 @@ fn an_answer_for_the_session_covers_only_what_was_asked() {
             assert_eq!(stage.asked(), asked, "{first} then {second}, at {call}");
         }
     }
-    // What a command is for changes nothing about it.
+    // The purpose of a command changes nothing about it.
     let stage = Stage::new(|_| Person::saying(Answer::AllowForSession), |_| Effect::Ask);
     for why in ["one", "two"] {
         stage.exec("answers for the session", with("true", "description", json!(why)));

@@ -73,7 +73,7 @@ fn rows(workspace: &str) -> Vec<(&'static str, Value, &'static str, &'static str
         ("edit", edit(json!({ "old": "safe", "newText": "evil" })), "old_string", "safe"),
         ("write", json!({ "path": "victim", "content": "evil" }), "file_path", "=victim"),
         ("process", json!({ "action": "kill", "job": "job-1" }), "sessionId", "job-1"),
-        // What is left out has the value that it would have.
+        // An omitted parameter has its default value.
         ("exec", json!({ "command": "echo >made" }), "background", "false"),
         ("exec", json!({ "command": "echo >made" }), "timeout_ms", "=120000"),
         ("ls", json!({}), "path", "=."),

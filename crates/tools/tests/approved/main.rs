@@ -1,4 +1,4 @@
-//! What was approved is what is done: calls in every form they can take, and questions that are answered once.
+//! An approved call is done as approved: calls in every form they can take, and questions that are answered once.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

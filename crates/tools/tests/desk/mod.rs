@@ -1,4 +1,4 @@
-//! A real workspace with something outside of it, and a session of an agent that nobody watches.
+//! A real workspace with something outside of it, and an unattended session of an agent.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::fs;
@@ -16,10 +16,10 @@ use ringfence_tools::{Call, Output, Tool, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What lies outside, and must never be seen or changed.
+/// Content outside, which must never be seen or changed.
 pub(crate) const SECRET: &str = "SECRET of somebody else\n";
 
-/// A ledger that nobody reads.
+/// A ledger without a reader.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -28,7 +28,7 @@ impl Sink for Nowhere {
     }
 }
 
-/// Nobody who could answer, and how often somebody looked for him.
+/// An approver that never answers, and counts the questions.
 #[derive(Default)]
 pub(crate) struct Nobody(AtomicUsize);
 
@@ -77,7 +77,7 @@ impl Desk {
         Self { dir, nobody, session }
     }
 
-    /// How often a person would have been asked.
+    /// Returns the number of times that a person would have been asked.
     pub(crate) fn asked(&self) -> usize {
         self.nobody.0.load(Ordering::SeqCst)
     }

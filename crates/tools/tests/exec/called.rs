@@ -1,4 +1,4 @@
-//! What an agent gets for what it asks.
+//! Replies to the calls of an agent.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -76,7 +76,7 @@ fn parameters() {
             "{arguments}"
         );
     }
-    // Where files outside may be read, commands still start inside.
+    // If files outside may be read, commands still start inside.
     let open = stage.another(Jail::Open);
     for cwd in [json!("../out"), json!("link"), json!(stage.path("out"))] {
         let error =
@@ -131,7 +131,7 @@ fn called_off() {
     assert!(began.elapsed() < Duration::from_secs(60));
     asker.join().unwrap();
     assert_eq!(stage.sink.take().last().unwrap(), "jail.ended cancelled");
-    // What was called off before does not start.
+    // A call that was cancelled before does not start.
     let error = stage.call(&Exec, &json!({ "command": "touch again" }), &abort).unwrap_err();
     assert_eq!((error.kind, stage.path("work/again").exists()), (ErrorKind::Aborted, false));
 }
@@ -164,7 +164,7 @@ fn in_the_background() {
     assert!("first\n".starts_with(so_far), "{so_far}");
 }
 
-/// The limit holds when nobody waits any more.
+/// The limit holds after the caller has gone.
 #[test]
 fn the_background_keeps_its_limits() {
     let Some(stage) = Stage::new("limits in the background") else { return };
@@ -187,7 +187,7 @@ fn long_output_is_read_by_range() {
     assert!(shown.starts_with("zeile ü 1\n") && shown.ends_with("zeile ü 30000\n") && shown.len() < 51_000);
     let marker = shown.lines().find(|line| line.starts_with("=== ")).unwrap();
     assert!(marker.contains(" left out") && marker.contains("job job-2, stream stdout"), "{marker}");
-    // The path is nobody's business.
+    // The path is not shown.
     assert!(!output.text.contains("spill") && !data.to_string().contains("spill"));
     let (mut whole, mut offset) = (String::new(), 0);
     while whole.len() < expected.len() {

@@ -1,4 +1,4 @@
-//! What a model is shown of the output of commands.
+//! Output of commands as it is shown to a model.
 
 use ringfence::guard::Abort;
 use ringfence::policy::misleads;
@@ -70,7 +70,7 @@ fn numbers_of_long_output_add_up() {
         assert_eq!(both.data["left_out"][key]["whole_lines"], last, "{key}");
         assert!(both.data[key].as_str().unwrap().ends_with(&format!("\n{last}\n")), "{key}");
     }
-    // Output that is shown whole, but not by one answer of a smaller size, is cut by nobody.
+    // Output that is shown whole, but not by one answer of a smaller size, is not cut.
     let short = exec(&stage, "seq 1 5000");
     assert_eq!((&short.data["truncated"], short.extent.cut), (&json!(false), false));
 }

@@ -1,4 +1,4 @@
-//! What `find` finds and shows.
+//! Results of `find`.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! What `grep` finds and shows.
+//! Results of `grep`.
 
 use ringfence::guard::Abort;
 use ringfence_tools::{ErrorKind, Grep};

@@ -1,4 +1,4 @@
-//! What is ignored, held against git and ripgrep on trees that are made up.
+//! Ignored files, compared with git and ripgrep on generated trees.
 
 use std::fs;
 use std::path::Path;
@@ -43,10 +43,10 @@ fn each_file_counts_where_it_stands() {
     let stage = Stage::with(files, open);
     let top = ["ig/y", "keep.log", "rg/x.log", "sub/a.log", "sub/deep/y", "un/.shown"];
     assert_eq!(stage.found(&json!({ "kind": "file" })), top);
-    // What stands above counts, wherever the search begins.
+    // Rules above count for every start of the search.
     assert_eq!(stage.found(&json!({ "kind": "file", "path": "sub" })), ["sub/a.log", "sub/deep/y"]);
     assert_eq!(stage.found(&json!({ "kind": "file", "path": "sub/deep" })), ["sub/deep/y"]);
-    // Someone who names a directory wants to see it.
+    // A caller that names a directory wants to see it.
     assert_eq!(stage.found(&json!({ "kind": "file", "path": "build" })), ["build/x"]);
     let all = stage.found(&json!({ "kind": "file", "no_ignore": true, "hidden": true }));
     assert_eq!(all.len(), files.len());

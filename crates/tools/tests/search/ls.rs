@@ -1,4 +1,4 @@
-//! What `ls` lists and shows.
+//! Results of `ls`.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-/// What one answer shows at most.
+/// Largest size of one answer.
 const MOST: usize = 50_000;
 
 /// Names so long that a page of them does not fit, and lines as long.

@@ -15,7 +15,7 @@ use ringfence_tools::{Call, Find, Grep, Ls, Output, Tool, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A workspace, with something beside it that nobody may see.
+/// A workspace, with something beside it that must not be seen.
 pub(crate) struct Stage {
     pub(crate) session: Session,
     pub(crate) sink: Arc<Kept>,
@@ -24,7 +24,7 @@ pub(crate) struct Stage {
     _whole: TempDir,
 }
 
-/// What was recorded: kind and object of each decision.
+/// Records: kind and object of each decision.
 #[derive(Default)]
 pub(crate) struct Kept(Mutex<Vec<String>>);
 

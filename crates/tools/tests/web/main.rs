@@ -45,7 +45,7 @@ fn head_brings_no_body() {
     assert!(server.requests()[0].starts_with("HEAD / HTTP/1.1\r\n"));
 }
 
-/// What a server sends, and the body or the beginning of the message.
+/// Bytes that a server sends, and the body or the beginning of the message.
 type Row = (&'static [u8], Result<&'static [u8], &'static str>);
 
 #[test]
