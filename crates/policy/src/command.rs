@@ -505,6 +505,9 @@ mod tests {
             ("cat /ws/docs/**", Allow, "cat docs/a /etc/passwd", false),
             ("cat /ws/docs/**", Allow, "cat docs/a --file=/etc/passwd", false),
             ("cat /ws/docs/**", Allow, "cat docs/*", false),
+            // Found by the fuzz target `patterns`: a path before another word, permitted and not restricted.
+            ("*\n ////**\n?", Allow, "a /!\n\u{fffd}\n /", true),
+            ("*\n ////**\n?", Deny, "a /!\n\u{fffd}\n /", true),
         ]);
         let elsewhere = |line| Program { cwd: None, ..program(line) };
         let rows = [

@@ -97,7 +97,8 @@ impl<'a> Tree<'a> {
     fn most_items(&self, string: usize, max: usize) -> Option<Written> {
         let print = |items| self.print(Keep { string, items }, max);
         let (mut best, mut fits, mut too_many) = (print(1)?, 1, self.widest);
-        while too_many - fits > 1 {
+        // A text without any item, as a lone string, has nothing to search for.
+        while too_many.saturating_sub(fits) > 1 {
             let middle = fits + (too_many - fits) / 2;
             match print(middle) {
                 Some(written) => (best, fits) = (written, middle),
@@ -270,6 +271,17 @@ mod tests {
         ];
         for (value, max, expected) in rows {
             assert_eq!(check(&value, max).as_deref(), Some(expected));
+        }
+    }
+
+    /// Found by the fuzz target `result`: a text without items is no list to be searched.
+    #[test]
+    fn a_lone_value_is_cut_or_left_alone() {
+        let long = format!("\"{}\"", "x".repeat(150));
+        let short = format!("\"{}[... 86 characters left out ...]\"", "x".repeat(64));
+        let rows = [(long.as_str(), Some(short.as_str())), ("\"\"", Some("\"\"")), ("12", Some("12"))];
+        for (text, expected) in rows {
+            assert_eq!(cut(text, 120).map(|(text, _)| text).as_deref(), expected, "{text}");
         }
     }
 

@@ -49,7 +49,7 @@ impl Url {
         };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, target) = rest.split_at(end);
-        Ok(Self { https, endpoint: endpoint(authority, https)?, target: normal(target) })
+        Self { https, endpoint: endpoint(authority, https)?, target: normal(target) }.within_limit()
     }
 
     /// Resolves a `Location` header against this URL. It need not be UTF-8.
@@ -70,7 +70,12 @@ impl Url {
             Some('/') => location,
             Some(_) => format!("{directory}{location}"),
         };
-        Ok(Self { target: normal(&target), ..self.clone() })
+        Self { target: normal(&target), ..self.clone() }.within_limit()
+    }
+
+    /// Holds the limit for the plain form, too: encoding makes three bytes of one.
+    fn within_limit(self) -> Result<Self, UrlError> {
+        if self.to_string().len() > MAX_URL { Err(UrlError::TooLong) } else { Ok(self) }
     }
 
     /// Returns true if the connection is to be encrypted, and the server to prove who it is.
@@ -259,6 +264,25 @@ mod tests {
             assert_eq!(Url::parse(text), Err(expected), "{text:?}");
         }
         assert_eq!(Url::parse(&format!("http://a.example/{}", "x".repeat(MAX_URL))), Err(UrlError::TooLong));
+    }
+
+    /// Encoded, a byte becomes three: the limit holds for the form that is sent and read again.
+    #[test]
+    fn the_plain_form_keeps_to_the_limit() {
+        let base = Url::parse("https://a.example/b/c?d").unwrap();
+        let rows: &[(&[u8], usize, Result<(), UrlError>)] = &[
+            (b"\xd6", 2723, Ok(())),
+            (b"\xd6", 2800, Err(UrlError::TooLong)),
+            (b"x", 8173, Ok(())),
+            (b"x", 8190, Err(UrlError::TooLong)),
+        ];
+        for (byte, count, expected) in rows {
+            let joined = base.join(&[b"/".as_slice(), &byte.repeat(*count)].concat());
+            assert_eq!(joined.as_ref().map(|_| ()), expected.as_ref().map(|_| ()), "{byte:?} {count}");
+            assert!(joined.is_ok_and(|url| Url::parse(&url.to_string()) == Ok(url)) == expected.is_ok());
+        }
+        let long = format!("http://a.example/{}", "\u{e9}".repeat(4000));
+        assert_eq!(Url::parse(&long), Err(UrlError::TooLong));
     }
 
     #[test]
