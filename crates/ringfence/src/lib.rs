@@ -21,12 +21,13 @@ mod command;
 mod declared;
 pub mod job;
 mod preset;
+pub mod run;
 mod sandbox;
 mod session;
 mod skills;
 mod sys;
 
-pub use {audit, guard, jail, policy, shell, skill, source};
+pub use {audit, config, guard, jail, policy, shell, skill, source};
 
 pub use command::{AdmittedTask, NotStarted, Ran, Task};
 pub use preset::PresetError;

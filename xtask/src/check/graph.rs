@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("overlay", &["policy"]),
     ("config", &["policy", "shell", "jail"]),
     ("broker", &["policy", "audit"]),
-    ("ringfence", &["policy", "shell", "skill", "source", "audit", "guard", "jail"]),
+    ("ringfence", &["policy", "config", "shell", "skill", "source", "audit", "guard", "jail", "overlay"]),
     ("tools", &["ringfence"]),
     ("gateway", &["ringfence", "tools", "broker"]),
     ("cli", ALL),
