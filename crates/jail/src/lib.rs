@@ -4,7 +4,7 @@
 //! what this machine can enforce.
 //!
 //! **Invariant.** Support is measured by doing, never read off a version: distributions carry features backwards,
-//! containers and administrators take them away. What files say ([`probe::Signs`]) explains a measurement and
+//! containers and administrators take them away. What files say ([`probe::HostFacts`]) explains a measurement and
 //! never replaces one.
 //!
 //! **Invariant.** `sys` is the only module that names an operating system, and the only one with `unsafe`: raw calls. So is

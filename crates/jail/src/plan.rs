@@ -5,10 +5,10 @@
 
 mod bubblewrap;
 mod conflict;
-mod fence;
 mod host;
 mod hostname;
 mod identity;
+mod landlock;
 mod show;
 mod sight;
 mod system;
@@ -16,10 +16,10 @@ mod tree;
 
 pub use bubblewrap::{Handle, Word, arguments, wrappable};
 pub use conflict::{Conflict, Unreadable};
-pub use fence::{Door, Fence, fence, moved};
 pub use host::{Entry, Host, Owner};
 pub(crate) use hostname::HOSTNAME;
 pub use identity::Identity;
+pub use landlock::{LandlockPlan, PathRule, landlock_plan, relocated_environment};
 pub use sight::{Refusal, Sight};
 pub use tree::{Access, Grant, Keeps, Kind, Mask, Mount, Skeleton};
 
@@ -99,7 +99,7 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
 
 /// What nearly every plan on a machine has in common, whatever its spec: it can be built before the spec is known.
 #[derive(Debug, Clone)]
-pub struct Usual {
+pub struct CommonPlan {
     /// As whom the jail runs.
     pub identity: Identity,
     /// What is made in the empty root, parents first.
@@ -112,11 +112,11 @@ pub struct Usual {
 
 /// What plans for this machine have in common.
 #[must_use]
-pub fn usual(host: &Host) -> Usual {
+pub fn usual(host: &Host) -> CommonPlan {
     let identity = identity::identity(None, host);
     let mounts = tree::mounts(None, host, &identity);
     let skeleton = tree::skeleton(None, host, &mounts, &identity);
-    Usual { skeleton, grants: tree::grants(&mounts), identity, mounts }
+    CommonPlan { skeleton, grants: tree::grants(&mounts), identity, mounts }
 }
 
 /// The size of private space when no limit says otherwise.

@@ -44,7 +44,7 @@ pub fn filter(abi: Abi, sockets: Sockets) -> Vec<Instruction> {
 
 /// Which calls a listener hears of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Heard {
+pub struct NotifyOptions {
     /// Those that make a name or open a file for writing: the listener does them itself.
     pub kept: bool,
     /// Programs started, files opened, addresses called: to explain what is refused.
@@ -56,7 +56,7 @@ pub struct Heard {
 /// It stands beside [`filter`] and softens nothing: the kernel takes the strictest answer of all filters, so that a refusal stays
 /// a refusal, unseen by the listener.
 #[must_use]
-pub fn listen(abi: Abi, heard: Heard) -> Vec<Instruction> {
+pub fn listen(abi: Abi, heard: NotifyOptions) -> Vec<Instruction> {
     let parts = [(heard.kept, brokered_syscalls::BROKERED), (heard.observed, table::OBSERVED)];
     let rows = parts.into_iter().filter(|(wanted, _)| *wanted).flat_map(|(_, rows)| rows);
     program::compile(abi, &rows.collect::<Vec<_>>())

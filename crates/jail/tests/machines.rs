@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ringfence_jail::probe::{Confined, Hierarchy, Machine, Selinux, Wall};
+use ringfence_jail::probe::{Confined, ContainerKind, Hierarchy, Machine, Selinux};
 
 #[test]
 fn kernels_and_distributions() {
@@ -24,7 +24,7 @@ fn kernels_and_distributions() {
         ("pod", "6.1.0-25-cloud-amd64", None, ""),
     ];
     for (name, release, distribution, family) in rows {
-        let signs = machine(name).signs;
+        let signs = machine(name).facts;
         assert_eq!(signs.release.as_deref(), Some(release), "{name}");
         assert_eq!(signs.distribution.as_deref(), distribution, "{name}");
         assert_eq!(signs.family.join(" "), family, "{name}");
@@ -33,20 +33,20 @@ fn kernels_and_distributions() {
 
 #[test]
 fn surroundings() {
-    let rows: &[(&str, &[Wall])] = &[
+    let rows: &[(&str, &[ContainerKind])] = &[
         ("debian-12-vm", &[]),
         ("ubuntu-24.04", &[]),
-        ("docker", &[Wall::Docker]),
-        ("podman", &[Wall::Podman]),
-        ("pod", &[Wall::Kubernetes]),
-        ("wsl1", &[Wall::WindowsInterop, Wall::Wsl1]),
-        ("wsl2", &[Wall::WindowsInterop, Wall::Wsl2]),
-        ("gvisor", &[Wall::Gvisor]),
-        ("gvisor-older", &[Wall::Docker, Wall::Gvisor]),
+        ("docker", &[ContainerKind::Docker]),
+        ("podman", &[ContainerKind::Podman]),
+        ("pod", &[ContainerKind::Kubernetes]),
+        ("wsl1", &[ContainerKind::WindowsInterop, ContainerKind::Wsl1]),
+        ("wsl2", &[ContainerKind::WindowsInterop, ContainerKind::Wsl2]),
+        ("gvisor", &[ContainerKind::Gvisor]),
+        ("gvisor-older", &[ContainerKind::Docker, ContainerKind::Gvisor]),
         ("rhel-9", &[]),
     ];
     for (name, walls) in rows {
-        let found: Vec<_> = machine(name).signs.around.into_iter().map(|around| around.wall).collect();
+        let found: Vec<_> = machine(name).facts.containers.into_iter().map(|around| around.kind).collect();
         assert_eq!(&found, walls, "{name}");
     }
 }
@@ -60,7 +60,7 @@ fn settings_that_close_user_namespaces() {
         ("gvisor", None, None, None),
     ];
     for (name, apparmor, clone, most) in rows {
-        let signs = machine(name).signs;
+        let signs = machine(name).facts;
         let found = (signs.apparmor.restricts_userns, signs.userns_clone, signs.max_user_namespaces);
         assert_eq!(found, (apparmor, clone, most), "{name}");
     }
@@ -88,7 +88,7 @@ fn security_modules() {
         ),
     ];
     for (name, modules, profile, selinux, yama) in rows {
-        let signs = machine(name).signs;
+        let signs = machine(name).facts;
         assert_eq!(signs.modules.map(|list| list.join(",")).as_deref(), modules, "{name}");
         assert_eq!(signs.apparmor.profile.as_deref(), profile, "{name}");
         assert_eq!((signs.selinux, signs.ptrace_scope), (selinux, yama), "{name}");
@@ -105,7 +105,7 @@ fn what_confines_us_already() {
         ("podman", None, None, None),
     ];
     for (name, seccomp, filters, no_new_privs) in rows {
-        assert_eq!(machine(name).signs.confined, Confined { seccomp, filters, no_new_privs }, "{name}");
+        assert_eq!(machine(name).facts.confined, Confined { seccomp, filters, no_new_privs }, "{name}");
     }
 }
 
@@ -132,8 +132,8 @@ fn cgroups() {
 fn an_empty_machine_says_nothing() {
     let empty = tempfile::tempdir().unwrap();
     let found = measure(empty.path());
-    assert_eq!((found.signs.release, found.signs.distribution), (None, None));
-    assert_eq!((found.signs.around, found.cgroup.hierarchy), (Vec::new(), Hierarchy::None));
+    assert_eq!((found.facts.release, found.facts.distribution), (None, None));
+    assert_eq!((found.facts.containers, found.cgroup.hierarchy), (Vec::new(), Hierarchy::None));
 }
 
 fn machine(name: &str) -> Machine {

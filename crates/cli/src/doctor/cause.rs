@@ -26,7 +26,7 @@ impl Cause {
         if !matches!(step, Step::User | Step::Map) {
             return None;
         }
-        let signs = &machine.signs;
+        let signs = &machine.facts;
         let forbidden = matches!(errno.name(), Some("EPERM" | "EACCES"));
         let filtered = step == Step::User && signs.confined.seccomp == Some(2);
         let ordinary = machine.uid != 0;
@@ -58,7 +58,7 @@ impl Cause {
     pub(super) fn remedy(self, machine: &Machine) -> String {
         let remedy = match self {
             Self::Filter => ALLOW_IN_FILTER,
-            Self::AppArmor if machine.signs.apparmor.installed => RELOAD_PROFILE,
+            Self::AppArmor if machine.facts.apparmor.installed => RELOAD_PROFILE,
             Self::AppArmor => ADD_PROFILE,
             Self::SwitchedOff | Self::Limit => {
                 "ask an administrator, whose choice it is for the whole machine"

@@ -1,6 +1,8 @@
 //! Rows about the kernel and what surrounds it.
 
-use jail::probe::{Around, Bwrap, Hierarchy, Landlock, Machine, Selinux, Signs, Wall};
+use jail::probe::{
+    Bwrap, ContainerKind, DetectedContainer, Hierarchy, HostFacts, Landlock, Machine, Selinux,
+};
 
 use super::row::{Row, Status};
 use super::{lost, namespaces};
@@ -8,14 +10,14 @@ use super::{lost, namespaces};
 pub(super) fn rows(machine: &Machine) -> Vec<Row> {
     let mut rows = vec![kernel(machine), landlock(machine)];
     rows.extend(namespaces::rows(machine));
-    rows.extend([seccomp(machine), notify(machine), cgroup(machine), apparmor(&machine.signs)]);
-    rows.extend(machine.signs.selinux.map(selinux));
-    rows.extend([yama(&machine.signs), container(&machine.signs), bwrap(machine)]);
+    rows.extend([seccomp(machine), notify(machine), cgroup(machine), apparmor(&machine.facts)]);
+    rows.extend(machine.facts.selinux.map(selinux));
+    rows.extend([yama(&machine.facts), container(&machine.facts), bwrap(machine)]);
     rows
 }
 
 fn kernel(machine: &Machine) -> Row {
-    let signs = &machine.signs;
+    let signs = &machine.facts;
     let row = |status, measured| Row::new("kernel", status, measured, "a Linux kernel with /proc mounted");
     let Some(release) = &signs.release else {
         let measured = format!("{}, no /proc/version: not Linux, or /proc is not mounted", signs.machine);
@@ -39,12 +41,12 @@ fn landlock(machine: &Machine) -> Row {
                 .remedy(format!("a newer kernel: {}", lost::kernels_after(abi)))
                 .lost(&lost::by_landlock(abi))
         }
-        Landlock::NotBuilt if stands_in(&machine.signs, &Wall::Gvisor) => {
+        Landlock::NotBuilt if stands_in(&machine.facts, &ContainerKind::Gvisor) => {
             refused("ENOSYS: gVisor does not implement it", IN_GVISOR.into())
         }
         Landlock::NotBuilt => refused("ENOSYS: not in this kernel", BUILD_IN.into()),
         Landlock::NotActive => {
-            refused("EOPNOTSUPP: in this kernel, but not active", activate(&machine.signs))
+            refused("EOPNOTSUPP: in this kernel, but not active", activate(&machine.facts))
         }
         Landlock::Blocked => {
             refused("EPERM: a filter forbids it, such as an old container engine's", ALLOW_LANDLOCK.into())
@@ -55,7 +57,7 @@ fn landlock(machine: &Machine) -> Row {
 }
 
 /// The boot parameter, with the modules that are active now; `capability` is always there and not listed.
-fn activate(signs: &Signs) -> String {
+fn activate(facts: &HostFacts) -> String {
     let plain = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let modules = signs.modules.as_ref().filter(|modules| modules.iter().all(plain));
     let Some(modules) = modules else {
@@ -68,7 +70,7 @@ fn activate(signs: &Signs) -> String {
 }
 
 fn seccomp(machine: &Machine) -> Row {
-    let confined = machine.signs.confined;
+    let confined = machine.facts.confined;
     let filters = match (confined.seccomp, confined.filters) {
         (Some(0), _) => "no filter in force".to_owned(),
         (_, Some(number)) => format!("filters in force already: {number}"),
@@ -94,7 +96,7 @@ fn notify(machine: &Machine) -> Row {
     let row = |status, measured: &str| {
         Row::new("seccomp-notify", status, measured, "a supervisor can decide about single calls")
     };
-    let filters = machine.signs.confined.filters.unwrap_or(0);
+    let filters = machine.facts.confined.filters.unwrap_or(0);
     match machine.actions.notify {
         Ok(()) if filters == 0 => row(Status::Ok, "available"),
         Ok(()) => row(
@@ -131,7 +133,9 @@ fn cgroup(machine: &Machine) -> Row {
 fn cgroup_remedy(machine: &Machine) -> Option<&'static str> {
     match machine.cgroup.hierarchy {
         // What the engine does not hand down cannot be had from inside.
-        _ if !machine.signs.around.is_empty() => Some("set limits for the container itself, with its engine"),
+        _ if !machine.facts.containers.is_empty() => {
+            Some("set limits for the container itself, with its engine")
+        }
         Hierarchy::V2 => Some("systemd-run --user --scope -p Delegate=yes ringfence …"),
         Hierarchy::V1 | Hierarchy::Hybrid => Some(
             "add systemd.unified_cgroup_hierarchy=1 to the kernel command line and start the machine again",
@@ -140,7 +144,7 @@ fn cgroup_remedy(machine: &Machine) -> Option<&'static str> {
     }
 }
 
-fn apparmor(signs: &Signs) -> Row {
+fn apparmor(facts: &HostFacts) -> Row {
     let row =
         |status, measured: &str| Row::new("apparmor", status, measured, "no profile in the way, or ours");
     let apparmor = &signs.apparmor;
@@ -165,7 +169,7 @@ fn selinux(mode: Selinux) -> Row {
     Row::new("selinux", Status::Note, measured, "any")
 }
 
-fn yama(signs: &Signs) -> Row {
+fn yama(facts: &HostFacts) -> Row {
     let row = |status, measured: &str| Row::new("yama", status, measured, "scope 1 or more");
     match signs.ptrace_scope {
         None => row(Status::Note, "not in use: outside jails, processes of one user can trace each other"),
@@ -174,37 +178,37 @@ fn yama(signs: &Signs) -> Row {
     }
 }
 
-fn container(signs: &Signs) -> Row {
+fn container(facts: &HostFacts) -> Row {
     let row = |status, measured: &str| {
         Row::new("container", status, measured, "any, where the rows above are in order")
     };
-    let found: Vec<String> = signs.around.iter().map(around).collect();
+    let found: Vec<String> = signs.containers.iter().map(around).collect();
     match found.as_slice() {
         [] => row(Status::Ok, "none recognised"),
-        _ if stands_in(signs, &Wall::WindowsInterop) => {
+        _ if stands_in(signs, &ContainerKind::WindowsInterop) => {
             row(Status::Weak, &found.join("; ")).remedy(CLOSE_INTEROP).lost(&[lost::WINDOWS])
         }
         _ => row(Status::Note, &found.join("; ")),
     }
 }
 
-fn around(around: &Around) -> String {
-    let wall = match &around.wall {
-        Wall::Docker => "Docker",
-        Wall::Podman => "Podman",
-        Wall::Kubernetes => "a Kubernetes pod",
-        Wall::Lxc => "LXC",
-        Wall::Container(name) => name,
-        Wall::Wsl1 => "WSL 1, which is not a Linux kernel",
-        Wall::Wsl2 => "WSL 2",
-        Wall::WindowsInterop => "Windows programs can be started from here",
-        Wall::Gvisor => "gVisor",
+fn containers(containers: &DetectedContainer) -> String {
+    let wall = match &around.kind {
+        ContainerKind::Docker => "Docker",
+        ContainerKind::Podman => "Podman",
+        ContainerKind::Kubernetes => "a Kubernetes pod",
+        ContainerKind::Lxc => "LXC",
+        ContainerKind::Container(name) => name,
+        ContainerKind::Wsl1 => "WSL 1, which is not a Linux kernel",
+        ContainerKind::Wsl2 => "WSL 2",
+        ContainerKind::WindowsInterop => "Windows programs can be started from here",
+        ContainerKind::Gvisor => "gVisor",
     };
     format!("{wall} ({})", around.sign)
 }
 
-fn stands_in(signs: &Signs, wall: &Wall) -> bool {
-    signs.around.iter().any(|around| around.wall == *wall)
+fn stands_in(facts: &HostFacts, kind: &ContainerKind) -> bool {
+    signs.containers.iter().any(|around| around.kind == *wall)
 }
 
 fn bwrap(machine: &Machine) -> Row {
@@ -227,11 +231,11 @@ fn bwrap(machine: &Machine) -> Row {
                 .remedy(REINSTALL)
                 .lost(lost)
         }
-        Bwrap::Absent => row(Status::Note, "not found".to_owned()).remedy(install(&machine.signs)).lost(lost),
+        Bwrap::Absent => row(Status::Note, "not found".to_owned()).remedy(install(&machine.facts)).lost(lost),
     }
 }
 
-fn install(signs: &Signs) -> &'static str {
+fn install(facts: &HostFacts) -> &'static str {
     let known = |name: &&str| signs.family.iter().any(|family| family == name);
     let command = INSTALL.iter().find(|(names, _)| names.iter().any(known));
     command.map_or("install bubblewrap from your distribution", |(_, command)| command)

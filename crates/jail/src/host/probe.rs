@@ -4,10 +4,10 @@
 //! can be examined like this one, and starts one process that tries namespaces for real ([`namespaces_here`]).
 
 mod errno;
+mod facts;
 mod namespaces;
 mod object;
 mod powers;
-mod signs;
 
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -16,10 +16,10 @@ use std::time::Duration;
 use crate::sys;
 
 pub use errno::Errno;
+pub use facts::{AppArmor, Confined, ContainerKind, DetectedContainer, HostFacts, Selinux};
 pub use namespaces::{Malformed, Namespaces, Outcome, Step};
 pub use object::{Kind, Object};
 pub use powers::{Actions, Bwrap, Cgroup, Distrust, Hierarchy, Landlock};
-pub use signs::{AppArmor, Around, Confined, Selinux, Signs, Wall};
 
 /// Everything measured about one machine, as one user, at one moment.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct Machine {
     /// The effective user the measurements hold for.
     pub uid: u32,
     /// What files say.
-    pub signs: Signs,
+    pub facts: HostFacts,
     /// Which Landlock the kernel offers to us.
     pub landlock: Landlock,
     /// How far namespaces go.
@@ -48,7 +48,7 @@ impl Machine {
     pub fn measure(root: &Path, probe: Command) -> Self {
         Self {
             uid: sys::uid(),
-            signs: sys::signs(root),
+            facts: sys::host_facts(root),
             landlock: sys::landlock(),
             namespaces: namespaces(probe, LIMIT),
             actions: sys::actions(),

@@ -37,7 +37,7 @@ pub enum Handle {
     /// What is waited for before the command starts.
     Gate,
     /// The other end of it, so that our death is no leave to go on.
-    Keeper,
+    SyncFd,
     /// Where it tells what becomes of the command.
     Status,
 }
@@ -54,7 +54,7 @@ pub fn arguments(plan: &Plan, cwd: &Path, terminal: bool) -> Vec<Word> {
     for (option, handle) in [
         ("--seccomp", Handle::Filter),
         ("--block-fd", Handle::Gate),
-        ("--sync-fd", Handle::Keeper),
+        ("--sync-fd", Handle::SyncFd),
         ("--json-status-fd", Handle::Status),
     ] {
         words.handle(option, handle);
@@ -208,7 +208,7 @@ impl fmt::Display for Handle {
             Self::View(path, _) => write!(f, "<{}>", Shown::path(path)),
             Self::Filter => f.write_str("<filter>"),
             Self::Gate => f.write_str("<gate>"),
-            Self::Keeper => f.write_str("<keeper>"),
+            Self::SyncFd => f.write_str("<sync-fd>"),
             Self::Status => f.write_str("<status>"),
         }
     }

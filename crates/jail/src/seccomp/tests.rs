@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::program::{Instruction, compile};
 use super::row::{Answer, Call, Errno, Half, Is, Row, Test, call, none_of, one_of};
-use super::{Abi, Heard, Sockets, filter, listen, rows, table};
+use super::{Abi, NotifyOptions, Sockets, filter, listen, rows, table};
 use interpreter::{Input, check, run};
 use vectors::{Vector, vectors};
 
@@ -123,7 +123,7 @@ fn with(row: &Row, calls: &'static [Call], when: &'static [Test]) -> &'static Ro
 fn the_kernel_takes_the_programs() {
     for abi in Abi::ALL {
         let filters = PROFILES.map(|sockets| filter(abi, sockets));
-        for program in filters.iter().chain([&listen(abi, Heard { kept: false, observed: true })]) {
+        for program in filters.iter().chain([&listen(abi, NotifyOptions { kept: false, observed: true })]) {
             println!("{abi:?}: {} instructions", program.len());
             assert_eq!(check(program), Ok(()));
         }
@@ -167,7 +167,7 @@ fn the_observer_tells_and_never_decides() {
             let call = rows.iter().flat_map(|row| row.calls).find(|call| call.name == name).unwrap();
             let input = Input::new(abi, call.number(abi).unwrap(), arguments);
             assert_eq!(
-                run(&listen(abi, Heard { kept: false, observed: true }), &input),
+                run(&listen(abi, NotifyOptions { kept: false, observed: true }), &input),
                 answer.value(),
                 "{abi:?} {name}"
             );
@@ -270,7 +270,7 @@ proptest! {
         prop_assume!(word != abi.word());
         let input = Input { abi: word, ..Input::new(abi, number, arguments) };
         prop_assert_eq!(run(compiled(abi, Sockets::Namespaced), &input), Answer::Kill.value());
-        prop_assert_eq!(run(&listen(abi, Heard { kept: false, observed: true }), &input), Answer::Kill.value());
+        prop_assert_eq!(run(&listen(abi, NotifyOptions { kept: false, observed: true }), &input), Answer::Kill.value());
     }
 
     /// A filter that compares what the kernel throws away can be walked around: CVE-2019-10063.

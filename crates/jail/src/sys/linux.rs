@@ -19,7 +19,7 @@ use crate::host::probe::{Actions, Errno, Landlock};
 pub(crate) use host::bounded_process::run_bounded;
 pub(crate) use host::bubblewrap::bubblewrap;
 pub(crate) use host::cgroup_support::cgroup;
-pub(crate) use host::facts::signs;
+pub(crate) use host::facts::host_facts;
 pub(crate) use host::namespaces::namespaces_here;
 pub(crate) use host::object::object;
 pub(crate) use host::plan_host::sight;

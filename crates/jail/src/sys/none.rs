@@ -5,7 +5,7 @@ use std::process;
 use std::time::Duration;
 
 use crate::host::probe::{
-    Actions, AppArmor, Bwrap, Cgroup, Confined, Errno, Hierarchy, Landlock, Namespaces, Object, Signs,
+    Actions, AppArmor, Bwrap, Cgroup, Confined, Errno, Hierarchy, HostFacts, Landlock, Namespaces, Object,
     Unmeasured,
 };
 
@@ -50,8 +50,8 @@ pub(crate) fn object(_: &Path) -> Result<Object, Errno> {
     Err(NOT_THERE)
 }
 
-pub(crate) fn signs(_: &Path) -> Signs {
-    Signs {
+pub(crate) fn host_facts(_: &Path) -> HostFacts {
+    HostFacts {
         release: None,
         machine: std::env::consts::ARCH.to_owned(),
         distribution: None,
@@ -63,7 +63,7 @@ pub(crate) fn signs(_: &Path) -> Signs {
         userns_clone: None,
         max_user_namespaces: None,
         confined: Confined::default(),
-        around: Vec::new(),
+        containers: Vec::new(),
     }
 }
 

@@ -252,7 +252,7 @@ fn machine() {
     let found = Machine::measure(Path::new("/"), Command::new("/nonexistent"));
     println!("{:?}", found.landlock);
     println!("{:?}", found.actions.errno.is_ok());
-    println!("{:?}", found.signs.confined);
+    println!("{:?}", found.facts.confined);
 }
 
 fn no_handles() {

@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::{mem, thread};
 
-use ringfence_jail::seccomp::{self, Heard, Sockets, filter};
+use ringfence_jail::seccomp::{self, NotifyOptions, Sockets, filter};
 
 use crate::confined::{abi, install, listen, made};
 
@@ -12,7 +12,7 @@ fn opens_are_told_and_refusals_are_not() {
     let (give, take) = mpsc::channel();
     let observed = thread::spawn(move || {
         install(&filter(abi(), Sockets::Namespaced));
-        let heard = Heard { kept: false, observed: true };
+        let heard = NotifyOptions { kept: false, observed: true };
         give.send(listen(&seccomp::listen(abi(), heard))).unwrap();
         let here = libc::AT_FDCWD.cast_unsigned().into();
         let create = libc::O_CREAT.cast_unsigned().into();

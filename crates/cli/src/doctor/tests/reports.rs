@@ -187,7 +187,7 @@ fn fails_only_without_any_provider() {
         (Machine { actions: no_filter, ..machine("docker") }, Exit::Failed),
     ];
     for (machine, exit) in rows {
-        assert_eq!(Report::of(&machine, &sites()).exit(), exit, "{:?}", machine.signs.distribution);
+        assert_eq!(Report::of(&machine, &sites()).exit(), exit, "{:?}", machine.facts.distribution);
     }
     // Places out of order are said, and do not make a jail impossible.
     let nowhere = Sites { state: Site::Unknown, ledger: Site::Unknown, ..sites() };
@@ -314,14 +314,16 @@ fn every_fault_says_what_is_lost() {
 fn text_from_outside_cannot_steer_a_terminal() {
     let evil = || "\u{1b}[2J\u{202e}\n\u{7}evil".to_owned();
     let mut machine = ubuntu();
-    machine.signs.release = Some(evil());
-    machine.signs.machine = evil();
-    machine.signs.distribution = Some(evil());
-    machine.signs.family = vec![evil()];
-    machine.signs.modules = Some(vec![evil()]);
-    machine.signs.apparmor.profile = Some(evil());
-    machine.signs.around =
-        vec![jail::probe::Around { wall: jail::probe::Wall::Container(evil()), sign: "/proc/1/environ" }];
+    machine.facts.release = Some(evil());
+    machine.facts.machine = evil();
+    machine.facts.distribution = Some(evil());
+    machine.facts.family = vec![evil()];
+    machine.facts.modules = Some(vec![evil()]);
+    machine.facts.apparmor.profile = Some(evil());
+    machine.facts.containers = vec![jail::probe::DetectedContainer {
+        kind: jail::probe::ContainerKind::Container(evil()),
+        sign: "/proc/1/environ",
+    }];
     machine.landlock = Landlock::NotActive;
     machine.cgroup.missing = Some(evil());
     machine.bwrap = Bwrap::Found { path: evil().into(), version: evil(), setuid: true, works: Ok(()) };

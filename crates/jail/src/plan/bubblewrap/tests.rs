@@ -117,7 +117,7 @@ fn reads_well() {
     --setenv A b\nc
     --seccomp <filter>
     --block-fd <gate>
-    --sync-fd <keeper>
+    --sync-fd <sync-fd>
     --json-status-fd <status>
     ");
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::interpreter::{Input, run};
 use crate::seccomp::row::Answer;
-use crate::seccomp::{Abi, Heard, Sockets, filter, listen};
+use crate::seccomp::{Abi, NotifyOptions, Sockets, filter, listen};
 
 /// A reviewed call.
 struct Reviewed {
@@ -28,7 +28,7 @@ fn answer(abi: Abi, number: u32, arguments: [u64; 6]) -> &'static str {
     let input = Input::new(abi, number, arguments);
     let said = [
         run(&filter(abi, Sockets::Namespaced), &input),
-        run(&listen(abi, Heard { kept: true, observed: false }), &input),
+        run(&listen(abi, NotifyOptions { kept: true, observed: false }), &input),
     ];
     if said.iter().any(|said| ![Answer::Allow.value(), Answer::Notify.value()].contains(said)) {
         return "refused";

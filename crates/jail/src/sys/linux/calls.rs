@@ -97,9 +97,9 @@ fn interface_request(socket: &impl AsFd, number: usize, request: &mut libc::ifre
 ///
 /// Only a second thread could start a third unseen, so with one thread the proof holds until its holder starts one.
 /// It cannot leave that thread.
-pub(super) struct Alone(PhantomData<*const ()>);
+pub(super) struct SingleThread(PhantomData<*const ()>);
 
-impl Alone {
+impl SingleThread {
     /// The proof, or how many threads there are.
     pub(super) fn check() -> Result<Self, usize> {
         let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
@@ -108,9 +108,9 @@ impl Alone {
 }
 
 /// Runs `work` in a child and ends the child with its answer as exit status.
-pub(super) fn fork(_: &Alone, work: fn() -> u8) -> Result<Pid, Errno> {
+pub(super) fn fork(_: &SingleThread, work: fn() -> u8) -> Result<Pid, Errno> {
     // SAFETY: after fork(2) only the calling thread exists in the child, so a lock that another thread held would stay
-    // locked for ever. `Alone` proves that there is no other thread; this room starts none between the proof and here.
+    // locked for ever. `SingleThread` proves that there is no other thread; this room starts none between the proof and here.
     // The child therefore owns a complete copy of the process and may run ordinary code.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
@@ -128,7 +128,7 @@ fn last_errno() -> Errno {
 
 /// What a process that has ended and everything it waited for used.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Used {
+pub(crate) struct ResourceUsage {
     /// The wait status.
     pub(crate) status: i32,
     /// Processor time.
@@ -138,7 +138,7 @@ pub(crate) struct Used {
 }
 
 /// Waits for a child to end. Returns what it used; `None` where the kernel has reaped it, because this process ignores `SIGCHLD`.
-fn wait_for(child: Pid) -> Option<Used> {
+fn wait_for(child: Pid) -> Option<ResourceUsage> {
     let mut status = 0;
     // SAFETY: `rusage` is a C structure of integers; all zeroes is a value of it.
     let mut usage: libc::rusage = unsafe { mem::zeroed() };
@@ -157,7 +157,7 @@ fn wait_for(child: Pid) -> Option<Used> {
         std::time::Duration::from_secs(seconds)
             + std::time::Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or(0))
     };
-    Some(Used {
+    Some(ResourceUsage {
         status,
         cpu: time(usage.ru_utime) + time(usage.ru_stime),
         memory: u64::try_from(usage.ru_maxrss).unwrap_or(0).saturating_mul(1024),

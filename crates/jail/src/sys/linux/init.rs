@@ -16,13 +16,13 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 use rustix::thread::CpuSet;
 
-use super::calls::Used;
+use super::calls::ResourceUsage;
 use super::calls::spawn::{Process, Program};
 use super::memory_file;
-use super::provider::native::Broken;
-use super::provider::process_tree::Cell;
+use super::provider::native::SetupError;
+use super::provider::process_tree::ProcessTree;
 use control_channel::ControlChannel;
-use report::{Part, Report};
+use report::{Report, SetupStep};
 use script::Script;
 
 /// The program, as `build.rs` compiles it.
@@ -51,15 +51,15 @@ pub(crate) struct Init {
 
 impl Init {
     /// Starts one as the first process of new namespaces (`CLONE_NEW*`), or of none.
-    pub(crate) fn start(namespaces: i32) -> Result<Self, Broken> {
-        let (channel, theirs) = ControlChannel::new().map_err(Broken::NoProcess)?;
+    pub(crate) fn start(namespaces: i32) -> Result<Self, SetupError> {
+        let (channel, theirs) = ControlChannel::new().map_err(SetupError::NoProcess)?;
         let ourselves = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
-        let ourselves = ourselves.map_err(Broken::NoProcess)?;
-        let image = image().map_err(|errno| Broken::Part(Part::Init, None, errno))?;
+        let ourselves = ourselves.map_err(SetupError::NoProcess)?;
+        let image = image().map_err(|errno| SetupError::Step(SetupStep::Init, None, errno))?;
         // The third only keeps its number from being given to something else.
         let descriptors = [theirs.as_fd(), ourselves.as_fd(), ourselves.as_fd()];
         let process = Process::start(&Program { image: image.as_fd(), namespaces, descriptors });
-        Ok(Self { process: process.map_err(Broken::NoProcess)?, channel, scripts: Vec::new() })
+        Ok(Self { process: process.map_err(SetupError::NoProcess)?, channel, scripts: Vec::new() })
     }
 
     /// See [`Process::run_elsewhere`].
@@ -73,9 +73,9 @@ impl Init {
     }
 
     /// Has a script run, with descriptors for it.
-    pub(crate) fn run(&mut self, script: Script, handles: &[BorrowedFd<'_>]) -> Result<(), Broken> {
+    pub(crate) fn run(&mut self, script: Script, handles: &[BorrowedFd<'_>]) -> Result<(), SetupError> {
         let views = |errno| (errno == Errno::TOOBIG).then(|| "be given all its views".to_owned());
-        let broken = |errno| Broken::Part(Part::Leave, views(errno), errno);
+        let broken = |errno| SetupError::Step(SetupStep::Leave, views(errno), errno);
         self.channel.run(&script, handles).map_err(broken)?;
         self.scripts.push(script);
         Ok(())
@@ -94,7 +94,7 @@ impl Init {
         self.process.signal(Signal::KILL);
     }
 
-    pub(crate) fn reap(&mut self) -> Option<Used> {
+    pub(crate) fn reap(&mut self) -> Option<ResourceUsage> {
         self.process.reap()
     }
 
@@ -102,9 +102,9 @@ impl Init {
     ///
     /// The end of the process counts as well: another process that has a copy of the other side of the channel, such as one
     /// that another thread is just starting, would keep its end from being seen.
-    fn next_report(&self) -> Result<Option<(Report, Vec<OwnedFd>)>, Broken> {
+    fn next_report(&self) -> Result<Option<(Report, Vec<OwnedFd>)>, SetupError> {
         use rustix::event::{PollFd, PollFlags, poll};
-        let broken = |errno| Broken::Part(Part::Report, None, errno);
+        let broken = |errno| SetupError::Step(SetupStep::Report, None, errno);
         let channel = self.channel.readable();
         let mut fds = [PollFd::new(&channel, PollFlags::IN), PollFd::new(self.end(), PollFlags::IN)];
         rustix::io::retry_on_intr(|| poll(&mut fds, None)).map_err(broken)?;
@@ -112,38 +112,38 @@ impl Init {
             if fds[0].revents().is_empty() { None } else { self.channel.receive().map_err(broken)? };
         match received {
             None => {
-                let failed = |errno| Err(Broken::Part(Part::Init, None, errno));
+                let failed = |errno| Err(SetupError::Step(SetupStep::Init, None, errno));
                 self.process.failure().map_or(Ok(None), failed)
             }
             Some((Report::Failed { script, operation, errno }, _)) => {
                 let script = self.scripts.get(usize::from(script));
-                let part = script.map_or(Part::Init, |script| script.part_of(operation));
-                Err(Broken::Part(part, None, errno.unwrap_or_else(|| part.errno_of_success())))
+                let part = script.map_or(SetupStep::Init, |script| script.step_of(operation));
+                Err(SetupError::Step(part, None, errno.unwrap_or_else(|| part.errno_of_success())))
             }
             report => Ok(report),
         }
     }
 
     /// Waits until the command could start. Returns what was handed over, and what came with the last report.
-    pub(crate) fn wait_until_ready(&self) -> Result<(Vec<OwnedFd>, Option<OwnedFd>), Broken> {
+    pub(crate) fn wait_until_ready(&self) -> Result<(Vec<OwnedFd>, Option<OwnedFd>), SetupError> {
         let mut handed = Vec::new();
         loop {
             match self.next_report()? {
                 Some((Report::Handed, handles)) => handed = handles,
                 Some((Report::Ready, handles)) => return Ok((handed, handles.into_iter().next())),
-                _ => return Err(Broken::Silent),
+                _ => return Err(SetupError::Silent),
             }
         }
     }
 
     /// Waits until it has executed something else. Returns what it handed over before.
-    pub(crate) fn wait_until_replaced(&self) -> Result<Vec<OwnedFd>, Broken> {
+    pub(crate) fn wait_until_replaced(&self) -> Result<Vec<OwnedFd>, SetupError> {
         let mut handed = Vec::new();
         loop {
             match self.next_report()? {
                 Some((Report::Handed, handles)) => handed = handles,
                 None => return Ok(handed),
-                Some(_) => return Err(Broken::Silent),
+                Some(_) => return Err(SetupError::Silent),
             }
         }
     }
@@ -171,7 +171,7 @@ pub(crate) struct Jail {
     pub(crate) kept: Box<dyn std::any::Any>,
 }
 
-impl Cell for Jail {
+impl ProcessTree for Jail {
     fn end(&self) -> BorrowedFd<'_> {
         self.init.process.handle().as_fd()
     }
@@ -197,12 +197,12 @@ impl Cell for Jail {
         self.root.as_ref().map(std::os::fd::AsFd::as_fd)
     }
 
-    fn go(&self) -> Result<Result<(), Errno>, Broken> {
-        self.init.channel.release().map_err(|errno| Broken::Part(Part::Leave, None, errno))?;
+    fn go(&self) -> Result<Result<(), Errno>, SetupError> {
+        self.init.channel.release().map_err(|errno| SetupError::Step(SetupStep::Leave, None, errno))?;
         match self.init.next_report()? {
             Some((Report::Started, _)) => Ok(Ok(())),
             Some((Report::NotStarted(errno), _)) => Ok(Err(errno)),
-            _ => Err(Broken::Silent),
+            _ => Err(SetupError::Silent),
         }
     }
 
@@ -218,7 +218,7 @@ impl Cell for Jail {
         }
     }
 
-    fn reap(&mut self) -> Option<Used> {
+    fn reap(&mut self) -> Option<ResourceUsage> {
         self.init.process.reap()
     }
 }
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_call_that_fails_is_told_by_its_place() {
-        type Row = (fn(&mut Script), Part, Errno);
+        type Row = (fn(&mut Script), SetupStep, Errno);
         let fails: fn(&mut Script) = |script| {
             script.call(libc::SYS_close, arguments![999]);
         };
@@ -340,21 +340,21 @@ mod tests {
             script.add(99, []);
         };
         let rows: [Row; 3] = [
-            (fails, Part::Cwd, Errno::BADF),
-            (must_fail, Part::HostVisible, Errno::EXIST),
-            (unknown, Part::Cwd, Errno::NOSYS),
+            (fails, SetupStep::Cwd, Errno::BADF),
+            (must_fail, SetupStep::HostVisible, Errno::EXIST),
+            (unknown, SetupStep::Cwd, Errno::NOSYS),
         ];
         for (write, part, errno) in rows {
             let mut init = Init::start(0).unwrap();
             let mut script = init.script();
-            script.part(Part::Lifeline);
+            script.step(SetupStep::Lifeline);
             script.call(libc::SYS_close, arguments![999]).accept(&[Errno::BADF]);
-            script.part(part);
+            script.step(part);
             write(&mut script);
             init.run(script, &[]).unwrap();
             let failed = init.next_report().unwrap_err();
             assert!(
-                matches!(&failed, Broken::Part(at, None, why) if *at == part && *why == errno),
+                matches!(&failed, SetupError::Step(at, None, why) if *at == part && *why == errno),
                 "{failed:?}"
             );
         }

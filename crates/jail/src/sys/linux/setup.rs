@@ -11,9 +11,9 @@ use std::net::SocketAddr;
 use rustix::io::Errno;
 use rustix::thread::CpuSet;
 
-use super::calls::confine::Handled;
+use super::calls::confine::HandledAccess;
 use super::init::ops;
-use super::init::report::Part;
+use super::init::report::SetupStep;
 use super::init::script::{Argument, Register, Script, arguments};
 use crate::plan::{HOSTNAME, Owner};
 use crate::seccomp::Instruction;
@@ -46,10 +46,10 @@ const SOCKETS: u16 = 32;
 
 /// Moves init into its namespaces. Nothing has to be known about the jail for this.
 pub(super) fn namespaces(script: &mut Script, own_network: bool) {
-    script.part(Part::Lifeline);
+    script.step(SetupStep::Lifeline);
     script.add(ops::LIFELINE, arguments![libc::SIGKILL]);
     watch_children(script);
-    script.part(Part::Namespaces);
+    script.step(SetupStep::Namespaces);
     let network = if own_network { libc::CLONE_NEWNET } else { 0 };
     let own = libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | network;
     script.call(libc::SYS_unshare, arguments![own]);
@@ -65,7 +65,7 @@ pub(super) fn namespaces(script: &mut Script, own_network: bool) {
 }
 
 fn set_hostname(script: &mut Script) {
-    script.part(Part::HostName);
+    script.step(SetupStep::HostName);
     let name = script.bytes(HOSTNAME.as_bytes());
     script.call(libc::SYS_sethostname, arguments![name, HOSTNAME.len()]);
 }
@@ -81,7 +81,7 @@ fn watch_children(script: &mut Script) {
 fn loopback(script: &mut Script) {
     const SET_FLAGS: u64 = 0x8914;
     const UP: u8 = 1;
-    script.part(Part::Loopback);
+    script.step(SetupStep::Loopback);
     let mut request = [0; 40];
     request[..2].copy_from_slice(b"lo");
     request[16..18].copy_from_slice(&u16::from(UP).to_ne_bytes());
@@ -113,13 +113,13 @@ pub(super) fn processors(script: &mut Script, processors: &CpuSet) {
     for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| processors.is_set(*cpu)) {
         words[cpu / 64] |= 1 << (cpu % 64);
     }
-    script.part(Part::Lifeline);
+    script.step(SetupStep::Lifeline);
     let mask = script.words(&words);
     script.call(libc::SYS_sched_setaffinity, arguments![0, words.len() * 8, mask]);
 }
 
 /// What init does before the jail is known: what nearly every jail has.
-pub(super) struct Base {
+pub(super) struct EarlyScript {
     /// Whom it becomes; it stays who it is where the caller is an ordinary user.
     pub(super) becomes: Option<Owner>,
     /// Options of the file system that holds everything private.
@@ -127,7 +127,7 @@ pub(super) struct Base {
     /// The part of the tree that nearly every jail has.
     pub(super) steps: Vec<Step>,
     /// What Landlock is about; absent where the kernel has none.
-    pub(super) handled: Option<Handled>,
+    pub(super) handled: Option<HandledAccess>,
     /// What it allows in nearly every jail.
     pub(super) grants: Vec<Grant>,
 }
@@ -136,19 +136,19 @@ pub(super) struct Base {
 pub(super) type Grant = (std::ffi::CString, u64);
 
 /// Builds what nearly every jail has, and gives up what none has.
-pub(super) fn base(script: &mut Script, base: &Base) {
+pub(super) fn base(script: &mut Script, base: &EarlyScript) {
     if let Some(owner) = base.becomes {
         become_owner(script, owner);
     }
     leave_keyring(script, &[]);
-    script.part(Part::Private);
+    script.step(SetupStep::Private);
     let top = script.text(c"/");
     script.call(libc::SYS_mount, arguments![0, top, 0, libc::MS_REC | libc::MS_PRIVATE, 0]);
     rootfs::private_root(script, &base.root);
     // Nobody else can change these paths: they are the system's or our own.
     Rootfs { options: &base.root, shared: false }.build(script, &base.steps, 0);
     if let Some(handled) = &base.handled {
-        script.part(Part::Landlock);
+        script.step(SetupStep::Landlock);
         let about = script.words(&[handled.files, handled.network, handled.scoped]);
         script.call(libc::SYS_landlock_create_ruleset, arguments![about, 24, 0]).into(RULESET);
         allow(script, &base.grants);
@@ -158,19 +158,19 @@ pub(super) fn base(script: &mut Script, base: &Base) {
 
 /// Becomes somebody else, with no other groups.
 fn become_owner(script: &mut Script, owner: Owner) {
-    script.part(Part::Identity);
+    script.step(SetupStep::Identity);
     script.call(libc::SYS_setgroups, arguments![0, 0]);
     script.call(libc::SYS_setresgid, [Argument::from(owner.gid); 3]);
     script.call(libc::SYS_setresuid, [Argument::from(owner.uid); 3]);
     // The kernel forgets it with the old identity.
-    script.part(Part::Lifeline);
+    script.step(SetupStep::Lifeline);
     script.add(ops::LIFELINE, arguments![libc::SIGKILL]);
 }
 
 /// Leaves the session keyring that was inherited for an empty one. A kernel without keyrings has none to leave.
 fn leave_keyring(script: &mut Script, accepted: &[Errno]) {
     const JOIN_SESSION_KEYRING: u32 = 1;
-    script.part(Part::Keyring);
+    script.step(SetupStep::Keyring);
     let accepted: Vec<_> = accepted.iter().copied().chain([Errno::NOSYS]).collect();
     script.call(libc::SYS_keyctl, arguments![JOIN_SESSION_KEYRING, 0]).accept(&accepted);
 }
@@ -188,9 +188,9 @@ fn allow(script: &mut Script, grants: &[Grant]) {
 fn drop_privileges(script: &mut Script, accepted: &[Errno]) {
     /// `NOROOT`, `NO_SETUID_FIXUP`, `NO_CAP_AMBIENT_RAISE`, and the locks of these and of `KEEP_CAPS`.
     const SECURE_BITS: u32 = 0b1110_1111;
-    script.part(Part::NoNewPrivileges);
+    script.step(SetupStep::NoNewPrivileges);
     script.call(libc::SYS_prctl, arguments![libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0]);
-    script.part(Part::Capabilities);
+    script.step(SetupStep::Capabilities);
     // Those that this kernel does not know are invalid.
     let accepted_or_unknown: Vec<_> = accepted.iter().copied().chain([Errno::INVAL]).collect();
     for capability in 0..64 {
@@ -201,7 +201,7 @@ fn drop_privileges(script: &mut Script, accepted: &[Errno]) {
 }
 
 /// The part of a tree that the base has not built.
-pub(super) struct Rest<'a> {
+pub(super) struct LateScript<'a> {
     /// Options of the file system that holds everything private, if they are others than it was made with.
     pub(super) resized: bool,
     pub(super) root: Options,
@@ -215,13 +215,13 @@ pub(super) struct Rest<'a> {
 }
 
 /// Builds the rest of the tree, and enters it.
-pub(super) fn rest(script: &mut Script, rest: &Rest<'_>) {
+pub(super) fn rest(script: &mut Script, rest: &LateScript<'_>) {
     if rest.resized {
         rootfs::resize(script, &rest.root);
     }
     Rootfs { options: &rest.root, shared: true }.build(script, rest.steps, rest.before);
     if rest.landlock {
-        script.part(Part::Landlock);
+        script.step(SetupStep::Landlock);
         allow(script, &rest.grants);
     }
     rootfs::enter(script);
@@ -244,7 +244,7 @@ const LISTENERS: usize = 16;
 
 /// Makes them. Returns where they are.
 fn sockets(script: &mut Script, sockets: &Sockets<'_>) -> Vec<Register> {
-    script.part(Part::Listen);
+    script.step(SetupStep::Listen);
     let mut registers = (SOCKETS..).map(Register);
     let mut made = Vec::new();
     for (address, register) in sockets.listen.iter().take(LISTENERS).zip(registers.by_ref()) {
@@ -301,12 +301,12 @@ fn kernel_address(address: SocketAddr) -> (i32, Vec<u8>) {
 /// A terminal of the jail's own. Init leads its session, so that the command is stopped and continued like a job of a shell.
 fn terminal(script: &mut Script) {
     let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
-    script.part(Part::Terminal);
+    script.step(SetupStep::Terminal);
     let (path, unlocked) = (script.text(c"/dev/ptmx"), script.words(&[0]));
     script.call(libc::SYS_openat, arguments![libc::AT_FDCWD, path, flags, 0]).into(MASTER);
     script.call(libc::SYS_ioctl, arguments![MASTER, libc::TIOCSPTLCK, unlocked]);
     script.call(libc::SYS_ioctl, arguments![MASTER, libc::TIOCGPTPEER, flags]).into(SLAVE);
-    script.part(Part::Session);
+    script.step(SetupStep::Session);
     script.call(libc::SYS_setsid, []);
     script.call(libc::SYS_ioctl, arguments![SLAVE, libc::TIOCSCTTY, 0]);
 }
@@ -319,7 +319,7 @@ fn filter_program(script: &mut Script, program: &[Instruction]) -> u64 {
 }
 
 fn filter(script: &mut Script, program: &[Instruction]) {
-    script.part(Part::Filter);
+    script.step(SetupStep::Filter);
     let program = filter_program(script, program);
     script.call(libc::SYS_seccomp, arguments![libc::SECCOMP_SET_MODE_FILTER, 0, program]);
 }
@@ -327,14 +327,14 @@ fn filter(script: &mut Script, program: &[Instruction]) {
 /// Gives up every capability.
 fn drop_capabilities(script: &mut Script) {
     const VERSION_3: u64 = 0x2008_0522;
-    script.part(Part::Capabilities);
+    script.step(SetupStep::Capabilities);
     let (header, none) = (script.words(&[VERSION_3]), script.words(&[0; 3]));
     script.call(libc::SYS_capset, arguments![header, none]);
 }
 
 /// Sends a report with descriptors. Registers that hold none are left out.
 fn send(script: &mut Script, report: u8, registers: &[Register]) {
-    script.part(Part::Report);
+    script.step(SetupStep::Report);
     let bytes: Vec<u8> = registers.iter().flat_map(|register| register.0.to_ne_bytes()).collect();
     let list = script.bytes(&bytes);
     script.add(ops::SEND, arguments![u64::from(report), list, registers.len()]);
@@ -360,7 +360,7 @@ pub(super) fn init(script: &mut Script, sockets: &Sockets<'_>, to_start: &Comman
 
 /// Starts the process of the command, which goes on with what `command` writes at the end of the script.
 fn spawn(script: &mut Script, to_start: &Command<'_>) {
-    script.part(Part::Command);
+    script.step(SetupStep::Command);
     // Nobody inside looks into this process, from the first moment on.
     script.call(libc::SYS_prctl, arguments![libc::PR_SET_DUMPABLE, 0, 0, 0, 0]);
     let group = to_start.groups.iter().find(|group| group.whole.is_some());
@@ -373,9 +373,9 @@ fn spawn(script: &mut Script, to_start: &Command<'_>) {
 ///
 /// It stays outside the cgroups of the command: what the command does there must not end it.
 pub(super) fn subreaper(script: &mut Script, lock: Register, terminal_access: u64, to_start: &Command<'_>) {
-    script.part(Part::Lifeline);
+    script.step(SetupStep::Lifeline);
     script.add(ops::LIFELINE, arguments![libc::SIGTERM]);
-    script.part(Part::Processes);
+    script.step(SetupStep::Processes);
     watch_children(script);
     script.call(libc::SYS_prctl, arguments![libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0]);
     let children = script.text(c"/proc/thread-self/children");
@@ -385,13 +385,13 @@ pub(super) fn subreaper(script: &mut Script, lock: Register, terminal_access: u6
     leave_keyring(script, &[Errno::PERM]);
     if to_start.streams.has_terminal() {
         terminal(script);
-        script.part(Part::Landlock);
+        script.step(SetupStep::Landlock);
         script.add(
             ops::GRANT,
             arguments![to_start.ruleset.map_or(0, |ruleset| ruleset.0), SLAVE.0, terminal_access],
         );
     } else {
-        script.part(Part::Session);
+        script.step(SetupStep::Session);
         script.call(libc::SYS_setsid, []);
     }
     // Whoever may not change the bounding set has no capabilities to bound: with no new privileges, executing something
@@ -413,7 +413,7 @@ pub(super) fn wrapper(
     numbered: &[(Register, usize)],
     to_start: &Command<'_>,
 ) {
-    script.part(Part::Lifeline);
+    script.step(SetupStep::Lifeline);
     script.add(ops::LIFELINE, arguments![libc::SIGKILL]);
     watch_children(script);
     command::join_groups(script, &to_start.groups, false);
@@ -421,11 +421,11 @@ pub(super) fn wrapper(
         terminal(script);
         send(script, ops::HANDED, &[MASTER]);
     } else {
-        script.part(Part::Session);
+        script.step(SetupStep::Session);
         script.call(libc::SYS_setsid, []);
     }
     // Away from the standard streams; closed when the program is executed.
-    script.part(Part::Report);
+    script.step(SetupStep::Report);
     let moved = arguments![Register::CONTROL, libc::F_DUPFD_CLOEXEC, 3];
     script.call(libc::SYS_fcntl, moved).into(Register::CONTROL);
     command::streams(script, &to_start.streams);

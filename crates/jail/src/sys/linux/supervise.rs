@@ -13,15 +13,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{PidfdFlags, getppid, pidfd_open};
 
-use super::calls::{self, Used};
+use super::calls::{self, ResourceUsage};
 use super::limits::cgroups::{Cgroups, Usage};
 use super::limits::process_limits::{beyond_ours, is_full};
 use super::limits::sweeper::Sweeper;
 use super::limits::watchdog::Watchdog;
-use super::notify::name_guard::Keeper;
+use super::notify::name_guard::NameGuard;
 use super::provider::hold::Connection;
 use super::provider::native::Sockets;
-use super::provider::process_tree::Cell;
+use super::provider::process_tree::ProcessTree;
 use super::terminal::pty::put_terminal_back;
 use super::terminal::relay::{Signals, Stop as Whom};
 use crate::launch::{End, JailError, Outcome};
@@ -31,7 +31,7 @@ use stop::Stop;
 
 /// A command that runs in its jail.
 pub(crate) struct Running {
-    pub(super) cell: Box<dyn Cell>,
+    pub(super) processes: Box<dyn ProcessTree>,
     pub(super) began: Instant,
     limits: Limits,
     connection: Connection,
@@ -58,13 +58,13 @@ pub(crate) struct Running {
     /// Where somebody here listens inside the jail, and what it connects with, until they are asked for.
     pub(super) sockets: Sockets,
     /// Who makes names in the command's place, and watches for refusals.
-    pub(super) keeper: Option<Keeper>,
+    pub(super) name_guard: Option<NameGuard>,
     sweeper: Option<Sweeper>,
 }
 
 impl Running {
     pub(super) fn new(
-        cell: Box<dyn Cell>,
+        processes: Box<dyn ProcessTree>,
         limits: Limits,
         connection: Connection,
         cgroups: Cgroups,
@@ -75,7 +75,7 @@ impl Running {
         let parent = matches!(connection, Connection::Relay(..)).then(parent).flatten();
         Self {
             parent,
-            cell,
+            processes,
             began: now,
             limits,
             connection,
@@ -91,7 +91,7 @@ impl Running {
             terminal: false,
             home: None,
             sockets: Sockets::default(),
-            keeper: None,
+            name_guard: None,
             sweeper,
         }
     }
@@ -166,9 +166,10 @@ impl Running {
 
     /// Until something happens. Says whether the first process, and with it everything, has ended.
     fn sleep(&self) -> Result<bool, JailError> {
-        let mut fds = vec![PollFd::from_borrowed_fd(self.cell.end(), PollFlags::IN)];
+        let mut fds = vec![PollFd::from_borrowed_fd(self.processes.end(), PollFlags::IN)];
         // After its end there is no more news of the command, only the end of the pipe, which would wake us for nothing.
-        let news = self.status.is_none().then(|| PollFd::from_borrowed_fd(self.cell.status(), PollFlags::IN));
+        let news =
+            self.status.is_none().then(|| PollFd::from_borrowed_fd(self.processes.status(), PollFlags::IN));
         fds.extend(news);
         match &self.connection {
             Connection::Relay(relay, signals) => {
@@ -266,7 +267,7 @@ impl Running {
     /// Sends a signal to the command and what it started in its process group.
     fn tell(&self, signal: i32) {
         // Fails only when it has ended already.
-        let _ended = calls::signal_group(self.cell.command(), signal);
+        let _ended = calls::signal_group(self.processes.command(), signal);
     }
 
     /// Stops as the command has, until somebody continues us: at once where nobody could.
@@ -289,7 +290,7 @@ impl Running {
 
     /// What the first process says about the command.
     fn read_status(&mut self) {
-        while let Some(status) = self.cell.news() {
+        while let Some(status) = self.processes.news() {
             if libc::WIFSTOPPED(status) {
                 self.stopped();
             } else {
@@ -322,10 +323,10 @@ impl Running {
         let overrun = self.too_long(now).or_else(|| self.too_much(now));
         if let Some(overrun) = overrun.filter(|_| self.ended_for.is_none()) {
             self.ended_for = Some(overrun);
-            self.cell.kill();
+            self.processes.kill();
         }
         if self.patience.is_some_and(|end| end <= now) {
-            self.cell.kill();
+            self.processes.kill();
         }
     }
 
@@ -350,9 +351,9 @@ impl Running {
     /// Also returns what keeps signals blocked.
     fn finish(mut self) -> (Outcome, Option<Signals>) {
         let duration = self.began.elapsed();
-        let used = self.cell.reap();
+        let used = self.processes.reap();
         let observed = self.observed(used);
-        let private = self.cell.private_space().zip(self.home.as_deref());
+        let private = self.processes.private_space().zip(self.home.as_deref());
         let lost_files = private.map_or(0, |(root, home)| private_home::count_files(root, home));
         let mut notes = Vec::new();
         if let Err(errno) = self.cgroups.remove() {
@@ -360,7 +361,7 @@ impl Running {
         }
         // It has time to end while the rest is done.
         let sweeper = self.sweeper.map(Sweeper::dismissed);
-        let report = self.keeper.take().map(Keeper::report).unwrap_or_default();
+        let report = self.name_guard.take().map(NameGuard::report).unwrap_or_default();
         notes.extend(report.notes);
         let mut lost_output = None;
         let (captured, signals) = match self.connection {
@@ -402,8 +403,8 @@ impl Running {
         (outcome, signals)
     }
 
-    fn observed(&self, used: Option<Used>) -> Observed {
-        let status = status(self.status.or_else(|| self.cell.last_word(used.as_ref())));
+    fn observed(&self, used: Option<ResourceUsage>) -> Observed {
+        let status = status(self.status.or_else(|| self.processes.last_word(used.as_ref())));
         let used = used.unwrap_or_default();
         if status == Status::Exited(0) && self.ended_for.is_none() {
             // It has coped with what it was refused; only processes that the kernel ended count.
@@ -420,7 +421,7 @@ impl Running {
             refused: usage.refused,
             processes: peak.processes,
             cpu: used.cpu,
-            tmp_full: self.cell.private_space().is_some_and(is_full),
+            tmp_full: self.processes.private_space().is_some_and(is_full),
             ..Observed::only(status)
         }
     }

@@ -9,7 +9,7 @@ use super::raw;
 
 /// What a Landlock ruleset is about.
 #[repr(C)]
-pub(crate) struct Handled {
+pub(crate) struct HandledAccess {
     /// `LANDLOCK_ACCESS_FS_*`.
     pub(crate) files: u64,
     /// `LANDLOCK_ACCESS_NET_*`.
@@ -19,9 +19,9 @@ pub(crate) struct Handled {
 }
 
 /// A Landlock ruleset that denies everything it is about.
-pub(crate) fn landlock_create(handled: &Handled) -> Result<OwnedFd, Errno> {
-    let arguments = [std::ptr::from_ref(handled) as usize, size_of::<Handled>(), 0, 0, 0, 0];
-    // SAFETY: the kernel reads one `landlock_ruleset_attr`, whose layout `Handled` has, of the size given, and makes a new
+pub(crate) fn landlock_create(handled: &HandledAccess) -> Result<OwnedFd, Errno> {
+    let arguments = [std::ptr::from_ref(handled) as usize, size_of::<HandledAccess>(), 0, 0, 0, 0];
+    // SAFETY: the kernel reads one `landlock_ruleset_attr`, whose layout `HandledAccess` has, of the size given, and makes a new
     // descriptor.
     unsafe { raw::call(libc::SYS_landlock_create_ruleset, arguments).map(|made| owned(made)) }
 }

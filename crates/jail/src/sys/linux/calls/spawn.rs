@@ -100,7 +100,7 @@ impl Process {
 
     /// Waits for its end. Returns what it and everything that it waited for used; `None` where the kernel did not keep that
     /// for us, because this process ignores `SIGCHLD`.
-    pub(crate) fn reap(&mut self) -> Option<super::Used> {
+    pub(crate) fn reap(&mut self) -> Option<super::ResourceUsage> {
         self.reaped = true;
         super::wait_for(self.pid)
     }

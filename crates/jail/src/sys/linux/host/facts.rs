@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::container_detection::around;
+use super::container_detection::containers;
 use super::root_files::Root;
-use crate::host::probe::{AppArmor, Confined, Selinux, Signs};
+use crate::host::probe::{AppArmor, Confined, HostFacts, Selinux};
 
-pub(crate) fn signs(root: &Path) -> Signs {
+pub(crate) fn host_facts(root: &Path) -> HostFacts {
     let root = Root(root);
     let (distribution, family) = distribution(&root.text("/etc/os-release").unwrap_or_default());
-    Signs {
+    HostFacts {
         release: release(&root.text("/proc/version").unwrap_or_default()),
         machine: root.word("/proc/sys/kernel/arch").unwrap_or_else(machine),
         distribution,
@@ -21,7 +21,7 @@ pub(crate) fn signs(root: &Path) -> Signs {
         userns_clone: root.number("/proc/sys/kernel/unprivileged_userns_clone"),
         max_user_namespaces: root.number("/proc/sys/user/max_user_namespaces"),
         confined: confined(&root.text("/proc/self/status").unwrap_or_default()),
-        around: around(root),
+        containers: containers(root),
     }
 }
 

@@ -10,11 +10,11 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{WaitOptions, getegid, geteuid, waitpid};
 
 use crate::host::probe::{Errno, Namespaces, Step, Unmeasured};
-use crate::sys::linux::calls::{self, Alone, Namespace};
+use crate::sys::linux::calls::{self, Namespace, SingleThread};
 
 pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
     let attempt = Attempt {
-        alone: Alone::check().map_err(Unmeasured::NotAlone)?,
+        alone: SingleThread::check().map_err(Unmeasured::NotAlone)?,
         // Asked before the first step: in an unmapped namespace everyone is nobody.
         uid: geteuid().as_raw(),
         gid: getegid().as_raw(),
@@ -23,7 +23,7 @@ pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
 }
 
 struct Attempt {
-    alone: Alone,
+    alone: SingleThread,
     uid: u32,
     gid: u32,
 }

@@ -6,7 +6,7 @@ use super::ops;
 
 /// A part of making a jail that can fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum SetupStep {
     Cgroup,
     Namespaces,
     Leave,
@@ -40,35 +40,35 @@ pub(crate) enum Part {
 }
 
 /// Every part without a number, with what was tried.
-const PARTS: &[(Part, &str)] = &[
-    (Part::Cgroup, "join its cgroup"),
-    (Part::Namespaces, "enter new namespaces"),
-    (Part::Leave, "wait for leave to go on"),
-    (Part::Identity, "become the jail's user"),
-    (Part::Lifeline, "bind its life to the launcher's"),
-    (Part::Processes, "see its own processes"),
-    (Part::Private, "separate its mounts from the host's"),
-    (Part::Root, "make a root of its own"),
-    (Part::Init, "start its init process"),
-    (Part::Pivot, "leave the host's root"),
-    (Part::Loopback, "bring up its loopback interface"),
-    (Part::Listen, "listen inside its network"),
-    (Part::HostName, "set its host name"),
-    (Part::Keyring, "leave the caller's keyring"),
-    (Part::Landlock, "confine files by Landlock"),
-    (Part::Terminal, "make a terminal of its own"),
-    (Part::Session, "begin a session of its own"),
-    (Part::Command, "start the process of the command"),
-    (Part::Report, "report"),
-    (Part::Streams, "connect the standard streams"),
-    (Part::Limits, "set limits"),
-    (Part::Cwd, "go to the working directory"),
-    (Part::NoNewPrivileges, "refuse new privileges"),
-    (Part::Capabilities, "give up its capabilities"),
-    (Part::HostVisible, "hide the host's files"),
-    (Part::NetworkAlive, "cut off the network"),
-    (Part::Listener, "hear of system calls"),
-    (Part::Filter, "filter system calls"),
+const STEPS: &[(SetupStep, &str)] = &[
+    (SetupStep::Cgroup, "join its cgroup"),
+    (SetupStep::Namespaces, "enter new namespaces"),
+    (SetupStep::Leave, "wait for leave to go on"),
+    (SetupStep::Identity, "become the jail's user"),
+    (SetupStep::Lifeline, "bind its life to the launcher's"),
+    (SetupStep::Processes, "see its own processes"),
+    (SetupStep::Private, "separate its mounts from the host's"),
+    (SetupStep::Root, "make a root of its own"),
+    (SetupStep::Init, "start its init process"),
+    (SetupStep::Pivot, "leave the host's root"),
+    (SetupStep::Loopback, "bring up its loopback interface"),
+    (SetupStep::Listen, "listen inside its network"),
+    (SetupStep::HostName, "set its host name"),
+    (SetupStep::Keyring, "leave the caller's keyring"),
+    (SetupStep::Landlock, "confine files by Landlock"),
+    (SetupStep::Terminal, "make a terminal of its own"),
+    (SetupStep::Session, "begin a session of its own"),
+    (SetupStep::Command, "start the process of the command"),
+    (SetupStep::Report, "report"),
+    (SetupStep::Streams, "connect the standard streams"),
+    (SetupStep::Limits, "set limits"),
+    (SetupStep::Cwd, "go to the working directory"),
+    (SetupStep::NoNewPrivileges, "refuse new privileges"),
+    (SetupStep::Capabilities, "give up its capabilities"),
+    (SetupStep::HostVisible, "hide the host's files"),
+    (SetupStep::NetworkAlive, "cut off the network"),
+    (SetupStep::Listener, "hear of system calls"),
+    (SetupStep::Filter, "filter system calls"),
 ];
 
 /// A message of init.
@@ -105,7 +105,7 @@ impl Report {
     }
 }
 
-impl Part {
+impl SetupStep {
     /// The error of something that succeeded and must not.
     pub(crate) const fn errno_of_success(self) -> Errno {
         match self {
@@ -117,7 +117,7 @@ impl Part {
 
     /// What was tried, after "cannot".
     pub(crate) fn words(self) -> &'static str {
-        PARTS.iter().find(|(part, _)| *part == self).map_or("build its tree of files", |(_, words)| words)
+        STEPS.iter().find(|(part, _)| *part == self).map_or("build its tree of files", |(_, words)| words)
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::Errno;
 
 use super::ops::{self, Header, Operation};
-use super::report::Part;
+use super::report::SetupStep;
 use crate::sys::linux::memory_file;
 
 /// A number that init remembers: a descriptor, a process, a mask.
@@ -85,7 +85,7 @@ pub(crate) struct Script {
     data: Vec<u8>,
     operations: Vec<Operation>,
     /// What operations belong to, by the first of them.
-    parts: Vec<(usize, Part)>,
+    steps: Vec<(usize, SetupStep)>,
 }
 
 impl Script {
@@ -95,19 +95,19 @@ impl Script {
             number,
             data: Vec::with_capacity(16 << 10),
             operations: Vec::with_capacity(256),
-            parts: Vec::new(),
+            steps: Vec::new(),
         }
     }
 
     /// What the operations that follow belong to.
-    pub(crate) fn part(&mut self, part: Part) {
-        self.parts.push((self.operations.len(), part));
+    pub(crate) fn step(&mut self, step: SetupStep) {
+        self.steps.push((self.operations.len(), step));
     }
 
     /// What an operation belongs to.
-    pub(crate) fn part_of(&self, operation: u16) -> Part {
-        let before = self.parts.iter().rev().find(|(first, _)| *first <= usize::from(operation));
-        before.map_or(Part::Report, |(_, part)| *part)
+    pub(crate) fn step_of(&self, operation: u16) -> SetupStep {
+        let before = self.steps.iter().rev().find(|(first, _)| *first <= usize::from(operation));
+        before.map_or(SetupStep::Report, |(_, step)| *step)
     }
 
     /// What follows is done by the process that the script spawns.
@@ -272,14 +272,19 @@ mod tests {
     #[test]
     fn a_failure_is_told_by_what_it_belongs_to() {
         let mut script = Script::new(0);
-        for part in [Part::Lifeline, Part::Namespaces] {
-            script.part(part);
+        for part in [SetupStep::Lifeline, SetupStep::Namespaces] {
+            script.step(part);
             script.call(libc::SYS_getpid, []);
             script.call(libc::SYS_getpid, []);
         }
-        let rows = [(0, Part::Lifeline), (1, Part::Lifeline), (2, Part::Namespaces), (9, Part::Namespaces)];
+        let rows = [
+            (0, SetupStep::Lifeline),
+            (1, SetupStep::Lifeline),
+            (2, SetupStep::Namespaces),
+            (9, SetupStep::Namespaces),
+        ];
         for (operation, part) in rows {
-            assert_eq!(script.part_of(operation), part);
+            assert_eq!(script.step_of(operation), part);
         }
     }
 }

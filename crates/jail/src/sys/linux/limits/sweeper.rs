@@ -4,9 +4,9 @@ use std::ffi::CString;
 
 use crate::sys::linux::init::Init;
 use crate::sys::linux::init::ops;
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::arguments;
-use crate::sys::linux::provider::native::Broken;
+use crate::sys::linux::provider::native::SetupError;
 
 /// Lives until this process ends, however that happens, and then removes directories.
 pub(crate) struct Sweeper(Init);
@@ -19,10 +19,10 @@ impl Sweeper {
         if directories.is_empty() { None } else { Self::spawn(directories).ok() }
     }
 
-    fn spawn(directories: &[CString]) -> Result<Self, Broken> {
+    fn spawn(directories: &[CString]) -> Result<Self, SetupError> {
         let mut init = Init::start(0)?;
         let mut script = init.script();
-        script.part(Part::Session);
+        script.step(SetupStep::Session);
         // What ends the process group of the supervisor does not end this.
         script.call(libc::SYS_setsid, []);
         let directories = script.texts(directories);

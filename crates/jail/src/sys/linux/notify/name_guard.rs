@@ -55,7 +55,7 @@ use socket::SocketNames;
 /// Threads that answer the supervised calls of a jail until its last process has ended.
 ///
 /// **Invariant.** Every wait for them has a limit: a file system that does not answer can hold one for ever.
-pub(crate) struct Keeper {
+pub(crate) struct NameGuard {
     shared: Arc<Shared>,
     /// Every thread has the other end until it ends.
     ended: Receiver<Infallible>,
@@ -177,7 +177,7 @@ const MOST: usize = 200;
 /// Failures that are told.
 const MOST_FAILURES: usize = 10;
 
-impl Keeper {
+impl NameGuard {
     /// Starts listening. `root` is the root directory of the jail, and `first` its first process.
     pub(crate) fn start(listener: OwnedFd, root: OwnedFd, first: Pid, about: About) -> Result<Self, Errno> {
         notify::listen_on_the_spot(listener.as_fd());

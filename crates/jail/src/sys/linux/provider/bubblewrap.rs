@@ -14,20 +14,20 @@ use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use super::hold::{Groups, Started, Terms, begin, error, full, partial};
-use super::native::{Broken, Order, command_handles, stream_registers};
-use super::process_tree::Cell;
+use super::hold::{CommandTerms, Groups, SpawnedJail, begin, error, full, partial};
+use super::native::{Order, SetupError, command_handles, stream_registers};
+use super::process_tree::ProcessTree;
 use crate::enforcement::{Enforcement, Reached};
 use crate::host::probe::Distrust;
 use crate::launch::{Command, JailError, Provider};
 use crate::plan::{Plan, arguments, plan, wrappable};
 use crate::seccomp::Sockets;
 use crate::spec::{Network, Spec};
-use crate::sys::linux::calls::Used;
+use crate::sys::linux::calls::ResourceUsage;
 use crate::sys::linux::host::bubblewrap::{Program, first_trusted};
 use crate::sys::linux::host::plan_host::{machine, with_views};
 use crate::sys::linux::init::Init;
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::Register;
 use crate::sys::linux::setup::steps::text;
 use crate::sys::linux::setup::{self, Checks};
@@ -39,7 +39,7 @@ pub(crate) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforceme
     let program = find()?;
     let plan = plan(spec, &with_views(machine(false), spec))?;
     wrappable(&plan)?;
-    let terms = Terms {
+    let terms = CommandTerms {
         environment: &plan.environment,
         sockets: Sockets::Namespaced,
         own_users: false,
@@ -67,7 +67,12 @@ fn find() -> Result<Program, JailError> {
     }
 }
 
-fn start(order: &Order<'_>, groups: &mut Groups, plan: &Plan, program: &Program) -> Result<Started, Broken> {
+fn start(
+    order: &Order<'_>,
+    groups: &mut Groups,
+    plan: &Plan,
+    program: &Program,
+) -> Result<SpawnedJail, SetupError> {
     let terminal = order.streams.iter().any(Option::is_none);
     let words = arguments(plan, order.cwd, terminal);
     let (descriptors, ours) = Descriptors::open(&words, &order.filter)?;
@@ -77,18 +82,18 @@ fn start(order: &Order<'_>, groups: &mut Groups, plan: &Plan, program: &Program)
     drop(descriptors);
     let child =
         ours.first_word().and_then(|told| number_after(&told, "\"child-pid\":", 1)).and_then(Pid::from_raw);
-    let child = child.ok_or(Broken::Silent)?;
+    let child = child.ok_or(SetupError::Silent)?;
     let inner = rustix::process::pidfd_open(child, PidfdFlags::empty())
-        .map_err(|errno| Broken::Part(Part::Processes, None, errno))?;
+        .map_err(|errno| SetupError::Step(SetupStep::Processes, None, errno))?;
     let pid = outer.pid();
     // From here on whatever fails ends both: while the inner one waits at the gate, it does not end with the outer one.
-    let cell = Wrapped { outer, inner, ours, programs, reaped: false };
-    cell.ours.wait_until_mounted();
-    if !is_alive(&cell.outer) {
-        return Err(Broken::Silent);
+    let processes = BubblewrapTree { outer, inner, ours, programs, reaped: false };
+    processes.ours.wait_until_mounted();
+    if !is_alive(&processes.outer) {
+        return Err(SetupError::Silent);
     }
     namespaces_differ(child, plan.own_network)?;
-    Ok(Started { pid, terminal, cell: Box::new(cell) })
+    Ok(SpawnedJail { pid, terminal, processes: Box::new(processes) })
 }
 
 fn number_after(text: &str, key: &str, least: i32) -> Option<i32> {
@@ -98,8 +103,8 @@ fn number_after(text: &str, key: &str, least: i32) -> Option<i32> {
 }
 
 /// Whether the kernel shows the first process inside in other namespaces than ours.
-fn namespaces_differ(child: Pid, own_network: bool) -> Result<(), Broken> {
-    let broken = |errno| Broken::Part(Part::Namespaces, None, errno);
+fn namespaces_differ(child: Pid, own_network: bool) -> Result<(), SetupError> {
+    let broken = |errno| SetupError::Step(SetupStep::Namespaces, None, errno);
     let names =
         ["user", "mnt", "pid", "ipc", "uts", "cgroup"].into_iter().chain(own_network.then_some("net"));
     for name in names {
@@ -119,7 +124,7 @@ fn start_outer(
     groups: &mut Groups,
     descriptors: &Descriptors,
     program: &Program,
-) -> Result<(Init, Option<OwnedFd>), Broken> {
+) -> Result<(Init, Option<OwnedFd>), SetupError> {
     let words = words(order, descriptors);
     let mut init = Init::start(0)?;
     let mut script = init.script();
@@ -167,7 +172,7 @@ fn words(order: &Order<'_>, descriptors: &Descriptors) -> Vec<CString> {
 }
 
 /// A command below both processes of bubblewrap.
-struct Wrapped {
+struct BubblewrapTree {
     /// The process that stays outside.
     outer: Init,
     /// The first process inside. Its end is the end of everything there.
@@ -177,7 +182,7 @@ struct Wrapped {
     reaped: bool,
 }
 
-impl Cell for Wrapped {
+impl ProcessTree for BubblewrapTree {
     fn end(&self) -> BorrowedFd<'_> {
         self.outer.end().as_fd()
     }
@@ -191,7 +196,7 @@ impl Cell for Wrapped {
     }
 
     /// Bubblewrap ends like the command. What it could not start is not found, and it has said so.
-    fn last_word(&self, used: Option<&Used>) -> Option<i32> {
+    fn last_word(&self, used: Option<&ResourceUsage>) -> Option<i32> {
         let told = self.ours.rest();
         let code = number_after(&told, "\"exit-code\":", 0);
         // Where the kernel has not kept its status, what it has told has to do.
@@ -208,7 +213,7 @@ impl Cell for Wrapped {
         None
     }
 
-    fn go(&self) -> Result<Result<(), Errno>, Broken> {
+    fn go(&self) -> Result<Result<(), Errno>, SetupError> {
         let there = |program: &CString| {
             rustix::fs::accessat(CWD, program.as_c_str(), Access::EXISTS, AtFlags::empty())
         };
@@ -216,7 +221,7 @@ impl Cell for Wrapped {
             return Ok(Err(Errno::NOENT));
         }
         let left = rustix::io::write(&self.ours.gate, b"!");
-        left.map(|_| Ok(())).map_err(|errno| Broken::Part(Part::Leave, None, errno))
+        left.map(|_| Ok(())).map_err(|errno| SetupError::Step(SetupStep::Leave, None, errno))
     }
 
     fn kill(&self) {
@@ -225,7 +230,7 @@ impl Cell for Wrapped {
     }
 
     /// The outer process does not wait for the inner one, which ends only after everything inside.
-    fn reap(&mut self) -> Option<Used> {
+    fn reap(&mut self) -> Option<ResourceUsage> {
         let used = self.outer.reap();
         self.reaped = true;
         let mut fds = [PollFd::new(&self.inner, PollFlags::IN)];
@@ -234,7 +239,7 @@ impl Cell for Wrapped {
     }
 }
 
-impl Drop for Wrapped {
+impl Drop for BubblewrapTree {
     fn drop(&mut self) {
         if !self.reaped {
             self.kill();

@@ -12,24 +12,24 @@ use policy::Limits;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::native::{self, Broken, Order, PrewarmedInit, SpawnOptions};
-use super::process_tree::Cell;
+use super::native::{self, Order, PrewarmedInit, SetupError, SpawnOptions};
+use super::process_tree::ProcessTree;
 use super::{bubblewrap, landlock};
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider, Streams};
 use crate::plan::{Conflict, Host, Identity, Plan, plan};
 use crate::resources::reached;
-use crate::seccomp::{self, Abi, Heard, Sockets};
+use crate::seccomp::{self, Abi, NotifyOptions, Sockets};
 use crate::spec::{Mode, Network, Spec, View};
 use crate::sys::linux::calls;
 use crate::sys::linux::calls::confine;
 use crate::sys::linux::host::plan_host::with_views;
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::limits::cgroups::{CgroupHandles, Cgroups, Unavailable};
 use crate::sys::linux::limits::process_limits::prepared_rlimits;
 use crate::sys::linux::limits::sweeper::Sweeper;
 use crate::sys::linux::limits::watchdog::Watchdog;
-use crate::sys::linux::notify::name_guard::{About, Keeper};
+use crate::sys::linux::notify::name_guard::{About, NameGuard};
 use crate::sys::linux::setup::steps::text;
 use crate::sys::linux::supervise::Running;
 use crate::sys::linux::supervise::stop::Stop;
@@ -62,11 +62,11 @@ impl Held {
     }
 
     pub(crate) fn release(mut self) -> Result<Running, JailError> {
-        if let Some(keeper) = &self.running.keeper {
-            keeper.wait_until_ready();
+        if let Some(name_guard) = &self.running.name_guard {
+            name_guard.wait_until_ready();
         }
         self.running.began = Instant::now();
-        match self.running.cell.go().map_err(|broken| error(self.provider, broken))? {
+        match self.running.processes.go().map_err(|broken| error(self.provider, broken))? {
             Ok(()) => Ok(self.running),
             Err(Errno::NOENT | Errno::NOTDIR) => Err(JailError::NotFound(self.program)),
             Err(errno) => Err(JailError::NotExecutable(self.program, errno.into())),
@@ -129,26 +129,26 @@ fn hold_native(
     let own_network = spec.network != Network::Open;
     let mut early = early.filter(|_| own_network);
     let mut options = SpawnOptions { own_network, powerful: true, bare: false };
-    let mut lessened = Lessened::default();
+    let mut degradation = Degradation::default();
     let mut spec = Cow::Borrowed(spec);
     loop {
-        match attempt(early.take(), options, &spec, command, &lessened)? {
+        match attempt(early.take(), options, &spec, command, &degradation)? {
             // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it
             // says so.
-            Err(Broken::Part(Part::Identity, what, errno)) if options.powerful => {
+            Err(SetupError::Step(SetupStep::Identity, what, errno)) if options.powerful => {
                 options.powerful = false;
                 let what = what.unwrap_or_else(|| "run as somebody else".to_owned());
-                lessened.as_root = Some(format!("the kernel cannot {what} ({errno})"));
+                degradation.as_root = Some(format!("the kernel cannot {what} ({errno})"));
             }
             // What can be seen and not be changed is less than asked for, and nothing of it is a danger.
-            Err(Broken::Layer(what, errno)) if lessened.layers.is_none() && errno != Errno::STALE => {
-                lessened.layers = Some(format!("the kernel cannot {what} ({errno})"));
+            Err(SetupError::Layer(what, errno)) if degradation.layers.is_none() && errno != Errno::STALE => {
+                degradation.layers = Some(format!("the kernel cannot {what} ({errno})"));
                 spec = Cow::Owned(without_own_layers(&spec));
             }
             // A spec that differs from what nearly every jail has.
-            Err(Broken::Outgrown) if !options.bare => {
+            Err(SetupError::Outgrown) if !options.bare => {
                 options.bare = true;
-                lessened.built_twice = true;
+                degradation.built_twice = true;
             }
             Err(broken) => return Err(error(Provider::Native, broken)),
             Ok((running, enforcement)) => {
@@ -160,7 +160,7 @@ fn hold_native(
 
 /// What could not be had, and why.
 #[derive(Default)]
-struct Lessened {
+struct Degradation {
     /// A jail that runs as somebody else than root.
     as_root: Option<String>,
     /// Layers of the jail's own.
@@ -184,14 +184,14 @@ fn attempt(
     options: SpawnOptions,
     spec: &Spec,
     command: &Command,
-    lessened: &Lessened,
-) -> Result<Result<(Running, Enforcement), Broken>, Conflict> {
+    degradation: &Degradation,
+) -> Result<Result<(Running, Enforcement), SetupError>, Conflict> {
     let (init, machine) = match early.map_or_else(|| PrewarmedInit::start(options), Ok) {
         Ok(early) => early,
         Err(broken) => return Ok(Err(broken)),
     };
     let plan = plan(spec, &with_views(machine, spec))?;
-    Ok(finish(init, spec, command, &plan, lessened))
+    Ok(finish(init, spec, command, &plan, degradation))
 }
 
 /// What nearly every jail has is being built; the rest comes on top.
@@ -200,11 +200,12 @@ fn finish(
     spec: &Spec,
     command: &Command,
     plan: &Plan,
-    lessened: &Lessened,
-) -> Result<(Running, Enforcement), Broken> {
+    degradation: &Degradation,
+) -> Result<(Running, Enforcement), SetupError> {
     let about = About::of(spec, plan, command.observe);
-    let heard = about.as_ref().map(|about| Heard { kept: about.keeps(), observed: about.sight.is_some() });
-    let terms = Terms {
+    let heard =
+        about.as_ref().map(|about| NotifyOptions { kept: about.keeps(), observed: about.sight.is_some() });
+    let terms = CommandTerms {
         environment: &plan.environment,
         sockets: Sockets::Namespaced,
         own_users: true,
@@ -216,21 +217,22 @@ fn finish(
         let held = init.finish_setup(&order, groups, plan)?;
         root = held.jail.root.as_ref().map(OwnedFd::try_clone).transpose().map_err(|_| no_handle())?;
         (listener, sockets, first) = (held.listener, held.sockets, Some(held.pid));
-        Ok(Started { pid: held.pid, terminal: held.terminal, cell: Box::new(held.jail) })
+        Ok(SpawnedJail { pid: held.pid, terminal: held.terminal, processes: Box::new(held.jail) })
     })?;
     running.sockets = sockets;
     if let (Some(listener), Some(root), Some(first), Some(about)) = (listener, root, first, about) {
-        running.keeper = Some(Keeper::start(listener, root, first, about).map_err(Broken::NoProcess)?);
+        running.name_guard =
+            Some(NameGuard::start(listener, root, first, about).map_err(SetupError::NoProcess)?);
     }
-    Ok((running, enforcement(plan, spec, lessened, resources)))
+    Ok((running, enforcement(plan, spec, degradation, resources)))
 }
 
-fn no_handle() -> Broken {
-    Broken::Part(Part::Report, None, Errno::MFILE)
+fn no_handle() -> SetupError {
+    SetupError::Step(SetupStep::Report, None, Errno::MFILE)
 }
 
 /// What a provider decides about how a command is started.
-pub(crate) struct Terms<'a> {
+pub(crate) struct CommandTerms<'a> {
     /// The whole environment of the command.
     pub(crate) environment: &'a [(OsString, OsString)],
     /// Which sockets it may make.
@@ -238,19 +240,19 @@ pub(crate) struct Terms<'a> {
     /// Whether its users are its own, and are counted apart.
     pub(crate) own_users: bool,
     /// Which of its calls are heard of.
-    pub(crate) heard: Option<Heard>,
+    pub(crate) heard: Option<NotifyOptions>,
     /// How many processes besides the command's are in its cgroups.
     pub(crate) others: u64,
 }
 
 /// What a provider has made.
-pub(crate) struct Started {
+pub(crate) struct SpawnedJail {
     /// Who has everything in the jail below it.
     pub(crate) pid: Pid,
     /// The supervisor's side of the jail's terminal.
     pub(crate) terminal: Option<OwnedFd>,
     /// The processes.
-    pub(crate) cell: Box<dyn Cell>,
+    pub(crate) processes: Box<dyn ProcessTree>,
 }
 
 /// Prepares what is the same for every provider, lets one make the processes, and looks after them. Also says how far resources
@@ -258,12 +260,13 @@ pub(crate) struct Started {
 pub(crate) fn begin(
     spec: &Spec,
     command: &Command,
-    terms: &Terms<'_>,
-    make: impl FnOnce(Order<'_>, &mut Groups) -> Result<Started, Broken>,
-) -> Result<(Running, Reached), Broken> {
-    let abi = Abi::here().ok_or(Broken::Part(Part::Filter, None, Errno::NOSYS))?;
-    let mask = confine::blocked_signals().map_err(Broken::NoProcess)?;
-    let (ends, streams) = connect(spec, command).map_err(|errno| Broken::Part(Part::Streams, None, errno))?;
+    terms: &CommandTerms<'_>,
+    make: impl FnOnce(Order<'_>, &mut Groups) -> Result<SpawnedJail, SetupError>,
+) -> Result<(Running, Reached), SetupError> {
+    let abi = Abi::here().ok_or(SetupError::Step(SetupStep::Filter, None, Errno::NOSYS))?;
+    let mask = confine::blocked_signals().map_err(SetupError::NoProcess)?;
+    let (ends, streams) =
+        connect(spec, command).map_err(|errno| SetupError::Step(SetupStep::Streams, None, errno))?;
     let mut groups = Groups::new(&spec.limits, terms.others);
     let order = Order {
         environment: terms.environment,
@@ -282,23 +285,24 @@ pub(crate) fn begin(
     let watchdog = Watchdog::new(&spec.limits, started.pid, &cgroups);
     let bounded = cgroups.counts_memory() && cgroups.counts_processes();
     let bounds = cgroups.bounds(&spec.limits, bounded || Watchdog::can_see(), missing.as_ref());
-    let mut running = Running::new(started.cell, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
+    let mut running =
+        Running::new(started.processes, spec.limits.clone(), streams, cgroups, watchdog, sweeper);
     running.home = Some(spec.home.clone());
     running
         .attach(started.terminal)
         .map(|running| (running, reached(&bounds)))
-        .map_err(|errno| Broken::Part(Part::Terminal, None, errno))
+        .map_err(|errno| SetupError::Step(SetupStep::Terminal, None, errno))
 }
 
 /// The cgroups of a jail, made when a provider asks for them: while its processes are busy with something else.
 pub(crate) struct Groups {
     limits: Limits,
     others: u64,
-    made: Option<MadeGroups>,
+    made: Option<CgroupSet>,
 }
 
 /// The groups, why one is missing, and the process that removes them if this one is killed.
-type MadeGroups = (Cgroups, Option<Unavailable>, Option<Sweeper>);
+type CgroupSet = (Cgroups, Option<Unavailable>, Option<Sweeper>);
 
 impl Groups {
     fn new(limits: &Limits, others: u64) -> Self {
@@ -312,12 +316,12 @@ impl Groups {
         cgroups.entrances().collect()
     }
 
-    fn made(self) -> MadeGroups {
+    fn made(self) -> CgroupSet {
         self.made.unwrap_or_else(|| make_groups(&self.limits, self.others))
     }
 }
 
-fn make_groups(limits: &Limits, others: u64) -> MadeGroups {
+fn make_groups(limits: &Limits, others: u64) -> CgroupSet {
     let mut sweeper = None;
     let (cgroups, missing) = Cgroups::make(limits, others, |groups| sweeper = Sweeper::start(groups));
     (cgroups, missing, sweeper)
@@ -364,17 +368,17 @@ fn programs(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<CStrin
 }
 
 /// What was reached. Everything named here was done: the jail would not be held otherwise.
-fn enforcement(plan: &Plan, spec: &Spec, lessened: &Lessened, resources: Reached) -> Enforcement {
+fn enforcement(plan: &Plan, spec: &Spec, degradation: &Degradation, resources: Reached) -> Enforcement {
     let abi = calls::landlock_abi().unwrap_or(0);
     let files = match abi {
         0 => partial("mount namespace", "the kernel has no Landlock as a second wall"),
         abi => full(format!("mount namespace, Landlock {abi}")),
     };
-    let files = match &lessened.layers {
+    let files = match &degradation.layers {
         None => files,
         Some(why) => Reached { by: format!("{}; layers can only be read: {why}", files.by), ..files },
     };
-    let files = if lessened.built_twice {
+    let files = if degradation.built_twice {
         let why = "built twice, because the spec leaves out what nearly every jail has";
         Reached { by: format!("{}; {why}", files.by), ..files }
     } else {
@@ -387,7 +391,7 @@ fn enforcement(plan: &Plan, spec: &Spec, lessened: &Lessened, resources: Reached
         Network::Open => full("the host's, as asked; abstract sockets by Landlock"),
         Network::None | Network::Broker => full("network namespace"),
     };
-    let processes = processes(&plan.identity, lessened.as_root.clone());
+    let processes = processes(&plan.identity, degradation.as_root.clone());
     let syscalls = full("seccomp, no new privileges, no capabilities");
     Enforcement { layers: [files, network, syscalls, processes, resources] }
 }
@@ -412,17 +416,17 @@ pub(crate) fn partial(by: &str, gap: &str) -> Reached {
 }
 
 /// Whether a step fails on one machine or on every one decides who is asked next.
-pub(crate) fn error(provider: Provider, broken: Broken) -> JailError {
+pub(crate) fn error(provider: Provider, broken: SetupError) -> JailError {
     match broken {
-        Broken::NoProcess(errno) => {
+        SetupError::NoProcess(errno) => {
             let what = "make a process in namespaces of its own".to_owned();
             JailError::Unavailable { provider, what, errno: Some(errno.into()) }
         }
-        Broken::Silent | Broken::Outgrown => {
+        SetupError::Silent | SetupError::Outgrown => {
             JailError::Unavailable { provider, what: "keep its processes alive".to_owned(), errno: None }
         }
-        Broken::Layer(what, errno) => JailError::Step { what, errno: errno.into() },
-        Broken::Part(part, detail, errno) => {
+        SetupError::Layer(what, errno) => JailError::Step { what, errno: errno.into() },
+        SetupError::Step(part, detail, errno) => {
             let what = detail.unwrap_or_else(|| part.words().to_owned());
             if is_about_the_machine(part, errno) {
                 JailError::Unavailable { provider, what, errno: Some(errno.into()) }
@@ -433,20 +437,20 @@ pub(crate) fn error(provider: Provider, broken: Broken) -> JailError {
     }
 }
 
-fn is_about_the_machine(part: Part, errno: Errno) -> bool {
+fn is_about_the_machine(part: SetupStep, errno: Errno) -> bool {
     let early = matches!(
         part,
-        Part::Namespaces
-            | Part::Identity
-            | Part::Processes
-            | Part::Private
-            | Part::Root
-            | Part::Pivot
-            | Part::Loopback
-            | Part::HostName
+        SetupStep::Namespaces
+            | SetupStep::Identity
+            | SetupStep::Processes
+            | SetupStep::Private
+            | SetupStep::Root
+            | SetupStep::Pivot
+            | SetupStep::Loopback
+            | SetupStep::HostName
     );
     let refused = matches!(errno, Errno::PERM | Errno::ACCESS | Errno::NOSYS | Errno::INVAL | Errno::NOSPC);
-    refused && (early || matches!(part, Part::Tree(_)) && errno != Errno::ACCESS)
+    refused && (early || matches!(part, SetupStep::Tree(_)) && errno != Errno::ACCESS)
 }
 
 #[cfg(test)]

@@ -8,17 +8,17 @@ use policy::Shown;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::hold::{Groups, Started, Terms, begin, error, full, partial};
-use super::native::{Broken, Order, command_handles, stream_registers, variables};
+use super::hold::{CommandTerms, Groups, SpawnedJail, begin, error, full, partial};
+use super::native::{Order, SetupError, command_handles, stream_registers, variables};
 use super::scratch::Scratch;
 use crate::enforcement::{Enforcement, Level, Reached};
 use crate::launch::{Command, JailError, Provider};
-use crate::plan::{Access, Door, Fence, fence, moved};
+use crate::plan::{Access, LandlockPlan, PathRule, landlock_plan, relocated_environment};
 use crate::seccomp::Sockets;
 use crate::spec::{Network, Spec};
 use crate::sys::linux::calls::{self, confine};
 use crate::sys::linux::host::plan_host::{machine, with_views};
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::Register;
 use crate::sys::linux::init::{Ending, Init, Jail};
 use crate::sys::linux::setup::landlock_rules;
@@ -29,8 +29,8 @@ use crate::sys::linux::supervise::Running;
 /// Makes a jail and stops before the command.
 pub(crate) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforcement), JailError> {
     let abi = version()?;
-    let fence = fence(spec, &with_views(machine(false), spec))?;
-    attempt(spec, command, &fence, abi).map_err(|broken| error(Provider::Landlock, broken))
+    let plan = landlock_plan(spec, &with_views(machine(false), spec))?;
+    attempt(spec, command, &plan, abi).map_err(|broken| error(Provider::Landlock, broken))
 }
 
 /// Before version 3 every file of the caller could be emptied, whatever the rules say.
@@ -52,37 +52,41 @@ fn version() -> Result<u32, JailError> {
 fn attempt(
     spec: &Spec,
     command: &Command,
-    fence: &Fence,
+    plan: &LandlockPlan,
     abi: u32,
-) -> Result<(Running, Enforcement), Broken> {
+) -> Result<(Running, Enforcement), SetupError> {
     let scratch = Scratch::make().map_err(in_private_space)?;
-    let environment = moved(&spec.environment, &scratch.home(), &scratch.tmp());
-    let (ruleset, doors) = ruleset(fence, &scratch, abi)?;
+    let environment = relocated_environment(&spec.environment, &scratch.home(), &scratch.tmp());
+    let (ruleset, rules) = ruleset(plan, &scratch, abi)?;
     let sockets = if spec.network == Network::Open { Sockets::Internet } else { Sockets::Refused };
-    let terms = Terms { environment: &environment, sockets, own_users: false, heard: None, others: 0 };
+    let terms = CommandTerms { environment: &environment, sockets, own_users: false, heard: None, others: 0 };
     let ground = Ground {
         terminal: landlock_rules::rights(Access::Device, false) & landlock_rules::handled(abi).files,
-        unreadable: fence.unreadable.iter().map(|path| text(path.as_os_str())).collect(),
+        unreadable: plan.unreadable.iter().map(|path| text(path.as_os_str())).collect(),
         refused: refused(sockets),
         ruleset,
-        doors,
+        rules,
         scratch,
     };
     let (running, resources) = begin(spec, command, &terms, |order, groups| {
         let (jail, terminal) = start(&order, groups, ground)?;
-        Ok(Started { pid: jail.init.pid(), terminal, cell: Box::new(jail) })
+        Ok(SpawnedJail { pid: jail.init.pid(), terminal, processes: Box::new(jail) })
     })?;
     Ok((running, enforcement(spec, abi, resources)))
 }
 
-fn in_private_space(errno: Errno) -> Broken {
-    Broken::Part(Part::Root, Some("make a private directory among the temporary files".to_owned()), errno)
+fn in_private_space(errno: Errno) -> SetupError {
+    SetupError::Step(
+        SetupStep::Root,
+        Some("make a private directory among the temporary files".to_owned()),
+        errno,
+    )
 }
 
 /// What Landlock allows, and handles on all of it. They have to stay open: rules are tied to what the kernel has in memory, and
 /// for files that are on no disk it would make another one when it forgets the first.
-fn ruleset(fence: &Fence, scratch: &Scratch, abi: u32) -> Result<(OwnedFd, Vec<OwnedFd>), Broken> {
-    let part = |errno| Broken::Part(Part::Landlock, None, errno);
+fn ruleset(plan: &LandlockPlan, scratch: &Scratch, abi: u32) -> Result<(OwnedFd, Vec<OwnedFd>), SetupError> {
+    let part = |errno| SetupError::Step(SetupStep::Landlock, None, errno);
     let about = landlock_rules::handled(abi);
     let ruleset = confine::landlock_create(&about).map_err(part)?;
     let allow = |handle: &OwnedFd, access| {
@@ -91,11 +95,11 @@ fn ruleset(fence: &Fence, scratch: &Scratch, abi: u32) -> Result<(OwnedFd, Vec<O
         confine::landlock_allow(ruleset.as_fd(), handle.as_fd(), rights)
     };
     let mut handles = Vec::new();
-    for door in &fence.doors {
-        let what = || Some(format!("show {}", Shown::path(&door.path)));
-        let broken = |errno| Broken::Part(Part::Landlock, what(), errno);
-        if let Some(handle) = open(door).map_err(broken)? {
-            allow(&handle, door.access).map_err(broken)?;
+    for rule in &plan.rules {
+        let what = || Some(format!("show {}", Shown::path(&rule.path)));
+        let broken = |errno| SetupError::Step(SetupStep::Landlock, what(), errno);
+        if let Some(handle) = open(rule).map_err(broken)? {
+            allow(&handle, rule.access).map_err(broken)?;
             handles.push(handle);
         }
     }
@@ -105,16 +109,16 @@ fn ruleset(fence: &Fence, scratch: &Scratch, abi: u32) -> Result<(OwnedFd, Vec<O
     Ok((ruleset, handles))
 }
 
-/// What is behind a door. A view has to be the object that was judged; what the system lacks is left out.
-fn open(door: &Door) -> Result<Option<OwnedFd>, Errno> {
+/// What is behind a rule. A view has to be the object that was judged; what the system lacks is left out.
+fn open(rule: &PathRule) -> Result<Option<OwnedFd>, Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let Some(id) = door.id else {
-        return match rustix::fs::open(&door.path, flags, Mode::empty()) {
+    let Some(id) = rule.id else {
+        return match rustix::fs::open(&rule.path, flags, Mode::empty()) {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => Ok(None),
             opened => opened.map(Some),
         };
     };
-    let opened = rustix::fs::open(&door.path, flags | OFlags::NOFOLLOW, Mode::empty())?;
+    let opened = rustix::fs::open(&rule.path, flags | OFlags::NOFOLLOW, Mode::empty())?;
     let found = rustix::fs::fstat(&opened)?;
     if (found.st_dev, found.st_ino) == id { Ok(Some(opened)) } else { Err(Errno::STALE) }
 }
@@ -122,7 +126,7 @@ fn open(door: &Door) -> Result<Option<OwnedFd>, Errno> {
 /// Everything but the processes.
 struct Ground {
     ruleset: OwnedFd,
-    doors: Vec<OwnedFd>,
+    rules: Vec<OwnedFd>,
     scratch: Scratch,
     /// What may be done with a terminal.
     terminal: u64,
@@ -140,7 +144,11 @@ const fn refused(sockets: Sockets) -> &'static [i32] {
 }
 
 /// Starts a subreaper with the command below it. Returns them and the supervisor's side of the jail's terminal.
-fn start(order: &Order<'_>, groups: &mut Groups, ground: Ground) -> Result<(Jail, Option<OwnedFd>), Broken> {
+fn start(
+    order: &Order<'_>,
+    groups: &mut Groups,
+    ground: Ground,
+) -> Result<(Jail, Option<OwnedFd>), SetupError> {
     let mut init = Init::start(0)?;
     let mut script = init.script();
     let streams = order.streams;
@@ -169,10 +177,10 @@ fn start(order: &Order<'_>, groups: &mut Groups, ground: Ground) -> Result<(Jail
     init.run(script, &handles)?;
     let (handed, _) = init.wait_until_ready()?;
     let mut handed = handed.into_iter();
-    let command = handed.next().ok_or(Broken::Silent)?;
+    let command = handed.next().ok_or(SetupError::Silent)?;
     // Private space is removed last, when nobody is left to use it. It lies on a file system of the host, which others fill
     // as well.
-    let kept = Box::new((ground.doors, ground.scratch));
+    let kept = Box::new((ground.rules, ground.scratch));
     Ok((Jail { init, ending: Ending::Ask, command, root: None, kept }, handed.next()))
 }
 

@@ -9,16 +9,18 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::hold::Groups;
-use crate::plan::{Host, Identity, Plan, SCRATCH, Usual, usual};
+use crate::plan::{CommonPlan, Host, Identity, Plan, SCRATCH, usual};
 use crate::seccomp::Instruction;
 use crate::sys::linux::host::namespaces;
 use crate::sys::linux::host::plan_host::machine;
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::{Register, Script};
 use crate::sys::linux::init::{Ending, Init, Jail};
 use crate::sys::linux::limits::cgroups::CgroupHandles;
 use crate::sys::linux::setup::steps::{Options, Prepared, Step, made, rest, steps, text};
-use crate::sys::linux::setup::{self, Base, Checks, Command, DIALERS, Group, RULESET, Rest, Streams};
+use crate::sys::linux::setup::{
+    self, Checks, Command, DIALERS, EarlyScript, Group, LateScript, RULESET, Streams,
+};
 use crate::sys::linux::setup::{idmap, landlock_rules};
 
 /// What a provider is asked for.
@@ -39,11 +41,11 @@ pub(crate) struct Order<'a> {
 
 /// Why there is no jail.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum SetupError {
     /// The first process could not be made at all.
     NoProcess(Errno),
     /// A part failed.
-    Part(Part, Option<String>, Errno),
+    Step(SetupStep, Option<String>, Errno),
     /// The processes ended without a word.
     Silent,
     /// What was built before the spec was known is not part of it.
@@ -70,11 +72,11 @@ pub(crate) struct SpawnOptions {
 pub(crate) struct PrewarmedInit {
     init: Init,
     /// What it builds meanwhile.
-    base: Base,
+    base: EarlyScript,
 }
 
 /// A jail whose command waits for leave, and what leads into it.
-pub(crate) struct HeldJail {
+pub(crate) struct NativeJail {
     pub(crate) jail: Jail,
     pub(crate) pid: Pid,
     /// Listeners inside the jail's network, and sockets to connect with.
@@ -95,7 +97,7 @@ pub(crate) struct Sockets {
 
 impl PrewarmedInit {
     /// Starts one. Also returns what was found out about the machine.
-    pub(crate) fn start(options: SpawnOptions) -> Result<(Self, Host), Broken> {
+    pub(crate) fn start(options: SpawnOptions) -> Result<(Self, Host), SetupError> {
         let mut init = Init::start(libc::CLONE_NEWUSER | libc::CLONE_NEWPID)?;
         let processors = rustix::thread::sched_getaffinity(None).ok().filter(|all| all.count() > 1);
         if let Some(processors) = &processors {
@@ -113,7 +115,8 @@ impl PrewarmedInit {
             setup::processors(&mut script, &processors);
         }
         setup::base(&mut script, &base);
-        map(init.pid(), &usual.identity).map_err(|errno| Broken::Part(Part::Identity, None, errno))?;
+        map(init.pid(), &usual.identity)
+            .map_err(|errno| SetupError::Step(SetupStep::Identity, None, errno))?;
         init.run(script, &[])?;
         Ok((Self { init, base }, machine))
     }
@@ -124,10 +127,10 @@ impl PrewarmedInit {
         order: &Order<'_>,
         groups: &mut Groups,
         plan: &Plan,
-    ) -> Result<HeldJail, Broken> {
+    ) -> Result<NativeJail, SetupError> {
         let Self { mut init, base } = self;
         let mut ready = idmap::ready(plan)?;
-        let tree = tree_steps(plan, &ready.mounts, &base).ok_or(Broken::Outgrown)?;
+        let tree = tree_steps(plan, &ready.mounts, &base).ok_or(SetupError::Outgrown)?;
         let mut script = init.script();
         setup::rest(&mut script, &rest_of(plan, &tree, &base));
         init.run(script, &ready.mounts.iter().map(|(_, mount)| mount.as_fd()).collect::<Vec<_>>())?;
@@ -145,15 +148,15 @@ impl PrewarmedInit {
 }
 
 /// Names the step of the tree that failed.
-fn explain(broken: Broken, before: &[Step], tree: &[Step]) -> Broken {
-    let Broken::Part(Part::Tree(index), _, errno) = broken else { return broken };
+fn explain(broken: SetupError, before: &[Step], tree: &[Step]) -> SetupError {
+    let SetupError::Step(SetupStep::Tree(index), _, errno) = broken else { return broken };
     match before.iter().chain(tree).nth(usize::from(index)) {
-        Some(step @ Step::Layer { .. }) => Broken::Layer(step.to_string(), errno),
-        step => Broken::Part(Part::Tree(index), step.map(ToString::to_string), errno),
+        Some(step @ Step::Layer { .. }) => SetupError::Layer(step.to_string(), errno),
+        step => SetupError::Step(SetupStep::Tree(index), step.map(ToString::to_string), errno),
     }
 }
 
-fn base(usual: &Usual, bare: bool) -> Base {
+fn base(usual: &CommonPlan, bare: bool) -> EarlyScript {
     let handled = landlock_rules::about();
     let (steps, grants) = if bare {
         (Vec::new(), Vec::new())
@@ -162,11 +165,11 @@ fn base(usual: &Usual, bare: bool) -> Base {
         (steps(&usual.skeleton, &usual.mounts, &Prepared::default()), grants)
     };
     let becomes = usual.identity.shows.map(|_| usual.identity.inside);
-    Base { becomes, root: options(SCRATCH), steps, handled, grants }
+    EarlyScript { becomes, root: options(SCRATCH), steps, handled, grants }
 }
 
 /// The steps that the base has not performed; `None` if it has performed one that does not belong to the plan.
-fn tree_steps(plan: &Plan, ready: &[(PathBuf, OwnedFd)], base: &Base) -> Option<Vec<Step>> {
+fn tree_steps(plan: &Plan, ready: &[(PathBuf, OwnedFd)], base: &EarlyScript) -> Option<Vec<Step>> {
     let ready = ready.iter().zip(0..).map(|((path, _), slot)| (path.clone(), slot)).collect();
     let prepared = Prepared { ready, kept: &plan.kept };
     let mut steps = rest(steps(&plan.skeleton, &plan.mounts, &prepared), &base.steps)?;
@@ -174,11 +177,11 @@ fn tree_steps(plan: &Plan, ready: &[(PathBuf, OwnedFd)], base: &Base) -> Option<
     Some(steps)
 }
 
-fn rest_of<'a>(plan: &Plan, tree: &'a [Step], base: &Base) -> Rest<'a> {
+fn rest_of<'a>(plan: &Plan, tree: &'a [Step], base: &EarlyScript) -> LateScript<'a> {
     let root = options(plan.scratch);
     let mut grants = landlock_rules::rules(&plan.grants, base.handled.as_ref());
     grants.retain(|grant| !base.grants.contains(grant));
-    Rest {
+    LateScript {
         resized: root != base.root,
         root,
         steps: tree,
@@ -241,14 +244,14 @@ fn hold(
     handed: Vec<OwnedFd>,
     listener: Option<OwnedFd>,
     plan: &Plan,
-) -> Result<HeldJail, Broken> {
+) -> Result<NativeJail, SetupError> {
     let mut handed = handed.into_iter();
-    let (command, root) = (handed.next().ok_or(Broken::Silent)?, handed.next());
+    let (command, root) = (handed.next().ok_or(SetupError::Silent)?, handed.next());
     let listeners = handed.by_ref().take(plan.listen.len()).map(TcpListener::from).collect();
     let dialers = handed.by_ref().take(if plan.dial { DIALERS } else { 0 }).collect();
     let (pid, terminal) = (init.pid(), handed.next());
     let jail = Jail { init, ending: Ending::Kill, command, root, kept: Box::new(()) };
-    Ok(HeldJail { jail, pid, sockets: Sockets { listeners, dialers }, terminal, listener })
+    Ok(NativeJail { jail, pid, sockets: Sockets { listeners, dialers }, terminal, listener })
 }
 
 /// An environment as the kernel takes it.

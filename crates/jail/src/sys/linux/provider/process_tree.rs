@@ -4,11 +4,11 @@ use std::os::fd::BorrowedFd;
 
 use rustix::io::Errno;
 
-use super::native::Broken;
-use crate::sys::linux::calls::Used;
+use super::native::SetupError;
+use crate::sys::linux::calls::ResourceUsage;
 
 /// The processes of a jail. Ends them when dropped.
-pub(crate) trait Cell {
+pub(crate) trait ProcessTree {
     /// Readable when the last process of the jail is gone.
     fn end(&self) -> BorrowedFd<'_>;
 
@@ -19,7 +19,7 @@ pub(crate) trait Cell {
     fn news(&self) -> Option<i32>;
 
     /// The wait status of the command, where only the end of everything tells it.
-    fn last_word(&self, _: Option<&Used>) -> Option<i32> {
+    fn last_word(&self, _: Option<&ResourceUsage>) -> Option<i32> {
         None
     }
 
@@ -30,11 +30,11 @@ pub(crate) trait Cell {
     fn private_space(&self) -> Option<BorrowedFd<'_>>;
 
     /// Lets the command go. Comes back when it runs, or with the reason why it could not be executed.
-    fn go(&self) -> Result<Result<(), Errno>, Broken>;
+    fn go(&self) -> Result<Result<(), Errno>, SetupError>;
 
     /// Ends everything in the jail.
     fn kill(&self);
 
     /// Waits for everything to be gone. Returns what all of it used; `None` where the kernel did not keep that for us.
-    fn reap(&mut self) -> Option<Used>;
+    fn reap(&mut self) -> Option<ResourceUsage>;
 }

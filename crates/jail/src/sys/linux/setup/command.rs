@@ -10,7 +10,7 @@ use super::{
 use crate::seccomp::Instruction;
 use crate::sys::linux::calls::confine;
 use crate::sys::linux::init::ops;
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::{Argument, Register, Script, arguments};
 use crate::sys::linux::setup::rootfs::close;
 
@@ -76,14 +76,14 @@ pub(crate) struct Checks<'a> {
 pub(crate) fn command(script: &mut Script, command: &Command<'_>, handed: &[Register]) {
     script.begin_spawned();
     if !command.namespaced {
-        script.part(Part::Lifeline);
+        script.step(SetupStep::Lifeline);
         let arguments = arguments![libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0];
         script.call(libc::SYS_prctl, arguments);
     }
     hand_over(script, handed);
     join_groups(script, &command.groups, true);
     if command.namespaced {
-        script.part(Part::Namespaces);
+        script.step(SetupStep::Namespaces);
         script.call(libc::SYS_unshare, arguments![libc::CLONE_NEWCGROUP]);
         script.call(libc::SYS_umask, arguments![UMASK]);
     }
@@ -91,19 +91,19 @@ pub(crate) fn command(script: &mut Script, command: &Command<'_>, handed: &[Regi
     streams(script, &command.streams);
     keep(script, command.ruleset);
     limits(script, command);
-    script.part(Part::Cwd);
+    script.step(SetupStep::Cwd);
     let cwd = script.text(command.cwd);
     script.call(libc::SYS_chdir, arguments![cwd]);
     drop_capabilities(script);
     if let Some(ruleset) = command.ruleset {
-        script.part(Part::Landlock);
+        script.step(SetupStep::Landlock);
         script.call(libc::SYS_landlock_restrict_self, arguments![ruleset, 0]);
     }
     check_files(script, &command.checks);
     super::filter(script, command.filter);
     check_sockets(script, &command.checks);
     notify(script, command.notified);
-    script.part(Part::Leave);
+    script.step(SetupStep::Leave);
     script.add(ops::WAIT, []);
     signals(script, command.mask);
     start(script, command);
@@ -111,10 +111,10 @@ pub(crate) fn command(script: &mut Script, command: &Command<'_>, handed: &[Regi
 
 /// Gives the supervisor descriptors, and keeps the way to it away from the standard streams.
 fn hand_over(script: &mut Script, handed: &[Register]) {
-    script.part(Part::Report);
+    script.step(SetupStep::Report);
     let moved = arguments![Register::CONTROL, libc::F_DUPFD_CLOEXEC, 3];
     script.call(libc::SYS_fcntl, moved).into(Register::CONTROL);
-    script.part(Part::Command);
+    script.step(SetupStep::Command);
     script.call(libc::SYS_getpid, []).into(SCRATCH_FD);
     script.call(libc::SYS_pidfd_open, arguments![SCRATCH_FD, 0]).into(SCRATCH_FD);
     let all: Vec<_> = [SCRATCH_FD].into_iter().chain(handed.iter().copied()).chain([MASTER]).collect();
@@ -125,7 +125,7 @@ fn hand_over(script: &mut Script, handed: &[Register]) {
 /// Joins cgroups. The supervisor has opened them, and its right to do this counts. A process that was spawned is in those
 /// already in which the kernel could start it.
 pub(super) fn join_groups(script: &mut Script, groups: &[Group], spawned: bool) {
-    script.part(Part::Cgroup);
+    script.step(SetupStep::Cgroup);
     let own = script.bytes(b"0");
     for group in groups {
         let joined = script.call(libc::SYS_write, arguments![group.entrance, own, 1]);
@@ -137,7 +137,7 @@ pub(super) fn join_groups(script: &mut Script, groups: &[Group], spawned: bool) 
 
 /// A session of its own; with a terminal, a job in the session of its parent.
 fn session(script: &mut Script, streams: &Streams) {
-    script.part(Part::Session);
+    script.step(SetupStep::Session);
     if !streams.has_terminal() {
         script.call(libc::SYS_setsid, []);
         return;
@@ -148,7 +148,7 @@ fn session(script: &mut Script, streams: &Streams) {
 }
 
 pub(super) fn streams(script: &mut Script, streams: &Streams) {
-    script.part(Part::Streams);
+    script.step(SetupStep::Streams);
     for (number, stream) in (0..).zip(streams.0) {
         script.call(libc::SYS_dup3, arguments![stream.unwrap_or(SLAVE), number, 0]);
     }
@@ -160,7 +160,7 @@ fn keep(script: &mut Script, ruleset: Option<Register>) {
 }
 
 pub(super) fn limits(script: &mut Script, command: &Command<'_>) {
-    script.part(Part::Limits);
+    script.step(SetupStep::Limits);
     for (resource, soft, hard) in command.limits {
         let both = script.words(&[*soft, *hard]);
         script.call(libc::SYS_prlimit64, arguments![0, *resource, both, 0]);
@@ -169,7 +169,7 @@ pub(super) fn limits(script: &mut Script, command: &Command<'_>) {
 
 /// The jail is tried before it is trusted: what must not be there is not there, what must not be read is not.
 fn check_files(script: &mut Script, checks: &Checks<'_>) {
-    script.part(Part::HostVisible);
+    script.step(SetupStep::HostVisible);
     let at = |script: &mut Script, path: &CString, flags: i32| {
         let path = script.text(path);
         let arguments = arguments![libc::AT_FDCWD, path, flags | libc::O_CLOEXEC, 0];
@@ -185,7 +185,7 @@ fn check_files(script: &mut Script, checks: &Checks<'_>) {
 
 /// And what must not be reached is not reached.
 fn check_sockets(script: &mut Script, checks: &Checks<'_>) {
-    script.part(Part::NetworkAlive);
+    script.step(SetupStep::NetworkAlive);
     for family in checks.families {
         let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
         script.refused(libc::SYS_socket, arguments![*family, kind, 0]).accept_any();
@@ -205,7 +205,7 @@ fn check_sockets(script: &mut Script, checks: &Checks<'_>) {
 /// Says that every layer is on. Calls that the supervisor is notified of come out of the handle that goes with this.
 fn notify(script: &mut Script, program: Option<&[Instruction]>) {
     let Some(program) = program else { return send(script, ops::READY, &[]) };
-    script.part(Part::Listener);
+    script.step(SetupStep::Listener);
     let program = filter_program(script, program);
     let flags = confine::listener_flags();
     script
@@ -218,7 +218,7 @@ fn notify(script: &mut Script, program: Option<&[Instruction]>) {
 /// The command has the signals of the caller. Handled ones have their default meaning since init was executed; ignored ones
 /// stay ignored, except a broken pipe.
 pub(super) fn signals(script: &mut Script, mask: u64) {
-    script.part(Part::Command);
+    script.step(SetupStep::Command);
     let (default, mask) = (script.words(&[0; 4]), script.words(&[mask]));
     script.call(libc::SYS_rt_sigaction, arguments![libc::SIGPIPE, default, 0, 8]);
     script.call(libc::SYS_rt_sigprocmask, arguments![libc::SIG_SETMASK, mask, 0, 8]);

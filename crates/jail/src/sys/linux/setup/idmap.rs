@@ -13,8 +13,8 @@ use super::steps::{attributes, text};
 use crate::plan::{Kind, Mount, Owner, Plan};
 use crate::sys::linux::calls::mounts::{MountChange, mount_setattr};
 use crate::sys::linux::init::Init;
-use crate::sys::linux::init::report::Part;
-use crate::sys::linux::provider::native::{Broken, write};
+use crate::sys::linux::init::report::SetupStep;
+use crate::sys::linux::provider::native::{SetupError, write};
 
 /// The plan's views, mounted already with ids shown as the jail's own; empty unless root calls.
 #[derive(Default)]
@@ -35,10 +35,10 @@ impl Ready {
 }
 
 /// Makes them.
-pub(crate) fn ready(plan: &Plan) -> Result<Ready, Broken> {
+pub(crate) fn ready(plan: &Plan) -> Result<Ready, SetupError> {
     let Some(shows) = plan.identity.shows else { return Ok(Ready::default()) };
     layers_are_whole(plan)?;
-    let broken = |what: String| move |errno| Broken::Part(Part::Identity, Some(what), errno);
+    let broken = |what: String| move |errno| SetupError::Step(SetupStep::Identity, Some(what), errno);
     let holder = Init::start(libc::CLONE_NEWUSER)?;
     let map = user_namespace(&holder, shows, plan.identity.outside);
     let map = map.map_err(broken("make a map of users".to_owned()))?;
@@ -52,12 +52,12 @@ pub(crate) fn ready(plan: &Plan) -> Result<Ready, Broken> {
 
 /// What is mounted in a directory is not part of a layer over it, and what it covers would be seen. The kernel refuses that to
 /// everybody but root.
-fn layers_are_whole(plan: &Plan) -> Result<(), Broken> {
+fn layers_are_whole(plan: &Plan) -> Result<(), SetupError> {
     let mut layers = plan.mounts.iter().filter(|mount| matches!(mount.kind, Kind::Layered { .. })).peekable();
     if layers.peek().is_none() {
         return Ok(());
     }
-    let broken = |what: String, errno| Broken::Layer(format!("put a layer over {what}"), errno);
+    let broken = |what: String, errno| SetupError::Layer(format!("put a layer over {what}"), errno);
     let table = std::fs::read("/proc/self/mountinfo");
     let table = table.map_err(|_| broken("anything without knowing the mounts".to_owned(), Errno::IO))?;
     let points: Vec<PathBuf> = table.split(|byte| *byte == b'\n').filter_map(point).collect();

@@ -4,10 +4,10 @@ use std::ffi::CString;
 
 use super::steps::{inside, text};
 use crate::plan::{Access, Grant};
-use crate::sys::linux::calls::{self, confine::Handled};
+use crate::sys::linux::calls::{self, confine::HandledAccess};
 
 /// What Landlock is about in a jail that has mounts as well; nothing where the kernel has no Landlock.
-pub(crate) fn about() -> Option<Handled> {
+pub(crate) fn about() -> Option<HandledAccess> {
     let abi = calls::landlock_abi().unwrap_or(0);
     let mut handled = handled(abi);
     // The mounts decide what can be listed and truncated. To hold that a second time costs a walk up the tree for every directory
@@ -18,7 +18,7 @@ pub(crate) fn about() -> Option<Handled> {
 }
 
 /// What is allowed beneath which path, relative to the root of the jail.
-pub(crate) fn rules(grants: &[Grant], about: Option<&Handled>) -> Vec<(CString, u64)> {
+pub(crate) fn rules(grants: &[Grant], about: Option<&HandledAccess>) -> Vec<(CString, u64)> {
     let files = about.map_or(0, |about| about.files);
     let rights = |grant: &Grant| rights(grant.access, grant.directory) & files;
     grants.iter().map(|grant| (below_root(grant), rights(grant))).collect()
@@ -40,8 +40,8 @@ const TRUNCATE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
 
 /// Everything that a version of the interface can be about.
-pub(crate) const fn handled(abi: u32) -> Handled {
-    Handled { files: files(abi), network: 0, scoped: scoped(abi) }
+pub(crate) const fn handled(abi: u32) -> HandledAccess {
+    HandledAccess { files: files(abi), network: 0, scoped: scoped(abi) }
 }
 
 /// Every right that a version of the interface knows.

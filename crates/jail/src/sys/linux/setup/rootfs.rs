@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use rustix::io::Errno;
 
 use super::steps::{BLANK, MASK_DIRECTORY, MASK_FILE, Options, Step, VOID};
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::{Register, Script, arguments};
 
 /// The root of the jail, once it is made.
@@ -26,7 +26,7 @@ const HERE: i32 = libc::AT_FDCWD;
 
 /// The one private file system, mounted over the old root, where only its handle leads.
 pub(crate) fn private_root(script: &mut Script, options: &Options) {
-    script.part(Part::Root);
+    script.step(SetupStep::Root);
     private_file_system(script, options, ROOT);
     let (none, top) = (script.text(c""), script.text(c"/"));
     script.call(libc::SYS_move_mount, arguments![ROOT, none, HERE, top, MOVE_F_EMPTY]);
@@ -67,7 +67,7 @@ pub(crate) fn close(script: &mut Script, register: Register) {
 
 /// Gives the private file system other bounds.
 pub(crate) fn resize(script: &mut Script, options: &Options) {
-    script.part(Part::Root);
+    script.step(SetupStep::Root);
     let none = script.text(c"");
     script.call(libc::SYS_fspick, arguments![ROOT, none, FSPICK_CLOEXEC | FSPICK_EMPTY_PATH]).into(CONTEXT);
     bounds(script, options);
@@ -86,7 +86,7 @@ impl Rootfs<'_> {
     /// Performs steps. They have numbers, by which the one that failed is found.
     pub(crate) fn build(&self, script: &mut Script, steps: &[Step], first: usize) {
         for (step, number) in steps.iter().zip(first..) {
-            script.part(Part::Tree(u16::try_from(number).unwrap_or(u16::MAX)));
+            script.step(SetupStep::Tree(u16::try_from(number).unwrap_or(u16::MAX)));
             self.perform(script, step);
         }
     }
@@ -239,7 +239,7 @@ fn lock(script: &mut Script, mount: Register) {
 /// Removes what masks were made of, closes the root to changes, and makes it the only one. The old root is stacked on it for
 /// a moment and then let go.
 pub(crate) fn enter(script: &mut Script) {
-    script.part(Part::Root);
+    script.step(SetupStep::Root);
     let (blank, void) = (script.text(BLANK), script.text(VOID));
     script.call(libc::SYS_unlinkat, arguments![ROOT, blank, 0]);
     script.call(libc::SYS_unlinkat, arguments![ROOT, void, libc::AT_REMOVEDIR]);
@@ -247,7 +247,7 @@ pub(crate) fn enter(script: &mut Script) {
     script.call(libc::SYS_unlinkat, arguments![ROOT, file, 0]).accept(&[Errno::NOENT]);
     script.call(libc::SYS_unlinkat, arguments![ROOT, directory, libc::AT_REMOVEDIR]).accept(&[Errno::NOENT]);
     lock(script, ROOT);
-    script.part(Part::Pivot);
+    script.step(SetupStep::Pivot);
     let (here, top) = (script.text(c"."), script.text(c"/"));
     script.call(libc::SYS_fchdir, arguments![ROOT]);
     script.call(libc::SYS_pivot_root, arguments![here, here]);

@@ -13,9 +13,9 @@ use rustix::pipe::PipeFlags;
 
 use crate::plan::{Handle, Word};
 use crate::seccomp::Instruction;
-use crate::sys::linux::init::report::Part;
+use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::memory_file::sealed;
-use crate::sys::linux::provider::native::Broken;
+use crate::sys::linux::provider::native::SetupError;
 
 /// Bubblewrap's ends, with the one its arguments come from at the end.
 pub(super) struct Descriptors {
@@ -37,13 +37,13 @@ pub(super) struct Ours {
 }
 
 impl Descriptors {
-    pub(super) fn open(words: &[Word], filter: &[Instruction]) -> Result<(Self, Ours), Broken> {
-        let broken = |errno| Broken::Part(Part::Streams, None, errno);
+    pub(super) fn open(words: &[Word], filter: &[Instruction]) -> Result<(Self, Ours), SetupError> {
+        let broken = |errno| SetupError::Step(SetupStep::Streams, None, errno);
         let pipe = || rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(broken);
         let ((gate, our_gate), (our_status, status), (our_last, last)) =
             (pipe()?, pipe()?, pair().map_err(broken)?);
         let mut ends =
-            Ends { gate, keeper: our_gate.try_clone().map_err(|_| broken(Errno::MFILE))?, status, last };
+            Ends { gate, sync_fd: our_gate.try_clone().map_err(|_| broken(Errno::MFILE))?, status, last };
         // Above whatever init is given, so that no number is taken by one that has not got its own yet.
         let first = RESERVED + words.iter().filter(|word| matches!(word, Word::Handle(_))).count();
         let (mut all, mut text) = (Vec::new(), Vec::new());
@@ -78,7 +78,7 @@ const RESERVED: usize = 32;
 
 struct Ends {
     gate: OwnedFd,
-    keeper: OwnedFd,
+    sync_fd: OwnedFd,
     status: OwnedFd,
     last: OwnedFd,
 }
@@ -89,8 +89,8 @@ impl Ends {
         wanted: &Handle,
         filter: &[Instruction],
         our_last: &OwnedFd,
-    ) -> Result<OwnedFd, Broken> {
-        let broken = |errno| Broken::Part(Part::Streams, None, errno);
+    ) -> Result<OwnedFd, SetupError> {
+        let broken = |errno| SetupError::Step(SetupStep::Streams, None, errno);
         let own = |end: &OwnedFd| end.try_clone().map_err(|_| broken(Errno::MFILE));
         match wanted {
             Handle::Text(text) => sealed(text).map_err(broken),
@@ -99,11 +99,11 @@ impl Ends {
                 sealed(&bytes).map_err(broken)
             }
             Handle::View(path, id) => view(path, *id).map_err(|errno| {
-                Broken::Part(Part::Root, Some(format!("show {}", Shown::path(path))), errno)
+                SetupError::Step(SetupStep::Root, Some(format!("show {}", Shown::path(path))), errno)
             }),
             Handle::Last(text) => say(our_last, text).map_err(broken).and_then(|()| own(&self.last)),
             Handle::Gate => own(&self.gate),
-            Handle::Keeper => own(&self.keeper),
+            Handle::SyncFd => own(&self.sync_fd),
             Handle::Status => own(&self.status),
         }
     }

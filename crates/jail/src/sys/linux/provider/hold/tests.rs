@@ -95,7 +95,7 @@ fn said(on: On, spec: &Spec, change: impl FnOnce(&mut Order<'_>, &mut Plan), scr
         },
         Ok(running) => running,
     };
-    running.cell.go().unwrap().unwrap();
+    running.processes.go().unwrap().unwrap();
     let outcome = running.wait().unwrap();
     assert!(matches!(outcome.end, End::Exited(_)), "{:?}", outcome.end);
     let [output, errors] = outcome.captured.unwrap();
@@ -109,13 +109,13 @@ fn start(
     spec: &Spec,
     command: &Command,
     change: impl FnOnce(&mut Order<'_>, &mut Plan),
-) -> Result<Running, Broken> {
+) -> Result<Running, SetupError> {
     let (init, machine) =
         PrewarmedInit::start(SpawnOptions { own_network: on == On::Network, powerful: true, bare: true })?;
     let mut plan = plan(spec, &with_views(machine, spec)).unwrap();
     plan.own_network = on == On::Network;
     let environment = plan.environment.clone();
-    let terms = Terms {
+    let terms = CommandTerms {
         environment: &environment,
         sockets: Sockets::Namespaced,
         own_users: true,
@@ -126,7 +126,7 @@ fn start(
         on.apply(&mut order, &mut plan);
         change(&mut order, &mut plan);
         let held = init.finish_setup(&order, groups, &plan)?;
-        Ok(Started { pid: held.pid, terminal: held.terminal, cell: Box::new(held.jail) })
+        Ok(SpawnedJail { pid: held.pid, terminal: held.terminal, processes: Box::new(held.jail) })
     })?;
     Ok(running)
 }
@@ -263,7 +263,7 @@ fn a_link_that_appears_leads_nowhere() {
         symlink(&moved, &deep).unwrap();
     };
     let broken = start(On::Nothing, &spec, &command, swap).map(drop).unwrap_err();
-    if let Broken::Part(Part::Tree(_), Some(what), Errno::LOOP) = &broken {
+    if let SetupError::Step(SetupStep::Tree(_), Some(what), Errno::LOOP) = &broken {
         assert!(what.starts_with("hide"), "{what}");
         return;
     }

@@ -1,8 +1,8 @@
-//! What files say. Signs explain why a measurement came out as it did; none of them decides.
+//! What files say. HostFacts explain why a measurement came out as it did; none of them decides.
 
 /// What files say about one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signs {
+pub struct HostFacts {
     /// The kernel's release, such as `6.8.0-45-generic`.
     pub release: Option<String>,
     /// The processor's name.
@@ -26,7 +26,7 @@ pub struct Signs {
     /// What already confines this process.
     pub confined: Confined,
     /// What this machine lives in.
-    pub around: Vec<Around>,
+    pub containers: Vec<DetectedContainer>,
 }
 
 /// What `AppArmor` says about itself and us.
@@ -62,16 +62,16 @@ pub struct Confined {
 
 /// Something this machine lives in, and the sign by which it was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Around {
+pub struct DetectedContainer {
     /// What it is.
-    pub wall: Wall,
+    pub kind: ContainerKind,
     /// The file that says so.
     pub sign: &'static str,
 }
 
 /// A kind of surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wall {
+pub enum ContainerKind {
     /// Docker.
     Docker,
     /// Podman.

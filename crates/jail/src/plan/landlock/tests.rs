@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use policy::Limits;
 
-use super::{fence, moved};
+use super::{landlock_plan, relocated_environment};
 use crate::plan::{Conflict, Entry, Host, Owner};
 use crate::spec::{Mode, Spec};
 
@@ -30,9 +30,11 @@ fn spec(views: Views<'_>) -> Spec {
 
 #[test]
 fn reads_well() {
-    let fence =
-        fence(&spec(&[("/w/lib", Mode::ReadWrite), ("/data", Mode::ReadOnly)]), &host(&["/w/lib", "/data"]));
-    insta::assert_snapshot!(fence.unwrap(), @r"
+    let plan = landlock_plan(
+        &spec(&[("/w/lib", Mode::ReadWrite), ("/data", Mode::ReadOnly)]),
+        &host(&["/w/lib", "/data"]),
+    );
+    insta::assert_snapshot!(plan.unwrap(), @r"
     read /usr
     read /etc/alternatives
     device /dev/null
@@ -85,7 +87,7 @@ fn what_cannot_be_expressed_is_refused() {
     ];
     let there = ["/w/.git", "/usr/secret", "/data", "/data/keys", "/data/out", "/data/out/x", "/database"];
     for (views, expected) in rows {
-        let found = fence(&spec(views), &host(&there)).err();
+        let found = landlock_plan(&spec(views), &host(&there)).err();
         let expected = expected.map(|(path, why)| Conflict::NotEnforceable(PathBuf::from(path), why));
         assert_eq!(found, expected, "{views:?}");
     }
@@ -93,14 +95,14 @@ fn what_cannot_be_expressed_is_refused() {
 
 #[test]
 fn what_means_nothing_is_refused_as_by_every_provider() {
-    let missing = fence(&spec(&[("/nowhere", Mode::ReadOnly)]), &host(&[])).unwrap_err();
+    let missing = landlock_plan(&spec(&[("/nowhere", Mode::ReadOnly)]), &host(&[])).unwrap_err();
     assert_eq!(missing, Conflict::Missing(PathBuf::from("/nowhere")));
 }
 
 #[test]
 fn a_view_is_one_object_and_a_path_of_the_system_whatever_is_there() {
-    let fence = fence(&spec(&[]), &host(&[])).unwrap();
-    let id = |path: &str| fence.doors.iter().find(|door| door.path == Path::new(path)).map(|door| door.id);
+    let plan = landlock_plan(&spec(&[]), &host(&[])).unwrap();
+    let id = |path: &str| plan.rules.iter().find(|rule| rule.path == Path::new(path)).map(|rule| rule.id);
     assert_eq!((id("/w"), id("/usr"), id("/home")), (Some(Some((1, 7))), Some(None), None));
 }
 
@@ -117,6 +119,9 @@ fn home_and_temporary_files_move() {
         pairs.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()
     };
     for (before, after) in rows {
-        assert_eq!(moved(&words(before), Path::new("/s/home"), Path::new("/s/tmp")), words(after));
+        assert_eq!(
+            relocated_environment(&words(before), Path::new("/s/home"), Path::new("/s/tmp")),
+            words(after)
+        );
     }
 }

@@ -17,16 +17,16 @@ use crate::spec::{Mode, Spec, View};
 
 /// A spec in the terms of Landlock alone.
 #[derive(Debug, Clone)]
-pub struct Fence {
+pub struct LandlockPlan {
     /// What may be used, and how.
-    pub doors: Vec<Door>,
+    pub rules: Vec<PathRule>,
     /// Paths of the host that must not be readable; tried before the command starts.
     pub unreadable: Vec<PathBuf>,
 }
 
 /// A path of the host that may be used, with everything beneath it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Door {
+pub struct PathRule {
     /// The path.
     pub path: PathBuf,
     /// What may be done.
@@ -36,20 +36,24 @@ pub struct Door {
 }
 
 /// Turns a spec into the terms of Landlock, or says why it means nothing or cannot be expressed.
-pub fn fence(spec: &Spec, host: &Host) -> Result<Fence, Conflict> {
+pub fn landlock_plan(spec: &Spec, host: &Host) -> Result<LandlockPlan, Conflict> {
     conflict::check(spec, host)?;
     spec.views.iter().try_for_each(|view| expressible(view, spec))?;
-    let doors: Vec<_> = system(host).chain(views(spec, host)).collect();
-    keeps_secrets(&doors, host)?;
-    let open = |path: &Path| doors.iter().any(|door| beneath(path, &door.path));
+    let rules: Vec<_> = system(host).chain(views(spec, host)).collect();
+    keeps_secrets(&rules, host)?;
+    let open = |path: &Path| rules.iter().any(|rule| beneath(path, &rule.path));
     let canaries = CANARIES.iter().map(Path::new);
     let unreadable = canaries.filter(|path| host.has(path) && !open(path)).map(Path::to_owned).collect();
-    Ok(Fence { doors, unreadable })
+    Ok(LandlockPlan { rules, unreadable })
 }
 
 /// The environment where home and temporary files are not at their usual places.
 #[must_use]
-pub fn moved(environment: &[(OsString, OsString)], home: &Path, tmp: &Path) -> Vec<(OsString, OsString)> {
+pub fn relocated_environment(
+    environment: &[(OsString, OsString)],
+    home: &Path,
+    tmp: &Path,
+) -> Vec<(OsString, OsString)> {
     let new = |name: &OsStr| match name.to_str()? {
         "HOME" => Some(home),
         "TMPDIR" | "TMP" | "TEMP" | "TEMPDIR" => Some(tmp),
@@ -80,10 +84,10 @@ fn expressible(view: &View, spec: &Spec) -> Result<(), Conflict> {
     Err(Conflict::NotEnforceable(view.path.clone(), why))
 }
 
-/// Keys that the other providers cover up have to lie outside of every door.
-fn keeps_secrets(doors: &[Door], host: &Host) -> Result<(), Conflict> {
+/// Keys that the other providers cover up have to lie outside of every rule.
+fn keeps_secrets(rules: &[PathRule], host: &Host) -> Result<(), Conflict> {
     let mut secrets = SECRET.iter().map(Path::new).filter(|path| host.has(path));
-    match secrets.find(|path| doors.iter().any(|door| beneath(path, &door.path))) {
+    match secrets.find(|path| rules.iter().any(|rule| beneath(path, &rule.path))) {
         Some(path) => {
             Err(Conflict::NotEnforceable(path.to_owned(), "Landlock cannot hide a part of what it shows"))
         }
@@ -91,7 +95,7 @@ fn keeps_secrets(doors: &[Door], host: &Host) -> Result<(), Conflict> {
     }
 }
 
-fn system(host: &Host) -> impl Iterator<Item = Door> {
+fn system(host: &Host) -> impl Iterator<Item = PathRule> {
     let rows = SYSTEM.iter().filter(|row| !DIVIDED.contains(&row.path)).filter_map(|row| {
         let access = match (row.show, host.entry(Path::new(row.path))?) {
             (Show::AsIs, Entry::Directory(..) | Entry::File(..)) => Access::Read,
@@ -99,18 +103,18 @@ fn system(host: &Host) -> impl Iterator<Item = Door> {
             // What a link leads to has a row of its own, or is not shown.
             _ => return None,
         };
-        Some(door(row.path, access))
+        Some(rule(row.path, access))
     });
     let texts =
-        host.texts.iter().map(|(path, _)| Door { path: path.clone(), access: Access::Read, id: None });
-    rows.chain(texts).chain(INSTEAD.iter().map(|(path, _)| door(path, Access::Read)))
+        host.texts.iter().map(|(path, _)| PathRule { path: path.clone(), access: Access::Read, id: None });
+    rows.chain(texts).chain(INSTEAD.iter().map(|(path, _)| rule(path, Access::Read)))
 }
 
-fn door(path: &str, access: Access) -> Door {
-    Door { path: PathBuf::from(path), access, id: None }
+fn rule(path: &str, access: Access) -> PathRule {
+    PathRule { path: PathBuf::from(path), access, id: None }
 }
 
-fn views(spec: &Spec, host: &Host) -> impl Iterator<Item = Door> {
+fn views(spec: &Spec, host: &Host) -> impl Iterator<Item = PathRule> {
     spec.views.iter().filter_map(|view| {
         let access = match view.mode {
             Mode::ReadOnly => Access::Read,
@@ -118,7 +122,7 @@ fn views(spec: &Spec, host: &Host) -> impl Iterator<Item = Door> {
             Mode::Hidden | Mode::Private | Mode::Layered => return None,
         };
         let id = host.entry(&view.path).and_then(Entry::identity);
-        Some(Door { path: view.path.clone(), access, id })
+        Some(PathRule { path: view.path.clone(), access, id })
     })
 }
 
@@ -145,9 +149,9 @@ const INSTEAD: &[(&str, &str)] = &[
     ("/proc/version", "which kernel this is"),
 ];
 
-impl fmt::Display for Fence {
+impl fmt::Display for LandlockPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.doors.iter().try_for_each(|door| writeln!(f, "{} {}", door.access, Shown::path(&door.path)))?;
+        self.rules.iter().try_for_each(|rule| writeln!(f, "{} {}", rule.access, Shown::path(&rule.path)))?;
         self.unreadable.iter().try_for_each(|path| writeln!(f, "unreadable {}", Shown::path(path)))
     }
 }
