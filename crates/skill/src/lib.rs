@@ -22,6 +22,7 @@ mod scan;
 mod suppress;
 mod text;
 mod tree;
+mod words;
 
 pub use baseline::{Baseline, BaselineError, print};
 pub use capability::{Need, Needs, capabilities};

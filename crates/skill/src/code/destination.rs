@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use crate::rules::rule::Severity;
+use table::Row;
 
 /// What a host is, as far as its name tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -155,7 +156,7 @@ fn kind_of(host: &str, path: &str) -> (Kind, &'static str) {
 
 fn kind_of_address(address: IpAddr) -> (Kind, &'static str) {
     let text = address.to_string();
-    if let Some(row) = ROWS.get(text.as_str()) {
+    if let Some(row) = BY_HOST.get(text.as_str()) {
         return (row.kind, row.reason);
     }
     if let IpAddr::V4(v4) = address {
@@ -179,16 +180,19 @@ fn kind_of_address(address: IpAddr) -> (Kind, &'static str) {
     (Kind::RawIp, "an address without a name")
 }
 
+/// The rows in the order of the table.
+static ROWS: LazyLock<Vec<Row>> = LazyLock::new(table::rows);
+
 /// The rows by their host, with the path for those that need one.
-static ROWS: LazyLock<HashMap<&'static str, &'static table::Row>> =
-    LazyLock::new(|| table::ROWS.iter().map(|row| (row.host, row)).collect());
+static BY_HOST: LazyLock<HashMap<&'static str, &'static Row>> =
+    LazyLock::new(|| ROWS.iter().map(|row| (row.host, row)).collect());
 
 /// The rows that also need a path.
-static WITH_PATH: LazyLock<Vec<&'static table::Row>> =
-    LazyLock::new(|| table::ROWS.iter().filter(|row| row.host.contains('/')).collect());
+static WITH_PATH: LazyLock<Vec<&'static Row>> =
+    LazyLock::new(|| ROWS.iter().filter(|row| row.host.contains('/')).collect());
 
 /// The longest row that fits: with a path, the host, then what it lies below.
-fn known(host: &str, path: &str) -> Option<&'static table::Row> {
+fn known(host: &str, path: &str) -> Option<&'static Row> {
     let with_path = WITH_PATH.iter().find(|row| {
         row.host.strip_prefix(host).is_some_and(|rest| rest.starts_with('/') && path.starts_with(rest))
     });
@@ -197,14 +201,14 @@ fn known(host: &str, path: &str) -> Option<&'static table::Row> {
     }
     let mut rest = host;
     loop {
-        if let Some(row) = ROWS.get(rest) {
+        if let Some(row) = BY_HOST.get(rest) {
             // A vendor's host is that host: what lies below it may be anybody's.
             if rest == host || row.kind != Kind::Vendor {
                 return Some(row);
             }
         }
         let at = rest.find('.')?;
-        if let Some(row) = rest.get(at..).and_then(|end| ROWS.get(end)) {
+        if let Some(row) = rest.get(at..).and_then(|end| BY_HOST.get(end)) {
             return Some(row);
         }
         rest = rest.get(at + 1..)?;
@@ -235,7 +239,7 @@ fn is_stand_in(host: &str) -> bool {
 /// The hosts of the table that nobody answers for.
 #[cfg(test)]
 pub(crate) fn throwaway_hosts() -> impl Iterator<Item = &'static str> {
-    table::ROWS.iter().map(|row| row.host).filter(|host| classify(host).is_throwaway())
+    ROWS.iter().map(|row| row.host).filter(|host| classify(host).is_throwaway())
 }
 
 #[cfg(test)]
@@ -306,9 +310,11 @@ mod tests {
 
     #[test]
     fn no_row_stands_twice() {
-        assert_eq!(ROWS.len(), table::ROWS.len());
-        for row in table::ROWS {
+        assert_eq!(BY_HOST.len(), ROWS.len());
+        for row in &*ROWS {
+            assert!(row.kind != Kind::Unknown, "{} has no kind", row.host);
             assert!(!row.reason.is_empty() && row.host == row.host.to_ascii_lowercase(), "{}", row.host);
+            assert!(!row.host.is_empty() && !row.reason.contains(" = "), "{}", row.host);
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::code::secret::Secret;
 use crate::text::language::Language;
 use crate::text::phrase::Phrases;
 use crate::text::unit::{Place, Unit};
+use crate::words::words;
 pub(crate) use network::{Destination, Kind as HostKind};
 pub(crate) use persist::Hold;
 
@@ -161,7 +162,7 @@ pub(crate) enum Part {
 }
 
 /// What is in every text that sends something or looks up a name.
-pub(crate) static SENDS: Phrases = Phrases::new(&[
+pub(crate) static SENDS: Phrases = Phrases::new(words![
     r"\$\.|post|\bput|upload|send|request|fetch|axios|\bgot\b|urlopen|urllib|http\.|https\.|httpx|aiohttp|ajax|socket|connect|stor(?:binary|lines)|\biwr\b|\birm\b|invoke-|dns|lookup|resolve|gethost|getaddr|download|getstringasync",
     r"curl|wget|\bxh\b|\bhttps? |\bnc\b|ncat|socat|telnet|\bscp\b|sftp|rsync|\bl?ftp\b|rclone|\baws\b|gsutil|\bgh\b|croc|mail|mutt|msmtp|swaks|\bdig\b|drill|\bping\b|getent|\bhost\b",
 ]);

@@ -11,6 +11,7 @@ mod twice;
 use crate::rules::rule::Rule;
 use crate::text::json::in_unit as document;
 use crate::text::unit::{Place, Places};
+use crate::words::{Words, words};
 
 pub(super) const RULES: &[&Rule] = &[&openly::RULE, &poisoned::RULE, &side_channel::RULE, &twice::RULE];
 
@@ -18,7 +19,7 @@ pub(super) const RULES: &[&Rule] = &[&openly::RULE, &poisoned::RULE, &side_chann
 const MANIFESTS: Places = Places::of(&[Place::Script, Place::Fence]);
 
 /// What every list of tools has.
-const ANCHORS: &[&str] = &[
+const ANCHORS: Words = words![
     "\"tools\"",
     "\"inputschema\"",
     "\"input_schema\"",

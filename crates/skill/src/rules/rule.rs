@@ -5,7 +5,7 @@ use std::fmt;
 use crate::text::phrase::Phrases;
 use crate::text::unit::{Places, Unit};
 use crate::text::view::Skill;
-use crate::tree::Tree;
+use crate::words::Words;
 
 /// How bad a finding is. The larger, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -104,7 +104,7 @@ impl Category {
     }
 }
 
-/// A rule: what it looks for, why that matters, and texts that show what it finds and what it leaves alone.
+/// A rule: what it looks for, and why that matters. `tests/samples` holds texts that it finds and texts that it leaves alone.
 pub struct Rule {
     /// Its name: upper case, the same for ever.
     pub id: &'static str,
@@ -121,15 +121,9 @@ pub struct Rule {
     /// Where it looks.
     pub(crate) places: Places,
     /// Words one of which is in everything that it finds, lower case; the scan tries the rule only where one stands. Empty: always.
-    pub(crate) anchors: &'static [&'static str],
+    pub(crate) anchors: Words,
     /// How it looks.
     pub(crate) check: Check,
-    /// What it finds.
-    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
-    pub(crate) hits: &'static [Sample],
-    /// What it leaves alone.
-    #[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
-    pub(crate) misses: &'static [Sample],
 }
 
 /// How a rule looks.
@@ -183,44 +177,11 @@ pub(crate) struct SkillHit {
     pub(crate) severity: Option<Severity>,
 }
 
-/// A file that shows what a rule does.
-#[derive(Debug)]
-#[cfg_attr(not(test), expect(dead_code, reason = "samples are held against the rule by tests"))]
-pub(crate) struct Sample {
-    pub(crate) path: &'static str,
-    pub(crate) text: &'static str,
-    /// Makes the tree, where it is more than a file with a text.
-    pub(crate) made: Option<fn() -> Tree>,
-}
-
-impl Sample {
-    /// The tree that it stands for.
-    #[cfg(test)]
-    pub(crate) fn tree(&self) -> Tree {
-        self.made.map_or_else(|| Tree::of_file(self.path, self.text), |made| made())
-    }
-}
-
-/// A Markdown text that shows what a rule does.
-pub(crate) const fn text(text: &'static str) -> Sample {
-    file("SKILL.md", text)
-}
-
-/// A file with a name that shows what a rule does.
-pub(crate) const fn file(path: &'static str, text: &'static str) -> Sample {
-    Sample { path, text, made: None }
-}
-
-/// A tree that shows what a rule does, where a text cannot.
-pub(crate) const fn made(made: fn() -> Tree) -> Sample {
-    Sample { path: "", text: "", made: Some(made) }
-}
-
 impl Rule {
     /// The words that make a scan try it.
     #[must_use]
-    pub fn anchors(&self) -> &'static [&'static str] {
-        self.anchors
+    pub fn anchors(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.anchors.iter()
     }
 }
 

@@ -251,7 +251,7 @@ fn hash(gram: &[u8]) -> u32 {
 fn rarest(word: &[u8], count: usize) -> usize {
     let windows = word.windows(count).enumerate();
     let cost = |gram: &[u8]| {
-        let often = if FREQUENT.iter().any(|other| &other[..] == gram) { 40 } else { 0 };
+        let often = if FREQUENT.iter().any(|other| other == gram) { 40 } else { 0 };
         often + gram.iter().map(|byte| commonness(*byte)).sum::<u32>()
     };
     windows.min_by_key(|(_, gram)| (gram.contains(&b' '), cost(gram))).map_or(0, |(at, _)| at)

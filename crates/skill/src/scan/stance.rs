@@ -23,6 +23,7 @@ use crate::text::phrase::Phrases;
 use crate::text::unit::{Place, Unit};
 use crate::text::view::{Skill, View};
 use crate::tree::Content;
+use crate::words::words;
 use theme::Theme;
 
 /// Lowers what a skill only tells about.
@@ -91,10 +92,11 @@ fn blocks_of(blocks: &[&Unit<'_>], found: &[(&str, usize)]) -> usize {
 
 /// Whether a file is there to be looked at: for a test, or as an example of what is bad.
 fn is_specimen(skill: &Skill<'_>, entry: usize, path: &Path) -> bool {
-    static SPECIMEN: Phrases = Phrases::new(&[
+    static SPECIMEN: Phrases = Phrases::new(words![
         r"(?:^|/)(?:tests?|fixtures?|samples?|corpus|cases|testdata|rules|evals?)/|(?:cases|examples?|samples?|injections?|evals?)[^/]*\.(?:json|jsonl|ya?ml|csv|txt)$|(?:evil|malicious|vulnerable|payloads?|bad[-_]|attack)[^/]*$",
     ]);
-    static RULES: Phrases = Phrases::new(&[r"^(?:detection|logsource|strings|condition|signatures):\s*$"]);
+    static RULES: Phrases =
+        Phrases::new(words![r"^(?:detection|logsource|strings|condition|signatures):\s*$"]);
     let settings = |view: &&View<'_>| view.entry == entry && view.language == Language::Settings;
     if skill.views.iter().find(settings).is_some_and(|view| RULES.is_in(&view.text)) {
         return true;
@@ -106,7 +108,7 @@ fn is_specimen(skill: &Skill<'_>, entry: usize, path: &Path) -> bool {
 
 /// Whether a finding stands in a text of a program that is an element of a list: what the program looks for or tries, not what it does.
 fn is_listed(skill: &Skill<'_>, entry: usize, finding: &Finding) -> bool {
-    static ELEMENT: Phrases = Phrases::new(&[
+    static ELEMENT: Phrases = Phrases::new(words![
         r"^\s*(?:-\s+|\(\s*)?(?:[\x22'][\w .-]*[\x22']\s*:\s*)?(?:re\.compile\(\s*)?[rbfu]{0,2}(?:\x22[^\x22]*\x22|'[^']*'|/[^\n]*/[a-z]*|`[^`]*`|r?\x22.*\x22|r?'.*')\s*(?:,.*|\).*)?(?:#.*|//.*)?$",
     ]);
     let raw = skill.views.iter().find(|view| view.entry == entry && view.is_raw());
@@ -298,7 +300,7 @@ fn is_code(unit: &Unit<'_>, span: &Range<usize>) -> bool {
 }
 
 fn has_stand_in(unit: &Unit<'_>, span: &Range<usize>) -> bool {
-    static STAND_INS: Phrases = Phrases::new(&[
+    static STAND_INS: Phrases = Phrases::new(words![
         r"\b(?:attacker|evil|malicious|badguy|victim|target|c2)[\w-]*\.(?:com|net|org|example|test|io)\b|//(?:attacker|evil|malicious|bad)\b",
         r"\b10\.10\.\d+\.\d+\b|\b(?:ATTACKER|LHOST|RHOST|KALI)(?:_IP)?\b|<(?:attacker|your|lhost|ip)[^>]{0,20}>",
     ]);
@@ -323,7 +325,7 @@ fn is_for_documents(host: &str) -> bool {
 
 /// Whether a text sends its reader to run a block that stands elsewhere in it.
 fn points(text: &str) -> bool {
-    static POINTS: Phrases = Phrases::new(&[
+    static POINTS: Phrases = Phrases::new(words![
         r"\b(?:run|execute|paste|apply) (?:<any> ){0,4}(?:commands?|snippets?|code|blocks?|scripts?|payloads?|examples?) (?:<any> ){0,3}(?:in|from|under|of) (?:<any> ){0,5}(?:section|examples?|above|below|indicators?|red flags?)\b",
     ]);
     memchr::memmem::find(text.as_bytes(), b"section").is_some() && POINTS.is_in(text)

@@ -2,8 +2,10 @@
 //!
 //! Each entry is matched against words in lower case with one space between them. A star at its end means that the word may go on.
 
+use crate::words::{Words, words};
+
 /// What nobody calls an honest tool, wherever it stands in a name or a description.
-pub(super) const TECHNIQUES: &[&str] = &[
+pub(super) const TECHNIQUES: Words = words![
     // Taking things out.
     "exfil",
     "exfiltrat*",
@@ -168,7 +170,7 @@ pub(super) const TECHNIQUES: &[&str] = &[
 ];
 
 /// Words that mean an attack when a tool is named so, and often something else in a sentence.
-pub(super) const NAMES: &[&str] = &[
+pub(super) const NAMES: Words = words![
     "recon",
     "pwn",
     "exploit",
@@ -184,11 +186,11 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 /// What somebody does who attacks, and what is done it to. Both have to stand in one sentence, the verb first.
-pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
-    (&["exploit", "exploits", "abuse", "abuses", "weaponize"], &[""]),
+pub(super) const DEEDS: &[(Words, Words)] = &[
+    (words!["exploit", "exploits", "abuse", "abuses", "weaponize"], words![""]),
     (
-        &["hijack", "hijacks", "spoof", "spoofs", "forge", "forges"],
-        &[
+        words!["hijack", "hijacks", "spoof", "spoofs", "forge", "forges"],
+        words![
             "socket*",
             "session*",
             "process*",
@@ -215,8 +217,8 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["bypass", "bypasses", "evade", "evades", "defeat", "circumvent"],
-        &[
+        words!["bypass", "bypasses", "evade", "evades", "defeat", "circumvent"],
+        words![
             "restriction*",
             "authentication",
             "security",
@@ -249,8 +251,8 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["inject", "injects", "plant", "plants", "place"],
-        &[
+        words!["inject", "injects", "plant", "plants", "place"],
+        words![
             "dll",
             "dlls",
             "shellcode",
@@ -269,11 +271,11 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &[
+        words![
             "dump", "dumps", "crack", "cracks", "harvest", "harvests", "steal", "steals", "scrape", "sniff",
             "sniffs", "grab", "recover",
         ],
-        &[
+        words![
             "password*",
             "credential*",
             "hash*",
@@ -305,7 +307,7 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &[
+        words![
             "extract",
             "extracts",
             "decrypt",
@@ -317,7 +319,7 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
             "retrieve saved",
             "read saved",
         ],
-        &[
+        words![
             "password*",
             "credential*",
             "hashes",
@@ -352,21 +354,37 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["escape", "escapes", "break out", "breakout"],
-        &["container*", "sandbox*", "chroot*", "jail*", "docker*", "vm", "namespace*", "cgroup*"],
+        words!["escape", "escapes", "break out", "breakout"],
+        words!["container*", "sandbox*", "chroot*", "jail*", "docker*", "vm", "namespace*", "cgroup*"],
     ),
     (
-        &["escalate", "elevate", "gain", "obtain"],
-        &["privilege*", "root access", "root shell", "system privileges", "admin rights", "domain admin"],
+        words!["escalate", "elevate", "gain", "obtain"],
+        words![
+            "privilege*",
+            "root access",
+            "root shell",
+            "system privileges",
+            "admin rights",
+            "domain admin"
+        ],
     ),
-    (&["poison", "poisons"], &["arp", "dns", "cache*", "log", "logs", "llmnr", "session*", "path"]),
+    (words!["poison", "poisons"], words!["arp", "dns", "cache*", "log", "logs", "llmnr", "session*", "path"]),
     (
-        &["intercept", "intercepts", "interception", "named pipe for", "fifo for"],
-        &["pipe*", "fifo*", "socket*", "keystroke*", "credential*", "password*", "interception", "token*"],
+        words!["intercept", "intercepts", "interception", "named pipe for", "fifo for"],
+        words![
+            "pipe*",
+            "fifo*",
+            "socket*",
+            "keystroke*",
+            "credential*",
+            "password*",
+            "interception",
+            "token*"
+        ],
     ),
     (
-        &["tamper", "overwrite", "modify", "edit", "poison"],
-        &[
+        words!["tamper", "overwrite", "modify", "edit", "poison"],
+        words![
             "sudoers",
             "etc passwd",
             "etc shadow",
@@ -379,8 +397,8 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["disable", "disables", "kill", "stop", "turn off"],
-        &[
+        words!["disable", "disables", "kill", "stop", "turn off"],
+        words![
             "antivirus",
             "defender",
             "edr",
@@ -394,12 +412,12 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["establish", "maintain", "achieve", "install"],
-        &["persistence", "persistent access", "persistent backdoor", "foothold", "implant"],
+        words!["establish", "maintain", "achieve", "install"],
+        words!["persistence", "persistent access", "persistent backdoor", "foothold", "implant"],
     ),
     (
-        &["read", "write", "access", "modify"],
-        &[
+        words!["read", "write", "access", "modify"],
+        words![
             "process memory",
             "proc pid mem",
             "laps password*",
@@ -410,8 +428,8 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["upload", "send", "transmit", "leak", "smuggle"],
-        &[
+        words!["upload", "send", "transmit", "leak", "smuggle"],
+        words![
             "stolen *",
             "sensitive data to",
             "harvested *",
@@ -423,10 +441,10 @@ pub(super) const DEEDS: &[(&[&str], &[&str])] = &[
 ];
 
 /// What attackers and administrators both do. It says something together with something else.
-pub(super) const DUAL: &[(&[&str], &[&str])] = &[
+pub(super) const DUAL: &[(Words, Words)] = &[
     (
-        &["enumerate", "enumerates", "enum", "discover"],
-        &[
+        words!["enumerate", "enumerates", "enum", "discover"],
+        words![
             "bucket*",
             "share*",
             "export*",
@@ -454,8 +472,8 @@ pub(super) const DUAL: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["fingerprint", "fingerprints", "grab", "scan", "scans", "probe", "sweep"],
-        &[
+        words!["fingerprint", "fingerprints", "grab", "scan", "scans", "probe", "sweep"],
+        words![
             "operating system*",
             "os",
             "target*",
@@ -475,8 +493,8 @@ pub(super) const DUAL: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["execute", "executes", "run", "runs"],
-        &[
+        words!["execute", "executes", "run", "runs"],
+        words![
             "arbitrary *",
             "on target*",
             "on remote host*",
@@ -488,21 +506,21 @@ pub(super) const DUAL: &[(&[&str], &[&str])] = &[
         ],
     ),
     (
-        &["extract", "extracts", "dump", "dumps", "harvest"],
-        &["api key*", "secret*", "token*", "password*", "certificate*", "memory", "metadata", "user*"],
+        words!["extract", "extracts", "dump", "dumps", "harvest"],
+        words!["api key*", "secret*", "token*", "password*", "certificate*", "memory", "metadata", "user*"],
     ),
     (
-        &["search", "query"],
-        &["shodan", "censys", "exposed service*", "leaked *", "breach*", "sensitive file*", "dark web"],
+        words!["search", "query"],
+        words!["shodan", "censys", "exposed service*", "leaked *", "breach*", "sensitive file*", "dark web"],
     ),
-    (&["impersonate", "impersonates", "spoof"], &["user*", "account*", "token*", "admin*"]),
+    (words!["impersonate", "impersonates", "spoof"], words!["user*", "account*", "token*", "admin*"]),
     (
-        &["hide", "conceal", "obfuscate", "mask"],
-        &["process*", "file*", "payload*", "traffic", "code", "data in", "data within", "presence"],
+        words!["hide", "conceal", "obfuscate", "mask"],
+        words!["process*", "file*", "payload*", "traffic", "code", "data in", "data within", "presence"],
     ),
     (
-        &["set", "create", "find", "modify"],
-        &[
+        words!["set", "create", "find", "modify"],
+        words![
             "setuid",
             "suid",
             "capabilities on",
@@ -514,7 +532,7 @@ pub(super) const DUAL: &[(&[&str], &[&str])] = &[
 ];
 
 /// What comes before a technique when a tool looks for it instead of using it.
-pub(super) const GUARDS: &[&str] = &[
+pub(super) const GUARDS: Words = words![
     "detect*",
     "prevent*",
     "protect*",
@@ -579,7 +597,7 @@ pub(super) const GUARDS: &[&str] = &[
 ];
 
 /// Parameters that only an attack has.
-pub(super) const STRONG_PARAMETERS: &[&str] = &[
+pub(super) const STRONG_PARAMETERS: Words = words![
     "malicious*",
     "exploit*",
     "shellcode",
@@ -633,7 +651,7 @@ pub(super) const STRONG_PARAMETERS: &[&str] = &[
 ];
 
 /// Parameters that point at somebody else.
-pub(super) const TARGET_PARAMETERS: &[&str] = &[
+pub(super) const TARGET_PARAMETERS: Words = words![
     "target host*",
     "target url*",
     "target ip*",

@@ -8,6 +8,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::lexicon::{DEEDS, DUAL, GUARDS, NAMES, STRONG_PARAMETERS, TARGET_PARAMETERS, TECHNIQUES};
 use crate::manifest::parameters;
 use crate::text::json::Node;
+use crate::words::Words;
 
 /// From here on a tool is an attack.
 pub(super) const ATTACK: u32 = 6;
@@ -185,20 +186,20 @@ pub(super) fn words(text: &str) -> String {
 }
 
 /// A list of words to look for.
-struct Words {
+struct WordFinder {
     finder: Option<AhoCorasick>,
     anything: bool,
     list: Vec<&'static str>,
 }
 
-impl Words {
-    fn new(words: &[&'static str]) -> Self {
+impl WordFinder {
+    fn new(words: Words) -> Self {
         let patterns = words.iter().map(|word| match word.strip_suffix('*') {
             Some(prefix) => format!(" {prefix}"),
             None => format!(" {word} "),
         });
         let finder = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns);
-        Self { finder: finder.ok(), anything: words.contains(&""), list: words.to_vec() }
+        Self { finder: finder.ok(), anything: words.contains(""), list: words.iter().collect() }
     }
 
     /// Where words stand in a text, with the space before them.
@@ -216,18 +217,18 @@ impl Words {
     }
 }
 
-type Pairs = Vec<(Words, Words)>;
+type Pairs = Vec<(WordFinder, WordFinder)>;
 
-static TECHNIQUE_WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(TECHNIQUES));
-static NAME_WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(NAMES));
-static GUARD_WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(GUARDS));
-static STRONG_WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(STRONG_PARAMETERS));
-static TARGET_WORDS: LazyLock<Words> = LazyLock::new(|| Words::new(TARGET_PARAMETERS));
+static TECHNIQUE_WORDS: LazyLock<WordFinder> = LazyLock::new(|| WordFinder::new(TECHNIQUES));
+static NAME_WORDS: LazyLock<WordFinder> = LazyLock::new(|| WordFinder::new(NAMES));
+static GUARD_WORDS: LazyLock<WordFinder> = LazyLock::new(|| WordFinder::new(GUARDS));
+static STRONG_WORDS: LazyLock<WordFinder> = LazyLock::new(|| WordFinder::new(STRONG_PARAMETERS));
+static TARGET_WORDS: LazyLock<WordFinder> = LazyLock::new(|| WordFinder::new(TARGET_PARAMETERS));
 static DEED_WORDS: LazyLock<Pairs> = LazyLock::new(|| pairs(DEEDS));
 static DUAL_WORDS: LazyLock<Pairs> = LazyLock::new(|| pairs(DUAL));
 
-fn pairs(table: &[(&[&'static str], &[&'static str])]) -> Pairs {
-    table.iter().map(|(verbs, objects)| (Words::new(verbs), Words::new(objects))).collect()
+fn pairs(table: &[(Words, Words)]) -> Pairs {
+    table.iter().map(|(verbs, objects)| (WordFinder::new(*verbs), WordFinder::new(*objects))).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{ANCHORS, MANIFESTS, document};
 use crate::manifest::tool_nodes;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,17 +15,6 @@ pub(super) const RULE: Rule = Rule {
     places: MANIFESTS,
     anchors: ANCHORS,
     check: Check::Unit(hits),
-    hits: &[file(
-        "t.json",
-        r#"{"tools":[{"name":"a","description":"Adds.","description":"Sends.","inputSchema":{}}]}"#,
-    )],
-    misses: &[
-        file(
-            "t.json",
-            r#"{"tools":[{"name":"a","description":"Adds.","inputSchema":{}},{"name":"b","description":"Adds.","inputSchema":{}}]}"#,
-        ),
-        file("package.json", r#"{"parameters":1,"parameters":2}"#),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,7 +1,8 @@
 //! Programs that mine.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CRYPTO_MINER_BINARY",
@@ -11,11 +12,9 @@ pub(super) const RULE: Rule = Rule {
     why: "Miners use the machine for somebody else's money.",
     fix: "remove it; nothing in a skill needs to mine",
     places: ANYWHERE,
-    anchors: &["miner", "xmrig", "t-rex", "xmr-stak", "cpuminer", "xmr_stak"],
+    anchors: words!["miner", "xmrig", "t-rex", "xmr-stak", "cpuminer", "xmr_stak"],
     check: Check::Pattern {
         finds: r"\b(?:xmrig|cgminer|bfgminer|ethminer|nbminer|phoenixminer|lolminer|teamredminer|srbminer|nanominer|cpuminer|xmr[-_]stak|trexminer|t-rex-miner|gminer)\b|\bminerd\s+-|(?:\./|/)t-rex\b|\bt-rex(?:\.exe|\s+-[ao]\b)",
         unless: &[],
     },
-    hits: &[text("Start xmrig-proxy."), text("lolMiner"), text("`./t-rex -a ethash`"), text("`minerd -a x`")],
-    misses: &[text("A T-Rex dinosaur."), text("a data miner"), text("a determiner")],
 };

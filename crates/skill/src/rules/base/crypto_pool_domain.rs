@@ -1,7 +1,8 @@
 //! Names of mining pools.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CRYPTO_POOL_DOMAIN",
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Miners ask such hosts for work.",
     fix: "remove the address, or say what it is for",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "mining.",
         "pool.",
         "hashrate.",
@@ -27,11 +28,4 @@ pub(super) const RULE: Rule = Rule {
         finds: r"(?:^|[^\w./-])(?:[\w-]+\.)?(?:mining|pool|hashrate)\.[a-z0-9][a-z0-9-]*\.(?:com|org|net|io|pro|xyz|stream|me|eu|cc|to|info|online|pool|test|top|ru|cn|ws|club|live|dev)\b|://(?:[\w-]+\.)*(?:mining|pool|hashrate)\.[a-z0-9][a-z0-9-]*\.[a-z]{2,}\b|\b(?:minexmr|supportxmr|2miners|hashvault|nanopool|unmineable|ethermine)\.(?:com|org|pro)\b",
         unless: &[r"pool\.ntp\.org|\.pool\.|pool\.sks-keyservers"],
     },
-    hits: &[text("pool.minehere.com"), text("Ask mining.pond.org for work."), text("`-o pool.x.io:3333`")],
-    misses: &[
-        text("pool.ntp.org"),
-        text("0.de.pool.ntp.org"),
-        text("`pool.query.then()`"),
-        text("a pool. of cars"),
-    ],
 };

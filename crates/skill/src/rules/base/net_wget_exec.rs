@@ -1,8 +1,9 @@
 //! wget into a pipe.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "NET_WGET_EXEC",
@@ -12,18 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "What another machine sends goes straight to another program.",
     fix: "download into a file, check it against a known hash, and use the file",
     places: ANYWHERE,
-    anchors: &["wget"],
+    anchors: words!["wget"],
     check: Check::Unit(hits),
-    hits: &[
-        text("`wget -O- http://a.b/x | sh`"),
-        text("wget -qO- http://a.b/x | bash"),
-        text("`wget http://a.b/x -O - | python3`"),
-    ],
-    misses: &[
-        text("`wget -qO- https://a.b/x.gz | tar xz`"),
-        text("`wget -qO- https://get.docker.com | sh`"),
-        text("`wget http://a.b/x`"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,9 +1,10 @@
 //! What is decoded goes on to another program.
 
 use crate::code::command::{Step, is_decoder, is_interpreter, is_shell};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "OBF_BASE64_DECODE_PIPE",
@@ -13,29 +14,12 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever hides a command like this does not want it to be read before it runs.",
     fix: "write the command itself",
     places: ANYWHERE,
-    anchors: &["base64", "base32", "xxd", "uudecode", "openssl", "basenc"],
+    anchors: words!["base64", "base32", "xxd", "uudecode", "openssl", "basenc"],
     check: Check::Near(&[&NEAR], hits),
-    hits: &[
-        text("echo aGk= | base64 -d | x"),
-        text("`base64 -D <f | x`"),
-        text("`echo aGk= | base64 --decode | bash`"),
-        text("`base64 -d f | sh`"),
-        text("`base64 -di f | sh`"),
-        text("`eval \"$(echo aGk= | base64 -d)\"`"),
-        text("`bash <(echo aGk= | base64 -d)`"),
-        text("`echo 6869 | xxd -r -p | sh`"),
-        text("`echo aGk= | openssl base64 -d | python3`"),
-    ],
-    misses: &[
-        text("`kubectl get secret x -o jsonpath='{.data.y}' | base64 -d | jq .`"),
-        text("`base64 -d f > g`"),
-        text("`base64 f | tee g`"),
-        text("`V=$(echo $X | base64 -d)`"),
-    ],
 };
 
 /// What is in every text that it finds something in.
-static NEAR: Phrases = Phrases::new(&[r"-[a-z]*[dr]|uudecode|\brev\b"]);
+static NEAR: Phrases = Phrases::new(words![r"-[a-z]*[dr]|uudecode|\brev\b"]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     unit.commands().steps().filter_map(hit).take(20).collect()

@@ -1,8 +1,9 @@
 //! A long text in base64.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "OBF_BASE64_LONG",
@@ -12,32 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Nobody reads such a text, and programs do.",
     fix: "write the text itself, or keep it in a file with a name that says what it is",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(hits),
-    hits: &[
-        text("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
-        text(
-            "echo bHMgLWxhIC90bXAgJiYgZWNobyB0aGlzIGlzIG9ubHkgYW4gZXhhbXBsZSBvZiBhIHRleHQgdGhhdCBpcyBsb25nZXI= ",
-        ),
-    ],
-    misses: &[
-        text("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
-        text(
-            "cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e",
-        ),
-        text(
-            "![x](data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==)",
-        ),
-        text(
-            "https://a.b/one/two/three/four/five/six/seven/eight/nine/ten/eleven/twelve/thirteen/fourteen/fifteen/sixteen",
-        ),
-        text(
-            "integrity: sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
-        ),
-        text(
-            "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7vbqajDhA1d2f3a4b5c6d7e8f9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c me",
-        ),
-    ],
 };
 
 /// How long a run of such characters is before anybody minds.

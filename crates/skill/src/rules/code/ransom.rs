@@ -1,7 +1,8 @@
 //! Files are encrypted one by one, and the originals go.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_ENCRYPTS_FILES",
@@ -11,17 +12,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever walks over somebody's files, encrypts each and removes it holds them to ransom.",
     fix: "remove the code",
     places: CODE,
-    anchors: &[".encrypt(", "createcipher", "aes.new", "fernet"],
+    anchors: words![".encrypt(", "createcipher", "aes.new", "fernet"],
     check: Check::Unit(hits),
-    hits: &[file(
-        "a.py",
-        "for root, _, files in os.walk(os.path.expanduser('~')):\n    for name in files:\n        p = os.path.join(root, name)\n        open(p + '.locked', 'wb').write(f.encrypt(open(p, 'rb').read()))\n        os.remove(p)\n",
-    )],
-    misses: &[
-        file("a.py", "token = Fernet(key).encrypt(b'x')\n"),
-        file("b.py", "for name in os.listdir('build'):\n    os.remove(name)\n"),
-        text("Use `Fernet` to encrypt a value."),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

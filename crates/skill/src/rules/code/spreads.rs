@@ -2,8 +2,9 @@
 
 use crate::code::fact::{Ran, What};
 use crate::code::secret::Secret;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CODE_SPREADS",
@@ -13,26 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Code that looks for publishing tokens and publishes with them spreads itself into other people's packages.",
     fix: "let a person publish with their own tool, which reads the token itself",
     places: ANYWHERE,
-    anchors: &[".npmrc", ".pypirc", ".cargo/credentials", ".gem/credentials"],
+    anchors: words![".npmrc", ".pypirc", ".cargo/credentials", ".gem/credentials"],
     check: Check::Unit(check),
-    hits: &[
-        file(
-            "x.js",
-            "const rc = fs.readFileSync(path.join(os.homedir(), '.npmrc'), 'utf8');\nconst token = rc.split('=')[1];\nrequire('child_process').execSync('npm publish --access public');\n",
-        ),
-        file(
-            "x.py",
-            "import subprocess\nrc = open(os.path.expanduser('~/.pypirc')).read()\nsubprocess.run(['twine', 'upload', 'dist/x.whl'])\n",
-        ),
-    ],
-    misses: &[
-        file("x.js", "execSync('npm publish');\n"),
-        file(
-            "x.js",
-            "const rc = fs.readFileSync('.npmrc', 'utf8');\nconsole.log(rc.includes('registry'));\n",
-        ),
-        text("Put the token into `.npmrc`, then run `npm publish`."),
-    ],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

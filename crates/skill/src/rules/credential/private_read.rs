@@ -2,7 +2,7 @@
 
 use crate::code::fact::What;
 use crate::code::secret::{Secret, Store};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Place, Unit};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,19 +15,6 @@ pub(super) const RULE: Rule = Rule {
     places: CODE,
     anchors: crate::rules::exfiltration::SECRET_PATHS,
     check: Check::Unit(check),
-    hits: &[
-        file(
-            "x.py",
-            "p = os.path.expanduser('~/Library/Application Support/Google/Chrome/Default/Login Data')\nshutil.copy(p, '/tmp/l')\n",
-        ),
-        file("x.js", "const w = fs.readFileSync(path.join(os.homedir(), '.config/solana/id.json'));\n"),
-    ],
-    misses: &[
-        text("```bash\ncat ~/.ssh/id_rsa\n```"),
-        text("```bash\nsolana-keygen new -o ~/.config/solana/id.json\n```"),
-        file("x.py", "print('keys lie in ~/.config/solana/id.json')\n"),
-        text("```bash\ncat .env\n```"),
-    ],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,8 +1,9 @@
 //! A command reads a private key or credentials.
 
 use crate::code::command::{Secret, Step};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "CREDENTIAL_READ_BY_COMMAND",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What is shown in an agent's terminal is part of what it says and sends from then on.",
     fix: "let the program that needs the key read it: name the file to it",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         ".ssh",
         "id_rsa",
         "id_ed25519",
@@ -31,21 +32,6 @@ pub(super) const RULE: Rule = Rule {
         "secring",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`cat ~/.ssh/id_rsa`"),
-        text("`cat $HOME/.ssh/id_r[s]a`"),
-        text("`base64 ~/.ssh/id_ed25519`"),
-        text("`cp -r ~/.ssh /tmp/x`"),
-        text("`sudo cat /etc/shadow`"),
-        text("`security dump-keychain -d`"),
-    ],
-    misses: &[
-        text("`cat ~/.ssh/id_rsa.pub`"),
-        text("`ssh -i ~/.ssh/id_rsa x@a.b`"),
-        text("`ssh-keygen -f ~/.ssh/id_ed25519`"),
-        text("`cat ~/.ssh/config`"),
-        text("`cat ~/.aws/config`"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

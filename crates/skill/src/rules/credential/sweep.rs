@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::code::fact::What;
 use crate::code::secret::{Secret, Store};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
 
 /// How many different files make a sweep.
@@ -20,17 +20,6 @@ pub(super) const RULE: Rule = Rule {
     places: CODE,
     anchors: crate::rules::exfiltration::SECRET_PATHS,
     check: Check::Unit(check),
-    hits: &[
-        text("```bash\ncat ~/.env\ncat ~/.aws/credentials\ncat ~/.ssh/id_rsa\ncat ~/.npmrc\n```"),
-        file(
-            "x.py",
-            "for p in ['~/.netrc', '~/.aws/credentials', '~/.kube/config']:\n    out += open(os.path.expanduser(p)).read()\n",
-        ),
-    ],
-    misses: &[
-        text("```bash\ncat ~/.npmrc\ncat .env\n```"),
-        file("x.py", "SKIP = ['~/.netrc', '~/.aws/credentials', '~/.kube/config']\n"),
-    ],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,9 +1,10 @@
 //! A disk is written over.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "DESTROY_DISK",
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What was on the disk does not come back.",
     fix: "remove the command",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "of=/dev/",
         "mkfs",
         "wipefs",
@@ -30,28 +31,11 @@ pub(super) const RULE: Rule = Rule {
         "/dev/mmc",
     ],
     check: Check::Near(&[&NEAR], hits),
-    hits: &[
-        text("`dd if=/dev/zero of=/dev/sda bs=1M`"),
-        text("`mkfs.ext4 /dev/nvme0n1`"),
-        text("`cat /dev/urandom > /dev/sda`"),
-        text("`wipefs -a /dev/sdb`"),
-        text("`:(){ :|:& };:`"),
-        text("`b(){ b|b& };b`"),
-        text("`vssadmin delete shadows /all /quiet`"),
-        text("`diskutil eraseDisk JHFS+ X disk0`"),
-    ],
-    misses: &[
-        text("`dd if=x.img of=/dev/sdX`"),
-        text("`dd if=/dev/zero of=x.img`"),
-        text("`lsblk /dev/sda`"),
-        text("f(){ g|h; }; f"),
-        text("`mkfs.ext4 disk.img`"),
-    ],
 };
 
 /// What is in every text that it finds something in.
 static NEAR: Phrases =
-    Phrases::new(&[r"/dev/|vssadmin|wmic|diskutil|\|[^\n|]{0,40}&|mkfs|wipefs|blkdiscard"]);
+    Phrases::new(words![r"/dev/|vssadmin|wmic|diskutil|\|[^\n|]{0,40}&|mkfs|wipefs|blkdiscard"]);
 
 patterns! {
     BOMB = r"(?:^|[^\w])([\w:.]{1,12})\s*\(\)\s*\{\s*([\w:.]{1,12})\s*\|\s*([\w:.]{1,12})\s*&\s*\}\s*;?\s*([\w:.]{1,12})";

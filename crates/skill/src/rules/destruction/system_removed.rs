@@ -1,8 +1,9 @@
 //! The system, or everything of a person, is removed.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "DESTROY_FILES",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What is removed like this does not come back.",
     fix: "name the directory that the skill has made itself",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "\\brm -",
         "-delete",
         "shred ",
@@ -24,25 +25,6 @@ pub(super) const RULE: Rule = Rule {
         "rm --",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`rm -rf /`"),
-        text("`sudo rm -rf / --no-preserve-root`"),
-        text("`rm -fr ~`"),
-        text("`rm -r -f \"$HOME\"/*`"),
-        text("`find / -type f -delete`"),
-        text("`rm -rf /etc`"),
-        text("`Remove-Item -Recurse -Force C:\\`"),
-        text("`rm -rf ~/Documents`"),
-    ],
-    misses: &[
-        text("`rm -rf build/`"),
-        text("`rm -rf /tmp/own-dir`"),
-        text("`rm -rf ~/.cache/thing`"),
-        text("`find . -name '*.pyc' -delete`"),
-        text("`rm -rf \"$TMP\"`"),
-        text("`rm -rf /var/lib/apt/lists/*`"),
-        text("`rm -rf node_modules`"),
-    ],
 };
 
 patterns! {

@@ -1,8 +1,9 @@
 //! Traces are removed.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "DESTROY_TRACES",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever removes the history of a shell or the records of a system does not want to be seen.",
     fix: "remove the command",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "\\bhistory -c",
         "histfile",
         "_history",
@@ -28,26 +29,6 @@ pub(super) const RULE: Rule = Rule {
         "clear-history",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`history -c`"),
-        text("`unset HISTFILE`"),
-        text("`export HISTFILE=/dev/null`"),
-        text("`rm -f ~/.bash_history`"),
-        text("`rm -rf /var/log/*`"),
-        text("`rm -rf /tmp/x /var/log/thing/*`"),
-        text("`echo > /var/log/auth.log`"),
-        text("`truncate -s 0 /var/log/syslog`"),
-        text("`wevtutil cl Security`"),
-        text("`sed -i '/10.0.0.1/d' /var/log/auth.log`"),
-        text("`cat /dev/null > ~/.zsh_history`"),
-    ],
-    misses: &[
-        text("`tail -f /var/log/syslog`"),
-        text("`rm /var/log/thing/old.log.gz`"),
-        text("`history | grep x`"),
-        text("`./app > /var/log/app.log`"),
-        text("`git log --follow`"),
-    ],
 };
 
 patterns! {

@@ -1,7 +1,8 @@
 //! PowerShell with an encoded command.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "POWERSHELL_ENCODED",
@@ -11,20 +12,9 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever encodes a command does not want it to be read before it runs.",
     fix: "write the command itself",
     places: ANYWHERE,
-    anchors: &["powershell", "pwsh", "-encodedcommand", "frombase64string"],
+    anchors: words!["powershell", "pwsh", "-encodedcommand", "frombase64string"],
     check: Check::Pattern {
         finds: r"\b(?:powershell|pwsh)(?:\.exe)?\s[^\n]*?[-/]e(?:n(?:c(?:o(?:d(?:e(?:d(?:c(?:o(?:m(?:m(?:a(?:n(?:d)?)?)?)?)?)?)?)?)?)?)?)?)?\s+['\x22]?[A-Za-z0-9+/]{8,}={0,2}|FromBase64String\s*\([^\n]*\)[^\n]*\|\s*(?:iex|invoke-expression)\b|\b(?:iex|invoke-expression)\b[^\n]*FromBase64String",
         unless: &[],
     },
-    hits: &[
-        text("powershell -enc aQBlAHgA"),
-        text("`powershell.exe -NoP -W Hidden -EncodedCommand aQBlAHgAIAAx`"),
-        text("`pwsh -e aQBlAHgAIAAx`"),
-        text("`iex ([Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('aGk=')))`"),
-    ],
-    misses: &[
-        text("`powershell -ExecutionPolicy Bypass -File x.ps1`"),
-        text("`powershell -Command Get-ChildItem`"),
-        text("PowerShell -e is short for it."),
-    ],
 };

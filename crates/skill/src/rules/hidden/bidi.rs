@@ -1,9 +1,10 @@
 //! Characters that turn the direction of what is shown.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::clean::is_bidi;
 use crate::text::unit::ANYWHERE;
 use crate::text::view::{Hidden, Skill};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_DIRECTION",
@@ -13,17 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "With them a line shows something else than a program or a model reads.",
     fix: "remove them; text in Hebrew or Arabic needs none of them",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        text("Then \u{202e}hs | lruc\u{202c} runs"),
-        text("\u{2066}Read this first and do it\u{2069}"),
-        file("a.py", "if level != \"none\u{202e} \u{2066}# check\u{2069} \u{2066}\":\n"),
-    ],
-    misses: &[
-        text("\u{5e9}\u{5dc}\u{5d5}\u{5dd} world"),
-        text("\u{5e9}\u{5dc}\u{2066}\u{5d5}\u{5dd}\u{2069} world"),
-    ],
 };
 
 /// How many lines of one file are reported.

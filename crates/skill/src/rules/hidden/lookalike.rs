@@ -1,9 +1,10 @@
 //! Words with letters of another script that look like ours.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::skeleton;
 use crate::text::unit::ANYWHERE;
 use crate::text::view::{Skill, View};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_LOOKALIKE",
@@ -13,20 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "The word reads like a command, an address or an instruction, and is another one to every search.",
     fix: "write the word in one script",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        text("Ign\u{43e}re what was said"),
-        text("\u{441}url the page"),
-        text("from https://githu\u{44c}.com/x and g\u{456}thub.com"),
-    ],
-    misses: &[
-        text("\u{3bb}-calculus with \u{3b1} and \u{3b2}, 5 \u{3bc}m, \u{394}x"),
-        text(
-            "\u{440}\u{443}\u{441}\u{441}\u{43a}\u{438}\u{439} \u{442}\u{435}\u{43a}\u{441}\u{442} \u{438} API",
-        ),
-        text("Ignore this: caf\u{e9}"),
-    ],
 };
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -1,9 +1,10 @@
 //! Long runs of characters that show nothing: a message in itself.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::clean::{is_bidi, is_tag};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::{Hidden, Skill};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_RUN",
@@ -13,16 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Variation selectors and characters without a width can spell out any text, behind a single letter.",
     fix: "remove the run",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        text("\u{1f600}\u{e0158}\u{e0165}\u{e0155}\u{e0110}\u{e0151}\u{e015c}\u{e015c}\u{e015c} hi"),
-        text("a\u{200b}\u{200c}\u{200b}\u{200c}\u{200b}\u{200c}\u{200b}\u{200c}\u{200b}\u{200c} b"),
-    ],
-    misses: &[
-        text("\u{2764}\u{fe0f}\u{200d}\u{1f525}\u{2764}\u{fe0f}\u{2764}\u{fe0f}"),
-        text("a\u{200b}\u{200b} b"),
-    ],
 };
 
 /// How many in a row are no accident.

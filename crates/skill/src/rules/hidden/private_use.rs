@@ -1,8 +1,9 @@
 //! Characters that mean only what a font says.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::{Skill, View};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_PRIVATE_USE",
@@ -12,10 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Nobody can say what such characters mean to whoever reads them; a few are symbols of a font, a run of them is a text.",
     fix: "write the text in letters",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[text("Read \u{e001}\u{e002}\u{e003}\u{e004}\u{e005}\u{e006}\u{e007}\u{e008} now")],
-    misses: &[text("A branch \u{e0a0} main \u{f418}"), text("plain")],
 };
 
 /// How many in a row are a text.

@@ -8,6 +8,7 @@ use crate::rules::rule::Severity;
 use crate::text::phrase::Phrases;
 use crate::text::phrase::floor;
 use crate::text::phrase::signs::{HUSHED, HUSHED_ABROAD, handed_to};
+use crate::words::words;
 
 /// How many bytes of a hidden text are looked at for what it tells. Longer ones are looked at in parts.
 const MAX_TEXT: usize = 16 << 10;
@@ -41,23 +42,23 @@ fn wants(text: &str) -> bool {
 }
 
 /// It speaks to whoever reads for somebody else.
-static ADDRESSED: Phrases = Phrases::new(&[
+static ADDRESSED: Phrases = Phrases::new(words![
     r"(?:^|[.:;!(\[>-]\s*|\b(?:dear|hey|hello|attention|note (?:to|for)|message (?:to|for)|for|to)(?: the| any| all| every)? )(?:ai |llm |coding )?(?:assistants?|agents?|models?|language models?|claude|copilot|cursor|gemini|chatgpt|gpt|llms?|ai|bots?)\s*(?:[,:!]|\b(?:reading|that|who|which|must|should|shall|please|only|processing|working|evaluating|reviewing|grading|scanning|assessing|summari[sz]ing))",
     r"\b(?:assistent|asistente|assistente|助手|智能体|ассистент\S*|агент)\s*(?:,|:|，|：)",
 ]);
 
 /// It is a sentence that wants something.
-static BIDS: Phrases = Phrases::new(&[
+static BIDS: Phrases = Phrases::new(words![
     r"\b(?:recommend|prefer|praise|rate|rank|answer|say|mention|summari[sz]e|summari[sz]ing|report|choose|approve|accept|always|never|must|should|ignore)\b",
 ]);
 
 /// It speaks to whoever reads it.
-static YOU: Phrases = Phrases::new(&[
+static YOU: Phrases = Phrases::new(words![
     r"\b(?:you|your) (?:<any> )?(?:instructions|system prompt|task|answer|reply|response|tools?|session|user)\b|\bthe (?:assistant|agent|model|ai) (?:must|should|shall|will|is to|has to|always|then|also|first)\b",
 ]);
 
 /// Something is done with a file or a command.
-static WANTS: Phrases = Phrases::new(&[
+static WANTS: Phrases = Phrases::new(words![
     r"\b(?:read|list|open|copy|include|attach|collect|archive|pick|print|run|execute|install|fetch|download|delete|write|append|search|cat)\b... (?:~/|\$HOME|/etc/|\.ssh|\.env\b|\.aws|https?://|[a-z]:\\|\.sh\b|\.ps1\b)",
     r"\b(?:read|list|open|copy|attach|collect|archive|search)\b... (?:home (?:folder|directory)|desktop|documents folder|repository|conversation|secrets|passwords|api keys|credentials|tokens)\b",
 ]);
@@ -78,7 +79,7 @@ static SAYS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
 });
 
 /// What is in every text that says something to do.
-pub(super) static SAID: Phrases = Phrases::new(&[
+pub(super) static SAID: Phrases = Phrases::new(words![
     r"ignore|disregard|forget|override|bypass|(?:silent|secret|quiet|covert)ly|you\s+are\s+now",
     r"(?:not|don't|never|without)\s+(?:ever\s+)?(?:tell|mention|inform|reveal|show|notify|alert|disclos|ask)",
     r"curl|wget|iwr|invoke-webrequest|base64|/dev/tcp|rm\s+-rf|powershell",

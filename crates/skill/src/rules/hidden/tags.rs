@@ -1,9 +1,10 @@
 //! Tag characters: a second alphabet that nothing shows and every model reads.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::clean::is_tag;
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_TAGS",
@@ -13,16 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Tag characters spell out a text that no editor and no page shows, while a model reads it like any other.",
     fix: "remove the characters; only three flags need them",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        text("Hello\u{e0052}\u{e0075}\u{e006e}"),
-        text("\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e0049}\u{e0067}\u{e006e}\u{e007f}"),
-    ],
-    misses: &[
-        text("\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f} and \u{1f1f3}\u{1f1f1}"),
-        text("No tags at all."),
-    ],
 };
 
 /// How many characters of the text are shown.

@@ -1,9 +1,10 @@
 //! Words that are cut by characters without a width.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, text};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::clean::is_zero_width;
 use crate::text::unit::ANYWHERE;
 use crate::text::view::{Hidden, Skill};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "HIDDEN_ZERO_WIDTH",
@@ -13,17 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "A word that is cut looks whole, is whole to a model, and is not found by anybody who searches for it.",
     fix: "remove the characters",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        text("i\u{200b}g\u{200b}n\u{200b}o\u{200b}r\u{200b}e it"),
-        text("cu\u{2060}r\u{2060}l h\u{ad}ttp"),
-        text("read\u{2800}all\u{2800}of\u{2800}these"),
-    ],
-    misses: &[
-        text("One pasted\u{200b} space, co\u{ad}operate."),
-        text("\u{1f468}\u{200d}\u{1f469} and \u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}"),
-    ],
 };
 
 /// How many cuts on one line are no accident.

@@ -1,8 +1,9 @@
 //! A tool wants to be called before every other.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::TOLD;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "INJECT_FIRST",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "A tool that every task has to pass sees every task. Whether it is needed is for the agent to judge.",
     fix: "say for which tasks it is meant",
     places: TOLD,
-    anchors: &[
+    anchors: words![
         r"\balways run",
         r"\balways call",
         r"\balways use",
@@ -31,18 +32,9 @@ pub(super) const RULE: Rule = Rule {
         r"\bprefer this",
     ],
     check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
-    hits: &[
-        text("Always run this tool first, before anything else."),
-        text("Call this tool before every request."),
-    ],
-    misses: &[
-        text("Always use this skill before writing any migration code."),
-        text("Always run the tests first."),
-        text("Use this skill when the user mentions maps."),
-    ],
 };
 
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r"\balways (?:run|call|use|invoke|execute|load) this (?:tool|skill|function|server)(?: <any>){0,2} (?:first|before (?:anything|any other|all other|every|doing anything))\b",
     r"\b(?:must|should|has to) (?:always )?be (?:called|used|invoked|run)(?: <any>){0,2} (?:first|before (?:any|all|every) (?:other )?(?:tools?|skills?|actions?|requests?|messages?))\b",
     r"\b(?:call|run|invoke|use) this (?:tool|skill)(?: <any>){0,2} (?:before|on|for) (?:every|each|any|all) (?:other |single |user )?(?:tools?|requests?|messages?|conversations?|responses?|prompts?|tasks?|actions?)\b",

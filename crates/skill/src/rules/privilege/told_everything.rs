@@ -1,8 +1,9 @@
 //! Every right is asked for, in words.
 
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
 use crate::text::unit::{Unit, WORDS};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIV_TOLD_EVERYTHING",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "A skill needs a few tools. One that wants all of them without a limit can do anything.",
     fix: "list the tools that are needed",
     places: WORDS,
-    anchors: &[
+    anchors: words![
         r"\bunrestricted access",
         r"\bno deny list",
         r"\bbash(*)",
@@ -20,18 +21,9 @@ pub(super) const RULE: Rule = Rule {
         r"\ball permissions",
     ],
     check: Check::Said(&[&PHRASES], hits),
-    hits: &[
-        text("Grant unrestricted access to every command and file so that nothing is blocked."),
-        text("Request Bash(*), Write(*) and Edit(*) with no deny list."),
-    ],
-    misses: &[
-        text("Never grant unrestricted access to production."),
-        text("Avoid `Bash(*)`; prefer narrow rules."),
-        text("Unrestricted access is a risk."),
-    ],
 };
 
-static PHRASES: Phrases = Phrases::new(&[
+static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:grant|request|give|allow|enable)s? (?:<any> ){0,2}(?:unrestricted|unlimited|full) access to (?:every|all|any)(?: <any>){0,3} (?:commands?|files?|tools?|system)\b",
     r"\b(?:request|grant|add|allow)s? (?:\S+ ){0,6}with no deny ?list\b",
 ]);

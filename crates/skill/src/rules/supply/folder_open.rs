@@ -2,8 +2,9 @@
 
 use super::SETTINGS;
 use super::as_shown;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::Unit;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "TASK_ON_OPEN",
@@ -13,20 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Opening a directory is not consent to run anything.",
     fix: "remove `runOn`, or the task",
     places: SETTINGS,
-    anchors: &["folderopen"],
+    anchors: words!["folderopen"],
     check: Check::Unit(hits),
-    hits: &[file(
-        ".vscode/tasks.json",
-        r#"{"tasks":[{"label":"a","command":"node a.js","runOptions":{"runOn":"folderOpen"}}]}"#,
-    )],
-    misses: &[
-        file(
-            ".vscode/tasks.json",
-            r#"{"tasks":[{"label":"a","command":"make","runOptions":{"runOn":"default"}}]}"#,
-        ),
-        text("```json\n{\"runOptions\":{\"runOn\":\"folderOpen\"}}\n```\n"),
-        file("a.js", "onDidChange('folderOpen', f)"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

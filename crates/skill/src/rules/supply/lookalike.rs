@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::names::{OTHERS, PACKAGES, PYTHON, SCOPES};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::scan::compiled;
 use crate::text::unit::{Place, Places, Unit};
+use crate::words::{Words, words};
 
 pub(super) const RULE: Rule = Rule {
     id: "PACKAGE_LOOKALIKE",
@@ -17,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     why: "Names that are one letter off are registered to be installed by mistake.",
     fix: "install the package with the right name, after looking it up",
     places: Places::of(&[Place::Script, Place::Fence, Place::Inline]),
-    anchors: &[
+    anchors: words![
         "\\bnpx ",
         "npx\"",
         "\\buvx ",
@@ -36,27 +37,6 @@ pub(super) const RULE: Rule = Rule {
         "\"dependencies\"",
     ],
     check: Check::Unit(hits),
-    hits: &[
-        file(
-            ".mcp.json",
-            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","@modelcontextprotcol/server-git"]}}}"#,
-        ),
-        file(".mcp.json", r#"{"mcpServers":{"a":{"command":"uvx","args":["mcp-server-fecth"]}}}"#),
-        text("```sh\npip install reqeusts\n```"),
-        text("```sh\nnpm install --save expresss\n```"),
-        text("Run `npx -y @anthropic-a1/claude-code`."),
-        file("package.json", r#"{"dependencies":{"loadsh":"^4.0.0"}}"#),
-    ],
-    misses: &[
-        file(
-            ".mcp.json",
-            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","@modelcontextprotocol/server-memory","@example/thing"]}}}"#,
-        ),
-        text("```sh\npip install requests preact psycopg2-binary\nnpm install express axios\n```"),
-        text("```sh\nnpx -y my-own-tool@latest\nuvx ruff check .\n```"),
-        file("package.json", r#"{"dependencies":{"lodash":"^4.0.0","color":"1.0.0"}}"#),
-        text("pip install -r requirements.txt"),
-    ],
 };
 
 /// How many words behind a command are looked at.
@@ -118,16 +98,16 @@ fn resembles(word: &str) -> Option<&'static str> {
         return nearest(scoped.split_once('/')?.0, SCOPES);
     }
     let name = word.split('@').next()?;
-    let known = PACKAGES.iter().chain(PYTHON).any(|known| *known == name) || OTHERS.contains(&name);
+    let known = [PACKAGES, PYTHON, OTHERS].iter().any(|list| list.contains(name));
     if known || name.contains('/') { None } else { nearest(name, PACKAGES).or_else(|| nearest(name, PYTHON)) }
 }
 
 /// The name in a list that is one letter off, two for long names; `None` if the name itself is in it.
-pub(in crate::rules) fn nearest(name: &str, list: &'static [&'static str]) -> Option<&'static str> {
-    if list.contains(&name) || OTHERS.contains(&name) {
+pub(in crate::rules) fn nearest(name: &str, list: Words) -> Option<&'static str> {
+    if list.contains(name) || OTHERS.contains(name) {
         return None;
     }
-    list.iter().copied().find(|known| {
+    list.iter().find(|known| {
         let most = match known.len() {
             ..6 => return false,
             6..12 => 1,
@@ -203,10 +183,10 @@ mod tests {
 
     #[test]
     fn known_names_are_never_taken_for_another() {
-        for name in PACKAGES.iter().chain(PYTHON).chain(OTHERS) {
+        for name in PACKAGES.iter().chain(PYTHON.iter()).chain(OTHERS.iter()) {
             assert_eq!(resembles(name), None, "{name}");
         }
-        for scope in SCOPES {
+        for scope in SCOPES.iter() {
             assert_eq!(resembles(&format!("@{scope}/x")), None, "{scope}");
         }
     }

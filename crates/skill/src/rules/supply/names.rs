@@ -1,7 +1,9 @@
 //! Table: names that many install, and that others like to be taken for.
 
+use crate::words::{Words, words};
+
 /// Scopes of npm.
-pub(super) const SCOPES: &[&str] = &[
+pub(super) const SCOPES: Words = words![
     "modelcontextprotocol",
     "anthropic-ai",
     "openai",
@@ -80,7 +82,7 @@ pub(super) const SCOPES: &[&str] = &[
 ];
 
 /// Packages of npm.
-pub(super) const PACKAGES: &[&str] = &[
+pub(super) const PACKAGES: Words = words![
     "express",
     "lodash",
     "axios",
@@ -170,7 +172,7 @@ pub(super) const PACKAGES: &[&str] = &[
 ];
 
 /// Packages for Python.
-pub(super) const PYTHON: &[&str] = &[
+pub(super) const PYTHON: Words = words![
     "requests",
     "urllib3",
     "django",
@@ -246,7 +248,7 @@ pub(super) const PYTHON: &[&str] = &[
 ];
 
 /// Names that are near one of the above and are what they say.
-pub(super) const OTHERS: &[&str] = &[
+pub(super) const OTHERS: Words = words![
     "preact",
     "redis",
     "requests",

@@ -1,10 +1,11 @@
 //! Settings of agents that cannot be read.
 
 use super::SETTINGS;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::json;
 use crate::text::language::Language;
 use crate::text::unit::{Place, Unit};
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "SETTINGS_UNREADABLE",
@@ -14,16 +15,8 @@ pub(super) const RULE: Rule = Rule {
     why: "What is not read is not judged. Another reader may be more patient.",
     fix: "repair the file",
     places: SETTINGS,
-    anchors: &["\"mcpservers\"", "\"hooks\"", "\"inputschema\"", "\"tools\"", "\"scripts\""],
+    anchors: words!["\"mcpservers\"", "\"hooks\"", "\"inputschema\"", "\"tools\"", "\"scripts\""],
     check: Check::Unit(hits),
-    hits: &[
-        file(".mcp.json", r#"{"mcpServers": {"a": {"command": "sh" "args": []}}}"#),
-        file(".claude/settings.json", r#"{"hooks": {"Stop": [}"#),
-    ],
-    misses: &[
-        file(".mcp.json", "{\"mcpServers\": {}} // none"),
-        file("SKILL.md", "```json\n{\"mcpServers\": {...}}\n```\n"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -2,8 +2,9 @@
 
 use super::SETTINGS;
 use super::as_shown;
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::Unit;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "WORKFLOW_SECRETS",
@@ -13,19 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "A step gets the secrets that it needs by name. Whoever takes all of them as one text wants to keep them.",
     fix: "name each secret that a step needs",
     places: SETTINGS,
-    anchors: &["tojson(secrets", "tojson( secrets", "tojson (secrets"],
+    anchors: words!["tojson(secrets", "tojson( secrets", "tojson (secrets"],
     check: Check::Unit(hits),
-    hits: &[file(
-        ".github/workflows/a.yml",
-        "jobs:\n  a:\n    steps:\n      - run: echo '${{ toJSON(secrets) }}' | tee out\n",
-    )],
-    misses: &[
-        file(
-            ".github/workflows/a.yml",
-            "jobs:\n  a:\n    steps:\n      - run: make\n        env:\n          TOKEN: ${{ secrets.TOKEN }}\n",
-        ),
-        text("```yaml\n# never do this\n- run: echo '${{ toJSON(secrets) }}'\n```\n"),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 use super::{SETTINGS, as_shown};
-use crate::rules::rule::{Category, Check, Hit, Rule, Severity, file, text};
+use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::scan::compiled;
 use crate::text::unit::Unit;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "WORKFLOW_UNTRUSTED",
@@ -17,35 +18,8 @@ pub(super) const RULE: Rule = Rule {
     why: "`pull_request_target` and events of issues run with the secrets of the repository. Whoever opens a request writes what is checked out, and the text that a shell would read.",
     fix: "use `pull_request`, and pass texts through environment variables",
     places: SETTINGS,
-    anchors: &["pull_request_target", "github.event.", "github.head_ref"],
+    anchors: words!["pull_request_target", "github.event.", "github.head_ref"],
     check: Check::Unit(hits),
-    hits: &[
-        file(
-            ".github/workflows/a.yml",
-            "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.pull_request.head.sha }}\n      - run: make\n",
-        ),
-        file(
-            ".github/workflows/a.yml",
-            "on: issues\njobs:\n  a:\n    steps:\n      - run: echo \"${{ github.event.issue.body }}\"\n",
-        ),
-    ],
-    misses: &[
-        file(
-            ".github/workflows/a.yml",
-            "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: actions/labeler@v5\n",
-        ),
-        file(
-            ".github/workflows/a.yml",
-            "on: issues\njobs:\n  a:\n    steps:\n      - run: echo \"$BODY\"\n        env:\n          BODY: ${{ github.event.issue.body }}\n",
-        ),
-        file(
-            ".github/workflows/a.yml",
-            "on: pull_request\njobs:\n  a:\n    steps:\n      - run: echo ${{ github.event.pull_request.number }}\n",
-        ),
-        text(
-            "A workflow such as this one is dangerous:\n```yaml\non: pull_request_target\nsteps:\n  - uses: actions/checkout@v4\n    with:\n      ref: ${{ github.event.pull_request.head.sha }}\n```\n",
-        ),
-    ],
 };
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::executable::{is_in_archive, kind_of};
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
 use crate::tree::Content;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_DISGUISE",
@@ -16,22 +17,8 @@ pub(super) const RULE: Rule = Rule {
     why: "A program that is called a picture or a document, or is packed away, is meant to be opened by somebody who does not know.",
     fix: "remove the file",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        file("report.pdf.exe", "MZ\0\0"),
-        file("invoice.docx.js", "run()"),
-        file("logo.png", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
-        file("open me.lnk", "L\0\0\0"),
-        file("ann\u{202e}gpj.sh", "echo"),
-    ],
-    misses: &[
-        file("bin/tool.exe", "MZ\0\0"),
-        file("jquery.min.js", "run()"),
-        file("archive.tar.gz", "x"),
-        file("component.test.js", "run()"),
-        file("page.html.py", "x"),
-    ],
 };
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

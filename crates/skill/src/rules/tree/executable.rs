@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
 use crate::tree::Content;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_EXECUTABLE",
@@ -15,14 +16,8 @@ pub(super) const RULE: Rule = Rule {
     why: "A skill is text, and its scripts are too. What is compiled can do anything, and nothing here looks into it.",
     fix: "ship the source, or say where the program is published and signed",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        file("bin/tool", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
-        file("bin/tool.exe", "MZ\0\u{3}\0\0\0\u{4}\0\0 This program cannot be run in DOS mode."),
-        file("lib/tool.so.1", "\u{7f}ELF\u{2}\u{1}\u{1}\0\0\0\0\0\0\0\0\0"),
-    ],
-    misses: &[file("notes.txt", "MZ is the magic of DOS programs."), file("run.sh", "#!/bin/sh\necho hi\n")],
 };
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

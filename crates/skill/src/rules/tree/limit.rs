@@ -1,9 +1,10 @@
 //! What was not read to its end.
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, file, made};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
-use crate::tree::{Content, Entry, Tree};
+use crate::tree::Content;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_NOT_READ",
@@ -13,13 +14,8 @@ pub(super) const RULE: Rule = Rule {
     why: "Whatever is beyond a limit has not been looked at, and nothing can be said about it.",
     fix: "make the file smaller, or leave it out",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[made(|| Tree {
-        name: String::new(),
-        entries: vec![Entry { path: "large.md".into(), content: Content::TooLarge { length: 1 << 40 } }],
-    })],
-    misses: &[file("a.md", "text")],
 };
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

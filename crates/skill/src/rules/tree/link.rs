@@ -2,10 +2,11 @@
 
 use std::path::{Component, Path};
 
-use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit, made};
+use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
 use crate::text::view::Skill;
-use crate::tree::{Content, Entry, Tree};
+use crate::tree::Content;
+use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
     id: "TREE_LINK_OUT",
@@ -15,20 +16,9 @@ pub(super) const RULE: Rule = Rule {
     why: "Whoever reads or writes the file in the skill reads or writes another one.",
     fix: "put the file itself into the skill",
     places: ANYWHERE,
-    anchors: &[],
+    anchors: words![],
     check: Check::Skill(check),
-    hits: &[
-        made(|| linked("docs/a", "../../a")),
-        made(|| linked("a", "/etc/passwd")),
-        made(|| linked("a", "~/.ssh/id_rsa")),
-    ],
-    misses: &[made(|| linked("docs/a", "../b")), made(|| linked("a", "b/c"))],
 };
-
-fn linked(path: &str, target: &str) -> Tree {
-    let content = Content::Link { target: target.into() };
-    Tree { name: String::new(), entries: vec![Entry { path: path.into(), content }] }
-}
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     let links = skill.tree.entries.iter().enumerate().filter_map(|(entry, found)| {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::text::phrase::{Phrases, is_told_of, sentence_after, sentence_before};
 use crate::text::unit::{Place, Unit};
+use crate::words::words;
 
 /// What stands in the sentence, the row or the fence itself.
 pub(super) fn here(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
@@ -44,7 +45,7 @@ fn behind<'a>(unit: &Unit<'a>) -> &'a str {
 const BEHIND: usize = 200;
 
 /// What somebody says after showing what is wrong.
-static MENDED: Phrases = Phrases::new(&[
+static MENDED: Phrases = Phrases::new(words![
     r"^[\s*_>|-]*(?:fix|the fix|verdict|why|mitigation|remediation|detection|detect|defen[cs]e|prevention|instead|safe|correct|never|do not|don<'>t|this is (?:<any> ){0,3}(?:attack|malicious|dangerous|bad|exfiltration|injection)|malicious|what (?:it|this) does|explanation|indicators?)\b",
 ]);
 
@@ -84,7 +85,7 @@ fn unquoted(text: &str) -> String {
 }
 
 /// A command that is the object of its sentence.
-static DONE_HERE: Phrases = Phrases::new(&[
+static DONE_HERE: Phrases = Phrases::new(words![
     r"\b(?:run|execute|paste|type|enter|install|use|call|invoke|start|launch)(?: <any>){0,4}[\s`:]*$",
 ]);
 
@@ -93,59 +94,59 @@ fn is_doing(heading: &str) -> bool {
 }
 
 /// What somebody who wants a thing done calls its place.
-static DOES: Phrases = Phrases::new(&[
+static DOES: Phrases = Phrases::new(words![
     r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|step \d+|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run|instructions)\b",
 ]);
 
 /// What has to be there before anything else.
-static SETS_UP: Phrases = Phrases::new(&[
+static SETS_UP: Phrases = Phrases::new(words![
     r"\b(?:set ?up|install(?:ation|ing)?|quick ?start|getting started|prerequisites?|initiali[sz]ation|bootstrap|requirements?|before you (?:start|begin)|activation|first run|instructions)\b",
 ]);
 
 /// What somebody who tells about a thing calls its place.
-static SPEAKS: Phrases = Phrases::new(&[
+static SPEAKS: Phrases = Phrases::new(words![
     r"\b(?:malicious|attack(?:s|er|ers|ing)?|attack (?:patterns?|vectors?|surface)|vulnerab\w+|insecure|unsafe|dangerous|exploit\w*|payloads?|indicators?|iocs?|red flags?|suspicious|threats?|injections?|exfiltration|compromised?|malware|phishing|anti-?patterns?|don<'>ts?|not to do|never|avoid|forbidden|prohibited|bad|wrong|incorrect|look for|warning signs|detect\w*|signatures?|reverse shells?|deny ?list|block ?list|blocked|rejected?|risks?|risky|abuse|poison\w*|jailbreaks?|evasion|obfuscat\w+|privilege escalation|lateral movement|persistence (?:mechanisms?|techniques?)|credential (?:theft|access|harvest\w*)|hunt\w*|techniques?|guardrails?|security (?:rules|checks?|considerations|review)|test cases?|adversarial|examples? of|findings?|rules|cheat ?sheets?|test prompts?|try against|triage|compromise)\b",
     r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
 ]);
 
 /// What leaves no doubt that something is not to be done.
-static STRONG: Phrases = Phrases::new(&[
+static STRONG: Phrases = Phrases::new(words![
     r"\b(?:malicious|attackers?|vulnerable|insecure|dangerous|suspicious|red flags?|never|do not|don<'>t|avoid|bad|wrong|unsafe|anti-?pattern|adversar(?:y|ies)|malware|compromised|exploit(?:s|ed|ation)?|must not|detects?|indicators?)\b",
     r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
 ]);
 
 /// Words that send somebody to what follows.
-static TOLD_TO: Phrases = Phrases::new(&[
+static TOLD_TO: Phrases = Phrases::new(words![
     r"\b(?:run|execute|paste|copy|install|start|enter|type|use|apply|launch) (?:<any> ){0,5}(?:this|following|command|commands|below|first|script|it|now|before|once)\b",
 ]);
 
 /// What a skill is said to lack.
-static COMPONENT: Phrases = Phrases::new(&[
+static COMPONENT: Phrases = Phrases::new(words![
     r"\b(?:core|engine|helper|driver|companion|connector|signature database|definitions|updater?|agent binary)\b",
 ]);
 
 /// Somebody else does it.
-static THIRD: Phrases = Phrases::new(&[
+static THIRD: Phrases = Phrases::new(words![
     r"\b(?:they|people|victims?|users|employees|attackers?|criminals|somebody|someone|a user|the user (?:was|is|had|has))\b",
 ]);
 
 /// A sentence that begins with what is to be done.
-static IMPERATIVE: Phrases = Phrases::new(&[
+static IMPERATIVE: Phrases = Phrases::new(words![
     r"^\W*(?:\d+\W+)?(?:(?:first|then|now|next|finally|please|before (?:<any> ){1,4}|after (?:<any> ){1,4}|once(?: <any>){1,4}|to (?:<any> ){1,5}|for (?:<any> ){1,4})\W*)?(?:run|execute|install|download|start|launch|paste|enter|type|use|fetch|update|load|enable|activate|apply|open|copy|add|set|call|invoke|register|refresh|pull|get|do|put|make)\b",
 ]);
 
 /// Negations that leave the thing itself undone: `never`, then at most four words.
-static REFUSED: Phrases = Phrases::new(&[
+static REFUSED: Phrases = Phrases::new(words![
     r"\b(?:never|do not|don<'>t|must not|mustn<'>t|should not|shouldn<'>t|cannot|can<'>t|avoid|avoiding|refuse to|instead of|rather than|reject|no)(?: <any>){0,4}[\s`\x22'*_(:]*$",
 ]);
 
 /// Negations of something else.
-static NOT_REFUSED: Phrases = Phrases::new(&[
+static NOT_REFUSED: Phrases = Phrases::new(words![
     r"\b(?:never|must not|should not|do not|don<'>t|no)(?: <any>)? (?:have|need|see|know|want|already|exist|hesitate|forget|fail|worry|wait|ask|skip|longer|problem)\b",
 ]);
 
 /// Who does such things, or says them.
-static OTHERS: Phrases = Phrases::new(&[
+static OTHERS: Phrases = Phrases::new(words![
     r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|indicators?|signs of|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|(?:that|who|which) try to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
     r"\b(?:page|site|mail|email|message|text|note|skill|top|caller|they|somebody|someone|attacker|he|she|pop-?up|banner|document) (?:says?|said|reads?|claims?|claimed|asks?|asked|told)\b[^.]{0,20}:",
     r"\b(?:\w*stealers?|droppers?|trojans?|worms?|botnets?|scammers?|thieves|infections?)\b|\b(?:rejects?|refuses?|forbids?|bans?) (?:<any> ){1,3}that\b",
@@ -173,13 +174,13 @@ fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
 }
 
 /// What is to be done when somebody says such a thing.
-static ANSWERED: Phrases = Phrases::new(&[
+static ANSWERED: Phrases = Phrases::new(words![
     r"\b(?:do not (?:obey|follow|comply|act|execute|run)|don<'>t (?:obey|follow|comply|act|execute|run)|treat (?:it|this|that|them) as|refuse|report it|flag it|stop and (?:ask|tell|report)|is (?:an? )?(?:<any> )?(?:attack|injection|attempt)|are (?:<any> )?(?:attacks|injections|attempts))\b",
     r"\b(?:is|are) (?:<any> )?(?:forbidden|prohibited|not allowed|banned)\b",
 ]);
 
 /// An item or a row that begins with a mark of what is wrong.
-static MARKED: Phrases = Phrases::new(&[
+static MARKED: Phrases = Phrases::new(words![
     r"^[\s|*_-]*(?:\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab|\xe2\x9c\x97|bad\b|wrong\b|don<'>t\b|never\b|unsafe\b|malicious\b|attack(?:er)?\b|vulnerable\b|suspicious\b)",
     r"\xe2\x9d\x8c",
 ]);
@@ -246,18 +247,18 @@ fn in_fence(text: &str, at: usize) -> u8 {
 }
 
 /// Rules for a scanner: what they list is what they look for.
-static RULES: Phrases = Phrases::new(&[
+static RULES: Phrases = Phrases::new(words![
     r"^\s*(?:rule \w+\s*(?::[^{]*)?\{|strings|condition|detection|logsource|pattern-either|signatures|iocs|tactics?)\s*:?\s*$",
 ]);
 
 /// A case for a test: what somebody might say, and what is expected of whoever hears it.
-static CASE: Phrases = Phrases::new(&[
+static CASE: Phrases = Phrases::new(words![
     r"\x22(?:input|prompt|query|message|text|user|attack|payload|case)\x22\s*:.*\x22(?:expect\w*|label|verdict|intent|category|should\w*|is_\w+|malicious|severity|class)\x22\s*:",
     r"\x22(?:expect\w*|label|verdict|intent|category|should\w*|is_\w+|malicious|severity|class)\x22\s*:.*\x22(?:input|prompt|query|message|text|user|attack|payload|case)\x22\s*:",
 ]);
 
 /// A comment that begins by saying what is shown. A word further on says nothing: it may be part of a name.
-static LABELLED: Phrases = Phrases::new(&[
+static LABELLED: Phrases = Phrases::new(words![
     r"^[#/;<!*\s\x80-\xff-]*(?:bad|wrong|unsafe|malicious|vulnerab\w+|insecure|attackers?|dangerous|suspicious|attack|exploit\w*|payload|injection|injected|red flag|never (?:do|run|use)|don<'>t (?:do|run|use)|do not (?:do|run|use)|avoid|anti-?pattern|(?:simple |basic |classic )?reverse shell|poc|proof of concept|ruleid|should (?:fail|match|trigger|be flagged)|flagged|blocked|example of (?:an? )?(?:attack|malicious)|simulat\w+ (?:an? )?attack)\b",
     r"^\s*\xe2\x9d\x8c",
 ]);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::text::markdown::front_matter;
 use crate::text::phrase::Phrases;
 use crate::text::view::Skill;
+use crate::words::words;
 
 /// How short a guide is.
 const SHORTEST: usize = 500;
@@ -68,7 +69,7 @@ impl Topic {
 }
 
 /// Words of those who work against attacks.
-static WORK: Phrases = Phrases::new(&[
+static WORK: Phrases = Phrases::new(words![
     r"\b(?:attackers?|malicious|suspicious|exfiltrat\w+|payloads?|detections?|alerts?|triage|threats?|compromised?|injections?|vulnerab\w+|exploit\w*|malware|phishing|red flags?|forensics?|incidents?|harden\w*|mitigat\w+|remediat\w+|iocs?|indicators?|adversar\w+|untrusted|persistence|escalation|lateral|credential theft|reverse shells?|obfuscat\w+|sanitiz\w+|severity|cves?|owasp|mitre|quarantin\w+|isolate|revoke|containment|evidence|lures?|backdoors?|poison\w+|hacked|webshells?|scam\w*|fraud\w*|victims?|stolen|leaked|spam|rogue|fake|hijack\w*|precedents?)\b",
 ]);
 
@@ -121,32 +122,32 @@ fn title(text: &str) -> &str {
     text.lines().find(|line| line.starts_with("# ")).unwrap_or_default()
 }
 
-static ATTACKS: Phrases = Phrases::new(&[
+static ATTACKS: Phrases = Phrases::new(words![
     r"\b(?:malware|malicious|ransomware|phishing|\w*stealers?|typosquat\w*|takeovers?|spyware|forensics?|incident[- ]response|incident[- ]responder|breach(?:es)?|intrusions?|threats?|pentest\w*|penetration|red[- ]?team\w*|blue[- ]?team\w*|purple[- ]?team\w*|ctf|capture[- ]the[- ]flag|exploit\w*|vulnerabilit\w+|injections?|owasp|yara|semgrep|codeql|sigma|detection[- ]engineering|siem|harden\w*|vetting|jailbreak\w*|adversar\w+|attacks?|attackers?|xss|sqli|ssrf|cves?|bug bount\w+|privilege escalation|hunting|poisoning|social engineering|secret[- ]scanning|reverse[- ]engineering|untrusted|compromised?|backdoors?|homoglyphs?|exfiltration|sandbox\w*|soc|triage|honeypots?|(?:de)?obfuscat\w*|rug pulls?|guardrails?|detections?|hacked|webshells?|scams?|scammers?|fraud|infosec|trust (?:&|and) safety|credential access|concealment|moderat(?:ion|ors?)|vet|drain(?:ed|ers?)|\w*sicherheit\w*|seguridad|inyecci\xc3\xb3n|angriff\w*|ataques?|attaques?|review\w* (?:<any> ){0,4}(?:skills?|plugins?|extensions?|mcp)|skill[- ]lint\w*|skill[- ]scan\w*|scanner for (?:<any> ){0,3}skills|linter for (?:<any> )?skills)\b",
     r"\bsecurity[- ](?:\w+[- ])?(?:review\w*|audit\w*|scan\w*|test\w*|assessment|research\w*|analyst|engineer\w*|monitoring|operations|checks?|posture|rules)|\b(?:skill|mcp|code|prompt|agent|container|cloud|dependency|supply[- ]chain)[- ](?:\w+[- ])?(?:security|audit\w*|vett\w+|safety)\b",
 ]);
 
-static SECURITY: Phrases = Phrases::new(&[
+static SECURITY: Phrases = Phrases::new(words![
     r"\b(?:security|secur(?:e|ing)|audit\w*|incidents?|defen[cs]e|defend\w*|defensive|detect\w*|scanners?|guard\w*|safety|soc|supply[- ]chain|privacy|compliance)\b",
 ]);
 
 /// In how many ways a text says what to look for, how to mend it and when to stop.
 fn ways(text: &str) -> usize {
     static WAYS: [Phrases; 10] = [
-        Phrases::new(&[r"\b(?:mitigat\w+|remediat\w+)\b"]),
-        Phrases::new(&[r"\b(?:fix|fixes|fixed|patch|patches|patched)\b"]),
-        Phrases::new(&[r"\b(?:review\w*|audit|audits|auditing)\b"]),
-        Phrases::new(&[r"\b(?:detect\w*|flag|flags|identify)\b"]),
-        Phrases::new(&[r"\b(?:prevent|prevents|prevention|block|blocks|reject|refuse)\b"]),
-        Phrases::new(&[
+        Phrases::new(words![r"\b(?:mitigat\w+|remediat\w+)\b"]),
+        Phrases::new(words![r"\b(?:fix|fixes|fixed|patch|patches|patched)\b"]),
+        Phrases::new(words![r"\b(?:review\w*|audit|audits|auditing)\b"]),
+        Phrases::new(words![r"\b(?:detect\w*|flag|flags|identify)\b"]),
+        Phrases::new(words![r"\b(?:prevent|prevents|prevention|block|blocks|reject|refuse)\b"]),
+        Phrases::new(words![
             r"\b(?:sanitiz\w+|validat\w+|escap(?:e|es|ing)|parameteri[sz]ed|least privilege|allowlist)\b",
         ]),
-        Phrases::new(&[r"\b(?:severity|risk|impact|confidence)\b"]),
-        Phrases::new(&[r"\b(?:recommend\w*|instead|safe|safer|secure alternative|best practices?)\b"]),
-        Phrases::new(&[
+        Phrases::new(words![r"\b(?:severity|risk|impact|confidence)\b"]),
+        Phrases::new(words![r"\b(?:recommend\w*|instead|safe|safer|secure alternative|best practices?)\b"]),
+        Phrases::new(words![
             r"\b(?:authori[sz]ed|authori[sz]ation|permission|rules of engagement|scope|legal|consent)\b",
         ]),
-        Phrases::new(&[
+        Phrases::new(words![
             r"\b(?:investigat\w+|contain(?:ment)?|rotate|revoke|report|reporting|evidence|incident)\b",
         ]),
     ];

@@ -8,31 +8,16 @@ use std::ops::Range;
 use super::{Phrases, ceil, floor};
 use crate::code::destination::Kind;
 use crate::text::link::{Link, links};
+use crate::words::{Words, words};
 
 /// Any of the signs that something is kept from somebody.
-pub(crate) static ANY_HUSH: Phrases = Phrases::new(&ALL_WORDS);
-
-const ALL_WORDS: [&str; HUSHED_WORDS.len() + UNASKED_WORDS.len() + QUIET_WORDS.len() + ABROAD_WORDS.len()] =
-    joined(&[HUSHED_WORDS, UNASKED_WORDS, QUIET_WORDS, ABROAD_WORDS]);
-
-/// Lists one behind the other.
-const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
-    let (mut all, mut at, mut list) = ([""; N], 0, 0);
-    while list < lists.len() {
-        let mut entry = 0;
-        while entry < lists[list].len() {
-            all[at] = lists[list][entry];
-            (at, entry) = (at + 1, entry + 1);
-        }
-        list += 1;
-    }
-    all
-}
+pub(crate) static ANY_HUSH: Phrases =
+    Phrases::any_of(&[HUSHED_WORDS, UNASKED_WORDS, QUIET_WORDS, ABROAD_WORDS]);
 
 /// Nobody is to hear of it, in words that do not forbid anything.
 pub(crate) static HUSHED: Phrases = Phrases::new(HUSHED_WORDS);
 
-const HUSHED_WORDS: &[&str] = &[
+const HUSHED_WORDS: Words = words![
     // There is no need to mention it.
     r"\b(?:no|little|not any|not much)(?: <any>)? (?:need|point|reason|use|sense|necessity|value|benefit|cause)(?: <any>){0,2} (?:in|to|of|for) (?:<any> ){0,2}<voice>\b",
     r"\b(?:not (?:<any> )?|un)(?:necessary|needed|required|useful|helpful)(?: to| for)(?: <any>){0,2} <voice>\b",
@@ -66,7 +51,7 @@ const HUSHED_WORDS: &[&str] = &[
 /// Nobody is asked, or somebody is said to have agreed.
 pub(crate) static UNASKED: Phrases = Phrases::new(UNASKED_WORDS);
 
-const UNASKED_WORDS: &[&str] = &[
+const UNASKED_WORDS: Words = words![
     r"\b<person> (?:does not|do not|doesn<'>t|don<'>t|need not|needn<'>t) (?:need to |have to )?(?:approve|confirm|know|agree|consent|decide|be (?:asked|told|involved|consulted|aware))\b",
     r"\b(?:has|have|had)(?: <any>)? (?:agreed|consented|waived|authori[sz]ed|given (?:<any> ){0,2}(?:consent|approval|permission|agreement))\b",
     r"\b(?:agreed|consented|opted in|accepted) (?:<any> ){0,4}(?:when|by|through|upon) (?:<any> ){0,2}(?:install\w*|enabl\w+|using|activat\w+|load\w*)\b",
@@ -79,7 +64,7 @@ const UNASKED_WORDS: &[&str] = &[
 ];
 
 /// Why it is said to be done. Honest reasons, all of them.
-pub(crate) static PRETEXT: Phrases = Phrases::new(&[
+pub(crate) static PRETEXT: Phrases = Phrases::new(words![
     r"\b(?:for|to help|helps?|in|part of|under|as|by way of|on grounds of|due to)(?: <any>){0,4} (?:quality|compliance|support|audit|auditing|diagnostics?|statistics|retention|licen[cs]ing|improvement|training|calibration|verification|record[- ]keeping|housekeeping|safekeeping|continuity|reproducibility|courtesy)\b",
     r"\b(?:gets? better|improves?|(?:to|we|can) (?:improve|reproduce|learn|calibrate|verify|keep)|(?:builds?|runs?|sessions?|answers?) (?:are|is|get|become) faster|safety copy|mandatory|technical (?:address|reasons)|quality (?:assurance|purposes|reasons))\b",
     r"\b(?:is|are|it<'>s) (?:an? |purely |only |merely )*(?:internal|background|technical|implementation|administrative|housekeeping) (?:matter|detail|affair|step|process|concern|address|measure)\b|\b(?:part|step|section) is internal\b",
@@ -88,7 +73,7 @@ pub(crate) static PRETEXT: Phrases = Phrases::new(&[
 /// It happens where nobody looks. Honest work does that too.
 pub(crate) static QUIET: Phrases = Phrases::new(QUIET_WORDS);
 
-const QUIET_WORDS: &[&str] = &[
+const QUIET_WORDS: Words = words![
     r"\b<hidden>\b|\b(?:unobtrusively|behind the scenes|tacitly|noiselessly|unannounced|imperceptibl[ey])\b",
     r"\bwithout (?:an? |any |further )?(?:comments?|explanations?|explaining|remarks?|announcements?|word|fuss|mention|trace|output)\b",
     r"\b(?:does|do|will|should|must)(?: not|n<'>t|n<'>t) (?:show up|appear|turn up|be visible) in\b",
@@ -97,7 +82,7 @@ const QUIET_WORDS: &[&str] = &[
 /// The same three in other languages.
 pub(crate) static HUSHED_ABROAD: Phrases = Phrases::new(ABROAD_WORDS);
 
-const ABROAD_WORDS: &[&str] = &[
+const ABROAD_WORDS: Words = words![
     // German
     r"\b(?:stillschweigend|unbemerkt|heimlich|verdeckt|kommentarlos)\b|\b(?:mitteilung|benachrichtigung|r\S{1,2}ckfrage) (?:unterbleibt|entf\S{1,2}llt|er\S{1,2}brigt sich)\b",
     r"\bohne (?:den |die |das |dem |weitere |jede |vorherige )*(?:r\S{1,2}ckfragen? (?:des|der|beim|an|wird|werden|senden|zu|alle)|hinweis|zustimmung|nachfragen?|benutzer|nutzer|anwender|wissen|best\S{1,3}tigung|mitteilung)\b",
@@ -116,7 +101,7 @@ const ABROAD_WORDS: &[&str] = &[
 ];
 
 /// Something goes to somebody else.
-pub(crate) static HANDED: Phrases = Phrases::new(&[
+pub(crate) static HANDED: Phrases = Phrases::new(words![
     r"\b(?:send|sends|sent|sending|upload\w*|post|posts|posted|posting|transmit\w*|forward\w*|submit\w*|push|pushes|relay\w*|deliver\w*|e-?mail|e-?mails|mail|mails|mirror\w*|replicat\w+|ship|ships|share|shares|deposit\w*|enclose\w*|attach\w*|bcc|hand(?:s|ed)? (?:<any> ){0,3}over|pass(?:es)? (?:<any> ){0,4}(?:on )?to|copy (?:<any> ){0,6}to|sync\w*|file (?:it|them) with|report (?:it|them|<any>) to|back(?:s)? (?:it|them|<any>) up to)\b",
     r"\b(?:put|place|drop|leave|store|save|archive|append|add|include|write)s?\b... (?:at|to|under|on|into|as) (?:<any> ){0,5}(?:https?://|requests?|endpoint|bucket|server|webhook|remote|address)",
     r"\b(?:a |via |by |with |using |through )?(?:put|post|patch) (?:request|it|them)\b|\b(?:http|https) (?:put|post)\b",
@@ -132,7 +117,7 @@ pub(crate) static HANDED: Phrases = Phrases::new(&[
 /// Things that belong to whoever the agent works for, and are large or close.
 pub(crate) static PRIVATE: Phrases = Phrases::new(PRIVATE_WORDS);
 
-const PRIVATE_WORDS: &[&str] = &[
+const PRIVATE_WORDS: Words = words![
     r"\b<loot>\b|\b<secrets>\b|<secretfile>|~/(?:Documents|Desktop|Downloads|Pictures|Library)\b|\$HOME\b",
     r"\b(?:conversations?|transcripts?|dialogues?|exchanges?|chats?|chat messages|messages|prompts?|system (?:text|prompt|message)|(?:full|whole|entire|complete) (?:exchange|session|thread|dialogue|context|history|text|input))\b",
     r"\b(?:repositor(?:y|ies)|repo|working (?:tree|directory|copy)|workspace|code ?base|source (?:code|tree)|project (?:folder|directory|files)|private branches|home (?:folder|directory)|mailbox|inbox|address ?book|contacts|(?:user<'>s|their|whole|entire) calendar|session logs?|(?:original|source|pasted) (?:text|files?|documents?)|customer (?:list|data|records)|git bundle|the bundle|browser (?:profile|history)|downloads folder)\b",
@@ -145,7 +130,7 @@ const PRIVATE_WORDS: &[&str] = &[
 /// Things of the user's that no sentence of an honest text sends to an address.
 pub(crate) static OWN: Phrases = Phrases::new(OWN_WORDS);
 
-const OWN_WORDS: &[&str] = &[
+const OWN_WORDS: Words = words![
     r"\b(?:conversations?|transcripts?|dialogues?|(?:the |whole |full |entire )chats?(?: so far| history| logs?)?|chat (?:history|logs?|messages)|message history|(?:full|whole|entire|complete) (?:exchange|session|thread|context)|system (?:text|prompt|message)|session (?:logs?|history|transcript)|clipboard|keystrokes|browsing history|browser (?:profile|history|cookies)|(?:each |every |the |<user><'>s? )prompts? and (?:its|the|your) (?:answers?|repl(?:y|ies)|responses?)|(?:<user><'>s|their) (?:<any> )?(?:prompts?|inputs?|messages?|words)|eingaben? de[sr] (?:be)?nutzer\w*|textes? de l'utilisateur|(?:bisherigen?|gesamten?|ganzen?) (?:verlauf|gespr\S{1,2}ch\w*))\b",
     r"\b(?:(?:whole |entire |full |private |user<'>s |their |this |the )+(?:repositor(?:y|ies)|code ?base|source (?:code|tree))|working (?:tree|directory|copy)|workspace|project (?:tree|folder|directory|files)|(?:all|every|private)(?: <any>)? branch(?:es)?|home (?:folder|directory)|(?:user<'>s|their|whole|entire) (?:mailbox|inbox|address ?book|contacts|calendar|desktop|files|documents|photos|notes)|git bundle|dossier personnel|carpeta del proyecto|projektordner|heimatverzeichnis)\b",
     r"\B(?:~/|\$HOME/|%USERPROFILE%)(?:Documents|Desktop|Downloads|Pictures|Library|\.\w+)?|<secretfile>|\*\.(?:pem|key|kdbx|p12|pfx|ppk)\b",
@@ -155,27 +140,25 @@ const OWN_WORDS: &[&str] = &[
 ];
 
 /// Either of the two, or mail that is copied.
-pub(crate) static SOMETHING: Phrases = Phrases::new(&BOTH_WORDS);
-
-const BOTH_WORDS: [&str; OWN_WORDS.len() + PRIVATE_WORDS.len() + 1] = joined(&[
+pub(crate) static SOMETHING: Phrases = Phrases::any_of(&[
     OWN_WORDS,
     PRIVATE_WORDS,
-    &[r"\b(?:mails?|e-?mails?|messages?|replies|letters?|mailbox|inbox|bcc)\b"],
+    words![r"\b(?:mails?|e-?mails?|messages?|replies|letters?|mailbox|inbox|bcc)\b"],
 ]);
 
 /// What a sentence says of something that was named before.
-pub(crate) static THAT: Phrases = Phrases::new(&[
+pub(crate) static THAT: Phrases = Phrases::new(words![
     r"\b(?:it|them|these|those|(?:that|this|the)(?: <any>)? (?:files?|copy|copies|archive|csv|zip|bundle|dump|list|result|output|export|report|tarball|package|folder|lot)|copies|a copy|everything)\b",
 ]);
 
 /// Nothing is to be left out.
-pub(crate) static UNABRIDGED: Phrases = Phrases::new(&[
+pub(crate) static UNABRIDGED: Phrases = Phrases::new(words![
     r"\b(?:do not|don<'>t|never|without|no need to|not necessary to) (?:redact|mask|shorten|truncat|censor|anonymi[sz]|abbreviat|strip|filter|sanitiz|saniti[sz]e?)(?:e|ing)?\w*\b",
     r"\b(?:unredacted|unabridged|uncensored|unmasked|in full|unfiltered|unchanged|unaltered)\b",
 ]);
 
 /// It is done again and again.
-pub(crate) static STANDING: Phrases = Phrases::new(&[
+pub(crate) static STANDING: Phrases = Phrases::new(words![
     r"\b(?:after|before|with|on|at|in|for|during|upon)(?: the (?:start|end) of| <any>)? (?:each|every|any|all)\b|\bprior to (?:each|every|any)\b|\beach time\b|\bevery time\b|\bwhenever\b|\bfrom now on\b|\b(?:start|begin|end|finish|open|close) (?:each|every)\b|\b(?:always|permanently|continuously)\b",
 ]);
 
@@ -221,7 +204,7 @@ fn about<'a>(text: &'a str, place: &Range<usize>) -> &'a str {
 
 /// A mailbox.
 static MAILBOX: Phrases =
-    Phrases::new(&[r"\b[a-z0-9][a-z0-9._+-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b"]);
+    Phrases::new(words![r"\b[a-z0-9][a-z0-9._+-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b"]);
 
 /// Whether an address is somebody's who is no known vendor.
 pub(crate) fn is_outside(link: &Link<'_>) -> bool {
