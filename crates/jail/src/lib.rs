@@ -37,6 +37,10 @@ pub use commit_record::CommitRecord;
 pub use enforcement::{Enforcement, Layer, Level, Reached, Require};
 #[doc(hidden)]
 pub use git_history::read_as_git_objects;
+#[doc(hidden)]
+pub use git_state::read_as_git_index;
+#[doc(hidden)]
+pub use relay::filter_for_terminal;
 pub use git_history::{ObjectId, ObjectIdError};
 pub use git_state::{GitStateSnapshot, RemovedInstruction};
 pub use launch::{
