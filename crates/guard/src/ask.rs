@@ -148,6 +148,12 @@ impl Abort {
         self.0.thrown.load(Ordering::SeqCst)
     }
 
+    /// Returns true if a waiter is registered that [`Abort::abort`] would wake.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        lock(&self.0.waiting).iter().any(|waiter| waiter.strong_count() > 0)
+    }
+
     /// Wakes somebody when it is called off. If it was called off before, they see it when they look.
     pub fn wakes(&self, who: Weak<dyn Wake>) {
         let mut waiting = lock(&self.0.waiting);
