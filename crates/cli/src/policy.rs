@@ -10,6 +10,7 @@ use config::{
 use policy::{Effect, RuleRef, Shown};
 use serde_json::{Value, json};
 
+use crate::complete::is_plain;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
@@ -51,6 +52,12 @@ pub(crate) enum PolicyCommand {
         /// More requests to compare, one a line: `read secrets/key`
         #[arg(long, value_name = "FILE")]
         cases: Option<PathBuf>,
+    },
+    /// List the profiles that `run -p` takes here
+    Profiles {
+        /// Only names that need no quotes, for completions
+        #[arg(long)]
+        plain: bool,
     },
     /// Print the JSON Schema of the policy file, for editors
     Schema,
@@ -102,6 +109,7 @@ pub(crate) fn run(
             test(&settings, cases.as_deref(), terminal)
         }
         PolicyCommand::Diff { old, new, cases } => compare(old, new, cases.as_deref(), around, terminal),
+        PolicyCommand::Profiles { plain } => profiles(&settings(around, terminal)?, *plain, terminal),
         PolicyCommand::Schema => {
             write!(terminal.out, "{}", config::schema::json())?;
             Ok(Exit::Ok)
@@ -121,6 +129,16 @@ pub(crate) fn settings(around: &Surroundings, terminal: &mut Terminal<'_>) -> Re
         terminal.json(&json!({ "version": 1, "problems": list }))?;
     }
     Err(report::failure(&problems))
+}
+
+fn profiles(settings: &Settings, plain: bool, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let mut names = settings.profiles();
+    names.retain(|name| !plain || is_plain(name));
+    match terminal.format {
+        Format::Text => names.iter().try_for_each(|name| writeln!(terminal.out, "{}", Shown::text(name)))?,
+        Format::Json => terminal.json(&json!({ "version": 1, "profiles": names }))?,
+    }
+    Ok(Exit::Ok)
 }
 
 fn show(settings: &Settings, origin: bool, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
