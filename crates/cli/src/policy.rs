@@ -10,7 +10,6 @@ use config::{
 use policy::{Effect, RuleRef, Shown};
 use serde_json::{Value, json};
 
-use crate::complete::is_plain;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
@@ -54,11 +53,7 @@ pub(crate) enum PolicyCommand {
         cases: Option<PathBuf>,
     },
     /// List the profiles that `run -p` takes here
-    Profiles {
-        /// Only names that need no quotes, for completions
-        #[arg(long)]
-        plain: bool,
-    },
+    Profiles,
     /// Print the JSON Schema of the policy file, for editors
     Schema,
     /// Set one key in a policy file; comments stay
@@ -109,7 +104,7 @@ pub(crate) fn run(
             test(&settings, cases.as_deref(), terminal)
         }
         PolicyCommand::Diff { old, new, cases } => compare(old, new, cases.as_deref(), around, terminal),
-        PolicyCommand::Profiles { plain } => profiles(&settings(around, terminal)?, *plain, terminal),
+        PolicyCommand::Profiles => profiles(&settings(around, terminal)?, terminal),
         PolicyCommand::Schema => {
             write!(terminal.out, "{}", config::schema::json())?;
             Ok(Exit::Ok)
@@ -131,9 +126,8 @@ pub(crate) fn settings(around: &Surroundings, terminal: &mut Terminal<'_>) -> Re
     Err(report::failure(&problems))
 }
 
-fn profiles(settings: &Settings, plain: bool, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
-    let mut names = settings.profiles();
-    names.retain(|name| !plain || is_plain(name));
+fn profiles(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let names = settings.profiles();
     match terminal.format {
         Format::Text => names.iter().try_for_each(|name| writeln!(terminal.out, "{}", Shown::text(name)))?,
         Format::Json => terminal.json(&json!({ "version": 1, "profiles": names }))?,
