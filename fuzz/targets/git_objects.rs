@@ -1,6 +1,4 @@
-//! Git objects: parsing them never panics, and produces nothing beyond its limit.
+//! `git_objects` for libFuzzer.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|bytes: &[u8]| jail::read_as_git_objects(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::git_objects(bytes));

@@ -73,10 +73,8 @@ fn a_full_disk_refuses_the_record_and_keeps_the_ledger_whole() {
 const LEDGER: &str = "RINGFENCE_TEST_LEDGER";
 
 /// The kernel ends a write at the limit, as a full disk does: the first part of the record is written, the rest is not.
-#[test]
-fn child_reaches_its_file_size_limit() {
-    let Some(dir) = std::env::var_os(LEDGER) else { return };
-    let room = Room::at(Path::new(&dir));
+fn reach_file_size_limit(dir: &Path) {
+    let room = Room::at(dir);
     let (ledger, _) = room.open();
     let before = getrlimit(Resource::Fsize);
     setrlimit(Resource::Fsize, Rlimit { current: Some(50_000), ..before }).unwrap();
@@ -85,14 +83,18 @@ fn child_reaches_its_file_size_limit() {
     goes_on(&room, &ledger);
 }
 
+/// The limit is for a process, so this test starts itself again as a process of its own.
 #[test]
 fn a_record_that_is_cut_short_is_taken_back() {
+    if let Some(dir) = std::env::var_os(LEDGER) {
+        return reach_file_size_limit(Path::new(&dir));
+    }
     let room = Room::new();
     // A shell that ignores the signal which would otherwise end the process at the limit.
     let done = Command::new("sh")
         .args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "child_reaches_its_file_size_limit", "--nocapture"])
+        .args(["--exact", "a_record_that_is_cut_short_is_taken_back", "--nocapture"])
         .env(LEDGER, room.dir())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,4 +1,5 @@
-//! Several processes, one ledger. The other processes are this very test program, started again.
+//! Several processes, one ledger. The other processes are this very test program, started again with the same test: there, the
+//! environment says what it has to write.
 
 #![allow(
     clippy::unwrap_used,
@@ -30,25 +31,37 @@ fn again(test: &str, ledger: &Path, records: u64, limit: u64) -> Child {
         .unwrap()
 }
 
-/// Returns the parent's order; none if this is no child.
-fn asked() -> Option<(PathBuf, u64, u64)> {
-    let number = |name: &str| std::env::var(name).ok()?.parse().ok();
-    Some((PathBuf::from(std::env::var_os(LEDGER)?), number(RECORDS)?, number(LIMIT)?))
+/// Work of a child: the ledger, how many records, and how large a file may become.
+struct Work {
+    ledger: PathBuf,
+    records: u64,
+    limit: u64,
 }
 
-#[test]
-fn child_writes() {
-    let Some((ledger, records, limit)) = asked() else { return };
-    let mut options = options();
-    options.rotate_at = limit;
-    let (ledger, _) = Ledger::open(&ledger, options).unwrap();
-    (0..records).for_each(|number| ledger.record(&tool(number)).unwrap());
+impl Work {
+    /// `None` if this process is no child.
+    fn asked() -> Option<Self> {
+        let number = |name: &str| std::env::var(name).unwrap().parse().unwrap();
+        let ledger = PathBuf::from(std::env::var_os(LEDGER)?);
+        Some(Self { ledger, records: number(RECORDS), limit: number(LIMIT) })
+    }
+
+    fn write(&self) {
+        let mut options = options();
+        options.rotate_at = self.limit;
+        let (ledger, _) = Ledger::open(&self.ledger, options).unwrap();
+        (0..self.records).for_each(|number| ledger.record(&tool(number)).unwrap());
+    }
 }
 
 #[test]
 fn two_processes_write_ten_thousand_records_each() {
+    if let Some(work) = Work::asked() {
+        return work.write();
+    }
     let room = Room::new();
-    let children = [(); 2].map(|()| again("child_writes", &room.path(), 10_000, u64::MAX));
+    let name = "two_processes_write_ten_thousand_records_each";
+    let children = [(); 2].map(|()| again(name, &room.path(), 10_000, u64::MAX));
     for child in children {
         assert!(child.wait_with_output().unwrap().status.success());
     }
@@ -58,8 +71,12 @@ fn two_processes_write_ten_thousand_records_each() {
 
 #[test]
 fn processes_that_keep_changing_the_file_lose_nothing() {
+    if let Some(work) = Work::asked() {
+        return work.write();
+    }
     let room = Room::new();
-    let children = [(); 4].map(|()| again("child_writes", &room.path(), 500, 2000));
+    let name = "processes_that_keep_changing_the_file_lose_nothing";
+    let children = [(); 4].map(|()| again(name, &room.path(), 500, 2000));
     for child in children {
         assert!(child.wait_with_output().unwrap().status.success());
     }
@@ -71,11 +88,15 @@ fn processes_that_keep_changing_the_file_lose_nothing() {
 
 #[test]
 fn killed_writers_leave_a_ledger_that_goes_on() {
+    if let Some(work) = Work::asked() {
+        return work.write();
+    }
     let room = Room::new();
+    let name = "killed_writers_leave_a_ledger_that_goes_on";
     for _ in 0..10 {
         let size = || std::fs::metadata(room.path()).map_or(0, |file| file.len());
         let before = size();
-        let mut child = again("child_writes", &room.path(), 200_000, 100_000);
+        let mut child = again(name, &room.path(), 200_000, 100_000);
         // As soon as it has begun to write.
         while size() == before && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
@@ -88,22 +109,19 @@ fn killed_writers_leave_a_ledger_that_goes_on() {
 }
 
 #[test]
-fn child_counts_its_writes() {
-    let Some((ledger, records, _)) = asked() else { return };
+fn one_record_is_one_write() {
     let Some(before) = writes() else {
         return skipped("one write per record", "/proc/self/io cannot be read");
     };
-    let (ledger, _) = Ledger::open(&ledger, options()).unwrap();
-    (0..records).for_each(|number| ledger.record(&tool(number)).unwrap());
-    // One for `ledger.started`.
-    assert_eq!(writes().unwrap() - before, records + 1);
-}
-
-#[test]
-fn one_record_is_one_write() {
+    if let Some(work) = Work::asked() {
+        work.write();
+        // One for `ledger.started`.
+        return assert_eq!(writes().unwrap() - before, work.records + 1);
+    }
     let room = Room::new();
-    let done = again("child_counts_its_writes", &room.path(), 1000, 0).wait_with_output().unwrap();
+    let done = again("one_record_is_one_write", &room.path(), 1000, u64::MAX).wait_with_output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    assert_eq!(verify(&room.path(), None).unwrap().records, 1001, "the child did not run");
 }
 
 /// Returns the number of `write` calls of this process.

@@ -5,10 +5,12 @@ mod caret;
 mod check;
 mod columns;
 mod command;
+mod complete;
 mod doctor;
 mod exit;
 mod explain;
 mod failure;
+mod help;
 mod home;
 mod journal;
 mod learn;
@@ -22,6 +24,8 @@ mod terminal;
 mod unbuilt;
 mod write;
 
+pub use clap_complete::Shell;
+pub use complete::completions;
 pub use exit::Exit;
 pub use failure::Failure;
 pub use surroundings::{Color, SurroundingsArgs};
@@ -117,7 +121,12 @@ enum Command {
     /// Print shell completions
     Completions {
         /// The shell
-        shell: clap_complete::Shell,
+        shell: Shell,
+    },
+    /// Say how something is done, by topic
+    Help {
+        /// The topic; without one, all topics are listed
+        topic: Option<String>,
     },
 }
 
@@ -201,12 +210,10 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
         Command::Learn(args) => learn::run(args, &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {
-            // Written to memory first: the generator panics where it cannot write.
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut command(), "ringfence", &mut script);
-            terminal.out.write_all(&script)?;
+            terminal.out.write_all(&completions(*shell))?;
             Ok(Exit::Ok)
         }
+        Command::Help { topic } => help::run(topic.as_deref(), terminal),
         Command::Check { command, trace } => {
             let around = surroundings::find(&arguments.around)?;
             let settings = policy::settings(&around, terminal)?;

@@ -52,6 +52,8 @@ pub(crate) enum PolicyCommand {
         #[arg(long, value_name = "FILE")]
         cases: Option<PathBuf>,
     },
+    /// List the profiles that `run -p` takes here
+    Profiles,
     /// Print the JSON Schema of the policy file, for editors
     Schema,
     /// Set one key in a policy file; comments stay
@@ -102,6 +104,7 @@ pub(crate) fn run(
             test(&settings, cases.as_deref(), terminal)
         }
         PolicyCommand::Diff { old, new, cases } => compare(old, new, cases.as_deref(), around, terminal),
+        PolicyCommand::Profiles => profiles(&settings(around, terminal)?, terminal),
         PolicyCommand::Schema => {
             write!(terminal.out, "{}", config::schema::json())?;
             Ok(Exit::Ok)
@@ -121,6 +124,15 @@ pub(crate) fn settings(around: &Host, terminal: &mut Terminal<'_>) -> Result<Set
         terminal.json(&json!({ "version": 1, "problems": list }))?;
     }
     Err(report::failure(&problems))
+}
+
+fn profiles(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+    let names = settings.profiles();
+    match terminal.format {
+        Format::Text => names.iter().try_for_each(|name| writeln!(terminal.out, "{}", Shown::text(name)))?,
+        Format::Json => terminal.json(&json!({ "version": 1, "profiles": names }))?,
+    }
+    Ok(Exit::Ok)
 }
 
 fn show(settings: &Settings, origin: bool, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {

@@ -116,11 +116,13 @@ impl Checker<'_> {
     fn unknown_key(&mut self, keys: &[Key], name: &Spanned<Cow<'_, str>>, path: &Trail<'_>) {
         let written = name.get_ref();
         let message = format!("unknown key `{}`", path.then(written));
-        let label = match nearest(written, keys.iter().map(|key| key.name)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known here: {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")),
+        let known = format!("known here: {}", keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", "));
+        let problem = Problem::new(Code::UnknownKey, message);
+        let problem = match nearest(written, keys.iter().map(|key| key.name)) {
+            Some(near) => problem.at(self.source, name.span(), format!("did you mean `{near}`?")).hint(known),
+            None => problem.at(self.source, name.span(), known),
         };
-        self.problem(Code::UnknownKey, message, &name.span(), label);
+        self.report(problem);
     }
 
     fn value(&mut self, kind: Kind, value: &Spanned<DeValue<'_>>, path: &Trail<'_>) -> Option<Node> {

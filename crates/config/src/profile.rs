@@ -223,17 +223,21 @@ pub(crate) fn unknown(table: &Table, name: &str) -> Option<Problem> {
     if profile(table, name).is_some() {
         return None;
     }
-    let own: Vec<_> =
-        find(table, "profiles").and_then(Node::table).into_iter().flat_map(Table::keys).collect();
-    let known = BUILT_IN.iter().map(|(name, ..)| *name).chain(own.iter().map(|name| &***name));
-    let problem = if own.iter().any(|known| *known == name) {
-        Problem::new(Code::BadValue, format!("the profile `{name}` does not lead to a built-in one"))
-    } else {
-        Problem::new(Code::UnknownName, format!("there is no profile `{name}`"))
-    };
-    let hint =
-        nearest(name, known).filter(|near| *near != name).map(|near| format!("did you mean `{near}`?"));
-    Some(hint.map_or(problem.clone(), |hint| problem.hint(hint)))
+    let known = names(table);
+    if known.contains(&name) {
+        let message = format!("the profile `{name}` does not lead to a built-in one");
+        return Some(Problem::new(Code::BadValue, message));
+    }
+    let list = format!("known profiles: {}", Shown::text(&known.join(", ")));
+    let problem = Problem::new(Code::UnknownName, format!("there is no profile `{name}`"));
+    let near = nearest(name, known.into_iter()).map(|near| format!("did you mean `{near}`?"));
+    Some(near.into_iter().chain([list]).fold(problem, Problem::hint))
+}
+
+/// Names of all profiles, the built-in ones first.
+pub(crate) fn names(table: &Table) -> Vec<&str> {
+    let own = find(table, "profiles").and_then(Node::table).into_iter().flat_map(Table::keys);
+    BUILT_IN.iter().map(|(name, ..)| *name).chain(own.map(|name| &**name)).collect()
 }
 
 /// Finds problems that only show when all profiles are known: roots that are not there, tools that start nothing.

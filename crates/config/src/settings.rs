@@ -263,6 +263,12 @@ impl Settings {
         self.chain.explain(request, &Answers::none())
     }
 
+    /// Names of all profiles, the built-in ones first.
+    #[must_use]
+    pub fn profiles(&self) -> Vec<&str> {
+        crate::profile::names(&self.table)
+    }
+
     /// The same policy with command lines judged as a profile wants it.
     pub fn in_mode(self, mode: Mode) -> Result<Self, Problems> {
         if mode == self.mode {

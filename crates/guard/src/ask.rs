@@ -149,6 +149,12 @@ impl Abort {
         self.0.thrown.load(Ordering::SeqCst)
     }
 
+    /// Returns true if a waiter is registered that [`Abort::abort`] would wake.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        lock(&self.0.waiting).iter().any(|waiter| waiter.strong_count() > 0)
+    }
+
     /// Registers a waiter to be woken on cancellation. If it was cancelled before, the waiter sees that itself.
     pub fn wakes(&self, who: Weak<dyn Wake>) {
         let mut waiting = lock(&self.0.waiting);

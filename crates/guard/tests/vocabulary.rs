@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use policy::{
@@ -237,24 +237,18 @@ fn those_who_want_the_same_share_answers_that_stay_and_every_no() {
     for (answer, expected, questions) in rows {
         let (slow, send) = slow();
         let guards = guards(&config, Arc::clone(&slow) as Arc<dyn Approver>);
-        let begin = Arc::new(Barrier::new(CROWD + 1));
-        let ask = || {
-            let (write, begin) = (guards.tool(&tool("write")), Arc::clone(&begin));
-            thread::spawn(move || {
-                begin.wait();
-                word(write.authorize(Access::Write(Path::new("n")), &Abort::new()))
-            })
-        };
-        let same: Vec<_> = (0..CROWD).map(|_| ask()).collect();
-        begin.wait();
-        until(|| slow.asked.load(Ordering::SeqCst) == 1);
+        let aborts = [(); CROWD].map(|()| Abort::new());
+        let same = aborts.clone().map(|abort| {
+            let write = guards.tool(&tool("write"));
+            thread::spawn(move || word(write.authorize(Access::Write(Path::new("n")), &abort)))
+        });
         // All of them have to have come before the answer does; more would ask again.
-        thread::sleep(std::time::Duration::from_millis(200));
+        until(|| slow.asked.load(Ordering::SeqCst) == 1 && aborts.iter().all(Abort::is_awaited));
         assert_eq!(slow.asked.load(Ordering::SeqCst), 1, "one question at a time");
         for _ in 0..questions {
             send.send(answer).unwrap();
         }
-        let came: Vec<_> = same.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let came = same.map(|thread| thread.join().unwrap());
         assert_eq!(came, [expected; CROWD], "{answer:?}");
         assert_eq!(slow.asked.load(Ordering::SeqCst), questions, "{answer:?}");
     }
@@ -267,12 +261,12 @@ fn allow_once_answers_one_of_two_that_wait() {
     let config = Config { write: asking(Effect::Ask), ..Config::default_in(&tree.ws) };
     let (slow, send) = slow();
     let guards = guards(&config, Arc::clone(&slow) as Arc<dyn Approver>);
-    let threads = [(); 2].map(|()| {
+    let aborts = [Abort::new(), Abort::new()];
+    let threads = aborts.clone().map(|abort| {
         let write = guards.tool(&tool("write"));
-        thread::spawn(move || word(write.authorize(Access::Write(Path::new("n")), &Abort::new())))
+        thread::spawn(move || word(write.authorize(Access::Write(Path::new("n")), &abort)))
     });
-    until(|| slow.asked.load(Ordering::SeqCst) == 1);
-    thread::sleep(std::time::Duration::from_millis(100));
+    until(|| slow.asked.load(Ordering::SeqCst) == 1 && aborts.iter().all(Abort::is_awaited));
     for answer in [Answer::AllowOnce, Answer::DenyOnce] {
         send.send(answer).unwrap();
     }
@@ -293,8 +287,7 @@ fn who_calls_off_leaves_and_the_last_takes_the_question_back() {
         let write = guards.tool(&tool("write"));
         thread::spawn(move || word(write.authorize(Access::Write(Path::new("n")), &abort)))
     });
-    until(|| slow.asked.load(Ordering::SeqCst) == 1);
-    thread::sleep(std::time::Duration::from_millis(100));
+    until(|| slow.asked.load(Ordering::SeqCst) == 1 && aborts.iter().all(Abort::is_awaited));
     let [first, second] = threads;
     aborts[0].abort();
     assert_eq!(first.join().unwrap(), "ask-aborted");

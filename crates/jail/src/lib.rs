@@ -34,6 +34,8 @@ pub use git::commit_record::CommitRecord;
 pub use git::history::read_as_git_objects;
 pub use git::history::{ObjectId, ObjectIdError};
 pub use git::repository::{Repository, Unclaimed, repository};
+#[doc(hidden)]
+pub use git::state::read_as_git_index;
 pub use git::state::{GitStateSnapshot, RemovedInstruction};
 pub use host::{environment, probe, toolchain};
 pub use launch::{
@@ -43,4 +45,6 @@ pub use launch::{
 };
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
+#[doc(hidden)]
+pub use terminal::relay::filter_for_terminal;
 pub use uses::{Use, Uses};

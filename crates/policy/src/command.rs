@@ -316,7 +316,16 @@ fn restricts(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> boo
     let ordered = patterns.iter().filter(|pattern| !pattern.stands_anywhere());
     let is_option = |at: usize| rest[at].text.starts_with('-');
     let can_skip = |at: usize| is_option(at) || at > 0 && is_option(at - 1);
-    patterns.iter().all(is_there) && in_order(ordered, rest, cwd, |_| true, can_skip)
+    stand_in_place(patterns, rest, cwd)
+        || patterns.iter().all(is_there) && in_order(ordered, rest, cwd, |_| true, can_skip)
+}
+
+/// Returns true if each word fits the pattern in its place. A permission asks for no less, so that a command which a pattern
+/// permits is one which it restricts.
+fn stand_in_place(patterns: &[WordPattern], words: &[Word], cwd: Option<&str>) -> bool {
+    let mut places = patterns.iter().zip(words).enumerate();
+    patterns.len() <= words.len()
+        && places.all(|(at, (pattern, word))| pattern.fits(word, words.get(at + 1), cwd))
 }
 
 /// Returns true if words come in their order, separated only by words that can be skipped. It follows every way at once:
@@ -508,6 +517,8 @@ mod tests {
             // Found by the fuzz target `patterns`: a path before another word, permitted and not restricted.
             ("*\n ////**\n?", Allow, "a /!\n\u{fffd}\n /", true),
             ("*\n ////**\n?", Deny, "a /!\n\u{fffd}\n /", true),
+            ("* /rm {} \\-n//*a", Allow, "a /rm {} -n//ba", true),
+            ("* /rm {} \\-n//*a", Deny, "a /rm {} -n//ba", true),
         ]);
         let elsewhere = |line| Program { cwd: None, ..program(line) };
         let rows = [

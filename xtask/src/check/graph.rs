@@ -20,6 +20,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("gateway", &["ringfence", "tools", "broker"]),
     ("cli", ALL),
     ("xtask", ALL),
+    ("fuzz", ALL),
 ];
 
 const ALL: &[&str] = &["*"];
@@ -56,7 +57,7 @@ fn check_package(package: &Package) -> Vec<Offence> {
     let Some((room, allowed)) = find(&package.name) else {
         return vec![Offence::of(&package.name, "no such room; add it to ARCHITECTURE.md and to this check")];
     };
-    let home = if room == "xtask" { room.to_owned() } else { format!("crates/{room}") };
+    let home = if matches!(room, "xtask" | "fuzz") { room.to_owned() } else { format!("crates/{room}") };
     let mut texts: Vec<String> =
         package.dependencies.iter().filter_map(|dependency| judge(room, allowed, dependency)).collect();
     if package.dir != home {

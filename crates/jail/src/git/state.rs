@@ -24,6 +24,9 @@ use policy::{Ground, Protected, UNFINISHED};
 use rustix::fs::{AtFlags, FileType, Mode as Bits};
 use rustix::io::Errno;
 
+#[doc(hidden)]
+pub use self::index::read_as_git_index;
+
 use self::file::{FileSnapshot, Finding};
 use self::instruction::{FILES, Mend, StateFile};
 use self::tracked::TrackedSnapshot;

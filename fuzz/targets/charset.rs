@@ -1,0 +1,4 @@
+//! `charset` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::charset(bytes));

@@ -1,0 +1,4 @@
+//! `command_patterns` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::command_patterns(bytes));

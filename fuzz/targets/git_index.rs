@@ -1,0 +1,4 @@
+//! `git_index` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::git_index(bytes));

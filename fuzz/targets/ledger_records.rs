@@ -1,0 +1,4 @@
+//! `ledger_records` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::ledger_records(bytes));

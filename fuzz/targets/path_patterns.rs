@@ -1,0 +1,4 @@
+//! `path_patterns` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::path_patterns(bytes));

@@ -1,0 +1,4 @@
+//! `policy_edit` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::policy_edit(bytes));

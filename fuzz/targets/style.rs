@@ -1,0 +1,4 @@
+//! `style` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::style(bytes));

@@ -1,0 +1,4 @@
+//! `values` for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ringfence_fuzz::values(bytes));
