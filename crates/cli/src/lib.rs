@@ -4,7 +4,6 @@ mod audit;
 mod caret;
 mod check;
 mod columns;
-mod command;
 mod doctor;
 mod exit;
 mod explain;
