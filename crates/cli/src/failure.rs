@@ -139,14 +139,14 @@ impl From<RunError> for Failure {
             RunErrorKind::Policy(problems) => return report::failure(problems),
             RunErrorKind::Options { problems, widens } => {
                 let exit = if *widens { Exit::Refused } else { Exit::Usage };
-                return Self { message, exit, ..report::failure(problems) };
+                return Self { exit, message, ..report::failure(problems) };
             }
             RunErrorKind::Denied(line) | RunErrorKind::NeedsApproval(line) => {
                 let drawing = line.place.map(|place| draw(&line.text, place, columns(io::stdout())));
                 let drawing = drawing.unwrap_or_default();
                 let denied = matches!(kind, RunErrorKind::Denied(_));
                 let exit = if denied { Exit::Refused } else { Exit::Ask };
-                return Self { exit, code, causes, hints, drawing, ..Self::new(message) };
+                return Self { exit, drawing, code, causes, hints, ..Self::new(message) };
             }
             RunErrorKind::Usage => Exit::Usage,
             RunErrorKind::Refused => Exit::Refused,

@@ -109,7 +109,7 @@ impl Authorized {
         }
         self.find_forbidden()?;
         match (self.make_jail(early), &jailing) {
-            (Ok(jail), _) => self.record_start(&jail).map(|()| Stage::Jailed(jail)),
+            (Ok(jail), _) => self.record_start(&jail).map(|()| Stage::Jailed(Box::new(jail))),
             (Err(HoldFailure::Unavailable(error)), Jailing::WhereAvailable(rule)) if !apart => {
                 self.go_unjailed(rule, Some(error.message))
             }

@@ -91,7 +91,6 @@ pub fn surroundings<'a>(
 }
 
 /// Decides about a command.
-#[must_use]
 pub fn decide(settings: &Settings, line: &CommandLine, invocation: &Invocation) -> Decision {
     asked(line, invocation, |request| settings.decide(request))
 }

@@ -100,7 +100,7 @@ fn agrees(ask: Ask<'_>, line: &CommandLine, reason: &Reason) -> Result<bool, Run
 
 /// Returns the error of a command that may not start; `None` for one that may.
 pub(crate) fn refusal(decision: &Decision, line: &CommandLine, place: Option<Span>) -> Option<RunError> {
-    let marked = || MarkedLine { text: line.text().to_owned(), place };
+    let marked = || Box::new(MarkedLine { text: line.text().to_owned(), place });
     let (said, reason, kind) = match decision {
         Decision::Allow(_) => return None,
         Decision::Ask(reason) => {

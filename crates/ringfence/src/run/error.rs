@@ -44,9 +44,9 @@ pub enum RunErrorKind {
         widens: bool,
     },
     /// The policy denies the command, or a person did.
-    Denied(MarkedLine),
+    Denied(Box<MarkedLine>),
     /// The policy wants a person to be asked, and there is none.
-    NeedsApproval(MarkedLine),
+    NeedsApproval(Box<MarkedLine>),
     /// The policy or the jail refuses the run.
     Refused,
     /// No jail could be made.

@@ -27,7 +27,7 @@ pub struct Held {
 
 pub(crate) enum Stage {
     /// The command waits in its jail.
-    Jailed(HeldJail),
+    Jailed(Box<HeldJail>),
     /// The user's own file permits a run without a jail.
     Unjailed {
         /// Reason why no jail is available, if one was wanted.
@@ -83,7 +83,7 @@ impl Held {
     pub fn release_and_wait(self) -> Result<Outcome, RunError> {
         let Self { run, stage, overlay } = self;
         let ended = match stage {
-            Stage::Jailed(jail) => run.follow(jail),
+            Stage::Jailed(jail) => run.follow(*jail),
             Stage::Unjailed { .. } => run.run_unjailed(),
         };
         match ended {
