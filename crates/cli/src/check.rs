@@ -114,7 +114,7 @@ fn call_verdict(settings: &Settings, tool: &ToolName, arguments: &Arguments, aro
     };
     let home = around.places.home.as_deref();
     let input = arguments.values("input").next().map(str::as_bytes);
-    let place = crate::command::surroundings(Dialect::Bash.alone(), &around.cwd, home, input);
+    let place = ringfence::run::command_line::surroundings(Dialect::Bash.alone(), &around.cwd, home, input);
     let invocation = shell::read(line.as_bytes(), &place);
     let want = Want::Exec(Execution { invocation: &invocation, arguments });
     Verdict::of(settings, &Request { tool, want }, Shown::text(line).to_string(), vec![])

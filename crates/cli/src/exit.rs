@@ -17,15 +17,13 @@ pub enum Exit {
     Deny,
     /// The command line was wrong. Not 2, which agents read as a deliberate deny.
     Usage,
-    /// `run`: a limit was reached.
-    Limit,
     /// `run`: no jail could be made, so nothing was started.
     NoJail,
     /// `run`: the policy refused the command, or the kernel could not execute it.
     Refused,
     /// `run`: there is no such command.
     NotFound,
-    /// `run`: the command's own exit code, or 128 and the number of the signal that ended it.
+    /// `run`: the exit code of the outcome: the command's own, 128 and the signal, or 124 for a limit.
     Own(u8),
 }
 
@@ -40,7 +38,6 @@ impl Exit {
             Self::Ask => 3,
             Self::Deny => 4,
             Self::Usage => 64,
-            Self::Limit => 124,
             Self::NoJail => 125,
             Self::Refused => 126,
             Self::NotFound => 127,

@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 
 use ringfence::run::{RunError, RunErrorKind};
 
+use crate::check::draw;
 use crate::exit::Exit;
 use crate::report;
+use crate::surroundings::columns;
 use crate::terminal::{Format, Terminal, plain_json};
 
 /// Why a command could not do its work, and what to do about it.
@@ -137,7 +139,14 @@ impl From<RunError> for Failure {
             RunErrorKind::Policy(problems) => return report::failure(problems),
             RunErrorKind::Options { problems, widens } => {
                 let exit = if *widens { Exit::Refused } else { Exit::Usage };
-                return Self { message, exit, ..report::failure(problems) };
+                return Self { exit, message, ..report::failure(problems) };
+            }
+            RunErrorKind::Denied(line) | RunErrorKind::NeedsApproval(line) => {
+                let drawing = line.place.map(|place| draw(&line.text, place, columns(io::stdout())));
+                let drawing = drawing.unwrap_or_default();
+                let denied = matches!(kind, RunErrorKind::Denied(_));
+                let exit = if denied { Exit::Refused } else { Exit::Ask };
+                return Self { exit, drawing, code, causes, hints, ..Self::new(message) };
             }
             RunErrorKind::Usage => Exit::Usage,
             RunErrorKind::Refused => Exit::Refused,
@@ -146,5 +155,38 @@ impl From<RunError> for Failure {
             _ => Exit::Failed,
         };
         Self { exit, code, causes, hints, ..Self::new(message) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use config::{Files, Places};
+    use ringfence::run::{Consent, Host, Options, Prepared};
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_shows_the_token_that_it_rests_on() {
+        let place = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(place.path()).unwrap();
+        let at = |name: &str| top.join(name);
+        std::fs::create_dir_all(at("ws")).unwrap();
+        let places =
+            Places { workspace: at("ws"), home: Some(at("home")), state: Some(at("state")), run: None };
+        let files = Files { managed: None, user: None, project: None };
+        let environment = Vec::new();
+        let host = Host { cwd: at("ws"), places, files, runtime: None, agent: None, environment };
+        let command = ["sh", "-c", "rm -rf /"].map(OsString::from).to_vec();
+        let prepared = Prepared::new(host.load().unwrap(), Options::new(command), host).unwrap();
+        let Err(error) = prepared.authorize(Consent::Nobody) else { panic!("it is allowed") };
+        let refused = Failure::from(error);
+        assert_eq!(refused.exit, Exit::Refused);
+        let text = refused.to_string();
+        let drawn =
+            "    sh -c rm -rf /\n                 ^\nerror[RF-S018]: the policy denies: sh -c rm -rf /\n";
+        assert!(text.starts_with(drawn), "{text}");
+        assert!(at("state").exists(), "the decision is recorded");
     }
 }

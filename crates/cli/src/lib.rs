@@ -4,7 +4,6 @@ mod audit;
 mod caret;
 mod check;
 mod columns;
-mod command;
 mod complete;
 mod doctor;
 mod exit;
@@ -136,11 +135,10 @@ pub fn command() -> clap::Command {
     Arguments::<Command>::command()
 }
 
-/// Whether the command line starts a jail, by its first words: a wrong guess costs a process that ends at once.
-fn is_run(line: &[OsString]) -> bool {
-    let words = line.iter().skip(2).take_while(|word| *word != "--");
-    let asks = |word: &OsString| word == "-h" || word == "--help";
-    line.get(1).is_some_and(|word| word == "run") && !words.into_iter().any(asks)
+/// Returns whether the command line asks for help before its `--`.
+fn asks_for_help(line: &[OsString]) -> bool {
+    let mut words = line.iter().skip(2).take_while(|word| *word != "--");
+    words.any(|word| word == "-h" || word == "--help")
 }
 
 /// Whether a command line that cannot be read asks for JSON all the same.
@@ -150,9 +148,9 @@ fn wants_json(line: &[OsString]) -> bool {
         || words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
 }
 
-/// Reads the command line. What the short parser does not understand, the whole one explains.
-fn parse(line: Vec<OsString>) -> Result<Arguments<Command>, clap::Error> {
-    if line.get(1).is_some_and(|word| word == "run")
+/// Parses the command line. The whole parser explains what the short one for `run` does not understand.
+fn parse(line: Vec<OsString>, is_run: bool) -> Result<Arguments<Command>, clap::Error> {
+    if is_run
         && let Ok(Arguments { command: OnlyRun::Run(run), format, color, around }) =
             Arguments::<OnlyRun>::try_parse_from(&line)
     {
@@ -164,21 +162,17 @@ fn parse(line: Vec<OsString>) -> Result<Arguments<Command>, clap::Error> {
 /// Runs the command and says how it ended. Everything that goes wrong is told on `err`.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
     let line: Vec<OsString> = arguments.into_iter().collect();
-    // The kernel makes namespaces while we read the command line and the policy.
-    let early = is_run(&line).then(jail::Early::begin);
+    let is_run = line.get(1).is_some_and(|word| word == "run");
+    // The kernel makes namespaces while we read the command line and the policy. A wrong guess costs a process that ends at once.
+    let early = (is_run && !asks_for_help(&line)).then(jail::Early::begin);
     let format = if wants_json(&line) { Format::Json } else { Format::Text };
-    let arguments = match parse(line) {
+    let arguments = match parse(line, is_run) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error, format, out, err),
     };
     let mut terminal =
         Terminal { out, err, format: arguments.format.format(), color: arguments.color.wanted() };
-    let result = match (&arguments.command, early) {
-        (Command::Run(args), Some(early)) if arguments.format != Shape::Sarif => {
-            Ok(run::run(args, early, &arguments.around, &mut terminal))
-        }
-        _ => dispatch(&arguments, &mut terminal),
-    };
+    let result = dispatch(&arguments, early, &mut terminal);
     let result = result.and_then(|exit| match terminal.out.flush() {
         // The exit code is an answer too, also to a caller that reads nothing else.
         Err(error) if !Terminal::is_unread(&error) => Err(error.into()),
@@ -200,13 +194,20 @@ pub fn restore_terminal_on_panic() {
     }));
 }
 
-fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
+fn dispatch(
+    arguments: &Arguments<Command>,
+    early: Option<jail::Early>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
     let is_scan = matches!(arguments.command, Command::Skill { command: skill::SkillCommand::Scan(_) });
     if arguments.format == Shape::Sarif && !is_scan {
         return Err(Failure::usage("only `skill scan` speaks SARIF"));
     }
     match &arguments.command {
-        Command::Run(args) => Ok(run::run(args, jail::Early::begin(), &arguments.around, terminal)),
+        Command::Run(args) => {
+            let early = early.unwrap_or_else(jail::Early::begin);
+            Ok(run::run(args, early, &arguments.around, terminal))
+        }
         Command::Learn(args) => learn::run(args, &arguments.around, terminal),
         Command::Explain { code } => explain::run(code.as_deref(), terminal),
         Command::Completions { shell } => {

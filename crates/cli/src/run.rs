@@ -1,49 +1,29 @@
-//! `ringfence run`: a command in a jail.
-//!
-//! Decide, make the jail, learn what the kernel enforces, record, and only then let the command go.
+//! `ringfence run`: arguments in, exit code out. The run itself is [`ringfence::run`].
 
 mod arguments;
-mod decide;
-pub(crate) mod denied;
-pub(crate) mod jailed;
-mod layered;
-pub(crate) mod record;
+mod report;
 mod skill;
 mod summary;
-mod told;
-mod tripwire;
-mod unjailed;
 
-use std::borrow::Cow;
 use std::cell::Cell;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Instant;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Write as _};
 
-use config::{JailSettings, Jailing, Problems, Settings};
-use jail::{Early, Spec};
-use policy::{Code, RuleRef, Shown};
-use ringfence::run::{Host, HostSpec, KeptHome, needs_a_jail};
+use jail::Early;
+use policy::{Code, Reason, Shown};
+use ringfence::run::{Audience, Authorized, Consent, Outcome, OverlayOutcome, Prepared, Purpose};
 use serde_json::json;
-use shell::Dialect;
 
-use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report;
 use crate::surroundings::{self, SurroundingsArgs};
 use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
 use crate::unbuilt;
 
-pub(crate) use arguments::{NetworkArg, Purpose, RunArgs, some_words};
-use decide::Consent;
-use jailed::NoJail;
-use layered::Layered;
-use record::{Came, Journal};
-use skill::RunSkill;
+pub(crate) use arguments::{NetworkArg, RunArgs, some_words};
 
-/// Runs a command in a jail, and ends as it ended. What goes wrong is told here: for programs, in their format, and when the command
-/// has run, without waiting for whoever reads it.
+/// Runs a command in a jail, and ends as it ended. Errors are told here: for programs, in their format, and when the command
+/// has run, without waiting for a reader.
 pub(crate) fn run(
     args: &RunArgs,
     early: Early,
@@ -54,8 +34,8 @@ pub(crate) fn run(
     let mut err = BoundedErrors::new(&mut *terminal.err, &has_run);
     let (format, color) = (terminal.format, terminal.color);
     let terminal = &mut Terminal { out: &mut *terminal.out, err: &mut err, format, color };
-    let ended = prepare(args, around, str::to_owned)
-        .and_then(|(run, _)| run.go(early, args, &has_run, terminal))
+    let ended = authorize(args, around, Purpose::Work)
+        .and_then(|run| follow(run, early, args.verbose, &has_run, terminal))
         .map_err(nothing_ran);
     ended.unwrap_or_else(|failure| {
         // When not even this can be told, the exit code is all that is left.
@@ -64,8 +44,8 @@ pub(crate) fn run(
     })
 }
 
-/// Says something before the command starts, in the format that was asked for.
-pub(crate) fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) -> std::io::Result<()> {
+/// Tells a note or a warning before the command starts, in the format that was asked for.
+pub(crate) fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) -> io::Result<()> {
     let (kind, shown) = (if code.is_some() { "warning" } else { "note" }, Shown::text(text));
     match (terminal.format, code) {
         (Format::Json, code) => {
@@ -78,7 +58,7 @@ pub(crate) fn note(terminal: &mut Terminal<'_>, code: Option<Code>, text: &str) 
     }
 }
 
-/// An exit code of 1 would be taken for the command's own.
+/// Changes the exit code of a failure before the start: 1 would be taken for the command's own.
 pub(crate) fn nothing_ran(failure: Failure) -> Failure {
     match failure.exit {
         Exit::Failed | Exit::Ok => failure.exit(Exit::NoJail),
@@ -86,191 +66,98 @@ pub(crate) fn nothing_ran(failure: Failure) -> Failure {
     }
 }
 
-/// Everything that is known before anything is made.
-pub(crate) struct Run {
-    pub(crate) settings: JailSettings,
-    pub(crate) spec: Spec,
-    pub(crate) cwd: PathBuf,
-    pub(crate) line: String,
-    pub(crate) journal: Journal,
-    notes: Vec<String>,
-    /// Settings that have no effect on this run.
-    warnings: Vec<String>,
-    /// Where looks for forbidden names are remembered.
-    looks: Option<PathBuf>,
-    /// Where its changes go, if not to the real files.
-    overlay: Option<Layered>,
-    /// No other run uses the kept home as long as this one does.
-    kept: Option<KeptHome>,
-    /// The environment without what is set for a jail.
-    unjailed: Vec<(OsString, OsString)>,
-}
-
-/// What a run was prepared from.
-pub(crate) struct Origin {
-    pub(crate) around: Host,
-    pub(crate) policy: Settings,
-    /// The real home directory.
-    pub(crate) home: PathBuf,
-    /// What belongs to Ringfence.
-    pub(crate) own: Vec<PathBuf>,
-}
-
-/// Prepares a run; `recorded` is what the ledger calls the profile.
-pub(crate) fn prepare(
+/// Prepares a command and decides about it, asking at the terminal where a person typed it.
+pub(crate) fn authorize(
     args: &RunArgs,
     around: &SurroundingsArgs,
-    recorded: impl FnOnce(&str) -> String,
-) -> Result<(Run, Origin), Failure> {
-    let around = surroundings::find(around)?;
-    let policy = around.load().map_err(|problems| report::failure(&problems))?;
-    let skill = RunSkill::load(args, &policy, &around)?;
-    let mut wish = args.wish(&around.cwd)?;
-    if let Some(skill) = &skill {
-        skill.show(&mut wish);
-    }
-    let mut settings = policy.jail(&wish).map_err(|problems| refused_wish(&problems))?;
-    skill.iter().try_for_each(|skill| skill.narrow_jail(&mut settings))?;
-    arguments::bridgeable(&settings)?;
-    let state = around.places.state.as_deref();
-    let kept = settings.keep_home && args.purpose == Purpose::Work;
-    let kept = kept.then(|| KeptHome::begin(state, &around.places.workspace)).transpose()?;
-    let inside = kept.as_ref().map(|kept| kept.path.as_path());
-    let built = HostSpec::build(&policy, &settings, &around, &args.wanted(), inside)?;
-    let git_notes = built.git_notes(args.command.first().map(OsString::as_os_str), args.verbose);
-    let hosts = skill.as_ref().and_then(RunSkill::note);
-    let notes = git_notes.chain(hosts).collect();
-    let HostSpec { mut spec, cwd, home, own, ledger, unjailed, .. } = built;
-    let journal = Journal::open(&ledger, &recorded(&settings.profile))?.of_agent(around.agent.as_deref());
-    // No shell reads the words first; one that is among them says itself which it is.
-    let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
-    let policy = policy.in_mode(settings.commands).map_err(|problems| report::failure(&problems))?;
-    let policy = skill.iter().fold(policy, |policy, skill| skill.narrow_policy(policy));
-    let line = allowed(&policy, args, &place, &journal)?;
-    if let Some(kept) = &kept {
-        spec = kept.put_into(spec)?;
-        journal.overlaid(&kept.home.id, &kept.path)?;
-    }
-    let overlay = args.overlay.as_deref().map(|wanted| Layered::begin(wanted, state, &mut spec, &line));
-    let overlay = overlay.transpose()?;
-    overlay.iter().try_for_each(|overlay| overlay.record(&journal))?;
-    let looks = state.map(|state| state.join("ringfence/looks"));
-    let warnings = unbuilt::warnings(&policy, Some(&settings));
-    let run = Run { settings, spec, cwd, line, journal, notes, warnings, looks, overlay, kept, unjailed };
-    Ok((run, Origin { around, policy, home, own }))
+    purpose: Purpose,
+) -> Result<Authorized, Failure> {
+    let host = surroundings::find(around)?;
+    let policy = host.load().map_err(|problems| crate::report::failure(&problems))?;
+    let skill = skill::load(args, &policy, &host)?;
+    let options = args.options(&host.cwd, skill, purpose)?;
+    let consent = match (&args.approve, &args.skill) {
+        (Some(words), _) => Consent::Approved(words),
+        (None, Some(_)) => Consent::Skill,
+        (None, None) if jail::is_typed(io::stdin()) => Consent::Person(&ask),
+        (None, None) => Consent::Nobody,
+    };
+    Ok(Prepared::new(policy, options, host)?.authorize(consent)?)
 }
 
-/// Decides about the command and records it as it was typed, whatever the answer.
-fn allowed(
-    policy: &Settings,
-    args: &RunArgs,
-    place: &shell::Surroundings<'_>,
-    journal: &Journal,
-) -> Result<String, Failure> {
-    let line = Line::words(&args.command);
-    let consent = Consent::of(args.approve.as_deref(), args.skill.is_some());
-    let (decision, invocation) = decide::decide(policy, &line, line.read(place), consent)?;
-    let typed = command::quoted(&args.command);
-    journal.decided(&decision, &typed)?;
-    let place = command::place(policy, &line, &invocation, &decision);
-    decide::refusal(&decision, &line, place).map_or(Ok(typed), Err)
+/// Asks the person at the terminal. Input from before the question is no answer to it.
+fn ask(line: &[u8], reason: &Reason) -> io::Result<bool> {
+    let mut terminal = File::options().read(true).write(true).open("/dev/tty")?;
+    rustix::termios::tcflush(&terminal, rustix::termios::QueueSelector::IFlush)?;
+    let place = reason.rule.as_ref().map(|rule| format!(" ({rule})")).unwrap_or_default();
+    let (shown, why) = (Shown::bytes(line), Shown::text(&reason.text));
+    write!(terminal, "{shown}\n  {why}{place}\nrun it? [y/N] ")?;
+    let mut answer = String::new();
+    BufReader::new(&terminal).read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// What the policy forbids is a refusal; what means nothing is a mistake in the command line.
-fn refused_wish(problems: &Problems) -> Failure {
-    let widens = problems.0.iter().any(|problem| problem.code == Code::LayerWidens);
-    let message = if widens { "the policy does not allow this" } else { "the command line is wrong" };
-    let exit = if widens { Exit::Refused } else { Exit::Usage };
-    Failure { message: message.to_owned(), ..report::failure(problems) }.exit(exit)
+/// Holds the command, tells what is enforced, releases it and tells the outcome. `has_run` is set when it has ended.
+fn follow(
+    run: Authorized,
+    early: Early,
+    verbose: bool,
+    has_run: &Cell<bool>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    unbuilt::tell(&unbuilt::warnings(run.policy(), Some(run.settings())), terminal)?;
+    run.notes().iter().try_for_each(|text| note(terminal, None, text))?;
+    let held = run.hold(early)?;
+    held.notes().try_for_each(|(code, text)| note(terminal, code, text))?;
+    let verbose = verbose || terminal.format == Format::Json;
+    if let Some(jail) = held.jail().filter(|_| verbose) {
+        match terminal.format {
+            Format::Text => write!(terminal.err, "{}", report::jail_text(&jail))?,
+            Format::Json => writeln!(terminal.err, "{}", report::jail_json(&jail))?,
+        }
+    }
+    let ended = held.release_and_wait();
+    has_run.set(true);
+    let outcome = ended?;
+    // The command has run, and its exit code is the answer, whether or not standard error takes the rest.
+    let _told = tell(&outcome, verbose, terminal);
+    outcome.overlay.as_ref().map_or(Ok(()), |overlay| tell_overlay(overlay, terminal))?;
+    Ok(Exit::Own(outcome.exit_code()))
 }
 
-impl Run {
-    fn go(
-        mut self,
-        early: Early,
-        args: &RunArgs,
-        has_run: &Cell<bool>,
-        terminal: &mut Terminal<'_>,
-    ) -> Result<Exit, Failure> {
-        unbuilt::tell(&self.warnings, terminal)?;
-        self.notes.iter().try_for_each(|text| note(terminal, None, text))?;
-        let overlay = self.overlay.take();
-        // What is kept apart by a jail is not given to a command without one.
-        let without_jail = overlay.is_none() && self.kept.is_none();
-        let came = self.tried(early, args, without_jail, has_run, terminal);
-        match overlay {
-            Some(overlay) => overlay.ended(came, terminal),
-            None => came,
-        }
+/// Tells the outcome of a command that ran in a jail.
+fn tell(outcome: &Outcome, verbose: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    let Some(summary) = &outcome.summary else { return Ok(()) };
+    if terminal.format == Format::Json {
+        let ended = report::ended_json(outcome, &summary::json(summary));
+        return writeln!(terminal.err, "{}", plain_json(&ended.to_string()));
     }
-
-    fn tried(
-        &mut self,
-        early: Early,
-        args: &RunArgs,
-        without_jail: bool,
-        has_run: &Cell<bool>,
-        terminal: &mut Terminal<'_>,
-    ) -> Result<Exit, Failure> {
-        if !without_jail && let Jailing::Never(rule) = &self.settings.jailing {
-            let failure = match self.kept {
-                Some(_) => needs_a_jail(rule).into(),
-                None => layered::needs_a_jail(rule),
-            };
-            return Err(self.refuse(failure));
-        }
-        if let Jailing::Never(rule) = &self.settings.jailing {
-            return self.unjailed(args, rule, terminal);
-        }
-        self.look()?;
-        match (jailed::hold(self, early, args), &self.settings.jailing) {
-            (Ok(held), _) => jailed::follow(self, held, args, has_run, terminal),
-            (Err(NoJail::Unavailable(failure)), Jailing::WhereAvailable(rule)) if without_jail => {
-                note(terminal, None, &failure.message)?;
-                self.unjailed(args, rule, terminal)
-            }
-            (Err(NoJail::Unavailable(failure) | NoJail::Refused(failure)), _) => Err(self.refuse(failure)),
-        }
+    let audience = match (verbose, io::stderr().is_terminal()) {
+        (true, _) => Audience::Curious,
+        (false, true) => Audience::Person,
+        (false, false) => Audience::Log,
+    };
+    let mut text = summary::text(summary, audience, &terminal.warning(Code::JailTripped));
+    if verbose {
+        text.extend(["ledger     ", &outcome.ledger_head.to_string(), "\n"]);
     }
-
-    /// Looks for forbidden names in what the command would see.
-    pub(crate) fn look(&mut self) -> Result<(), Failure> {
-        self.spec.look(self.looks.as_deref()).map_err(|conflict| {
-            let failure = Failure::coded(conflict.code(), conflict.to_string()).hint(conflict.hint());
-            self.refuse(failure.exit(Exit::NoJail))
-        })
-    }
-
-    /// Records that nothing is started, and why.
-    pub(crate) fn refuse(&self, failure: Failure) -> Failure {
-        let recorded = self.journal.refused(&self.settings.provider, &failure.message);
-        // Nothing happens either way; both reasons are worth knowing.
-        match recorded {
-            Ok(()) => failure,
-            Err(unrecorded) => failure.hint(unrecorded.message),
-        }
-    }
-
-    fn unjailed(&self, args: &RunArgs, rule: &RuleRef, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
-        self.journal.skipped(&program(args), rule)?;
-        let text = format!("running without a jail, because {rule} says so: {}", self.line);
-        note(terminal, Some(Code::JailUnjailed), &text)?;
-        let start = Instant::now();
-        let came = unjailed::run(&args.command, &self.unjailed, &self.cwd)?;
-        self.journal.ended(came, start.elapsed())?;
-        Ok(exit(came))
-    }
+    terminal.err.write_all(text.as_bytes())
 }
 
-/// The program as it was typed; its arguments stand in the record of the decision.
-pub(crate) fn program(args: &RunArgs) -> Cow<'_, str> {
-    args.command.first().map(|program| program.to_string_lossy()).unwrap_or_default()
-}
-
-fn exit(came: Came) -> Exit {
-    match came {
-        Came::Exited(code) => Exit::Own(code),
-        Came::Signaled(signal) => Exit::Own(128_u8.saturating_add(signal)),
-        Came::Limited => Exit::Limit,
+/// Tells which overlay holds the changes.
+fn tell_overlay(overlay: &OverlayOutcome, terminal: &mut Terminal<'_>) -> io::Result<()> {
+    if let Some(error) = &overlay.error {
+        write!(terminal.err, "{}", Failure::from(error.clone()))?;
+    }
+    let (id, changed) = (&overlay.id, overlay.changed);
+    match terminal.format {
+        Format::Json => {
+            let event = json!({ "version": 1, "event": "overlay", "overlay": id, "changed": changed });
+            writeln!(terminal.err, "{event}")
+        }
+        Format::Text if changed => {
+            writeln!(terminal.err, "note: changes are in the overlay {id}; see them: ringfence review {id}")
+        }
+        Format::Text => Ok(()),
     }
 }

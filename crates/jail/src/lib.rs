@@ -46,5 +46,5 @@ pub use launch::{
 pub use resources::{Amount, Limit, Overrun};
 pub use spec::{Kept, Mode, Network, Spec, View, mode_at};
 #[doc(hidden)]
-pub use terminal::relay::filter_for_terminal;
+pub use terminal::filter_for_terminal;
 pub use uses::{Use, Uses};

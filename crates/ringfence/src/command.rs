@@ -2,19 +2,19 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use audit::{By, Event, FilePath, Level, Name, Names, Outcome, Sink, Text};
 use guard::{Abort, Guard, Permit, Refusal};
 use jail::environment::{self, Refused, Wanted};
-use jail::{Amount, End, Enforcement, JailError, Layer, Provider, RemovedInstruction, Spec};
+use jail::{End, Spec};
 use policy::{Arguments, Execution, Shown, ToolName};
 use shell::{Dialect, Surroundings};
 
 use crate::approved::{Approved, directory};
-use crate::job::{Ended, Job, Journal, Order, Snapshot, StartError, Status, Unrecorded};
-use crate::session::Session;
+use crate::job::{Job, Order, Snapshot, StartError, Status};
+use crate::run::Journal;
+use crate::session::{PROFILE, Session};
 
 /// What an agent wants to be started.
 #[derive(Debug, Clone, Copy)]
@@ -157,13 +157,15 @@ impl Session {
         }
         approved.verify().map_err(NotStarted::Changed)?;
         order.spills = Some(self.spills().map_err(StartError::Spill)?);
-        let changed = Arc::new(OnceLock::new());
-        let journal = Records::new(self, permit.id(), &order, &spec, approved, &changed);
-        let started = self.jobs().start(self.parts().provider, spec, order, Box::new(journal));
-        match changed.get() {
-            Some(path) => Err(NotStarted::Changed(PathBuf::clone(path))),
-            None => Ok(started?),
-        }
+        let by = self.by();
+        let journal = Journal::new(Arc::clone(&self.parts().sink), permit.id(), PROFILE);
+        let journal = journal.on_behalf_of(by.session, by.agent);
+        let provider = self.parts().provider;
+        let started = self.jobs().start_approved(provider, spec, order, journal, Some(approved));
+        started.map_err(|error| match error {
+            StartError::Changed(path) => NotStarted::Changed(path),
+            error => error.into(),
+        })
     }
 }
 
@@ -207,127 +209,4 @@ fn add_variables(spec: &mut Spec, wanted: &[(String, String)], cwd: &Path) -> Re
     }
     spec.environment = inside;
     if refused.is_empty() { Ok(()) } else { Err(NotStarted::Variables(refused)) }
-}
-
-/// What a command leaves in the ledger.
-struct Records {
-    sink: Arc<dyn Sink>,
-    session: String,
-    agent: String,
-    id: String,
-    program: String,
-    toolchains: Vec<&'static str>,
-    approved: Approved,
-    /// What turned out to be something else just before the command was let go.
-    changed: Arc<OnceLock<PathBuf>>,
-}
-
-impl Records {
-    fn new(
-        session: &Session,
-        id: &str,
-        order: &Order,
-        spec: &Spec,
-        approved: Approved,
-        changed: &Arc<OnceLock<PathBuf>>,
-    ) -> Self {
-        let by = session.by();
-        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-        Self {
-            sink: Arc::clone(&session.parts().sink),
-            session: text(by.session),
-            agent: text(by.agent),
-            id: id.to_owned(),
-            program: order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default(),
-            toolchains: spec.toolchains.found.iter().map(|found| found.name).collect(),
-            approved,
-            changed: Arc::clone(changed),
-        }
-    }
-
-    fn by(&self) -> By<'_> {
-        By { session: Some(&self.session), agent: Some(&self.agent), id: Some(&self.id) }
-    }
-
-    fn record(&self, event: &Event<'_>) -> Result<(), Unrecorded> {
-        self.sink.record(event).map_err(|error| Unrecorded(error.to_string()))
-    }
-
-    fn limit(&self, end: End) -> Result<(), Unrecorded> {
-        let End::Limit(overrun) = end else { return Ok(()) };
-        let (allowed, used) = (number(overrun.allowed), number(overrun.used.unwrap_or(overrun.allowed)));
-        let limit = Name(overrun.limit.word());
-        self.record(&Event::LimitReached { by: self.by(), limit, allowed, used, window_ms: None })
-    }
-}
-
-impl Journal for Records {
-    fn started(&mut self, provider: Provider, enforcement: &Enforcement) -> Result<(), Unrecorded> {
-        // The jail stands: this is as late as it can be.
-        if let Err(path) = self.approved.verify() {
-            return Err(Unrecorded(format!("{} changed", Shown::path(self.changed.get_or_init(|| path)))));
-        }
-        let level = |layer| word(enforcement.reached(layer).level);
-        self.record(&Event::JailStarted {
-            by: self.by(),
-            provider: Name(provider.word()),
-            profile: Name("library"),
-            program: Text(&self.program),
-            files: level(Layer::Files),
-            network: level(Layer::Network),
-            syscalls: level(Layer::Syscalls),
-            processes: level(Layer::Processes),
-            resources: level(Layer::Resources),
-            toolchains: (!self.toolchains.is_empty()).then_some(Names(&self.toolchains)),
-            ports: None,
-        })
-    }
-
-    fn refused(&mut self, why: &JailError) -> Result<(), Unrecorded> {
-        let reason = why.to_string();
-        let (provider, profile) = (Name("auto"), Name("library"));
-        self.record(&Event::JailRefused { by: self.by(), provider, profile, reason: Text(&reason) })
-    }
-
-    fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded> {
-        let (end, duration) = match came {
-            Ok(ended) => (ended.end, ended.duration),
-            // It was killed when it could not be followed any more.
-            Err(_) => (End::Signaled(KILLED), Duration::ZERO),
-        };
-        self.limit(end)?;
-        let (outcome, exit, signal) = match end {
-            End::Exited(0) => (Outcome::Ok, Some(0), None),
-            End::Exited(code) => (Outcome::Error, Some(i32::from(code)), None),
-            End::Signaled(signal) => (Outcome::Error, None, Some(i32::from(signal))),
-            End::Limit(_) => (Outcome::Limited, None, None),
-            End::Stopped => (Outcome::Cancelled, None, None),
-        };
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        self.record(&Event::JailEnded { by: self.by(), outcome, exit, signal, duration_ms })
-    }
-
-    fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded> {
-        let (path, reason) = (FilePath(&instruction.path), Text(&instruction.reason));
-        self.record(&Event::JailTripped { by: self.by(), path, reason })
-    }
-}
-
-/// `SIGKILL`
-const KILLED: u8 = 9;
-
-/// Times are recorded in milliseconds.
-fn number(amount: Amount) -> u64 {
-    match amount {
-        Amount::Bytes(number) | Amount::Count(number) => number,
-        Amount::Time(time) => u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-    }
-}
-
-fn word(level: jail::Level) -> Level {
-    match level {
-        jail::Level::None => Level::None,
-        jail::Level::Partial => Level::Partial,
-        jail::Level::Full => Level::Full,
-    }
 }

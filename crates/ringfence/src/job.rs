@@ -20,16 +20,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use audit::AuditError;
 use guard::{Abort, Wake};
-use jail::{
-    Choice, Denial, End, Enforcement, JailError, Provider, RemovedInstruction, Spec, Stop, Stream, Tee,
-};
+use jail::{Choice, Denial, End, JailError, Spec, Stop, Stream, Tee};
+use policy::Shown;
 
 pub use clean::Cleaner;
 pub use jobs::Jobs;
 pub use meaning::meaning;
 pub use output::{Amount, Kept, LastLines, Piece, Snapshot};
 pub use spill::{Cut, SpillError, Spills};
+
+use crate::approved::Approved;
+use crate::run::Journal;
 
 use output::Output;
 
@@ -81,26 +84,6 @@ impl Order {
     }
 }
 
-/// Who records what becomes of a command.
-pub trait Journal: Send {
-    /// The jail stands, and the command is about to start. Where this fails it does not.
-    fn started(&mut self, provider: Provider, enforcement: &Enforcement) -> Result<(), Unrecorded>;
-
-    /// No jail could be made, so nothing starts.
-    fn refused(&mut self, why: &JailError) -> Result<(), Unrecorded>;
-
-    /// The command has ended, or was ended because it could not be followed.
-    fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded>;
-
-    /// An instruction that the command had left for the host's git was removed, or could not be. Called after the end.
-    fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded>;
-}
-
-/// Something could not be recorded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unrecorded(pub String);
-
 /// Why a command does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -115,7 +98,10 @@ pub enum StartError {
     Jail(JailError),
     /// It cannot be recorded.
     #[error("the command cannot be recorded, so it does not run: {0}")]
-    Unrecorded(#[from] Unrecorded),
+    Unrecorded(#[from] AuditError),
+    /// A program or the directory changed after the command was approved.
+    #[error("{} changed after the command was approved", Shown::path(.0))]
+    Changed(PathBuf),
     /// There is no thread to follow it.
     #[error("no thread can be started for the command: {0}")]
     Thread(std::io::Error),
@@ -181,7 +167,8 @@ pub(crate) fn start(
     choice: Choice,
     mut spec: Spec,
     order: Order,
-    journal: Box<dyn Journal>,
+    journal: Journal,
+    approved: Option<Approved>,
 ) -> Result<Arc<Job>, StartError> {
     if let Some(spills) = &order.spills {
         spills.check(&spec)?;
@@ -190,7 +177,7 @@ pub(crate) fn start(
     spec.limits.idle = shorter(spec.limits.idle, order.idle);
     let shared = Arc::new(Shared::new(&order));
     let line = order.line.clone();
-    let thread = follow::spawn(&id, &shared, choice, spec, order, journal)?;
+    let thread = follow::spawn(&id, &shared, choice, spec, order, (journal, approved))?;
     let (started, began) = (SystemTime::now(), Instant::now());
     Ok(Arc::new(Job { shared, id, line, started, began, thread: Mutex::new(Some(thread)) }))
 }

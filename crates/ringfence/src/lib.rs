@@ -20,6 +20,7 @@ mod approved;
 mod command;
 mod declared;
 pub mod job;
+pub mod learn;
 mod preset;
 pub mod run;
 mod sandbox;

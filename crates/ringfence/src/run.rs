@@ -1,14 +1,48 @@
-//! One run of a command: from a policy and options to an outcome.
+//! One run of a command, from a policy and options to an outcome.
+//!
+//! [`Prepared`] → [`Authorized`] → [`Held`] → [`Outcome`]: each can only be made from the one before. Nothing is read from the
+//! process environment; [`Host`] carries the facts, and [`Consent`] the way to ask a person.
+//!
+//! **Invariant.** A decision is recorded whether or not it allows the command.
+//! **Invariant.** Not recorded is not released.
+//! **Invariant.** Everything is recorded before the caller learns of the end.
 
+mod authorize;
+pub mod command_line;
+mod consent;
+mod denied;
 mod error;
 mod git;
+mod held;
 mod host;
 mod host_spec;
+mod jailed;
+mod journal;
 mod kept_home;
+mod outcome;
+mod overlay;
+mod prepare;
+mod skill;
 mod spec;
+mod summary;
+mod tripwire;
+mod unjailed;
 
-pub use error::{RunError, RunErrorKind};
+pub use authorize::Authorized;
+pub use consent::{Ask, Consent};
+pub use denied::DeniedAction;
+pub use error::{MarkedLine, RunError, RunErrorKind};
+pub use held::{Held, JailReport};
 pub use host::Host;
-pub use host_spec::{HostSpec, Inside, filter_variables, spec_from_policy};
-pub use kept_home::{KeptHome, needs_a_jail};
+pub use host_spec::spec_from_policy;
+pub use journal::{Journal, StartedJail};
+pub use outcome::{Outcome, OverlayOutcome};
+pub use prepare::{Options, Prepared, Purpose};
+pub use skill::SkillConfinement;
 pub use spec::{VisiblePaths, build_spec};
+pub use summary::{Audience, Row, Summary, SummaryInput, subject};
+pub use tripwire::{Change, Tripwire, TripwireHits};
+
+pub(crate) use authorize::HoldFailure;
+pub(crate) use host_spec::{Inside, filter_variables};
+pub(crate) use jailed::{HeldJail, HoldError, ReleaseError, RunningJail};

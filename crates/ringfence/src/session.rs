@@ -12,6 +12,9 @@ use crate::job::{Jobs, SpillError, Spills};
 use crate::sandbox::{Parts, SandboxError};
 use crate::skills::Skills;
 
+/// Name of the profile in the records of a session, which has no policy file.
+pub(crate) const PROFILE: &str = "library";
+
 /// One agent's run: its guards, its answers, its commands.
 pub struct Session {
     parts: Arc<Parts>,
@@ -53,7 +56,7 @@ impl Session {
         };
         session.parts.sink.record(&Event::SessionOpened {
             by: session.by(),
-            profile: Name("library"),
+            profile: Name(PROFILE),
             workspace: FilePath(session.guards.workspace()),
             person: None,
             tenant: None,

@@ -41,3 +41,25 @@ pub(crate) fn random() -> Result<u128, Errno> {
     read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     Ok(u128::from_ne_bytes(random))
 }
+
+/// Denies other processes of this user access to our memory, core dumps included.
+#[cfg(target_os = "linux")]
+pub(crate) fn deny_memory_access() -> Result<(), Errno> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+}
+
+/// Fails: there is no jail on this system either.
+#[cfg(target_os = "macos")]
+pub(crate) fn deny_memory_access() -> Result<(), Errno> {
+    Err(Errno::NOSYS)
+}
+
+/// Clock that file systems take their times from, or one that is never ahead of it.
+#[cfg(target_os = "linux")]
+pub(crate) const FILE_CLOCK: rustix::time::ClockId = rustix::time::ClockId::RealtimeCoarse;
+
+/// Clock that file systems take their times from.
+#[cfg(target_os = "macos")]
+pub(crate) const FILE_CLOCK: rustix::time::ClockId = rustix::time::ClockId::Realtime;

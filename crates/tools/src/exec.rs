@@ -280,6 +280,7 @@ fn not_started(error: &StartError, message: String) -> ToolError {
             (ErrorKind::NotStarted, (None, Some("`process` lists commands and ends them".to_owned())))
         }
         StartError::Unrecorded(_) => (ErrorKind::Unrecorded, (None, None)),
+        StartError::Changed(_) => (ErrorKind::Conflict, (None, Some("call it again".to_owned()))),
         StartError::Spill(_) | StartError::Thread(_) | StartError::Lost => (ErrorKind::System, (None, None)),
     };
     ToolError { hint, code, ..ToolError::new(kind, message) }

@@ -10,13 +10,13 @@ use config::Settings;
 use policy::finding::Mode;
 use policy::{Kind, Shown};
 use ringfence::run::Host;
+use ringfence::run::command_line::{self, CommandLine};
 use serde_json::Value;
 use shell::Dialect;
 
 use super::found::Found;
 use super::stream;
 use super::verdict::Verdict;
-use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
@@ -111,9 +111,9 @@ pub(super) fn run(
     }
     let (line, stdin) = (line(&args.line), args.stdin.as_deref().map(read_stdin).transpose()?);
     let home = around.places.home.as_deref();
-    let place = command::surroundings(args.shell.dialects(), &around.cwd, home, stdin.as_deref());
+    let place = command_line::surroundings(args.shell.dialects(), &around.cwd, home, stdin.as_deref());
     let invocation = line.read(&place);
-    let decided = command::explain(&settings, &line, &invocation);
+    let decided = command_line::explain(&settings, &line, &invocation);
     let object = object(line.text(), terminal.format);
     let verdict = Verdict { kind: Kind::Exec.word(), object, names: vec![], trace: decided };
     let found =
@@ -123,10 +123,10 @@ pub(super) fn run(
 }
 
 /// One word is a text for a shell, several are words.
-fn line(words: &[OsString]) -> Line {
+fn line(words: &[OsString]) -> CommandLine {
     match words {
-        [text] => Line::Text(text.clone().into_vec()),
-        words => Line::words(words),
+        [text] => CommandLine::Text(text.clone().into_vec()),
+        words => CommandLine::words(words),
     }
 }
 

@@ -6,11 +6,11 @@ use clap::ValueEnum as _;
 use config::Settings;
 use policy::{Certainty, Decision, Finding, Invocation};
 use ringfence::run::Host;
+use ringfence::run::command_line::{self, CommandLine};
 use serde_json::{Value, json};
 
 use super::base64;
 use super::command::ShellArg;
-use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::plain_json;
@@ -79,7 +79,7 @@ impl Malformed {
 /// One line of the stream.
 struct Question {
     id: Value,
-    line: Line,
+    line: CommandLine,
     shell: ShellArg,
 }
 
@@ -107,14 +107,14 @@ impl Question {
             (None, Some(text)) => text.as_bytes().to_vec(),
             (None, None) => return Err(wrong("there is no command")),
         };
-        Ok(Self { id, line: Line::Text(bytes), shell })
+        Ok(Self { id, line: CommandLine::Text(bytes), shell })
     }
 
     fn answer(&self, around: &Host, settings: &Settings) -> Value {
         let home = around.places.home.as_deref();
-        let place = command::surroundings(self.shell.dialects(), &around.cwd, home, None);
+        let place = command_line::surroundings(self.shell.dialects(), &around.cwd, home, None);
         let invocation = self.line.read(&place);
-        let decision = command::decide(settings, &self.line, &invocation);
+        let decision = command_line::decide(settings, &self.line, &invocation);
         self.json(&invocation, &decision)
     }
 

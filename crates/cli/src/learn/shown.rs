@@ -1,54 +1,45 @@
 //! A proposal as a person and a program see it.
 
-use std::path::PathBuf;
-
+use jail::End;
 use policy::Shown;
+use ringfence::learn::{MOST_REFUSED, Proposal, Report};
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use super::proposal::Proposal;
+/// Renders a report.
+pub(crate) trait Render {
+    /// Returns whether there is an addition to write.
+    fn changes(&self) -> bool;
 
-/// More than this is counted and not listed.
-pub(crate) const MOST: usize = 30;
+    /// Describes the change in words, for the ledger.
+    fn change(&self) -> String;
 
-/// What is told after a command was watched.
-pub(crate) struct Report {
-    /// The policy file that would be changed.
-    pub(crate) file: PathBuf,
-    /// Its text.
-    pub(crate) old: String,
-    /// Its new text, if there is something to add.
-    pub(crate) text: Option<String>,
-    /// What is added, by key.
-    pub(crate) added: Vec<(String, Vec<String>)>,
-    /// What was found.
-    pub(crate) proposal: Proposal,
-    /// How the command ended, in words.
-    pub(crate) ended: String,
-    /// How the command ended, as a number.
-    pub(crate) exit: u8,
-    /// Whether it saw no network but its own.
-    pub(crate) own_network: bool,
+    /// Renders the change as a unified diff.
+    fn diff(&self, color: bool) -> String;
+
+    /// Renders everything besides the diff.
+    fn said(&self) -> String;
+
+    /// Renders everything for programs.
+    fn json(&self) -> Value;
 }
 
-impl Report {
-    /// Whether there is something to write.
-    pub(crate) fn changes(&self) -> bool {
+impl Render for Report {
+    fn changes(&self) -> bool {
         self.text.is_some()
     }
 
-    /// The change in words, for the ledger.
-    pub(crate) fn change(&self) -> String {
+    fn change(&self) -> String {
         let lists = self.added.iter().map(|(key, texts)| format!("{key} += {texts:?}"));
         format!("learned: {}", lists.collect::<Vec<_>>().join("; "))
     }
 
-    /// The change as a unified diff.
-    pub(crate) fn diff(&self, color: bool) -> String {
+    fn diff(&self, color: bool) -> String {
         let Some(text) = &self.text else { return String::new() };
+        let old = self.before.as_deref().unwrap_or_default();
         let file = Shown::path(&self.file).to_string();
-        let diff = TextDiff::from_lines(&self.old, text);
-        let mut out = format!("--- {}\n+++ {file}\n", if self.old.is_empty() { "/dev/null" } else { &file });
+        let diff = TextDiff::from_lines(old, text);
+        let mut out = format!("--- {}\n+++ {file}\n", if old.is_empty() { "/dev/null" } else { &file });
         for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
             out.push_str(&painted(color, "36", &hunk.header().to_string()));
             for change in hunk.iter_changes() {
@@ -64,10 +55,9 @@ impl Report {
         out
     }
 
-    /// Everything besides the diff.
-    pub(crate) fn said(&self) -> String {
-        let mut out = format!("the command {}", self.ended);
-        out.push_str(if self.exit == 0 {
+    fn said(&self) -> String {
+        let mut out = format!("the command {}", ended(self.end));
+        out.push_str(if self.end.code() == 0 {
             "\n"
         } else {
             ": what it would have used after that is not known\n"
@@ -89,8 +79,7 @@ impl Report {
         out
     }
 
-    /// Everything, for programs.
-    pub(crate) fn json(&self) -> Value {
+    fn json(&self) -> Value {
         let added: serde_json::Map<_, _> =
             self.added.iter().map(|(key, texts)| (key.clone(), json!(texts))).collect();
         let refused = self.proposal.refused.iter().map(
@@ -98,13 +87,22 @@ impl Report {
         );
         json!({
             "version": 1,
-            "exit": self.exit,
+            "exit": self.end.code(),
             "file": self.file.to_string_lossy(),
             "add": added,
             "diff": self.diff(false),
             "refused": refused.collect::<Vec<_>>(),
             "notes": self.proposal.notes,
         })
+    }
+}
+
+fn ended(end: End) -> String {
+    match end {
+        End::Exited(code) => format!("ended with {code}"),
+        End::Signaled(signal) => format!("was ended by signal {signal}"),
+        End::Limit(overrun) => format!("was ended: {}", overrun.message()),
+        End::Stopped => "was stopped".to_owned(),
     }
 }
 
@@ -116,31 +114,41 @@ fn section(out: &mut String, title: &str, lines: &[String]) {
     if lines.is_empty() {
         return;
     }
-    let more = lines.len().saturating_sub(MOST);
+    let more = lines.len().saturating_sub(MOST_REFUSED);
     let more = (more > 0).then(|| format!("and {more} more"));
     out.push_str(title);
     out.push('\n');
-    for line in lines.iter().take(MOST).chain(&more) {
+    for line in lines.iter().take(MOST_REFUSED).chain(&more) {
         out.extend(["  ", line, "\n"]);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::proposal::Refused;
+    use config::{Files, Places};
+    use ringfence::learn::RefusedUse;
+    use ringfence::run::Host;
+
     use super::*;
+
+    fn host() -> Host {
+        let places = Places { workspace: "/ws".into(), home: None, state: None, run: None };
+        let files = Files { managed: None, user: None, project: None };
+        let environment = Vec::new();
+        Host { cwd: "/ws".into(), places, files, runtime: None, agent: None, environment }
+    }
 
     fn report() -> Report {
         let texts = |list: &[&str]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
-        let refused = Refused {
+        let refused = RefusedUse {
             want: "read",
             object: "/home/me/.ssh/id_rsa".to_owned(),
             because: "keys that open other machines".to_owned(),
         };
-        let notes = (0..MOST + 2).map(|number| format!("note {number}")).collect();
+        let notes = (0..MOST_REFUSED + 2).map(|number| format!("note {number}")).collect();
         Report {
             file: "/home/me/.config/ringfence/policy.toml".into(),
-            old: "# mine\nversion = 1\n".to_owned(),
+            before: Some("# mine\nversion = 1\n".to_owned()),
             text: Some("# mine\nversion = 1\njail.shared = [\"~/a\u{202e}b\"]\n".to_owned()),
             added: vec![("jail.shared".to_owned(), texts(&["~/a\u{202e}b"]))],
             proposal: Proposal {
@@ -149,9 +157,9 @@ mod tests {
                 hosts: texts(&["192.0.2.1:443"]),
                 ..Proposal::default()
             },
-            ended: "ended with 1".to_owned(),
-            exit: 1,
+            end: End::Exited(1),
             own_network: false,
+            host: host(),
         }
     }
 
@@ -185,8 +193,7 @@ mod tests {
             added: Vec::new(),
             proposal: Proposal::default(),
             own_network: true,
-            exit: 0,
-            ended: "ended with 0".to_owned(),
+            end: End::Exited(0),
             ..report()
         };
         insta::assert_snapshot!(nothing.said(), @r"

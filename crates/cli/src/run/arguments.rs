@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use config::{JailSettings, Wish};
+use config::Wish;
 use jail::bridge::Direction;
 use jail::environment::Wanted;
 use jail::toolchain::Choose;
 use jail::{Layer, Mode, Network, View};
-use policy::{Code, lexical};
+use policy::lexical;
+use ringfence::run::{Options, Purpose, SkillConfinement};
 
 use crate::failure::Failure;
 
@@ -76,9 +77,6 @@ pub(crate) struct RunArgs {
     /// Say what is enforced before the command starts
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// What the command is run for
-    #[arg(skip)]
-    pub(crate) purpose: Purpose,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
@@ -89,16 +87,6 @@ const EXITS: &str = "Exit codes: the command's own, 128+n for signal n, 3 ask, 1
 /// Words that say nothing are none.
 pub(crate) fn some_words(text: &str) -> Result<String, &'static str> {
     if text.trim().is_empty() { Err("say why") } else { Ok(text.to_owned()) }
-}
-
-/// What a command is run for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Purpose {
-    /// Its work.
-    #[default]
-    Work,
-    /// To learn what it uses; nothing of it is kept.
-    Learning,
 }
 
 /// The networks that can be asked for.
@@ -162,13 +150,28 @@ impl ProviderArg {
 }
 
 impl RunArgs {
-    /// Returns the variables that are asked for.
-    pub(crate) fn wanted(&self) -> Vec<Wanted> {
-        self.env.iter().map(|text| Wanted::parse(text)).collect()
+    /// Returns the options of a run.
+    pub(crate) fn options(
+        &self,
+        cwd: &Path,
+        skill: Option<SkillConfinement>,
+        purpose: Purpose,
+    ) -> Result<Options, Failure> {
+        let mut options = Options::new(self.command.clone());
+        options.wish = self.wish(cwd)?;
+        options.variables = self.env.iter().map(|text| Wanted::parse(text)).collect();
+        options.overlay = self.overlay.as_deref().map(|wanted| match wanted {
+            "" => overlay::Wanted::Newest,
+            "new" => overlay::Wanted::New,
+            id => overlay::Wanted::Id(id.to_owned()),
+        });
+        (options.skill, options.purpose) = (skill, purpose);
+        (options.observe, options.verbose) = (self.explain_denials, self.verbose);
+        Ok(options)
     }
 
     /// The wishes, with paths made absolute.
-    pub(crate) fn wish(&self, cwd: &Path) -> Result<Wish, Failure> {
+    fn wish(&self, cwd: &Path) -> Result<Wish, Failure> {
         let lists =
             [(&self.read, Mode::ReadOnly), (&self.write, Mode::ReadWrite), (&self.hide, Mode::Hidden)];
         let views = lists.into_iter().flat_map(|(paths, mode)| paths.iter().map(move |path| (path, mode)));
@@ -190,19 +193,6 @@ impl RunArgs {
             limits: self.limits.iter().map(|text| pair(text)).collect::<Result<_, _>>()?,
         })
     }
-}
-
-/// Refuses ports where there is nothing to bridge: in the host's network, a port inside is the host's own.
-pub(crate) fn bridgeable(settings: &JailSettings) -> Result<(), Failure> {
-    let Some(port) = settings.ports.first().filter(|_| settings.network == Network::Open) else {
-        return Ok(());
-    };
-    let message = format!("the port `{port}` leads nowhere: the command has the host's network");
-    let own = match port.way {
-        Direction::In => "a server inside is reached at its own port: leave the port out",
-        Direction::Out => "a server of the host is reached at its own port: leave the port out",
-    };
-    Err(Failure::coded(Code::JailConflict, message).hint(format!("{own}, or choose `--network none`")))
 }
 
 /// Where a path really is: whoever types a link means what it leads to. A path that is not there stays as it was typed,

@@ -1,383 +1,85 @@
-//! The summary at the end of a run: what was refused, kept out, changed or lost, each with the one setting that would change it.
-//!
-//! It is recorded before it is shown, and goes to standard error after everything that the command has written. Where there is nothing
-//! to say, nothing is said.
+//! The summary of a run, as people and programs read it on standard error, after the output of the command.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use audit::Written;
-use jail::{Amount, End, Outcome, Overrun, ProtectedCommit, ProtectedWrite, WriteResult};
-use policy::{Code, ProtectedName, Shown};
+use policy::Code;
+use policy::Shown;
+use ringfence::run::{Audience, Row, RunError, Summary, subject};
 use serde_json::{Value, json};
 
-use super::denied::Denied;
-use super::record::Journal;
-use super::tripwire::{Change, Sprung, Tripwire};
 use crate::failure::Failure;
-
-/// One thing to say about a run that has ended.
-#[derive(Debug)]
-pub(crate) enum Row {
-    /// A gap in the ledger.
-    Unrecorded(Failure),
-    /// The limit that ended the command.
-    Limit(Overrun, String),
-    /// New content that did not reach a protected name.
-    Withheld(PathBuf, &'static ProtectedName),
-    /// A protected name that has changed, and nobody let it.
-    Tripped(PathBuf, String),
-    /// Something that the command was refused.
-    Denied(Denied),
-    /// Output that did not arrive.
-    LostOutput(String),
-    /// Files that were left in the private home.
-    LostFiles(u64),
-    /// A memory limit that a person set for a command which then failed.
-    MemoryLimit(u64),
-    /// A protected name that the command wrote or removed.
-    Changed(PathBuf, &'static ProtectedName, Change),
-    /// A commit that changes protected names.
-    Commit(ProtectedCommit),
-    /// Something else that the jail has to say.
-    Note(String),
-    /// Content that the repository had before and that came to a protected name.
-    Known(PathBuf, &'static ProtectedName),
-    /// A tree that was too large to look at all of it.
-    NotAllSeen,
-}
-
-/// Who is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Audience {
-    /// A program or a log: refusals and losses.
-    Log,
-    /// A person at a terminal: also what has changed.
-    Person,
-    /// A person who wants to know everything.
-    Curious,
-}
 
 /// So many rows of each kind are shown to a person; the rest is a number.
 const MOST_SHOWN: usize = 10;
-/// So many rows of each kind are kept for programs and for the ledger.
-const MOST_KEPT: usize = 1000;
-/// So many names of a commit are shown.
-const MOST_PATHS: usize = 5;
-const MOST_SUBJECT: usize = 60;
 
-/// Everything there is to say about a run that has ended, the most important first.
-#[derive(Debug, Default)]
-pub(crate) struct Summary {
-    rows: Vec<Row>,
-    /// Paths below this directory are shown from there.
-    cwd: PathBuf,
+/// Formats the lines for people. Tripped names begin with `warning`, which may be coloured.
+pub(crate) fn text(summary: &Summary, audience: Audience, warning: &str) -> String {
+    let mut text = String::new();
+    let told: Vec<_> = summary.rows().iter().filter(|row| row.audience() <= audience).collect();
+    for rows in told.chunk_by(|a, b| a.rank() == b.rank()) {
+        let most = if audience == Audience::Curious { usize::MAX } else { MOST_SHOWN };
+        for row in rows.iter().take(most) {
+            text.push_str(&line(row, summary.cwd(), warning));
+        }
+        let more = rows.len().saturating_sub(most);
+        if more > 0 {
+            let kind = rows[0].kind();
+            let more = format!("{kind}: and {more} more; `ringfence audit show` has all of them\n");
+            text.push_str(&more);
+        }
+    }
+    text
 }
 
-/// What a summary is made of.
-pub(crate) struct Ended<'a> {
-    pub(crate) outcome: &'a Outcome,
-    pub(crate) denials: Vec<Denied>,
-    pub(crate) wire: &'a Tripwire,
-    pub(crate) sprung: Sprung,
-    /// The memory limit, if a person set it for this run.
-    pub(crate) memory: Option<u64>,
-    /// How to raise the limit that ended the command.
-    pub(crate) raise: &'a dyn Fn(&str) -> String,
-    /// Names that a person left unprotected for this run.
-    pub(crate) unprotected: &'a [String],
+/// Formats all rows for programs.
+pub(crate) fn json(summary: &Summary) -> Vec<Value> {
+    summary.rows().iter().map(|row| object(row, summary.cwd())).collect()
 }
 
-impl Summary {
-    /// Collects it. Paths below `cwd` are shown from there.
-    pub(crate) fn new(ended: Ended<'_>, cwd: &Path) -> Self {
-        let Ended { outcome, denials, wire, sprung, memory, raise, unprotected } = ended;
-        let mut summary = Self { rows: Vec::new(), cwd: cwd.to_owned() };
-        if let End::Limit(overrun) = outcome.end {
-            summary.rows.push(Row::Limit(overrun, raise(overrun.limit.word())));
+/// Formats a row as one line, or as several for an error.
+fn line(row: &Row, cwd: &Path, warning: &str) -> String {
+    let (object, reason) = (row.object(cwd).unwrap_or_default(), Shown::text(&row.reason()).to_string());
+    let setting = row.setting(cwd).map(|setting| format!("; {setting}")).unwrap_or_default();
+    let code = row.code().map(|code| format!("[{code}]")).unwrap_or_default();
+    let kind = row.kind();
+    match row {
+        Row::Unrecorded(error) => unrecorded(error),
+        Row::Limit(overrun, raise) => {
+            Failure::coded(Code::JailLimit, overrun.message()).hint(raise).to_string()
         }
-        summary.protected(&outcome.protected_writes, &wire.removed(), unprotected, |path| wire.change(path));
-        summary.keep(sprung.hits.into_iter().map(|(path, why)| Row::Tripped(path, why)));
-        summary.keep(denials.into_iter().map(Row::Denied));
-        summary.keep(outcome.lost_output.iter().cloned().map(Row::LostOutput));
-        summary.keep((outcome.lost_files > 0).then_some(Row::LostFiles(outcome.lost_files)));
-        let failed = !matches!(outcome.end, End::Exited(0) | End::Limit(_) | End::Stopped);
-        summary.keep(memory.filter(|_| failed).map(Row::MemoryLimit));
-        summary.keep(outcome.commits.iter().cloned().map(Row::Commit));
-        summary.keep(outcome.notes.iter().cloned().map(Row::Note));
-        summary.keep(sprung.cut.then_some(Row::NotAllSeen));
-        summary.rows.sort_by_key(Row::rank);
-        summary
-    }
-
-    fn keep(&mut self, rows: impl IntoIterator<Item = Row>) {
-        self.rows.extend(rows.into_iter().take(MOST_KEPT));
-    }
-
-    fn protected(
-        &mut self,
-        writes: &[ProtectedWrite],
-        removed: &[(PathBuf, &'static ProtectedName)],
-        unprotected: &[String],
-        change: impl Fn(&Path) -> Change,
-    ) {
-        self.keep(writes.iter().map(|ProtectedWrite { path, name, result }| match result {
-            WriteResult::Withheld | WriteResult::Restored => Row::Withheld(path.clone(), name),
-            WriteResult::Allowed => Row::Changed(path.clone(), name, change(path)),
-            WriteResult::Known => Row::Known(path.clone(), name),
-        }));
-        let is_written = |path: &Path| writes.iter().any(|write| write.path == path);
-        let is_free =
-            |row: &ProtectedName| unprotected.iter().any(|name| name.trim_end_matches('/') == row.name);
-        let removed = removed.iter().filter(|(path, row)| !is_written(path) && !is_free(row));
-        self.keep(removed.map(|(path, row)| Row::Changed(path.clone(), row, Change::Removed)));
-    }
-
-    /// Adds what became known later, recorded or not.
-    pub(crate) fn add(&mut self, row: Row) {
-        self.rows.push(row);
-        self.rows.sort_by_key(Row::rank);
-    }
-
-    /// Records it. What could not be recorded becomes part of it.
-    pub(crate) fn record(&mut self, journal: &Journal) {
-        let failed: Vec<_> = self.rows.iter().filter_map(|row| row.record(journal).err()).collect();
-        // One is enough to know that the ledger has gaps.
-        if let Some(failure) = failed.into_iter().next() {
-            self.add(Row::Unrecorded(failure));
+        Row::Tripped(..) => format!("{warning}: {object} has changed while the command ran: {reason}\n"),
+        Row::Denied(denied) => format!("{kind}{code}: {} {object}: {reason}{setting}\n", denied.kind.word()),
+        Row::Commit(commit) => format!("{kind}: {object} \"{}\" {reason}{setting}\n", subject(commit)),
+        Row::Withheld(..) | Row::Changed(..) | Row::Known(..) => {
+            format!("{kind}{code}: {object}: {reason}{setting}\n")
         }
-    }
-
-    /// The lines for people. Tripped names begin with `warning`, which may be coloured.
-    pub(crate) fn text(&self, audience: Audience, warning: &str) -> String {
-        let mut text = String::new();
-        let told: Vec<_> = self.rows.iter().filter(|row| row.audience() <= audience).collect();
-        for rows in told.chunk_by(|a, b| a.rank() == b.rank()) {
-            let most = if audience == Audience::Curious { MOST_KEPT } else { MOST_SHOWN };
-            for row in rows.iter().take(most) {
-                text.push_str(&row.text(&self.cwd, warning));
-            }
-            let more = rows.len().saturating_sub(most);
-            if more > 0 {
-                let kind = rows[0].kind();
-                let more = format!("{kind}: and {more} more; `ringfence audit show` has all of them\n");
-                text.push_str(&more);
-            }
+        Row::LostOutput(_) | Row::LostFiles(_) | Row::MemoryLimit(_) | Row::Note(_) | Row::NotAllSeen => {
+            format!("{kind}{code}: {reason}{setting}\n")
         }
-        text
-    }
-
-    /// The rows for programs: all of them, for everybody.
-    pub(crate) fn json(&self) -> Vec<Value> {
-        self.rows.iter().map(|row| row.json(&self.cwd)).collect()
     }
 }
 
-impl Row {
-    /// The kind, by its first word in a text and its name for programs; rows are sorted by its rank.
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Unrecorded(_) => "unrecorded",
-            Self::Limit(..) | Self::MemoryLimit(_) => "limit",
-            Self::Withheld(..) => "withheld",
-            Self::Tripped(..) => "tripped",
-            Self::Denied(_) => "denied",
-            Self::LostOutput(_) | Self::LostFiles(_) => "lost",
-            Self::Changed(..) => "changed",
-            Self::Commit(_) => "commit",
-            Self::Known(..) => "known",
-            Self::Note(_) | Self::NotAllSeen => "note",
-        }
-    }
-
-    const fn rank(&self) -> u8 {
-        match self {
-            Self::Unrecorded(_) => 0,
-            Self::Withheld(..) => 1,
-            Self::Tripped(..) => 2,
-            Self::Denied(_) => 3,
-            Self::Changed(..) => 4,
-            Self::Commit(_) => 5,
-            Self::LostOutput(_) | Self::LostFiles(_) => 6,
-            Self::Known(..) => 7,
-            Self::Note(_) => 8,
-            Self::NotAllSeen => 9,
-            Self::MemoryLimit(_) => 10,
-            Self::Limit(..) => 11,
-        }
-    }
-
-    const fn audience(&self) -> Audience {
-        match self {
-            Self::Changed(..) | Self::Commit(_) | Self::LostFiles(_) => Audience::Person,
-            Self::Known(..) | Self::NotAllSeen => Audience::Curious,
-            _ => Audience::Log,
-        }
-    }
-
-    const fn code(&self) -> Option<Code> {
-        match self {
-            Self::Withheld(..) | Self::Denied(_) => Some(Code::JailDenied),
-            Self::Tripped(..) => Some(Code::JailTripped),
-            Self::Limit(..) => Some(Code::JailLimit),
-            _ => None,
-        }
-    }
-
-    fn record(&self, journal: &Journal) -> Result<(), Failure> {
-        match self {
-            // The limit that ended the command is recorded with its end; what could not be recorded is no record.
-            Self::Unrecorded(_) | Self::Limit(..) | Self::NotAllSeen => Ok(()),
-            Self::Withheld(path, row) => journal.wrote(path, Written::Withheld, None, row.because),
-            Self::Known(path, row) => journal.wrote(path, Written::Known, None, row.because),
-            Self::Changed(path, row, change) => {
-                let result = if *change == Change::Removed { Written::Removed } else { Written::Allowed };
-                journal.wrote(path, result, Some(&change.to_string()), row.because)
-            }
-            Self::Tripped(path, why) => journal.tripped(path, why),
-            Self::Denied(denied) => journal.denied(denied),
-            Self::Commit(commit) => journal.committed(commit),
-            Self::LostOutput(_) | Self::LostFiles(_) | Self::MemoryLimit(_) | Self::Note(_) => {
-                journal.noted(&self.reason())
-            }
-        }
-    }
-
-    /// What it is about.
-    fn object(&self, cwd: &Path) -> Option<String> {
-        match self {
-            Self::Withheld(path, _) | Self::Changed(path, ..) | Self::Known(path, _) => {
-                Some(shown(path, cwd))
-            }
-            Self::Tripped(path, _) => Some(Shown::path(path).to_string()),
-            Self::Denied(denied) => Some(denied.object.clone()),
-            Self::Commit(commit) => Some(short(&commit.id)),
-            _ => None,
-        }
-    }
-
-    /// What happened, and why it matters.
-    fn reason(&self) -> String {
-        match self {
-            Self::Unrecorded(failure) => failure.message.clone(),
-            Self::Limit(overrun, _) => overrun.message(),
-            Self::Withheld(_, row) => {
-                format!("new content was kept out: {}", row.because)
-            }
-            Self::Tripped(_, why) | Self::LostOutput(why) | Self::Note(why) => why.clone(),
-            Self::Denied(denied) => denied.by.clone(),
-            Self::LostFiles(1) => "1 file in the private home is gone".to_owned(),
-            Self::LostFiles(count) => format!("{count} files in the private home are gone"),
-            Self::MemoryLimit(bytes) => format!(
-                "each process was limited to {} of memory; one that asks for more is refused, and fails in its own way",
-                Amount::Bytes(*bytes)
-            ),
-            Self::Changed(_, row, change) => format!("{change}: {}", row.because),
-            Self::Known(_, row) => {
-                format!("came with content that the repository had before: {}", row.because)
-            }
-            Self::Commit(commit) => {
-                let paths: Vec<_> = commit
-                    .paths
-                    .iter()
-                    .take(MOST_PATHS)
-                    .map(|(path, _)| Shown::path(path).to_string())
-                    .collect();
-                let more = commit.paths.len().saturating_sub(MOST_PATHS);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("changes {}{more}", paths.join(", "))
-            }
-            Self::NotAllSeen => "the tree is large, and not all of it was looked at afterwards".to_owned(),
-        }
-    }
-
-    /// The one thing that would change it.
-    fn setting(&self, cwd: &Path) -> Option<String> {
-        match self {
-            Self::Limit(_, raise) => Some(raise.clone()),
-            Self::Withheld(path, row) => {
-                let (path, name) = (word(path, cwd), row.name);
-                Some(format!(
-                    "take it outside, with `git restore {path}` if it was committed; or --unprotect {name}"
-                ))
-            }
-            Self::Denied(denied) => Some(format!("to allow it: {}", denied.allow)),
-            Self::LostFiles(_) => Some("to keep such files: --write DIRECTORY".to_owned()),
-            Self::MemoryLimit(_) => Some("to raise it: --limit memory=SIZE".to_owned()),
-            Self::Changed(_, _, Change::Removed) => None,
-            Self::Changed(..) => Some("to prevent it: protect = \"all\" in a profile".to_owned()),
-            Self::Commit(commit) => {
-                Some(format!("look at it before you use it: git show {}", short(&commit.id)))
-            }
-            _ => None,
-        }
-    }
-
-    /// One line, or several for what is an error.
-    fn text(&self, cwd: &Path, warning: &str) -> String {
-        let (object, reason) =
-            (self.object(cwd).unwrap_or_default(), Shown::text(&self.reason()).to_string());
-        let setting = self.setting(cwd).map(|setting| format!("; {setting}")).unwrap_or_default();
-        let code = self.code().map(|code| format!("[{code}]")).unwrap_or_default();
-        let kind = self.kind();
-        match self {
-            Self::Unrecorded(failure) => failure.to_string(),
-            Self::Limit(overrun, raise) => super::jailed::limited(overrun, raise).to_string(),
-            Self::Tripped(..) => format!("{warning}: {object} has changed while the command ran: {reason}\n"),
-            Self::Denied(denied) => {
-                format!("{kind}{code}: {} {object}: {reason}{setting}\n", denied.kind.word())
-            }
-            Self::Commit(commit) => format!("{kind}: {object} \"{}\" {reason}{setting}\n", subject(commit)),
-            Self::Withheld(..) | Self::Changed(..) | Self::Known(..) => {
-                format!("{kind}{code}: {object}: {reason}{setting}\n")
-            }
-            Self::LostOutput(_)
-            | Self::LostFiles(_)
-            | Self::MemoryLimit(_)
-            | Self::Note(_)
-            | Self::NotAllSeen => {
-                format!("{kind}{code}: {reason}{setting}\n")
-            }
-        }
-    }
-
-    fn json(&self, cwd: &Path) -> Value {
-        let mut row = json!({
-            "kind": self.kind(),
-            "code": self.code().map(|code| code.to_string()),
-            "object": self.object(cwd),
-            "reason": self.reason(),
-            "setting": self.setting(cwd),
-        });
-        match self {
-            Self::Denied(denied) => row["act"] = denied.kind.word().into(),
-            Self::Commit(commit) => {
-                row["object"] = Shown::text(&commit.id).to_string().into();
-                row["subject"] = subject(commit).into();
-            }
-            _ => {}
-        }
-        row
-    }
+fn unrecorded(error: &RunError) -> String {
+    Failure::from(error.clone()).to_string()
 }
 
-/// A path, from the directory that the person is in.
-fn shown(path: &Path, cwd: &Path) -> String {
-    Shown::path(path.strip_prefix(cwd).unwrap_or(path)).to_string()
-}
-
-/// A path as one word of a command line that a person may copy: the names of directories are the command's choice.
-fn word(path: &Path, cwd: &Path) -> String {
-    super::denied::word(path.strip_prefix(cwd).unwrap_or(path))
-}
-
-fn short(id: &str) -> String {
-    Shown::text(&id.chars().take(10).collect::<String>()).to_string()
-}
-
-fn subject(commit: &ProtectedCommit) -> String {
-    let text = Shown::bytes(&commit.subject).to_string();
-    let cut: String = text.chars().take(MOST_SUBJECT).collect();
-    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+fn object(row: &Row, cwd: &Path) -> Value {
+    let mut value = json!({
+        "kind": row.kind(),
+        "code": row.code().map(|code| code.to_string()),
+        "object": row.object(cwd),
+        "reason": row.reason(),
+        "setting": row.setting(cwd),
+    });
+    match row {
+        Row::Denied(denied) => value["act"] = denied.kind.word().into(),
+        Row::Commit(commit) => {
+            value["object"] = Shown::text(&commit.id).to_string().into();
+            value["subject"] = subject(commit).into();
+        }
+        _ => {}
+    }
+    value
 }
 
 #[cfg(test)]

@@ -1,28 +1,28 @@
-//! The thread of a job: holds its jail, records, lets the command go, and follows it.
+//! The thread of a job: holds its jail, records, releases the command, and follows it to its end.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
 
-use jail::{
-    Capture, Choice, Command, GitStateSnapshot, Held, JailError, Outcome, RemovedInstruction, Running, Spec,
-    Streams,
-};
+use audit::AuditError;
+use jail::{Capture, Choice, Command, JailError, Outcome, RemovedInstruction, Spec, Streams};
 use policy::Shown;
 
-use super::{Ended, Journal, Order, Shared, StartError, Status, Unrecorded};
+use super::{Ended, Order, Shared, StartError, Status};
+use crate::approved::Approved;
+use crate::run::{HeldJail, HoldError, Journal, ReleaseError, RunningJail, StartedJail};
 
-/// Starts the thread. Comes back when the command was let go, or with the reason why it was not.
+/// Starts the thread. Returns when the command was released, or with the reason why it was not.
 pub(super) fn spawn(
     id: &str,
     shared: &Arc<Shared>,
     choice: Choice,
     spec: Spec,
     order: Order,
-    journal: Box<dyn Journal>,
+    (journal, approved): (Journal, Option<Approved>),
 ) -> Result<JoinHandle<()>, StartError> {
     let (tell, told) = mpsc::sync_channel(1);
-    let follower = Follower { shared: Arc::clone(shared), journal };
+    let follower = Follower { shared: Arc::clone(shared), journal, approved };
     let body = move || follower.follow(choice, &spec, order, &tell);
     let thread = thread::Builder::new().name(id.to_owned()).spawn(body).map_err(StartError::Thread)?;
     match told.recv() {
@@ -40,25 +40,20 @@ pub(super) fn spawn(
 
 struct Follower {
     shared: Arc<Shared>,
-    journal: Box<dyn Journal>,
+    journal: Journal,
+    approved: Option<Approved>,
 }
 
 impl Follower {
-    fn follow(
-        mut self,
-        choice: Choice,
-        spec: &Spec,
-        order: Order,
-        tell: &SyncSender<Result<(), StartError>>,
-    ) {
-        // Whatever happens here, nobody waits for an end that does not come.
+    fn follow(self, choice: Choice, spec: &Spec, order: Order, tell: &SyncSender<Result<(), StartError>>) {
+        // The status is set on every path, a panic included: a waiter always wakes.
         let _last = LastWord(Arc::clone(&self.shared));
-        let snapshot = GitStateSnapshot::capture(spec);
         match self.begin(choice, spec, order) {
             Ok(running) => {
-                // Whoever is gone does not want to know.
+                // The receiver may be gone; the job goes on.
                 let _told = tell.send(Ok(()));
-                self.wait(running, &snapshot);
+                let ended = running.wait_then(|waited, removed| self.settle(waited, &removed));
+                self.shared.end(ended.last);
             }
             Err(error) => {
                 let _told = tell.send(Err(error));
@@ -66,7 +61,8 @@ impl Follower {
         }
     }
 
-    fn begin(&mut self, choice: Choice, spec: &Spec, order: Order) -> Result<Running, StartError> {
+    fn begin(&self, choice: Choice, spec: &Spec, order: Order) -> Result<RunningJail, StartError> {
+        let program = order.argv.first().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
         let capture = Capture { input: order.input, keep: 0, tee: Some(Arc::clone(&self.shared) as _) };
         let command = Command {
             argv: order.argv,
@@ -75,17 +71,32 @@ impl Follower {
             observe: order.observe,
         };
         let held = self.hold(choice, spec, &command)?;
-        // Not recorded is not released: dropping what is held ends it.
-        self.journal.started(held.provider(), held.enforcement())?;
-        held.release().map_err(|error| {
-            let unrecorded = self.journal.ended(Err(&error)).err();
-            unrecorded.map_or(StartError::Jail(error), StartError::Unrecorded)
+        // The jail stands: this is as late as it can be.
+        let approved = self.approved.as_ref().map_or(Ok(()), Approved::verify);
+        approved.map_err(StartError::Changed)?;
+        // Not recorded is not released: dropping the held jail ends it.
+        self.journal.record_start(&StartedJail {
+            provider: held.provider(),
+            program: &program,
+            enforcement: held.enforcement(),
+            spec,
+            ports: &[],
+        })?;
+        held.release(spec).map_err(|error| {
+            let unrecorded = self.journal.record_lost().err();
+            unrecorded.map_or_else(
+                || match error {
+                    ReleaseError::Jail(error) => StartError::Jail(error),
+                    ReleaseError::Ports(error) => StartError::Thread(error),
+                },
+                StartError::Unrecorded,
+            )
         })
     }
 
-    fn hold(&mut self, choice: Choice, spec: &Spec, command: &Command) -> Result<Held, StartError> {
-        let made = jail::hold(choice, spec, command).and_then(|mut held| {
-            let stop = held.stop()?;
+    fn hold(&self, choice: Choice, spec: &Spec, command: &Command) -> Result<HeldJail, StartError> {
+        let made = HeldJail::make(None, choice, spec, command, &[]).and_then(|mut held| {
+            let stop = held.stop().map_err(HoldError::Jail)?;
             Ok((held, stop))
         });
         match made {
@@ -93,42 +104,34 @@ impl Follower {
                 self.shared.stop.get_or_init(|| stop);
                 Ok(held)
             }
-            Err(error) => {
-                // Nothing happens either way; that it could not be recorded is the graver reason.
-                self.journal.refused(&error)?;
+            Err(HoldError::Jail(error)) => {
+                // Nothing runs in both cases; a missing record is the graver reason.
+                self.journal.record_refusal("auto", &error.to_string())?;
                 Err(StartError::Jail(error))
             }
+            Err(HoldError::Port(closed)) => Err(StartError::Thread(closed.why)),
         }
     }
 
-    fn wait(&mut self, running: Running, snapshot: &GitStateSnapshot) {
-        let waited = running.wait();
-        let removed = snapshot.remove_new();
-        let status = self.settle(waited, &removed);
-        self.shared.end(status);
-    }
-
     /// Records the end and the instructions that were removed, whether or not the command was followed to its end.
-    fn settle(&mut self, waited: Result<Outcome, JailError>, removed: &[RemovedInstruction]) -> Status {
+    fn settle(&self, waited: Result<&Outcome, &JailError>, removed: &[RemovedInstruction]) -> Status {
         let told = removed
             .iter()
             .map(|removed| format!("{}: {}", Shown::path(&removed.path), Shown::text(&removed.reason)));
         match waited {
             Ok(outcome) => {
-                let mut ended = Ended {
+                let end = self.journal.record_end(outcome.end, outcome.survived, outcome.duration);
+                let unrecorded = self.record(end.err(), removed);
+                Status::Ended(Arc::new(Ended {
                     end: outcome.end,
                     duration: outcome.duration,
-                    denials: outcome.denials,
-                    notes: outcome.notes.into_iter().chain(told).collect(),
-                };
-                let unrecorded = self.journal.ended(Ok(&ended)).err();
-                ended.notes.extend(self.record(unrecorded, removed));
-                Status::Ended(Arc::new(ended))
+                    denials: outcome.denials.clone(),
+                    notes: outcome.notes.iter().cloned().chain(told).chain(unrecorded).collect(),
+                }))
             }
             // It ran until it could not be followed any more, and was killed.
             Err(error) => {
-                let unrecorded = self.journal.ended(Err(&error)).err();
-                let unrecorded = self.record(unrecorded, removed);
+                let unrecorded = self.record(self.journal.record_lost().err(), removed);
                 let lines: Vec<_> = [error.to_string()].into_iter().chain(told).chain(unrecorded).collect();
                 Status::Failed(lines.join("; ").into())
             }
@@ -136,15 +139,15 @@ impl Follower {
     }
 
     /// Records instructions that were removed. The command has run; a gap in the records is told.
-    fn record(&mut self, end: Option<Unrecorded>, removed: &[RemovedInstruction]) -> Vec<String> {
-        let end = end.map(|unrecorded| format!("the end is not recorded: {unrecorded}"));
-        let failed = removed.iter().filter_map(|removed| self.journal.removed(removed).err());
-        let failed = failed.map(|unrecorded| format!("a removed instruction is not recorded: {unrecorded}"));
+    fn record(&self, end: Option<AuditError>, removed: &[RemovedInstruction]) -> Vec<String> {
+        let end = end.map(|error| format!("the end is not recorded: {error}"));
+        let failed = removed.iter().filter_map(|removed| self.journal.record_removed(removed).err());
+        let failed = failed.map(|error| format!("a removed instruction is not recorded: {error}"));
         end.into_iter().chain(failed).collect()
     }
 }
 
-/// Says that a job has failed if nobody has said anything.
+/// Marks a job as failed when its thread ends without a status.
 struct LastWord(Arc<Shared>);
 
 impl Drop for LastWord {
@@ -155,62 +158,50 @@ impl Drop for LastWord {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
     use std::path::Path;
     use std::sync::Mutex;
 
-    use jail::{Enforcement, Provider};
+    use audit::{Event, Sink};
 
     use super::*;
 
     /// Keeps the lines, and records no more than so many.
-    struct Lines(Arc<Mutex<Vec<String>>>, usize);
+    struct Lines(Mutex<Vec<String>>, usize);
 
-    impl Lines {
-        fn add(&self, line: String) -> Result<(), Unrecorded> {
+    impl Sink for Lines {
+        fn record(&self, event: &Event<'_>) -> Result<(), AuditError> {
             let mut lines = self.0.lock().unwrap();
             if lines.len() == self.1 {
-                return Err(Unrecorded("the disk is full".into()));
+                let (step, path) = ("write", "/ledger".into());
+                return Err(AuditError::Unwritable { step, path, source: io::ErrorKind::StorageFull.into() });
             }
-            lines.push(line);
+            lines.push(match event {
+                Event::JailEnded { signal, .. } => format!("ended by {signal:?}"),
+                Event::JailTripped { path, .. } => format!("removed {}", path.0.display()),
+                other => other.name().to_owned(),
+            });
             Ok(())
-        }
-    }
-
-    impl Journal for Lines {
-        fn started(&mut self, _: Provider, _: &Enforcement) -> Result<(), Unrecorded> {
-            Ok(())
-        }
-
-        fn refused(&mut self, _: &JailError) -> Result<(), Unrecorded> {
-            Ok(())
-        }
-
-        fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded> {
-            self.add(format!("ended {}", came.is_ok()))
-        }
-
-        fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded> {
-            self.add(format!("removed {}", instruction.path.display()))
         }
     }
 
     #[test]
     fn a_failed_wait_tells_and_records_removed_instructions() {
         let rows: &[(usize, &[&str], &str)] = &[
-            (9, &["ended false", "removed /todo"], "/todo: git runs this line"),
-            (1, &["ended false"], "a removed instruction is not recorded: the disk is full"),
-            (0, &[], "the end is not recorded: the disk is full"),
+            (9, &["ended by Some(9)", "removed /todo"], "/todo: git runs this line"),
+            (1, &["ended by Some(9)"], "a removed instruction is not recorded: cannot write the ledger"),
+            (0, &[], "the end is not recorded: cannot write the ledger"),
         ];
         for (room, recorded, told) in rows {
-            let lines = Arc::default();
+            let lines = Arc::new(Lines(Mutex::default(), *room));
             let order = Order::shell("true", Path::new("/"), 0);
-            let journal = Box::new(Lines(Arc::clone(&lines), *room));
-            let mut follower = Follower { shared: Arc::new(Shared::new(&order)), journal };
+            let journal = Journal::new(Arc::clone(&lines) as _, "job", "library");
+            let follower = Follower { shared: Arc::new(Shared::new(&order)), journal, approved: None };
             let error = JailError::BadCommand("lost");
             let removed = RemovedInstruction { path: "/todo".into(), reason: "git runs this line".into() };
-            let Status::Failed(failed) = follower.settle(Err(error), &[removed]) else { panic!("{room}") };
+            let Status::Failed(failed) = follower.settle(Err(&error), &[removed]) else { panic!("{room}") };
             assert!(failed.contains(told) && failed.contains("git runs this line"), "{failed}");
-            assert_eq!(*lines.lock().unwrap(), *recorded);
+            assert_eq!(*lines.0.lock().unwrap(), *recorded);
         }
     }
 }

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jail::{Choice, Spec};
 
-use super::{Job, Journal, Order, StartError, start};
+use super::{Job, Order, StartError, start};
+use crate::approved::Approved;
+use crate::run::Journal;
 
 /// The commands of one session: those that run, and the last of those that have ended. Dropping it ends all of them.
 #[derive(Debug)]
@@ -41,11 +43,23 @@ impl Jobs {
         choice: Choice,
         spec: Spec,
         order: Order,
-        journal: Box<dyn Journal>,
+        journal: Journal,
+    ) -> Result<Arc<Job>, StartError> {
+        self.start_approved(choice, spec, order, journal, None)
+    }
+
+    /// Starts a command whose directory and programs have to be those that were approved.
+    pub(crate) fn start_approved(
+        &self,
+        choice: Choice,
+        spec: Spec,
+        order: Order,
+        journal: Journal,
+        approved: Option<Approved>,
     ) -> Result<Arc<Job>, StartError> {
         let place = self.place()?;
         self.forget(&order);
-        let job = start(name(place.number), choice, spec, order, journal)?;
+        let job = start(name(place.number), choice, spec, order, journal, approved)?;
         self.register().jobs.insert(place.number, Arc::clone(&job));
         Ok(job)
     }

@@ -3,11 +3,15 @@
 use std::error::Error;
 use std::fmt;
 
+use audit::AuditError;
 use config::Problems;
-use policy::{Code, Shown};
+use jail::JailError;
+use jail::bridge::Closed;
+use jail::plan::Conflict;
+use policy::{Code, Shown, Span};
 
 /// Explains why a run was refused, or could not be completed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunError {
     /// Class of the error.
@@ -23,7 +27,7 @@ pub struct RunError {
 }
 
 /// Classifies a [`RunError`]. A front end maps it to its exit codes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum RunErrorKind {
     /// A step failed, and nothing was started.
@@ -39,12 +43,25 @@ pub enum RunErrorKind {
         /// Whether a wish is understood and would widen the policy.
         widens: bool,
     },
+    /// The policy denies the command, or a person did.
+    Denied(Box<MarkedLine>),
+    /// The policy wants a person to be asked, and there is none.
+    NeedsApproval(Box<MarkedLine>),
     /// The policy or the jail refuses the run.
     Refused,
     /// No jail could be made.
     NoJail,
     /// The program does not exist.
     NotFound,
+}
+
+/// A command line and the part of it that a decision rests on.
+#[derive(Debug, Clone)]
+pub struct MarkedLine {
+    /// Text of the line.
+    pub text: Vec<u8>,
+    /// The part.
+    pub place: Option<Span>,
 }
 
 impl RunError {
@@ -60,7 +77,7 @@ impl RunError {
     }
 
     /// Creates an error from the problems of a policy.
-    pub fn policy(problems: Problems) -> Self {
+    pub(crate) fn policy(problems: Problems) -> Self {
         let count = problems.0.len();
         let message = format!("the policy has {count} {}", if count == 1 { "problem" } else { "problems" });
         Self { kind: RunErrorKind::Policy(problems), ..Self::new(message) }
@@ -115,5 +132,44 @@ impl From<&overlay::OverlayError> for RunError {
             Busy(_) => failed.hint("wait for it, or take another one with --overlay=new"),
             _ => failed,
         }
+    }
+}
+
+impl RunError {
+    /// Creates the error of a start that could not be recorded and does not happen.
+    pub(crate) fn unrecorded(error: &AuditError) -> Self {
+        Self::coded(error.code(), "the run cannot be recorded, so it does not happen").because(error)
+    }
+
+    /// Creates the error of an end that could not be recorded.
+    pub(crate) fn unrecorded_end(error: &AuditError) -> Self {
+        Self::coded(error.code(), "the end cannot be recorded").because(error)
+    }
+}
+
+impl From<&JailError> for RunError {
+    fn from(error: &JailError) -> Self {
+        let kind = match error {
+            JailError::NotFound(_) => RunErrorKind::NotFound,
+            JailError::NotExecutable(..) => RunErrorKind::Refused,
+            _ => RunErrorKind::NoJail,
+        };
+        let mut failed = Self::coded(error.code(), error.to_string()).kind(kind);
+        failed.hints.extend(error.hint());
+        failed
+    }
+}
+
+impl From<&Conflict> for RunError {
+    fn from(conflict: &Conflict) -> Self {
+        let failed = Self::coded(conflict.code(), conflict.to_string()).hint(conflict.hint());
+        failed.kind(RunErrorKind::NoJail)
+    }
+}
+
+impl From<&Closed> for RunError {
+    fn from(closed: &Closed) -> Self {
+        let failed = Self::coded(Code::JailConflict, format!("port {} cannot be opened", closed.port));
+        failed.because(&closed.why).hint("end whoever has it, or choose another, such as --port-in 8080:3000")
     }
 }

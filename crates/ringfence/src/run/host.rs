@@ -30,6 +30,7 @@ impl Host {
     }
 
     /// Returns the real home directory, which is private in a jail; without one, a name for it.
+    #[must_use]
     pub fn home(&self) -> PathBuf {
         let known = self.places.home.as_deref().filter(|home| *home != Path::new("/"));
         let real = known.map(|home| std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
@@ -37,6 +38,7 @@ impl Host {
     }
 
     /// Returns the files and directories of Ringfence that exist on this machine.
+    #[must_use]
     pub fn own_files(&self, ledger: &Path) -> Vec<PathBuf> {
         let state = self.places.state.iter().map(|state| state.join("ringfence"));
         let runtime = self.runtime.iter().map(|runtime| runtime.join("ringfence"));

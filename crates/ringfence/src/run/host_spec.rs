@@ -18,7 +18,7 @@ use super::spec::{VisiblePaths, build_spec};
 
 /// A jail spec for one host, with the facts that it was built from.
 #[derive(Debug)]
-pub struct HostSpec {
+pub(crate) struct HostSpec {
     /// The jail.
     pub spec: Spec,
     /// Directory a command starts in.
@@ -57,7 +57,7 @@ pub(crate) fn refused_wish(problems: config::Problems) -> RunError {
 
 impl HostSpec {
     /// Builds the spec. `kept_home` is the home directory inside, if it is kept for the next run.
-    pub fn build(
+    pub(crate) fn build(
         policy: &Settings,
         settings: &JailSettings,
         host: &Host,
@@ -103,7 +103,7 @@ impl HostSpec {
     }
 
     /// Returns the notes on git. A repository further up is of interest to git itself, and to a caller that wants all notes.
-    pub fn git_notes(&self, program: Option<&OsStr>, verbose: bool) -> impl Iterator<Item = String> {
+    pub(crate) fn git_notes(&self, program: Option<&OsStr>, verbose: bool) -> impl Iterator<Item = String> {
         let program = program.and_then(|program| Path::new(program).file_name());
         let relevant =
             !matches!(self.repository, Repository::Above(_)) || verbose || program == Some(OsStr::new("git"));
@@ -137,7 +137,7 @@ fn find_toolchains(
 }
 
 /// Parts of the jail that variables are made from.
-pub struct Inside<'a> {
+pub(crate) struct Inside<'a> {
     /// Home directory inside.
     pub home: &'a Path,
     /// Directory the command starts in.
@@ -147,7 +147,7 @@ pub struct Inside<'a> {
 }
 
 /// Selects the caller's variables that a command gets, without those that are set for a jail.
-pub fn filter_variables(
+pub(crate) fn filter_variables(
     settings: &JailSettings,
     host: &Host,
     wanted: &[Wanted],

@@ -11,7 +11,7 @@ use policy::{Code, RuleRef};
 use super::error::RunError;
 
 /// Kept home directory of a run. Dropping it releases its lock.
-pub struct KeptHome {
+pub(crate) struct KeptHome {
     /// The home on disk.
     pub home: Home,
     /// Path inside the jail.
@@ -21,7 +21,7 @@ pub struct KeptHome {
 
 impl KeptHome {
     /// Makes or finds the home of a workspace.
-    pub fn begin(state: Option<&Path>, workspace: &Path) -> Result<Self, RunError> {
+    pub(crate) fn begin(state: Option<&Path>, workspace: &Path) -> Result<Self, RunError> {
         let state = state.ok_or_else(|| {
             RunError::new("cannot determine where homes are kept: HOME and XDG_STATE_HOME are unset")
         })?;
@@ -34,7 +34,7 @@ impl KeptHome {
     }
 
     /// Has a spec use it in place of the private one.
-    pub fn put_into(&self, mut spec: Spec) -> Result<Spec, RunError> {
+    pub(crate) fn put_into(&self, mut spec: Spec) -> Result<Spec, RunError> {
         let directory = std::fs::canonicalize(self.home.kept().directory)
             .map_err(|error| RunError::new("the kept home cannot be opened").because(&error))?;
         spec.home.clone_from(&self.path);
@@ -43,7 +43,7 @@ impl KeptHome {
 }
 
 /// Refuses a kept home without a jail: the command could write there without any check, for the next jail to find.
-pub fn needs_a_jail(rule: &RuleRef) -> RunError {
+pub(crate) fn needs_a_jail(rule: &RuleRef) -> RunError {
     let message = format!("a kept home needs a jail, and {rule} says that there is none");
     RunError::coded(Code::JailUnavailable, message).hint("run without --keep-home")
 }

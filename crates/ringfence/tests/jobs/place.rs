@@ -1,15 +1,18 @@
 //! A directory for one test, and a session in it.
 
 use std::fs::{self, Permissions};
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use jail::{Choice, Enforcement, JailError, Layer, Level, Provider, RemovedInstruction, Require, Spec};
+use jail::{Choice, JailError, Layer, Level, Require, Spec};
 use policy::Limits;
+use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::Abort;
-use ringfence::job::{Ended, Job, Jobs, Journal, Order, Spills, StartError, Status, Unrecorded};
+use ringfence::job::{Ended, Job, Jobs, Order, Spills, StartError, Status};
+use ringfence::run::Journal;
 use tempfile::TempDir;
 
 use crate::skip::skipped;
@@ -66,7 +69,7 @@ impl Place {
     }
 
     pub(crate) fn start(&self, order: Order) -> Result<Arc<Job>, StartError> {
-        self.jobs.start(Choice::Auto, self.spec(), order, Box::new(self.records.clone()))
+        self.jobs.start(Choice::Auto, self.spec(), order, self.records.journal())
     }
 
     pub(crate) fn run(&self, order: Order) -> (Arc<Job>, Arc<Ended>) {
@@ -119,13 +122,9 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    fn record(&self, line: &str) -> Result<(), Unrecorded> {
-        assert_ne!(self.broken, Some("panic"), "as ordered");
-        if self.broken.is_some_and(|broken| line.starts_with(broken)) {
-            return Err(Unrecorded("the disk is full".into()));
-        }
-        self.lines.lock().unwrap().push(line.to_owned());
-        Ok(())
+    /// The journal that a job writes here.
+    pub(crate) fn journal(&self) -> Journal {
+        Journal::new(Arc::new(self.clone()), "request", "library")
     }
 
     pub(crate) fn take(&self) -> Vec<String> {
@@ -133,23 +132,24 @@ impl Records {
     }
 }
 
-impl Journal for Records {
-    fn started(&mut self, _: Provider, enforcement: &Enforcement) -> Result<(), Unrecorded> {
-        self.record(&format!("started, syscalls {}", enforcement.reached(Layer::Syscalls).level))
-    }
-
-    fn refused(&mut self, why: &JailError) -> Result<(), Unrecorded> {
-        self.record(&format!("refused {}", why.code()))
-    }
-
-    fn ended(&mut self, came: Result<&Ended, &JailError>) -> Result<(), Unrecorded> {
-        match came {
-            Ok(ended) => self.record(&format!("ended {}", ended.end.code())),
-            Err(error) => self.record(&format!("ended {}", error.code())),
+impl Sink for Records {
+    fn record(&self, event: &Event<'_>) -> Result<(), AuditError> {
+        let line = match event {
+            Event::JailStarted { syscalls, .. } => format!("started, syscalls {}", syscalls.word()),
+            Event::JailRefused { reason, .. } => format!("refused {}", reason.0),
+            Event::JailEnded { exit: Some(code), .. } => format!("ended {code}"),
+            Event::JailEnded { signal: Some(signal), .. } => format!("ended {}", 128 + signal),
+            Event::JailEnded { outcome, .. } => format!("ended {}", outcome.word()),
+            Event::JailTripped { reason, .. } => format!("removed {}", reason.0),
+            other => other.name().to_owned(),
+        };
+        assert_ne!(self.broken, Some("panic"), "as ordered");
+        assert!(!self.broken.is_some_and(|broken| broken == "panic at the end" && line.starts_with("ended")));
+        if self.broken.is_some_and(|broken| line.starts_with(broken)) {
+            let (step, path) = ("write", "/ledger".into());
+            return Err(AuditError::Unwritable { step, path, source: io::ErrorKind::StorageFull.into() });
         }
-    }
-
-    fn removed(&mut self, instruction: &RemovedInstruction) -> Result<(), Unrecorded> {
-        self.record(&format!("removed {}", instruction.reason))
+        self.lines.lock().unwrap().push(line);
+        Ok(())
     }
 }

@@ -137,7 +137,7 @@ fn not_seen_from_inside() {
     ] {
         let spec = place.spec().view(&view, mode);
         let order = Order { spills: Some(place.spills()), ..place.order("true") };
-        let started = place.jobs.start(Choice::Auto, spec, order, Box::new(place.records.clone()));
+        let started = place.jobs.start(Choice::Auto, spec, order, place.records.journal());
         let refused = matches!(started, Err(StartError::Spill(SpillError::Seen(_))));
         assert_eq!(refused, seen, "{} {mode:?}", view.display());
     }

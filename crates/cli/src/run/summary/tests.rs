@@ -1,9 +1,14 @@
 //! What people read, and what programs read of the same.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use audit::{Durability, Ledger, Options};
+use jail::{Amount, End, Outcome, Overrun, ProtectedCommit, ProtectedWrite, WriteResult};
 use jail::{Denial, Limit, Spec, Uses};
-use policy::{Limits, Protected};
+use policy::{Limits, Protected, ProtectedName};
+use ringfence::run::{DeniedAction, Journal, SummaryInput, Tripwire, TripwireHits};
 
 use super::*;
 
@@ -54,16 +59,16 @@ impl Stage {
         std::fs::write(top.join("CLAUDE.md"), "one\ntwo\n").unwrap();
         let wire = Tripwire::set(&spec);
         std::fs::write(top.join("CLAUDE.md"), "one\ntwo\nthree\n").unwrap();
-        let ended = Ended {
+        let input = SummaryInput {
             outcome,
-            denials: outcome.denials.iter().map(|denial| Denied::of(denial, &spec, "mine")).collect(),
+            denials: outcome.denials.iter().map(|denial| DeniedAction::of(denial, &spec, "mine")).collect(),
             wire: &wire,
-            sprung: Sprung::default(),
+            hits: TripwireHits::default(),
             raise: &|name| format!("raise limits.{name} in your policy"),
             memory,
             unprotected: &[],
         };
-        Summary::new(ended, &top)
+        Summary::new(input, &top)
     }
 
     fn everything(&self) -> Outcome {
@@ -101,7 +106,7 @@ fn summary(outcome: &Outcome, memory: Option<u64>) -> Summary {
 fn what_a_person_reads() {
     let stage = Stage::new();
     let summary = stage.summary(&stage.everything(), Some(200 << 20));
-    insta::assert_snapshot!(summary.text(Audience::Person, "warning[RF-J013]"), @r#"
+    insta::assert_snapshot!(text(&summary, Audience::Person, "warning[RF-J013]"), @r#"
     withheld[RF-J011]: a;curl x|sh/.envrc: new content was kept out: direnv runs it on entering the directory; take it outside, with `git restore 'a;curl x|sh/.envrc'` if it was committed; or --unprotect .envrc
     withheld[RF-J011]: .envrc: new content was kept out: direnv runs it on entering the directory; take it outside, with `git restore .envrc` if it was committed; or --unprotect .envrc
     denied[RF-J011]: read /etc/shadow: no view of profile `mine` shows it; to allow it: --read /etc/shadow, or jail.read-only
@@ -121,7 +126,7 @@ fn what_a_log_gets() {
     let stage = Stage::new();
     let summary = stage.summary(&stage.everything(), None);
     let kinds = |audience| {
-        let text = summary.text(audience, "warning");
+        let text = text(&summary, audience, "warning");
         let kind = |line: &str| line.split([':', '[']).next().unwrap_or_default().to_owned();
         let mut kinds: Vec<_> = text.lines().map(kind).collect();
         kinds.dedup();
@@ -136,14 +141,14 @@ fn what_a_log_gets() {
 fn nothing_to_say_is_silence() {
     for end in [End::Exited(0), End::Exited(1), End::Signaled(9), End::Stopped] {
         let summary = summary(&outcome(end), None);
-        assert_eq!(summary.text(Audience::Curious, "warning"), "", "{end:?}");
-        assert_eq!(summary.json(), Vec::<Value>::new(), "{end:?}");
+        assert_eq!(text(&summary, Audience::Curious, "warning"), "", "{end:?}");
+        assert_eq!(json(&summary), Vec::<Value>::new(), "{end:?}");
     }
 }
 
 #[test]
 fn a_limit_on_memory_is_said_where_it_may_be_the_cause() {
-    let said = |end| summary(&outcome(end), Some(200_000_000)).text(Audience::Log, "warning");
+    let said = |end| text(&summary(&outcome(end), Some(200_000_000)), Audience::Log, "warning");
     let limited = "limit: each process was limited to 200MB of memory; one that asks for more is refused, and fails in its own \
                    way; to raise it: --limit memory=SIZE\n";
     assert_eq!(said(End::Exited(0)), "");
@@ -152,6 +157,10 @@ fn a_limit_on_memory_is_said_where_it_may_be_the_cause() {
     let overrun = Overrun::new(Limit::Memory, Amount::Bytes(200_000_000));
     let ended = said(End::Limit(overrun));
     assert!(ended.starts_with("error[RF-J009]: limit reached: memory (200MB)"), "{ended}");
+    assert!(
+        ended.contains("\nhint: raise limits.memory in your policy\nhint: `ringfence explain RF-J009`"),
+        "{ended}"
+    );
     assert!(!ended.contains(limited), "{ended}");
 }
 
@@ -160,17 +169,17 @@ fn many_rows_become_a_number() {
     let mut outcome = outcome(End::Exited(0));
     outcome.denials = (0..25).map(|number| Denial::File(format!("/x/{number}").into())).collect();
     let summary = summary(&outcome, None);
-    let text = summary.text(Audience::Person, "warning");
-    assert_eq!(text.lines().count(), 11, "{text}");
-    assert!(text.ends_with("denied: and 15 more; `ringfence audit show` has all of them\n"), "{text}");
-    assert_eq!(summary.text(Audience::Curious, "warning").lines().count(), 25);
-    assert_eq!(summary.json().len(), 25);
+    let person = text(&summary, Audience::Person, "warning");
+    assert_eq!(person.lines().count(), 11, "{person}");
+    assert!(person.ends_with("denied: and 15 more; `ringfence audit show` has all of them\n"), "{person}");
+    assert_eq!(text(&summary, Audience::Curious, "warning").lines().count(), 25);
+    assert_eq!(json(&summary).len(), 25);
 }
 
 #[test]
 fn what_a_program_reads() {
     let stage = Stage::new();
-    let rows = stage.summary(&stage.everything(), None).json();
+    let rows = json(&stage.summary(&stage.everything(), None));
     let kinds: Vec<_> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
     let expected = [
         "withheld", "withheld", "denied", "denied", "changed", "commit", "commit", "lost", "lost", "known",
@@ -186,14 +195,16 @@ fn what_a_program_reads() {
 #[test]
 fn what_is_told_is_recorded() {
     let place = tempfile::tempdir().unwrap();
-    let journal = Journal::open(&place.path().join("ledger"), "test").unwrap();
+    let path = place.path().join("ledger");
+    let (ledger, _) = Ledger::open(&path, Options::new(Durability::Process)).unwrap();
+    let journal = Journal::new(Arc::new(ledger), "run-1", "test");
     let stage = Stage::new();
     let mut summary = stage.summary(&stage.everything(), None);
-    let rows = summary.rows.len();
+    let rows = summary.rows().len();
     summary.record(&journal);
-    assert_eq!(summary.rows.len(), rows, "{summary:?}");
+    assert_eq!(summary.rows().len(), rows, "{summary:?}");
     drop(journal);
-    let ledger = std::fs::read_to_string(place.path().join("ledger")).unwrap();
+    let ledger = std::fs::read_to_string(path).unwrap();
     let events =
         |name: &str| ledger.lines().filter(|line| line.contains(&format!("\"event\":\"{name}\""))).count();
     let counted = ["jail.wrote", "jail.committed", "request.decided", "jail.noted"].map(events);

@@ -1,4 +1,4 @@
-//! A look afterwards: has a protected name changed while the command ran?
+//! The tripwire: finds protected names that changed while a command ran.
 //!
 //! It decides nothing. The jail keeps these names; this is how a person learns of it if it ever does not. What the jail itself has let
 //! through, and says so, is no surprise.
@@ -16,13 +16,12 @@ use std::time::{Duration, Instant};
 use jail::{Mode, ProtectedWrite, RemovedInstruction, Repository, Spec, WriteResult, repository};
 use policy::{Act, GitSetting, Ground, Protected, ProtectedName, Surroundings, Verdict, git_settings};
 use rustix::fs::OFlags;
-use rustix::time::ClockId;
 
 use self::before::Before;
-pub(crate) use self::before::Change;
+pub use self::before::Change;
 
-/// What is known before the command runs.
-pub(crate) struct Tripwire {
+/// State of protected names before a command runs.
+pub struct Tripwire {
     /// Where the command may change something of the host.
     tops: Vec<(PathBuf, Ground)>,
     protected: Protected,
@@ -34,18 +33,19 @@ pub(crate) struct Tripwire {
     settings: Vec<(PathBuf, Option<Vec<GitSetting>>)>,
 }
 
-/// What is found afterwards.
+/// Protected names that changed.
 #[derive(Debug, Default)]
-pub(crate) struct Sprung {
-    /// Paths, and why somebody should look at them.
-    pub(crate) hits: Vec<(PathBuf, String)>,
-    /// Whether there was more than was looked at.
-    pub(crate) cut: bool,
+pub struct TripwireHits {
+    /// Paths, each with the reason to look at it.
+    pub hits: Vec<(PathBuf, String)>,
+    /// Whether the tree was too large to look at all of it.
+    pub cut: bool,
 }
 
 impl Tripwire {
-    /// Remembers what has to be known.
-    pub(crate) fn set(spec: &Spec) -> Self {
+    /// Captures the state before the command starts.
+    #[must_use]
+    pub fn set(spec: &Spec) -> Self {
         let writable = spec.views.iter().filter(|view| view.mode == Mode::ReadWrite);
         let ground = |path: &PathBuf| {
             if spec.repositories.contains(path) { Ground::Repository } else { Ground::Tree }
@@ -61,12 +61,13 @@ impl Tripwire {
         Self { tops, protected, start: lately(), before, settings }
     }
 
-    /// Looks. It takes a tenth of the time that the command took, and never long. What the jail says that it let through is left out.
-    pub(crate) fn sprung(&self, ran: Duration, writes: &[ProtectedWrite]) -> Sprung {
+    /// Finds changed names. It takes a tenth of the time that the command took, and never long. What the jail says that it let through is left out.
+    #[must_use]
+    pub fn check(&self, ran: Duration, writes: &[ProtectedWrite]) -> TripwireHits {
         let time = if ran < SHORT { LEAST } else { (ran / 10).clamp(SHORT / 10, MOST) };
         let through = |write: &&ProtectedWrite| write.result != WriteResult::Withheld;
         let through = writes.iter().filter(through).map(|write| write.path.as_path()).collect();
-        let (found, until) = (Sprung::default(), Instant::now() + time);
+        let (found, until) = (TripwireHits::default(), Instant::now() + time);
         let mut walk = Walk { wire: self, through, found, until, entries: 0 };
         walk.found.hits.extend(self.removed_settings());
         for (top, ground) in &self.tops {
@@ -119,14 +120,9 @@ impl Tripwire {
 
 /// A moment that no later change is before: file systems take their times from a clock that moves in steps, or from a finer one.
 fn lately() -> (i64, i64) {
-    let now = rustix::time::clock_gettime(CLOCK);
+    let now = rustix::time::clock_gettime(crate::sys::FILE_CLOCK);
     (now.tv_sec, now.tv_nsec)
 }
-
-#[cfg(target_os = "linux")]
-const CLOCK: ClockId = ClockId::RealtimeCoarse;
-#[cfg(not(target_os = "linux"))]
-const CLOCK: ClockId = ClockId::Realtime;
 
 /// Below this, a command is not made to wait.
 const SHORT: Duration = Duration::from_millis(20);
@@ -142,7 +138,7 @@ struct Walk<'a> {
     wire: &'a Tripwire,
     /// What the jail let through.
     through: Vec<&'a Path>,
-    found: Sprung,
+    found: TripwireHits,
     until: Instant,
     entries: usize,
 }
@@ -279,7 +275,7 @@ fn runs(setting: &GitSetting) -> bool {
         || names.iter().any(|name| setting.is(name))
 }
 
-impl Sprung {
+impl TripwireHits {
     /// Adds instructions that were removed from unfinished operations of git.
     pub(crate) fn with(mut self, removed: Vec<RemovedInstruction>) -> Self {
         self.hits.extend(removed.into_iter().map(|removed| (removed.path, removed.reason)));
@@ -291,6 +287,7 @@ impl Sprung {
 mod tests {
     use super::*;
     use policy::Limits;
+    use rustix::time::ClockId;
 
     /// A workspace with a wire, what is done to it, and what is found.
     fn sprung(before: &[(&str, &str)], after: &[(&str, &str)]) -> String {
@@ -323,7 +320,7 @@ mod tests {
             result: *result,
         };
         let writes: Vec<_> = writes.iter().map(write).collect();
-        let found = wire.sprung(Duration::from_secs(60), &writes);
+        let found = wire.check(Duration::from_secs(60), &writes);
         let mut paths: Vec<_> = found
             .hits
             .iter()
@@ -394,7 +391,7 @@ mod tests {
                 let path = top.join(path);
                 if path.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }.unwrap();
             }
-            let found = wire.sprung(Duration::from_secs(60), &[]).hits;
+            let found = wire.check(Duration::from_secs(60), &[]).hits;
             let hit =
                 found.iter().any(|(path, why)| *path == top.join(".git/config") && why.contains("removed"));
             assert_eq!(hit, *expected, "{removed:?} {free}: {found:?}");

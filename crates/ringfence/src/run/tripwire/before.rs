@@ -38,7 +38,7 @@ fn state(found: &fs::Metadata) -> State {
 
 /// What became of a protected name while a command ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// It was not there before. Its lines, if it is a small file.
     Created(Option<usize>),
     /// It was there with other content. Its lines before and now, if it was and is a small file.

@@ -1,27 +1,28 @@
-//! What a jailed command was refused, as a person and the ledger are told it.
+//! Actions that the jail refused, in words for people and the ledger.
 
 use std::path::Path;
 
 use jail::{Denial, Mode, Spec};
 use policy::{Act, Ground, Kind, Shown, Verdict};
 
-/// One refusal in words. Everything that comes from the command is escaped.
-#[derive(Debug)]
-pub(crate) struct Denied {
-    /// What the command wanted to do.
-    pub(crate) kind: Kind,
-    /// With what.
-    pub(crate) object: String,
-    /// What refuses it.
-    pub(crate) by: String,
-    /// What would allow it.
-    pub(crate) allow: String,
+/// One refused action in words. Text from the command is escaped.
+#[derive(Debug, Clone)]
+pub struct DeniedAction {
+    /// Kind of the action.
+    pub kind: Kind,
+    /// Object of the action.
+    pub object: String,
+    /// Setting that refuses it.
+    pub by: String,
+    /// Setting that would allow it.
+    pub allow: String,
 }
 
-impl Denied {
-    /// What a run was refused. A protected name that exists already is refused by a view of its own: what counts is that it is
-    /// protected.
-    pub(crate) fn of(denial: &Denial, spec: &Spec, profile: &str) -> Self {
+impl DeniedAction {
+    /// Explains a refusal in a jail. A protected name that exists already is refused by a view of its own; the explanation is that
+    /// it is protected.
+    #[must_use]
+    pub fn of(denial: &Denial, spec: &Spec, profile: &str) -> Self {
         let protected = match denial {
             Denial::ReadOnly(path) => protected(path, spec),
             _ => None,
@@ -43,15 +44,15 @@ impl Denied {
         let unseen = format!("no view of profile `{profile}` shows it");
         let (kind, object, by, allow) = match denial {
             Denial::File(path) => {
-                (Kind::Read, shown(path), unseen, format!("--read {}, or jail.read-only", word(path)))
+                (Kind::Read, shown(path), unseen, format!("--read {}, or jail.read-only", quote_path(path)))
             }
             Denial::Program(path) => {
-                let directory = word(path.parent().unwrap_or(path));
+                let directory = quote_path(path.parent().unwrap_or(path));
                 (Kind::Exec, shown(path), unseen, format!("--read {directory}, or jail.read-only"))
             }
             Denial::ReadOnly(path) => {
                 let by = format!("profile `{profile}` shows it read-only");
-                (Kind::Write, shown(path), by, format!("--write {}, or jail.shared", word(path)))
+                (Kind::Write, shown(path), by, format!("--write {}, or jail.shared", quote_path(path)))
             }
             Denial::Hidden(path) => {
                 let by = format!("profile `{profile}` or the jail itself hides it");
@@ -71,7 +72,7 @@ impl Denied {
 }
 
 /// A path as one word of a command line that a person may copy. Its name is the command's choice.
-pub(crate) fn word(path: &Path) -> String {
+pub(crate) fn quote_path(path: &Path) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./:,+@%=".contains(byte);
     let shown = Shown::path(path).to_string();
     let option = if shown.starts_with('-') { "./" } else { "" };
@@ -129,7 +130,7 @@ mod tests {
             ),
         ];
         for (denial, text) in rows {
-            let Denied { kind, object, by, allow } = Denied::new(&denial, "review");
+            let DeniedAction { kind, object, by, allow } = DeniedAction::new(&denial, "review");
             assert_eq!(format!("{} {object}: {by}; to allow it: {allow}", kind.word()), text);
         }
     }

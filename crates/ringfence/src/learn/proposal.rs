@@ -16,32 +16,32 @@ use super::fold::{Borders, Folded, covers, fold};
 use super::table::{APART, Row, SOCKET_PARTS, SOCKETS};
 use super::wide::is_forbidden;
 
-/// What a policy would have to say.
+/// Additions that a policy would need to permit the uses of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Proposal {
+pub struct Proposal {
     /// Paths to be seen.
-    pub(crate) read: Vec<String>,
+    pub read: Vec<String>,
     /// Paths to be changed.
-    pub(crate) write: Vec<String>,
+    pub write: Vec<String>,
     /// Hosts to be reached.
-    pub(crate) hosts: Vec<String>,
+    pub hosts: Vec<String>,
     /// Commands to be allowed.
-    pub(crate) commands: Vec<String>,
-    /// What stays refused, and why.
-    pub(crate) refused: Vec<Refused>,
-    /// What no setting can say, or what is better done otherwise.
-    pub(crate) notes: Vec<String>,
+    pub commands: Vec<String>,
+    /// Uses that stay refused.
+    pub refused: Vec<RefusedUse>,
+    /// Notes on uses that no setting permits, or that are better avoided.
+    pub notes: Vec<String>,
 }
 
-/// Something that was tried and is not proposed.
+/// A use that is not proposed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Refused {
-    /// What was wanted of it, as a word.
-    pub(crate) want: &'static str,
-    /// What it is.
-    pub(crate) object: String,
-    /// Why.
-    pub(crate) because: String,
+pub struct RefusedUse {
+    /// Kind of the use, as a word.
+    pub want: &'static str,
+    /// Object of the use.
+    pub object: String,
+    /// Reason.
+    pub because: String,
 }
 
 /// What is known for judging uses.
@@ -70,7 +70,7 @@ struct Sorted {
     /// Written in the private home directory, and gone afterwards.
     private: BTreeMap<PathBuf, bool>,
     hosts: BTreeSet<String>,
-    refused: BTreeSet<Refused>,
+    refused: BTreeSet<RefusedUse>,
     notes: BTreeSet<String>,
 }
 
@@ -302,7 +302,11 @@ impl Sorted {
         if is_metadata(&host) {
             let because = "a cloud metadata service, which hands out the machine's credentials";
             let object = address.to_string();
-            self.refused.insert(Refused { want: Kind::Connect.word(), object, because: because.to_owned() });
+            self.refused.insert(RefusedUse {
+                want: Kind::Connect.word(),
+                object,
+                because: because.to_owned(),
+            });
         } else if address.ip().is_loopback() {
             let note = format!("{address}: a jail without the host's network has a loopback of its own");
             self.notes.insert(note);
@@ -322,7 +326,7 @@ impl Sorted {
     }
 
     fn refuse(&mut self, want: &'static str, path: &Path, because: String) {
-        self.refused.insert(Refused { want, object: Shown::path(path).to_string(), because });
+        self.refused.insert(RefusedUse { want, object: Shown::path(path).to_string(), because });
     }
 }
 

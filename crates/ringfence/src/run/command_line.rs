@@ -1,4 +1,4 @@
-//! A command as somebody gave it -> what it would start -> the decision. `check` and `run` walk the same way.
+//! A command line, the programs that it would start, and the decision about it; the same for `check` and `run`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,19 +11,20 @@ use policy::{
 };
 use shell::Dialect;
 
-/// A command as somebody gave it.
+/// A command line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
-    /// A text that a shell would get.
+pub enum CommandLine {
+    /// Text for a shell.
     Text(Vec<u8>),
-    /// Words that no shell reads first, and the text that they make when one blank stands between them. Places in the
-    /// words are places in that text.
+    /// Words that no shell reads first, and the text that they make with one blank between them. Spans of the words are spans of
+    /// that text.
     Words(Vec<Word>, Vec<u8>),
 }
 
-impl Line {
-    /// Words are taken as they are, never joined into a line that would have to be read again.
-    pub(crate) fn words(command: &[OsString]) -> Self {
+impl CommandLine {
+    /// Creates a command line from words. They are never joined into a line that would have to be parsed again.
+    #[must_use]
+    pub fn words(command: &[OsString]) -> Self {
         let mut text = Vec::new();
         let mut words = Vec::new();
         for word in command {
@@ -35,15 +36,17 @@ impl Line {
         Self::Words(words, text)
     }
 
-    /// What the places of programs and findings are places in.
-    pub(crate) fn text(&self) -> &[u8] {
+    /// Returns the text that spans of programs and findings refer to.
+    #[must_use]
+    pub fn text(&self) -> &[u8] {
         match self {
             Self::Text(text) | Self::Words(_, text) => text,
         }
     }
 
-    /// What it would start.
-    pub(crate) fn read(&self, around: &shell::Surroundings<'_>) -> Invocation {
+    /// Reads the programs that it would start.
+    #[must_use]
+    pub fn read(&self, around: &shell::Surroundings<'_>) -> Invocation {
         match self {
             Self::Text(text) => shell::read(text, around),
             Self::Words(words, _) => shell::read_words(words, around),
@@ -51,8 +54,9 @@ impl Line {
     }
 }
 
-/// Words as a person would type them, so that it can be seen, and redacted, where each begins and ends.
-pub(crate) fn quoted(words: &[OsString]) -> String {
+/// Quotes words as a person would type them, so that the ledger shows and redacts each word.
+#[must_use]
+pub fn quote(words: &[OsString]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-^~".contains(c);
     let quote = |word: &OsString| {
         let text = word.to_string_lossy();
@@ -64,7 +68,7 @@ pub(crate) fn quoted(words: &[OsString]) -> String {
     words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
-/// A word that is not UTF-8 is not known as text.
+/// Converts a word; one that is not valid UTF-8 is unknown.
 fn known(word: &OsStr) -> Word {
     let certainty = if word.to_str().is_some() { Certainty::Literal } else { Certainty::Unknown };
     Word { certainty, ..Word::literal(word.to_string_lossy()) }
@@ -75,8 +79,9 @@ fn span(start: usize, end: usize) -> Span {
     Span::new(byte(start), byte(end))
 }
 
-/// What the reader is told about the place of a command.
-pub(crate) fn surroundings<'a>(
+/// Describes the place of a command for the shell reader.
+#[must_use]
+pub fn surroundings<'a>(
     dialects: &'a [Dialect],
     cwd: &'a Path,
     home: Option<&'a Path>,
@@ -86,26 +91,28 @@ pub(crate) fn surroundings<'a>(
 }
 
 /// Decides about a command.
-pub(crate) fn decide(settings: &Settings, line: &Line, invocation: &Invocation) -> Decision {
+pub fn decide(settings: &Settings, line: &CommandLine, invocation: &Invocation) -> Decision {
     asked(line, invocation, |request| settings.decide(request))
 }
 
-/// Decides about a command, and says what every link answered.
-pub(crate) fn explain(settings: &Settings, line: &Line, invocation: &Invocation) -> Trace {
+/// Decides about a command, and returns the answer of every link.
+#[must_use]
+pub fn explain(settings: &Settings, line: &CommandLine, invocation: &Invocation) -> Trace {
     asked(line, invocation, |request| settings.explain(request))
 }
 
 /// A command is what the tool `exec` would be called with.
-fn asked<T>(line: &Line, invocation: &Invocation, ask: impl FnOnce(&Request<'_>) -> T) -> T {
+fn asked<T>(line: &CommandLine, invocation: &Invocation, ask: impl FnOnce(&Request<'_>) -> T) -> T {
     let arguments = Arguments::command(String::from_utf8_lossy(line.text()));
     let want = Want::Exec(Execution { invocation, arguments: &arguments });
     ask(&Request { tool: &ToolName::exec(), want })
 }
 
-/// Where a decision rests: on a finding, or on a program that a rule names. It is not told of a line with one program only.
-pub(crate) fn place(
+/// Returns the span of the finding or the program that a decision rests on; none for a line with one program only.
+#[must_use]
+pub fn locate(
     settings: &Settings,
-    line: &Line,
+    line: &CommandLine,
     invocation: &Invocation,
     decision: &Decision,
 ) -> Option<Span> {
@@ -134,15 +141,15 @@ mod tests {
             (&["echo", "", "it's", "a*"], r"echo '' 'it'\''s' 'a*'"),
         ];
         for (words, expected) in rows {
-            assert_eq!(quoted(&words.iter().map(OsString::from).collect::<Vec<_>>()), expected);
+            assert_eq!(quote(&words.iter().map(OsString::from).collect::<Vec<_>>()), expected);
         }
     }
 
     #[test]
     fn words_are_taken_as_they_are_and_know_their_places() {
         let command = [b"git".to_vec(), b"push now".to_vec(), b"a\xff".to_vec(), Vec::new(), b"z".to_vec()];
-        let line = Line::words(&command.map(OsString::from_vec));
-        let Line::Words(words, text) = &line else { panic!("{line:?}") };
+        let line = CommandLine::words(&command.map(OsString::from_vec));
+        let CommandLine::Words(words, text) = &line else { panic!("{line:?}") };
         assert_eq!(text, b"git push now a\xff  z");
         let places: Vec<_> = words.iter().map(|word| (word.span.start, word.span.end)).collect();
         assert_eq!(places, [(0, 3), (4, 12), (13, 15), (16, 16), (17, 18)]);
