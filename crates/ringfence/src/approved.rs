@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use guard::{Abort, Failed, Guard, ObjectId, Refusal, Trouble, Version};
 use jail::Spec;
-use policy::{Arguments, Invocation, Shown};
+use policy::{Arguments, Invocation};
 
 use crate::command::{NotStarted, Task};
 
@@ -29,7 +29,7 @@ pub(crate) fn directory(
 ) -> Result<(PathBuf, ObjectId), NotStarted> {
     let workspace = guard.workspace();
     let failed = |trouble, path: &Path| {
-        NotStarted::from(Refusal::Failed(Failed { trouble, object: Shown::path(path).to_string() }))
+        NotStarted::from(Refusal::from(Failed::new(trouble, path)))
     };
     let Some(cwd) = cwd else {
         let object = guard.workspace_object().map_err(|trouble| failed(trouble, workspace))?;

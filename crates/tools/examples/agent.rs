@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use ringfence::guard::Abort;
-use ringfence::{Parts, Sandbox};
+use ringfence::{Preset, Sandbox};
 use ringfence_tools::Toolbox;
 use serde_json::json;
 
@@ -13,8 +13,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let workspace = directory.join("project");
     std::fs::create_dir_all(&workspace)?;
 
-    let parts = Parts::for_workspace(&workspace, &directory.join("state"), std::env::vars_os())?;
-    let session = Sandbox::new(parts)?.session("example")?;
+    let sandbox = Sandbox::builder()
+        .preset(Preset::Workspace)
+        .workspace(workspace)
+        .state(directory.join("state"))
+        .environment(std::env::vars_os())
+        .build()?;
+    let session = sandbox.session("example")?;
     let toolbox = Toolbox::new();
     // What a model is told about each tool.
     for tool in toolbox.of(&session) {

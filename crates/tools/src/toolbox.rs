@@ -174,7 +174,7 @@ impl Recorded<'_> {
     }
 
     fn record(&self, event: &Event<'_>) -> Result<(), ToolError> {
-        self.session.parts().sink.record(event).map_err(|error| unrecorded(&error))
+        self.session.record(event).map_err(|error| unrecorded(&error))
     }
 }
 

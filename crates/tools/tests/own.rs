@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use ringfence::audit::Impact;
 use ringfence::guard::Abort;
-use ringfence::policy::{Code, Effect, Link, Policy, Reason, Request, ToolEntry, ToolProfile, ToolSet, Want};
-use ringfence::{Parts, Sandbox, Session};
+use ringfence::policy::{Code, Effect, Link, Policy, Reason, Request, ToolSet, Want};
+use ringfence::{Preset, Sandbox, Session};
 use ringfence_tools::{Call, ErrorKind, Reply, ToolError, Toolbox, Typed};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -59,19 +59,14 @@ impl Typed for Publish {
 fn stage(allow: &str) -> (tempfile::TempDir, Session) {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("ws/out")).unwrap();
-    let mut parts = Parts::for_workspace(&dir.path().join("ws"), &dir.path().join("state"), []).unwrap();
-    let tools =
-        ToolSet::new(ToolProfile::parse("coding").unwrap(), vec![ToolEntry::own(allow).unwrap()], vec![]);
-    parts.tools = tools.clone();
-    let in_set = move |request: &Request<'_>| {
-        let granted = matches!(request.want, Want::Call(_)) && tools.contains(request.tool);
-        granted.then(|| (Effect::Allow, Reason::new(Code::ToolGranted, "in the set")))
-    };
-    parts.chain = ringfence::guard::Config::default_in(&dir.path().join("ws").canonicalize().unwrap())
-        .chain()
-        .unwrap()
-        .then(Link::new("tools", in_set));
-    (dir, Sandbox::new(parts).unwrap().session("tester").unwrap())
+    let sandbox = Sandbox::builder()
+        .preset(Preset::Workspace)
+        .workspace(dir.path().join("ws"))
+        .state(dir.path().join("state"))
+        .tools(ToolSet::of_profile("coding").unwrap().allow(allow).unwrap())
+        .build();
+    let session = sandbox.unwrap().session("tester").unwrap();
+    (dir, session)
 }
 
 #[test]
