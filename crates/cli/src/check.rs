@@ -12,11 +12,11 @@ use std::path::PathBuf;
 
 use config::Settings;
 use policy::{Arguments, Execution, Kind, Request, Shown, ToolName, Want};
+use ringfence::run::Host;
 use shell::Dialect;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 
 use command::CommandArgs;
@@ -62,7 +62,7 @@ pub(crate) enum CheckCommand {
 pub(crate) fn run(
     command: &CheckCommand,
     trace: bool,
-    around: &Surroundings,
+    around: &Host,
     settings: Settings,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
@@ -107,12 +107,7 @@ pub(crate) fn run(
 }
 
 /// A call that runs a command line is judged by what the line would start, as the tool itself does.
-fn call_verdict(
-    settings: &Settings,
-    tool: &ToolName,
-    arguments: &Arguments,
-    around: &Surroundings,
-) -> Verdict {
+fn call_verdict(settings: &Settings, tool: &ToolName, arguments: &Arguments, around: &Host) -> Verdict {
     let Some(line) = arguments.line(tool) else {
         let request = Request { tool, want: Want::Call(arguments) };
         return Verdict::of(settings, &request, tool.to_string(), vec![]);

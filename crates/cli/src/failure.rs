@@ -7,7 +7,10 @@ use std::io;
 use policy::{Code, Shown};
 use serde_json::{Value, json};
 
+use ringfence::run::{RunError, RunErrorKind};
+
 use crate::exit::Exit;
+use crate::report;
 use crate::terminal::{Format, Terminal, plain_json};
 
 /// Why a command could not do its work, and what to do about it.
@@ -124,5 +127,24 @@ impl From<std::io::Error> for Failure {
         let unread = Terminal::is_unread(&error);
         let exit = if unread { Exit::Ok } else { Exit::Failed };
         Self { exit, unread, ..Self::new("cannot write the output").because(&error) }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let RunError { kind, code, message, causes, hints, .. } = error;
+        let exit = match &kind {
+            RunErrorKind::Policy(problems) => return report::failure(problems),
+            RunErrorKind::Options { problems, widens } => {
+                let exit = if *widens { Exit::Refused } else { Exit::Usage };
+                return Self { message, exit, ..report::failure(problems) };
+            }
+            RunErrorKind::Usage => Exit::Usage,
+            RunErrorKind::Refused => Exit::Refused,
+            RunErrorKind::NoJail => Exit::NoJail,
+            RunErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Failed,
+        };
+        Self { exit, code, causes, hints, ..Self::new(message) }
     }
 }

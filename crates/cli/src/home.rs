@@ -2,12 +2,12 @@
 
 use overlay::{Home, Homes};
 use policy::Shown;
+use ringfence::run::Host;
 use serde_json::json;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::overlay::failure;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence home`.
@@ -32,7 +32,7 @@ pub(crate) enum HomeCommand {
 /// Lists or removes homes.
 pub(crate) fn run(
     command: &HomeCommand,
-    around: &Surroundings,
+    around: &Host,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     let state = around.places.state.as_ref().ok_or_else(|| {
@@ -55,7 +55,7 @@ pub(crate) fn run(
         homes.remove(home).map_err(|error| failure(&error))?;
         match terminal.format {
             Format::Json => terminal.json(&json!({ "version": 1, "home": home.id, "removed": true }))?,
-            Format::Text => writeln!(terminal.out, "removed {}", crate::run::shown_home(home))?,
+            Format::Text => writeln!(terminal.out, "removed {}", shown(home))?,
         }
     }
     Ok(Exit::Ok)
@@ -72,7 +72,12 @@ fn list(all: &[Home], terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     }
     for home in all {
         let orphan = if home.is_orphan() { " (its directory is gone)" } else { "" };
-        writeln!(terminal.out, "{}{orphan}", crate::run::shown_home(home))?;
+        writeln!(terminal.out, "{}{orphan}", shown(home))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Formats a home for a list.
+fn shown(home: &Home) -> String {
+    format!("{} {}", home.id, Shown::path(&home.workspace))
 }

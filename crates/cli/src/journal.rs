@@ -2,17 +2,17 @@
 
 use ::audit::{AuditError, Durability, Event, Ledger, Options, Sink as _};
 use config::Settings;
+use ringfence::run::Host;
 
 use crate::failure::Failure;
 use crate::report;
-use crate::surroundings::Surroundings;
 
 /// The ledger of the policy.
 pub(crate) struct Journal(Ledger);
 
 impl Journal {
     /// Opens the ledger of the policy that holds here.
-    pub(crate) fn open(around: &Surroundings) -> Result<Self, Failure> {
+    pub(crate) fn open(around: &Host) -> Result<Self, Failure> {
         let settings = around.load().map_err(|problems| report::failure(&problems))?;
         Self::of(&settings)
     }

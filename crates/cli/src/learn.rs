@@ -19,6 +19,7 @@ use config::{Scope, Source};
 use jail::bridge::Doors;
 use jail::{Early, End, Held, Mode, Outcome, Provider, Spec, View, mode_at};
 use policy::{Code, Decision, Kind, Shown};
+use ringfence::run::{Inside, filter_variables};
 use shell::Dialect;
 
 use crate::command::{self, Line};
@@ -28,7 +29,7 @@ use crate::policy::{check_layers, record_change};
 use crate::report;
 use crate::run::denied::Denied;
 use crate::run::jailed::{self, NoJail};
-use crate::run::{Inside, Origin, Purpose, Run, RunArgs, nothing_ran, prepare, variables};
+use crate::run::{Origin, Purpose, Run, RunArgs, nothing_ran, prepare};
 use crate::surroundings::SurroundingsArgs;
 use crate::terminal::{Format, Terminal};
 use crate::write::replace;
@@ -165,7 +166,7 @@ fn executed(origin: &Origin) -> Executed {
         workspace: &origin.around.places.workspace,
         own: &own,
         root: rustix::process::geteuid().is_root(),
-        variables: &std::env::vars_os().collect::<Vec<_>>(),
+        variables: &origin.around.environment,
     }
     .find()
 }
@@ -199,8 +200,8 @@ fn widen(run: &mut Run, args: &RunArgs, origin: &Origin, wide: &Wide, layered: b
     run.settings.views.extend(shown.iter().cloned());
     run.spec.views.extend(shown.into_iter().chain(hidden));
     let place = Inside { home: &origin.home, cwd: &run.cwd, toolchains: &run.spec.toolchains };
-    let outside: Vec<_> = std::env::vars_os().collect();
-    run.spec.environment = variables(args, &run.settings, &origin.around, &place, &outside)?;
+    let outside = &origin.around.environment;
+    run.spec.environment = filter_variables(&run.settings, &origin.around, &args.wanted(), &place, outside)?;
     jail::environment::set_for_jail(&mut run.spec.environment);
     if layered {
         let mut installed = run.spec.toolchains.views.iter_mut().filter(|view| view.mode == Mode::ReadOnly);

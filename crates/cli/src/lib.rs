@@ -24,7 +24,7 @@ mod write;
 
 pub use exit::Exit;
 pub use failure::Failure;
-pub use surroundings::{Color, Surroundings, SurroundingsArgs};
+pub use surroundings::{Color, SurroundingsArgs};
 pub use terminal::{Format, Shape, Terminal};
 
 use std::ffi::OsString;
@@ -32,6 +32,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use config::Files;
+use ringfence::run::Host;
 
 use clap::{CommandFactory as _, Parser};
 
@@ -207,25 +208,25 @@ fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Resu
             Ok(Exit::Ok)
         }
         Command::Check { command, trace } => {
-            let around = Surroundings::find(&arguments.around)?;
+            let around = surroundings::find(&arguments.around)?;
             let settings = policy::settings(&around, terminal)?;
             unbuilt::warn(&settings, terminal)?;
             check::run(command, *trace, &around, settings, terminal)
         }
         Command::Audit { command } => audit::run(command, &ledger(command, arguments, terminal)?, terminal),
         Command::Skill { command } => {
-            skill::run(command, arguments.format, &Surroundings::find(&arguments.around)?, terminal)
+            skill::run(command, arguments.format, &surroundings::find(&arguments.around)?, terminal)
         }
-        Command::Review(args) => overlay::review(args, &Surroundings::find(&arguments.around)?, terminal),
-        Command::Apply(args) => overlay::apply(args, &Surroundings::find(&arguments.around)?, terminal),
-        Command::Discard(args) => overlay::discard(args, &Surroundings::find(&arguments.around)?, terminal),
-        Command::Home { command } => home::run(command, &Surroundings::find(&arguments.around)?, terminal),
+        Command::Review(args) => overlay::review(args, &surroundings::find(&arguments.around)?, terminal),
+        Command::Apply(args) => overlay::apply(args, &surroundings::find(&arguments.around)?, terminal),
+        Command::Discard(args) => overlay::discard(args, &surroundings::find(&arguments.around)?, terminal),
+        Command::Home { command } => home::run(command, &surroundings::find(&arguments.around)?, terminal),
         Command::Doctor(args) => {
-            let around = Surroundings::find(&arguments.around)?;
+            let around = surroundings::find(&arguments.around)?;
             doctor::run(args, &doctor_places(&around), terminal)
         }
         Command::Policy { command } => {
-            policy::run(command, &Surroundings::find(&arguments.around)?, terminal)
+            policy::run(command, &surroundings::find(&arguments.around)?, terminal)
         }
     }
 }
@@ -239,13 +240,13 @@ fn ledger(
     if let Some(path) = command.place() {
         return Ok(path.to_owned());
     }
-    let settings = policy::settings(&Surroundings::find(&arguments.around)?, terminal)?;
+    let settings = policy::settings(&surroundings::find(&arguments.around)?, terminal)?;
     let unknown =
         || Failure::new("it is not known where the ledger is").hint("set HOME, XDG_STATE_HOME or --ledger");
     settings.ledger().ok_or_else(unknown)
 }
 
-fn doctor_places(around: &Surroundings) -> doctor::Places {
+fn doctor_places(around: &Host) -> doctor::Places {
     let settings = config::load(&around.files, &around.places).ok();
     let state_dir = around.places.state.as_ref().map(|state| state.join("ringfence"));
     let ledger = settings.as_ref().and_then(config::Settings::ledger);
@@ -258,7 +259,7 @@ fn doctor_places(around: &Surroundings) -> doctor::Places {
 }
 
 /// Each layer is judged on top of the wider ones, as it would be used.
-fn config_files(around: &Surroundings) -> Vec<doctor::ConfigFile> {
+fn config_files(around: &Host) -> Vec<doctor::ConfigFile> {
     let Files { managed, user, project } = around.files.clone();
     let mut files = Files { managed: None, user: None, project: None };
     let layers = [("managed", managed), ("user", user), ("project", project)];

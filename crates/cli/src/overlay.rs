@@ -18,32 +18,21 @@ use std::path::{Path, PathBuf};
 
 use ::overlay::{Change, Overlay, OverlayError, Store};
 use policy::{Code, Shown};
+use ringfence::run::{Host, RunError};
 
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
 
 pub(crate) use applied::{ApplyArgs, run as apply};
 pub(crate) use discarded::{DiscardArgs, run as discard};
 pub(crate) use reviewed::{ReviewArgs, run as review};
 
-/// What went wrong with an overlay.
+/// Explains an error of an overlay.
 pub(crate) fn failure(error: &OverlayError) -> Failure {
-    let failure = Failure { code: error.code(), ..Failure::new(error.to_string()) };
-    let failure = match std::error::Error::source(error) {
-        Some(cause) => failure.because(cause),
-        None => failure,
-    };
-    match error {
-        OverlayError::Unknown(_) | OverlayError::Ambiguous(_) => {
-            failure.hint("`ringfence review --list` lists them")
-        }
-        OverlayError::Busy(_) => failure.hint("wait for it, or take another one with --overlay=new"),
-        _ => failure,
-    }
+    RunError::from(error).into()
 }
 
-fn store(around: &Surroundings) -> Result<Store, Failure> {
+fn store(around: &Host) -> Result<Store, Failure> {
     let state = around.places.state.as_ref().ok_or_else(|| {
         Failure::new("it is not known where overlays are kept").hint("set HOME or XDG_STATE_HOME")
     })?;
@@ -51,7 +40,7 @@ fn store(around: &Surroundings) -> Result<Store, Failure> {
 }
 
 /// The overlay that was named, or the newest of the workspace.
-fn chosen(store: &Store, around: &Surroundings, id: Option<&str>) -> Result<Overlay, Failure> {
+fn chosen(store: &Store, around: &Host, id: Option<&str>) -> Result<Overlay, Failure> {
     let found = match id {
         Some(id) => store.find(id).map(Some),
         None => store.newest(&around.places.workspace),

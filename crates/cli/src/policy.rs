@@ -8,12 +8,12 @@ use config::{
     programs_in_reach, rows,
 };
 use policy::{Effect, RuleRef, Shown};
+use ringfence::run::Host;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 use crate::unbuilt;
 use crate::write::replace;
@@ -75,7 +75,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    fn settings(&self, around: &Surroundings, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
+    fn settings(&self, around: &Host, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
         match &self.file {
             Some(file) => single(file, around),
             None => settings(around, terminal),
@@ -86,7 +86,7 @@ impl Subject {
 /// Runs a policy command.
 pub(crate) fn run(
     command: &PolicyCommand,
-    around: &Surroundings,
+    around: &Host,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     match command {
@@ -111,7 +111,7 @@ pub(crate) fn run(
 }
 
 /// Loads the policy; problems become a drawn failure, or JSON where that was asked for.
-pub(crate) fn settings(around: &Surroundings, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
+pub(crate) fn settings(around: &Host, terminal: &mut Terminal<'_>) -> Result<Settings, Failure> {
     let problems = match around.load() {
         Ok(settings) => return Ok(settings),
         Err(problems) => problems,
@@ -323,7 +323,7 @@ fn compare(
     old: &Path,
     new: &Path,
     cases: Option<&Path>,
-    around: &Surroundings,
+    around: &Host,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     let (old, new) = (single(old, around)?, single(new, around)?);
@@ -354,7 +354,7 @@ fn compare(
 }
 
 /// A policy of one file, on top of the built-in layer.
-fn single(path: &Path, around: &Surroundings) -> Result<Settings, Failure> {
+fn single(path: &Path, around: &Host) -> Result<Settings, Failure> {
     let text = config::read_named(path).map_err(|problem| report::failure(&problem.into()))?;
     let source = Source::new(Scope::User, path, text);
     let agent = around.agent.as_deref();
@@ -365,7 +365,7 @@ fn set(
     key: &str,
     value: &str,
     project: bool,
-    around: &Surroundings,
+    around: &Host,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     let (scope, path) = if project {
@@ -421,7 +421,7 @@ pub(crate) fn check_layers(
     scope: Scope,
     path: &Path,
     text: &str,
-    around: &Surroundings,
+    around: &Host,
 ) -> Result<Settings, Failure> {
     let mut files = around.files.clone();
     match scope {

@@ -5,32 +5,25 @@
 mod arguments;
 mod decide;
 pub(crate) mod denied;
-mod git;
 pub(crate) mod jailed;
-mod kept_home;
 mod layered;
 pub(crate) mod record;
 mod skill;
-mod spec;
 mod summary;
 mod told;
-mod toolchains;
 mod tripwire;
 mod unjailed;
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::env;
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use config::{JailSettings, Jailing, Problems, Settings};
-use jail::environment::{self, Wanted};
-use jail::toolchain;
-use jail::{CommitRecord, Early, Mode, Spec};
+use jail::{Early, Spec};
 use policy::{Code, RuleRef, Shown};
+use ringfence::run::{Host, HostSpec, KeptHome, needs_a_jail};
 use serde_json::json;
 use shell::Dialect;
 
@@ -38,20 +31,16 @@ use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
-use crate::surroundings::{Surroundings, SurroundingsArgs};
+use crate::surroundings::{self, SurroundingsArgs};
 use crate::terminal::{BoundedErrors, Format, Terminal, plain_json};
 use crate::unbuilt;
 
 pub(crate) use arguments::{NetworkArg, Purpose, RunArgs, some_words};
 use decide::Consent;
-use git::GitSettings;
 use jailed::NoJail;
-use kept_home::KeptHome;
-pub(crate) use kept_home::shown as shown_home;
 use layered::Layered;
 use record::{Came, Journal};
 use skill::RunSkill;
-use spec::Sight;
 
 /// Runs a command in a jail, and ends as it ended. What goes wrong is told here: for programs, in their format, and when the command
 /// has run, without waiting for whoever reads it.
@@ -119,7 +108,7 @@ pub(crate) struct Run {
 
 /// What a run was prepared from.
 pub(crate) struct Origin {
-    pub(crate) around: Surroundings,
+    pub(crate) around: Host,
     pub(crate) policy: Settings,
     /// The real home directory.
     pub(crate) home: PathBuf,
@@ -133,7 +122,7 @@ pub(crate) fn prepare(
     around: &SurroundingsArgs,
     recorded: impl FnOnce(&str) -> String,
 ) -> Result<(Run, Origin), Failure> {
-    let around = Surroundings::find(around)?;
+    let around = surroundings::find(around)?;
     let policy = around.load().map_err(|problems| report::failure(&problems))?;
     let skill = RunSkill::load(args, &policy, &around)?;
     let mut wish = args.wish(&around.cwd)?;
@@ -143,43 +132,15 @@ pub(crate) fn prepare(
     let mut settings = policy.jail(&wish).map_err(|problems| refused_wish(&problems))?;
     skill.iter().try_for_each(|skill| skill.narrow_jail(&mut settings))?;
     arguments::bridgeable(&settings)?;
-    let ledger = policy.ledger().ok_or_else(|| {
-        Failure::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
-    })?;
-    let home = home(&around);
-    let cwd = start(&settings, &around);
-    let own = own_files(&around, &ledger);
     let state = around.places.state.as_deref();
     let kept = settings.keep_home && args.purpose == Purpose::Work;
     let kept = kept.then(|| KeptHome::begin(state, &around.places.workspace)).transpose()?;
-    let seen = kept.as_ref().map_or(&home, |kept| &kept.path);
-    let outside = env::vars_os().collect();
-    let outside = if kept.is_some() { kept_home::leading_home(&home, outside) } else { outside };
-    let homes = toolchains::Homes { outside: &home, inside: seen };
-    let (toolchains, outside) = toolchains::toolchains(&settings, &homes, &around, &own, outside);
-    let place = Inside { home: seen, cwd: &cwd, toolchains: &toolchains };
-    let unjailed = variables(args, &settings, &around, &place, &outside)?;
-    let mut environment = unjailed.clone();
-    environment::set_for_jail(&mut environment);
-    let git = GitSettings::find(&home, &around.places.workspace, foreign(&settings, &around));
-    if kept.is_some() {
-        git.lead(&mut environment);
-    }
-    let unsigned = git.without_signatures(&mut environment).filter(|_| args.verbose);
-    let project = around.files.project.as_deref().filter(|path| is_file(path));
-    let workspace = &around.places.workspace;
-    let found = jail::repository(workspace);
-    let (repository, note) = git::repository(&found, &policy, &settings);
-    let sight =
-        Sight { workspace, home: &home, git: &git.files, repository, project, own: &own, environment };
-    let mut spec = spec::spec(&settings, sight)?;
-    spec.toolchains = toolchains;
-    spec.commit_record = state.map(|state| CommitRecord::at(&state.join("ringfence/commits")));
-    spec.forbidden = Some(Arc::clone(&policy.forbidden));
-    spec.links = git.links;
-    let note = note.filter(|_| git::is_worth_saying(&found, args));
+    let inside = kept.as_ref().map(|kept| kept.path.as_path());
+    let built = HostSpec::build(&policy, &settings, &around, &args.wanted(), inside)?;
+    let git_notes = built.git_notes(args.command.first().map(OsString::as_os_str), args.verbose);
     let hosts = skill.as_ref().and_then(RunSkill::note);
-    let notes = note.into_iter().chain(unsigned).chain(hosts).collect();
+    let notes = git_notes.chain(hosts).collect();
+    let HostSpec { mut spec, cwd, home, own, ledger, unjailed, .. } = built;
     let journal = Journal::open(&ledger, &recorded(&settings.profile))?.of_agent(around.agent.as_deref());
     // No shell reads the words first; one that is among them says itself which it is.
     let place = command::surroundings(Dialect::ALL, &cwd, Some(&home), None);
@@ -223,93 +184,6 @@ fn refused_wish(problems: &Problems) -> Failure {
     Failure { message: message.to_owned(), ..report::failure(problems) }.exit(exit)
 }
 
-/// The real home directory, which is private inside; a user without one gets one.
-fn home(around: &Surroundings) -> PathBuf {
-    let known = around.places.home.as_deref().filter(|home| *home != Path::new("/"));
-    let real = known.map(|home| std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
-    real.unwrap_or_else(|| PathBuf::from("/home/agent"))
-}
-
-/// Where the command starts: here, if here can be seen.
-fn start(settings: &JailSettings, around: &Surroundings) -> PathBuf {
-    let workspace = &around.places.workspace;
-    let shown = settings.views.iter().filter(|view| view.mode.shows_host());
-    let mut seen = shown.map(|view| &view.path).chain([workspace]);
-    if seen.any(|path| around.cwd.starts_with(path)) { around.cwd.clone() } else { workspace.clone() }
-}
-
-/// Where the agent can make links: none of them is followed from outside.
-fn foreign(settings: &JailSettings, around: &Surroundings) -> Vec<PathBuf> {
-    let writable = settings.views.iter().filter(|view| view.mode == Mode::ReadWrite);
-    writable.map(|view| view.path.clone()).chain([around.places.workspace.clone()]).collect()
-}
-
-/// What of the inside variables are made of.
-pub(crate) struct Inside<'a> {
-    pub(crate) home: &'a Path,
-    pub(crate) cwd: &'a Path,
-    pub(crate) toolchains: &'a toolchain::Shown,
-}
-
-/// What the command gets of the caller's variables; what is set for a jail is not among it.
-pub(crate) fn variables(
-    args: &RunArgs,
-    settings: &JailSettings,
-    around: &Surroundings,
-    inside: &Inside<'_>,
-    outside: &[(OsString, OsString)],
-) -> Result<Vec<(OsString, OsString)>, Failure> {
-    let wanted: Vec<_> = args.env.iter().map(|text| Wanted::parse(text)).collect();
-    let shown = settings.views.iter().filter(|view| view.mode.shows_host());
-    let shown = shown.map(|view| view.path.as_path()).chain(inside.toolchains.programs());
-    let visible: Vec<_> = environment::SYSTEM.iter().map(Path::new).chain(shown).collect();
-    let bash = Path::new("/bin/bash");
-    let place = environment::Place {
-        home: inside.home,
-        workspace: &around.places.workspace,
-        cwd: inside.cwd,
-        user: &user(),
-        shell: if bash.exists() { bash } else { Path::new("/bin/sh") },
-        tmp: Path::new("/tmp"),
-        visible: &visible,
-    };
-    environment::filtered(outside, &wanted, &place).map_err(|refused| {
-        Failure::coded(Code::JailEnvironment, "a variable cannot be let in")
-            .because(&refused)
-            .hint(refused.hint())
-            .exit(Exit::Refused)
-    })
-}
-
-/// The name that the user has inside: root is nobody there.
-fn user() -> OsString {
-    let root = rustix::process::geteuid().is_root();
-    let known =
-        env::var_os("USER").or_else(|| env::var_os("LOGNAME")).filter(|name| !root && !name.is_empty());
-    known.unwrap_or_else(|| OsString::from("agent"))
-}
-
-/// What belongs to Ringfence on this machine, as far as it is there.
-fn own_files(around: &Surroundings, ledger: &Path) -> Vec<PathBuf> {
-    let state = around.places.state.iter().map(|state| state.join("ringfence"));
-    let runtime = around.runtime.iter().map(|runtime| runtime.join("ringfence"));
-    let policies = [&around.files.managed, &around.files.user].into_iter().flatten().map(|file| {
-        // The directory, if it is ours: what appears beside the policy belongs to it.
-        let parent = file.parent().filter(|parent| parent.file_name() == Some(OsStr::new("ringfence")));
-        parent.unwrap_or(file).to_owned()
-    });
-    let all = state.chain(runtime).chain(policies).chain([ledger.to_owned()]);
-    let mut real: Vec<_> = all.filter_map(|path| std::fs::canonicalize(path).ok()).collect();
-    real.sort();
-    // What lies in another one is hidden with it.
-    real.dedup_by(|path, before| path.starts_with(before));
-    real
-}
-
-fn is_file(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_file())
-}
-
 impl Run {
     fn go(
         mut self,
@@ -339,8 +213,11 @@ impl Run {
         terminal: &mut Terminal<'_>,
     ) -> Result<Exit, Failure> {
         if !without_jail && let Jailing::Never(rule) = &self.settings.jailing {
-            let needs = if self.kept.is_some() { kept_home::needs_a_jail } else { layered::needs_a_jail };
-            return Err(self.refuse(needs(rule)));
+            let failure = match self.kept {
+                Some(_) => needs_a_jail(rule).into(),
+                None => layered::needs_a_jail(rule),
+            };
+            return Err(self.refuse(failure));
         }
         if let Jailing::Never(rule) = &self.settings.jailing {
             return self.unjailed(args, rule, terminal);

@@ -18,9 +18,10 @@ mod text;
 
 pub(crate) use load::load_profile;
 
+use ringfence::run::Host;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Shape, Terminal};
 
 /// What is done with skills.
@@ -38,7 +39,7 @@ pub(crate) enum SkillCommand {
 pub(crate) fn run(
     command: &SkillCommand,
     shape: Shape,
-    around: &Surroundings,
+    around: &Host,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     match command {

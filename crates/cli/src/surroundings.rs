@@ -4,27 +4,13 @@ use std::env;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use config::{Files, Places, Problems, Settings, project_file};
+use config::{Files, Places, project_file};
+use ringfence::run::Host;
 
 use crate::failure::Failure;
 
 /// The administrator's policy file.
 const MANAGED: &str = "/etc/ringfence/policy.toml";
-
-/// What the command finds around it.
-#[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// The directory the command was called in.
-    pub cwd: PathBuf,
-    /// Directories that a policy may speak of.
-    pub places: Places,
-    /// The layers.
-    pub files: Files,
-    /// Where sockets and the like would be put, if there is such a place.
-    pub runtime: Option<PathBuf>,
-    /// The agent that the policy is read for.
-    pub agent: Option<String>,
-}
 
 /// What the command line says about the surroundings.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -43,35 +29,29 @@ pub struct SurroundingsArgs {
     pub no_project_policy: bool,
 }
 
-impl Surroundings {
-    /// Looks around.
-    pub fn find(args: &SurroundingsArgs) -> Result<Self, Failure> {
-        let cwd = env::current_dir()
-            .map_err(|error| Failure::new("the current directory cannot be found").because(&error))?;
-        let written = args.workspace.clone().unwrap_or_else(|| cwd.clone());
-        let workspace = std::fs::canonicalize(cwd.join(&written)).map_err(|error| {
-            let shown = policy::Shown::path(&written).to_string();
-            Failure::new(format!("the workspace {shown} cannot be used")).because(&error)
-        })?;
-        let home = directory("HOME").or_else(home_of_user);
-        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
-        let config = directory("XDG_CONFIG_HOME").or_else(|| below_home(".config"));
-        let state = directory("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
-        let user = args.user_policy.as_ref().map(|path| cwd.join(path));
-        let files = Files {
-            managed: Some(PathBuf::from(MANAGED)),
-            user: user.or_else(|| config.map(|config| config.join("ringfence/policy.toml"))),
-            project: (!args.no_project_policy).then(|| project_file(&workspace)),
-        };
-        let run = env::var("RINGFENCE_RUN").ok();
-        let places = Places { workspace, home, state, run };
-        Ok(Self { cwd, places, files, runtime: directory("XDG_RUNTIME_DIR"), agent: args.agent.clone() })
-    }
-
-    /// Loads the policy that holds here for the agent.
-    pub fn load(&self) -> Result<Settings, Problems> {
-        config::load_for(&self.files, &self.places, self.agent.as_deref())
-    }
+/// Finds the directories, policy files and variables of the caller.
+pub(crate) fn find(args: &SurroundingsArgs) -> Result<Host, Failure> {
+    let cwd = env::current_dir()
+        .map_err(|error| Failure::new("the current directory cannot be found").because(&error))?;
+    let written = args.workspace.clone().unwrap_or_else(|| cwd.clone());
+    let workspace = std::fs::canonicalize(cwd.join(&written)).map_err(|error| {
+        let shown = policy::Shown::path(&written).to_string();
+        Failure::new(format!("the workspace {shown} cannot be used")).because(&error)
+    })?;
+    let home = directory("HOME").or_else(home_of_user);
+    let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+    let config = directory("XDG_CONFIG_HOME").or_else(|| below_home(".config"));
+    let state = directory("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
+    let user = args.user_policy.as_ref().map(|path| cwd.join(path));
+    let files = Files {
+        managed: Some(PathBuf::from(MANAGED)),
+        user: user.or_else(|| config.map(|config| config.join("ringfence/policy.toml"))),
+        project: (!args.no_project_policy).then(|| project_file(&workspace)),
+    };
+    let run = env::var("RINGFENCE_RUN").ok();
+    let places = Places { workspace, home, state, run };
+    let (runtime, agent) = (directory("XDG_RUNTIME_DIR"), args.agent.clone());
+    Ok(Host { cwd, places, files, runtime, agent, environment: env::vars_os().collect() })
 }
 
 /// A directory from the environment. A relative one would depend on where the command is called, so it does not count.

@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("overlay", &["policy"]),
     ("config", &["policy", "shell", "jail"]),
     ("broker", &["policy", "audit"]),
-    ("ringfence", &["policy", "shell", "skill", "source", "audit", "guard", "jail"]),
+    ("ringfence", &["policy", "config", "shell", "skill", "source", "audit", "guard", "jail", "overlay"]),
     ("tools", &["ringfence"]),
     ("gateway", &["ringfence", "tools", "broker"]),
     ("cli", ALL),
@@ -28,7 +28,7 @@ const ALL: &[&str] = &["*"];
 const OUTSIDE: &[Limited] = &[
     Limited { dependency: "toml", rooms: &["config", "xtask"], in_tests: true },
     Limited { dependency: "toml_edit", rooms: &["config", "xtask"], in_tests: true },
-    Limited { dependency: "tokio", rooms: &["broker", "gateway", "cli"], in_tests: false },
+    Limited { dependency: "tokio", rooms: &["ringfence", "tools", "broker", "gateway", "cli"], in_tests: false },
 ];
 
 struct Limited {

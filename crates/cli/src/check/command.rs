@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use config::Settings;
 use policy::finding::Mode;
 use policy::{Kind, Shown};
+use ringfence::run::Host;
 use serde_json::Value;
 use shell::Dialect;
 
@@ -19,7 +20,7 @@ use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
-use crate::surroundings::{Surroundings, columns};
+use crate::surroundings::columns;
 use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence check command`.
@@ -99,7 +100,7 @@ const LONGEST_STDIN: u64 = 1 << 20;
 pub(super) fn run(
     args: &CommandArgs,
     trace: bool,
-    around: &Surroundings,
+    around: &Host,
     settings: Settings,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {

@@ -8,11 +8,11 @@ use audit::{AuditError, Event, Sink};
 use config::Settings;
 use guard::{EntryKind, Failed, Guard, Guards, Judgement, Parts, Refuse};
 use policy::{Cover, Decision, Kind, Shown, ToolName};
+use ringfence::run::Host;
 use serde_json::{Value, json};
 
 use super::verdict::Verdict;
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
 use crate::terminal::Terminal;
 
 /// A decision about a file, with what was found.
@@ -26,7 +26,7 @@ pub(super) fn judge(
     path: &Path,
     kind: Kind,
     tool: &ToolName,
-    around: &Surroundings,
+    around: &Host,
     settings: &Settings,
 ) -> Result<Found, Failure> {
     let guard = guard(tool, around, settings)?;
@@ -76,7 +76,7 @@ impl Found {
     }
 }
 
-fn guard(tool: &ToolName, around: &Surroundings, settings: &Settings) -> Result<Guard, Failure> {
+fn guard(tool: &ToolName, around: &Host, settings: &Settings) -> Result<Guard, Failure> {
     let parts = Parts {
         workspace: around.places.workspace.clone(),
         chain: settings.chain.clone(),

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use clap::ValueEnum as _;
 use config::Settings;
 use policy::{Certainty, Decision, Finding, Invocation};
+use ringfence::run::Host;
 use serde_json::{Value, json};
 
 use super::base64;
@@ -12,7 +13,6 @@ use super::command::ShellArg;
 use crate::command::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
 use crate::terminal::plain_json;
 
 /// The longest line of the stream, in bytes.
@@ -21,7 +21,7 @@ const LONGEST: u64 = 16 << 20;
 /// Answers every line of a stream, and goes on after those that mean nothing.
 pub(super) fn answer(
     shell: ShellArg,
-    around: &Surroundings,
+    around: &Host,
     settings: &Settings,
     from: &mut dyn Read,
     to: &mut dyn Write,
@@ -110,7 +110,7 @@ impl Question {
         Ok(Self { id, line: Line::Text(bytes), shell })
     }
 
-    fn answer(&self, around: &Surroundings, settings: &Settings) -> Value {
+    fn answer(&self, around: &Host, settings: &Settings) -> Value {
         let home = around.places.home.as_deref();
         let place = command::surroundings(self.shell.dialects(), &around.cwd, home, None);
         let invocation = self.line.read(&place);

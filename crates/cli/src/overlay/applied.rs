@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ::audit::{Applied as Word, By, Event, FilePath, Name};
 use ::overlay::{Applied, Change, GitChanges, Overlay, OverlayError, Parts, Verb};
 use policy::{Code, Shown};
+use ringfence::run::Host;
 use serde_json::json;
 
 use super::drawn::protected_lines;
@@ -14,7 +15,6 @@ use super::{chosen, failure, listed, named, patch, place, shown, shown_path, sto
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence apply`.
@@ -52,11 +52,7 @@ struct Decision<'a> {
 }
 
 /// Makes changes real.
-pub(crate) fn run(
-    args: &ApplyArgs,
-    around: &Surroundings,
-    terminal: &mut Terminal<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ApplyArgs, around: &Host, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let store = store(around)?;
     let (id, words) = named(&store, &args.words);
     let overlay = chosen(&store, around, id)?;

@@ -3,13 +3,13 @@
 use ::audit::{By, Event, FilePath, Name};
 use ::overlay::{OverlayError, Store};
 use policy::Shown;
+use ringfence::run::Host;
 use serde_json::json;
 
 use super::{ask, chosen, failure, store};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence discard`.
@@ -24,11 +24,7 @@ pub(crate) struct DiscardArgs {
 }
 
 /// Throws changes away.
-pub(crate) fn run(
-    args: &DiscardArgs,
-    around: &Surroundings,
-    terminal: &mut Terminal<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &DiscardArgs, around: &Host, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let store = store(around)?;
     if let Some(id) = damaged(&store, args.id.as_deref()) {
         agreed(args, &format!("Remove the damaged overlay {id}?"), terminal)?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use ::overlay::{Overlay, State};
 use policy::Shown;
+use ringfence::run::Host;
 use serde_json::{Value, json};
 
 use super::drawn::Drawing;
@@ -11,7 +12,7 @@ use super::listing::{Entry, Found, Listing, absolute};
 use super::{chosen, failure, named, pager, store};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::surroundings::{self, Surroundings};
+use crate::surroundings;
 use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence review`.
@@ -39,11 +40,7 @@ pub(crate) struct ReviewArgs {
 }
 
 /// Shows what a command changed. Looking changes nothing.
-pub(crate) fn run(
-    args: &ReviewArgs,
-    around: &Surroundings,
-    terminal: &mut Terminal<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ReviewArgs, around: &Host, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let store = store(around)?;
     if args.list {
         return list(&store, terminal);

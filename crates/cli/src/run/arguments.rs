@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use config::{JailSettings, Wish};
 use jail::bridge::Direction;
+use jail::environment::Wanted;
 use jail::toolchain::Choose;
 use jail::{Layer, Mode, Network, View};
 use policy::{Code, lexical};
@@ -161,6 +162,11 @@ impl ProviderArg {
 }
 
 impl RunArgs {
+    /// Returns the variables that are asked for.
+    pub(crate) fn wanted(&self) -> Vec<Wanted> {
+        self.env.iter().map(|text| Wanted::parse(text)).collect()
+    }
+
     /// The wishes, with paths made absolute.
     pub(crate) fn wish(&self, cwd: &Path) -> Result<Wish, Failure> {
         let lists =

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use config::{JailSettings, Jailing, Settings, Wish};
 use jail::{Mode, Network, View};
 use policy::Shown;
+use ringfence::run::Host;
 use skill::Profile;
 
 use super::RunArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::skill::load_profile;
-use crate::surroundings::Surroundings;
 
 /// The skill whose command is run.
 pub(crate) struct RunSkill {
@@ -25,11 +25,7 @@ pub(crate) struct RunSkill {
 
 impl RunSkill {
     /// Loads the skill that was asked for. One that is blocked, or not what was pinned, runs nothing.
-    pub(crate) fn load(
-        args: &RunArgs,
-        policy: &Settings,
-        around: &Surroundings,
-    ) -> Result<Option<Self>, Failure> {
+    pub(crate) fn load(args: &RunArgs, policy: &Settings, around: &Host) -> Result<Option<Self>, Failure> {
         let Some(name) = &args.skill else { return Ok(None) };
         let path = found(name, around)?;
         let lock = args.skill_lock.as_deref();
@@ -88,7 +84,7 @@ fn refused(failure: Failure) -> Failure {
 const PLACES: &[&str] = &["skills", ".claude/skills", ".agents/skills", ".codex/skills"];
 
 /// The directory of a skill: a path as it was typed, or a name in the usual places.
-fn found(name: &Path, around: &Surroundings) -> Result<PathBuf, Failure> {
+fn found(name: &Path, around: &Host) -> Result<PathBuf, Failure> {
     if name.components().count() != 1 || around.cwd.join(name).join("SKILL.md").exists() {
         return Ok(around.cwd.join(name));
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use ::audit::{By, Digest, Event, FilePath, Name, Names, Text};
 use config::{Oversize, ScanSettings};
 use policy::{Code, Shown};
+use ringfence::run::Host;
 use serde_json::{Value, json};
 use skill::clean::{self, Size};
 use skill::{Accepted, Judged, Loaded, Profile, Refused, Scanner, Severity, Verdict};
@@ -17,7 +18,6 @@ use super::text::counted_as;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::journal::Journal;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Format, Terminal};
 
 /// What a person types after `ringfence skill load`.
@@ -42,11 +42,7 @@ const EXITS: &str = "Exit codes: 0 loaded, warnings are told; 1 not loaded, beca
 const MOST: usize = 20;
 
 /// Loads a skill and prints what the model would see.
-pub(crate) fn run(
-    args: &LoadArgs,
-    around: &Surroundings,
-    terminal: &mut Terminal<'_>,
-) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &LoadArgs, around: &Host, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let settings = crate::policy::settings(around, terminal)?;
     let journal = Journal::of(&settings)?;
     let subject = Subject::find(&args.path, around)?;
@@ -84,7 +80,7 @@ pub(crate) fn load_profile(
     path: &Path,
     lock: Option<&Path>,
     settings: &config::Settings,
-    around: &Surroundings,
+    around: &Host,
 ) -> Result<(Profile, Option<PathBuf>), Failure> {
     let journal = Journal::of(settings)?;
     let subject = Subject::find(path, around)?;
@@ -115,7 +111,7 @@ struct Subject {
 }
 
 impl Subject {
-    fn find(path: &Path, around: &Surroundings) -> Result<Self, Failure> {
+    fn find(path: &Path, around: &Host) -> Result<Self, Failure> {
         // The file that makes a directory a skill stands for the directory.
         let is_main = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         let directory = match path.parent() {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use config::{ScanSettings, Scope};
 use policy::Shown;
+use ringfence::run::Host;
 use skill::{Accepted, Allow, Baseline, Scanner, Verdict};
 
 use super::directory::{Taken, typed_file};
@@ -20,7 +21,6 @@ use super::scanned::{Bench, Scanned};
 use super::{json, pins, record, sarif, text};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::surroundings::Surroundings;
 use crate::terminal::{Shape, Terminal};
 use crate::write::replace;
 
@@ -56,7 +56,7 @@ pub(crate) struct ScanArgs {
 
 impl ScanArgs {
     /// Says early what could not be written, and leaves everything alone that is something else.
-    fn may_be_written(&self, around: &Surroundings) -> Result<(), Failure> {
+    fn may_be_written(&self, around: &Host) -> Result<(), Failure> {
         let is_baseline = |bytes: &[u8]| Baseline::read(&String::from_utf8_lossy(bytes)).is_ok();
         // Also one that was merged and cannot be read any more.
         let is_lock = |bytes: &[u8]| bytes.starts_with(b"{\"ringfence-lock\":");
@@ -108,7 +108,7 @@ const EXITS: &str =
 pub(crate) fn run(
     args: &ScanArgs,
     shape: Shape,
-    around: &Surroundings,
+    around: &Host,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     let settings = crate::policy::settings(around, terminal)?;

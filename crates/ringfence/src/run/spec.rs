@@ -1,4 +1,4 @@
-//! From the policy to a jail as data. Nothing here looks at the machine.
+//! Builds a jail spec from the settings of a policy. Pure: the machine is not looked at.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,96 +7,95 @@ use config::JailSettings;
 use jail::{Mode, Network, Spec, View, mode_at};
 use policy::{Code, Shown};
 
-use crate::failure::Failure;
+use super::error::RunError;
 
-/// What a spec is made of besides the policy. Paths are real.
-pub(crate) struct Sight<'a> {
-    /// The directory the agent works in.
-    pub(crate) workspace: &'a Path,
-    /// The home directory.
-    pub(crate) home: &'a Path,
-    /// Git's settings that can be shown.
-    pub(crate) git: &'a [PathBuf],
-    /// The repository of the workspace, if it lies elsewhere and may be seen.
-    pub(crate) repository: Option<&'a Path>,
-    /// The project's policy file, if there is one.
-    pub(crate) project: Option<&'a Path>,
-    /// Ringfence's own files and directories, as far as they are there.
-    pub(crate) own: &'a [PathBuf],
-    /// The whole environment.
-    pub(crate) environment: Vec<(OsString, OsString)>,
+/// Real paths that a spec shows or hides besides those of the policy.
+pub struct VisiblePaths<'a> {
+    /// Directory the agent works in.
+    pub workspace: &'a Path,
+    /// Home directory.
+    pub home: &'a Path,
+    /// Settings files of git that can be shown.
+    pub git: &'a [PathBuf],
+    /// Repository of the workspace, if it lies elsewhere and may be seen.
+    pub repository: Option<&'a Path>,
+    /// Policy file of the project, if there is one.
+    pub project: Option<&'a Path>,
+    /// Files and directories of Ringfence that exist.
+    pub own: &'a [PathBuf],
+    /// Complete environment of the command.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
-/// A jail as data.
-pub(crate) fn spec(settings: &JailSettings, sight: Sight<'_>) -> Result<Spec, Failure> {
-    not_home(sight.workspace, sight.home)?;
-    by_profile(settings, sight.workspace)?;
-    let mut spec = Spec::for_workspace(sight.workspace, sight.home, settings.limits.clone());
-    spec.views = views(settings, &sight);
+/// Builds a jail spec.
+pub fn build_spec(settings: &JailSettings, visible: VisiblePaths<'_>) -> Result<Spec, RunError> {
+    not_home(visible.workspace, visible.home)?;
+    by_profile(settings, visible.workspace)?;
+    let mut spec = Spec::for_workspace(visible.workspace, visible.home, settings.limits.clone());
+    spec.views = views(settings, &visible);
     let changed =
         |path: &&Path| spec.views.contains(&View { path: (*path).to_owned(), mode: Mode::ReadWrite });
-    spec.repositories = sight.repository.filter(changed).map(Path::to_owned).into_iter().collect();
-    out_of_reach(&spec.views, sight.own)?;
+    spec.repositories = visible.repository.filter(changed).map(Path::to_owned).into_iter().collect();
+    out_of_reach(&spec.views, visible.own)?;
     spec.protected = settings.protected.clone();
     spec.network = network(settings)?;
     spec.require = settings.require;
-    spec.environment = sight.environment;
+    spec.environment = visible.environment;
     Ok(spec)
 }
 
-/// A home directory holds the keys of everything else: showing it is what a jail is there to prevent.
-fn not_home(workspace: &Path, home: &Path) -> Result<(), Failure> {
+/// Refuses the home directory as a workspace: it holds the keys of everything else.
+fn not_home(workspace: &Path, home: &Path) -> Result<(), RunError> {
     if !home.starts_with(workspace) {
         return Ok(());
     }
     let what = if workspace == home { "is" } else { "contains" };
     let message = format!("the workspace {} {what} the home directory", Shown::path(workspace));
     let hint = "change to the directory of one project, or name it with --workspace";
-    Err(Failure::coded(Code::JailConflict, message).hint(hint))
+    Err(RunError::coded(Code::JailConflict, message).hint(hint))
 }
 
-/// Whether the workspace may be changed is for the profile to say: one place, one answer.
-fn by_profile(settings: &JailSettings, workspace: &Path) -> Result<(), Failure> {
+/// Refuses a view of the workspace that contradicts the profile.
+fn by_profile(settings: &JailSettings, workspace: &Path) -> Result<(), RunError> {
     let named = settings.views.iter().find(|view| view.path == workspace);
     if named.is_none_or(|view| view.mode == workspace_mode(settings)) {
         return Ok(());
     }
     let message = format!("{} is the workspace, and the profile says how it is seen", Shown::path(workspace));
     let hint = "choose a profile: `-p readonly` or `-p workspace-write`";
-    Err(Failure::coded(Code::JailConflict, message).hint(hint))
+    Err(RunError::coded(Code::JailConflict, message).hint(hint))
 }
 
 fn workspace_mode(settings: &JailSettings) -> Mode {
     if settings.writable { Mode::ReadWrite } else { Mode::ReadOnly }
 }
 
-fn views(settings: &JailSettings, sight: &Sight<'_>) -> Vec<View> {
+fn views(settings: &JailSettings, visible: &VisiblePaths<'_>) -> Vec<View> {
     let view = |path: &Path, mode| View { path: path.to_owned(), mode };
     let mut views = settings.views.clone();
-    if views.iter().all(|view| view.path != sight.workspace) {
-        views.insert(0, view(sight.workspace, workspace_mode(settings)));
+    if views.iter().all(|view| view.path != visible.workspace) {
+        views.insert(0, view(visible.workspace, workspace_mode(settings)));
     }
-    // What somebody said about it counts.
-    if let Some(repository) = sight.repository.filter(|path| mode_at(&views, path).is_none()) {
+    // A view that names the repository takes precedence.
+    if let Some(repository) = visible.repository.filter(|path| mode_at(&views, path).is_none()) {
         views.push(view(repository, workspace_mode(settings)));
     }
     let covered = |views: &[View], path: &Path| views.iter().any(|view| path.starts_with(&view.path));
-    let git: Vec<_> = sight.git.iter().filter(|path| !covered(&views, path)).collect();
+    let git: Vec<_> = visible.git.iter().filter(|path| !covered(&views, path)).collect();
     views.extend(git.into_iter().map(|path| view(path, Mode::ReadOnly)));
-    if let Some(project) = sight.project.filter(|path| mode_at(&views, path) == Some(Mode::ReadWrite)) {
+    if let Some(project) = visible.project.filter(|path| mode_at(&views, path) == Some(Mode::ReadWrite)) {
         views.push(view(project, Mode::ReadOnly));
     }
     let shown = |path: &&PathBuf| mode_at(&views, path) == Some(Mode::ReadOnly);
-    // What the workspace lies in is not hidden: the workspace would be gone with it.
+    // A directory above the workspace is not hidden: the workspace would be hidden with it.
     let own: Vec<_> =
-        sight.own.iter().filter(shown).filter(|path| !sight.workspace.starts_with(path)).collect();
+        visible.own.iter().filter(shown).filter(|path| !visible.workspace.starts_with(path)).collect();
     views.extend(own.into_iter().map(|path| view(path, Mode::Hidden)));
     views
 }
 
-/// Hiding a file does not protect it where a directory above it can be renamed: the next run would find what the agent
-/// put in its place.
-fn out_of_reach(views: &[View], own: &[PathBuf]) -> Result<(), Failure> {
+/// Refuses writable views around files of Ringfence: hiding a file does not protect it where a directory above it can be renamed.
+fn out_of_reach(views: &[View], own: &[PathBuf]) -> Result<(), RunError> {
     let writable = || views.iter().filter(|view| view.mode == Mode::ReadWrite);
     let within = own.iter().find_map(|own| Some((own, writable().find(|view| own.starts_with(&view.path))?)));
     let Some((own, view)) = within else { return Ok(()) };
@@ -105,19 +104,19 @@ fn out_of_reach(views: &[View], own: &[PathBuf]) -> Result<(), Failure> {
         Shown::path(own),
         Shown::path(&view.path)
     );
-    Err(Failure::coded(Code::JailConflict, message)
+    Err(RunError::coded(Code::JailConflict, message)
         .hint("choose a smaller directory, or show it with --read"))
 }
 
-/// What a built-in profile leaves to the broker is closed until there is one; what a person wrote is not changed silently.
-fn network(settings: &JailSettings) -> Result<Network, Failure> {
+/// Maps the broker of a built-in profile to no network until there is a broker; a written `network = "broker"` is refused.
+fn network(settings: &JailSettings) -> Result<Network, RunError> {
     match (settings.network, &settings.network_rule) {
         (Network::Broker, Some(rule)) => {
             let message =
                 format!("the profile `{}` wants the broker, which is not built yet", settings.profile);
-            let mut failure = Failure::coded(Code::JailNoBroker, message);
-            failure.causes.push(format!("network = \"broker\" ({rule})"));
-            Err(failure.hint("`--network none` runs it without a network, `--network open` with the host's"))
+            let mut error = RunError::coded(Code::JailNoBroker, message);
+            error.causes.push(format!("network = \"broker\" ({rule})"));
+            Err(error.hint("`--network none` runs it without a network, `--network open` with the host's"))
         }
         (Network::Broker, None) => Ok(Network::None),
         (network, _) => Ok(network),
@@ -140,9 +139,9 @@ mod tests {
         from_sources(vec![source], &places).unwrap().jail(wish).unwrap()
     }
 
-    fn sight<'a>(workspace: &'a Path, git: &'a [PathBuf], own: &'a [PathBuf]) -> Sight<'a> {
+    fn visible<'a>(workspace: &'a Path, git: &'a [PathBuf], own: &'a [PathBuf]) -> VisiblePaths<'a> {
         let project = Some(Path::new("/home/me/ws/ringfence.toml"));
-        Sight {
+        VisiblePaths {
             workspace,
             home: Path::new("/home/me"),
             git,
@@ -163,8 +162,10 @@ mod tests {
     fn drawn(text: &str, wish: &Wish) -> String {
         let git = ["/home/me/.gitconfig", "/home/me/.config/git/config"].map(PathBuf::from);
         let own = own();
-        match spec(&settings(text, wish), sight(Path::new("/home/me/ws"), &git, &own)) {
-            Err(failure) => failure.to_string(),
+        match build_spec(&settings(text, wish), visible(Path::new("/home/me/ws"), &git, &own)) {
+            Err(error) => {
+                error.code.map(|code| format!("[{code}] ")).unwrap_or_default() + &error.to_string()
+            }
             Ok(spec) => {
                 let line = |view: &View| format!("{:?} {}\n", view.mode, view.path.display());
                 spec.views.iter().map(line).collect::<String>() + &format!("network {:?}", spec.network)
@@ -214,8 +215,9 @@ mod tests {
         ];
         for (profile, asked, expected) in rows {
             let settings = settings(&format!("jail.profile = \"{profile}\""), &wish(asked.as_slice()));
-            let sight = Sight { repository: Some(repository), ..sight(Path::new("/home/me/ws"), &[], &[]) };
-            let spec = spec(&settings, sight).unwrap();
+            let visible =
+                VisiblePaths { repository: Some(repository), ..visible(Path::new("/home/me/ws"), &[], &[]) };
+            let spec = build_spec(&settings, visible).unwrap();
             assert_eq!(spec.mode_at(repository), expected, "{profile} {asked:?}");
             assert_eq!(!spec.repositories.is_empty(), expected == Some(Mode::ReadWrite), "{profile}");
         }
@@ -235,7 +237,7 @@ mod tests {
         ");
         for path in ["/home/me/.local", "/home/me/.local/state/ringfence", "/home/me/.config"] {
             let refused = drawn("", &wish(&[(path, Mode::ReadWrite)]));
-            assert!(refused.starts_with("error[RF-J001]: /home/me/."), "{path}: {refused}");
+            assert!(refused.starts_with("[RF-J001] /home/me/."), "{path}: {refused}");
         }
         let inside = drawn("", &wish(&[("/home/me/.local/state/ringfence/runs/1", Mode::ReadWrite)]));
         assert!(inside.contains("ReadWrite /home/me/.local/state/ringfence/runs/1"), "{inside}");
@@ -245,12 +247,7 @@ mod tests {
     fn a_person_who_asks_for_the_broker_does_not_get_something_else() {
         let broker =
             "jail.profile = \"x\"\n[profiles.x]\nextends = \"workspace-write\"\nnetwork = \"broker\"";
-        insta::assert_snapshot!(drawn(broker, &Wish::default()), @r#"
-        error[RF-J005]: the profile `x` wants the broker, which is not built yet
-          because: network = "broker" (policy.toml:5)
-        hint: `--network none` runs it without a network, `--network open` with the host's
-        hint: `ringfence explain RF-J005` says more
-        "#);
+        insta::assert_snapshot!(drawn(broker, &Wish::default()), @r#"[RF-J005] the profile `x` wants the broker, which is not built yet: network = "broker" (policy.toml:5)"#);
         for (network, shown) in [(Network::None, "network None"), (Network::Open, "network Open")] {
             let wish = Wish { network: Some(network), ..Wish::default() };
             assert!(drawn(broker, &wish).ends_with(shown));
@@ -275,7 +272,7 @@ mod tests {
     #[test]
     fn home_is_never_the_workspace() {
         for path in ["/home/me", "/home", "/"] {
-            let result = spec(&settings("", &Wish::default()), sight(Path::new(path), &[], &[]));
+            let result = build_spec(&settings("", &Wish::default()), visible(Path::new(path), &[], &[]));
             assert!(result.unwrap_err().to_string().contains("the home directory"), "{path}");
         }
     }

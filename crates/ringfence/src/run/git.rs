@@ -1,7 +1,6 @@
-//! What git needs inside: the repository, wherever it lies, and its own settings, so that a commit has an author; never its
-//! credentials.
+//! Git inside a jail: the repository, also outside the workspace, and settings, so that a commit has an author; no credentials.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use config::{JailSettings, Settings};
@@ -10,13 +9,11 @@ use jail::toolchain::{Disk, Files as _};
 use jail::{Mode, Repository, View};
 use policy::Shown;
 
-use super::RunArgs;
-
-/// Where git looks in a home directory.
+/// Settings files of git in a home directory.
 const FILES: &[&str] = &[".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"];
 
-/// The repository of the workspace, if it lies elsewhere and the policy lets it in; and what a person should know about it.
-pub(crate) fn repository<'a>(
+/// Returns the repository of the workspace, if it lies elsewhere and the policy admits it, and a note about it.
+pub(crate) fn show_repository<'a>(
     found: &'a Repository,
     policy: &Settings,
     settings: &JailSettings,
@@ -30,13 +27,7 @@ pub(crate) fn repository<'a>(
     (None, Some(format!("the git repository {shown} is not shown: the policy keeps it out")))
 }
 
-/// That there is a repository further up matters only to git, and to whoever wants to know everything.
-pub(crate) fn is_worth_saying(found: &Repository, args: &RunArgs) -> bool {
-    let program = args.command.first().and_then(|program| Path::new(program).file_name());
-    !matches!(found, Repository::Above(_)) || args.verbose || program == Some(OsStr::new("git"))
-}
-
-/// What of git's settings a jail shows.
+/// Settings files of git that a jail shows.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct GitSettings {
     /// The files, by their real paths.
@@ -45,7 +36,7 @@ pub(crate) struct GitSettings {
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// The settings themselves, by their real path.
     global: Option<PathBuf>,
-    /// Returns true if they or the repository want commits or tags to be signed.
+    /// Whether they or the repository have commits or tags signed.
     signs: bool,
 }
 
@@ -102,7 +93,7 @@ const GLOBAL: &str = "GIT_CONFIG_GLOBAL";
 /// Settings that have git sign by itself.
 const UNSIGNED: &[&str] = &["commit.gpgSign", "tag.gpgSign", "tag.forceSignAnnotated", "push.gpgSign"];
 
-/// Whether a text has git sign by itself, in whatever section.
+/// Returns whether a settings file has git sign by itself, in any section.
 fn wants_signatures(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     lower.lines().any(|line| {
@@ -114,8 +105,8 @@ fn wants_signatures(text: &str) -> bool {
     })
 }
 
-/// Whether settings carry a secret themselves: a password in an address, a header, a helper with the words in it. That
-/// a helper is named is harmless; what it would read is not there.
+/// Returns whether settings carry a secret themselves: a password in an address, a header, a helper with the words in it. The
+/// name of a helper is harmless; its files are not inside.
 fn holds_credentials(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let words = ["extraheader", "password", "passwd", "token", "authorization", "cookie"];
