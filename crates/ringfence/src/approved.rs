@@ -28,9 +28,7 @@ pub(crate) fn directory(
     abort: &Abort,
 ) -> Result<(PathBuf, ObjectId), NotStarted> {
     let workspace = guard.workspace();
-    let failed = |trouble, path: &Path| {
-        NotStarted::from(Refusal::from(Failed::new(trouble, path)))
-    };
+    let failed = |trouble, path: &Path| NotStarted::from(Refusal::from(Failed::new(trouble, path)));
     let Some(cwd) = cwd else {
         let object = guard.workspace_object().map_err(|trouble| failed(trouble, workspace))?;
         return Ok((workspace.to_owned(), object));

@@ -33,6 +33,9 @@ mod approved;
 mod builder;
 mod command;
 mod declared;
+#[cfg(feature = "tokio")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
+pub mod future;
 pub mod job;
 #[cfg(feature = "policy-file")]
 mod policy_file;

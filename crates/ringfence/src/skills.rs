@@ -139,15 +139,7 @@ impl Session {
             let critical = judged.count(Severity::Critical) as u64;
             let rules = judged.rules();
             let (by, codes) = (self.by(), Names(&rules));
-            self.record(&Event::SkillFlagged {
-                by,
-                skill,
-                path,
-                sha256,
-                critical,
-                warnings,
-                codes,
-            })?;
+            self.record(&Event::SkillFlagged { by, skill, path, sha256, critical, warnings, codes })?;
         }
         let tools = self.skills.tools();
         let tools = loaded.tools.as_ref().map_or_else(|| tools.clone(), |wanted| tools.narrow(wanted));

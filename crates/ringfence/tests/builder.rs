@@ -87,7 +87,7 @@ fn every_policy_keeps_the_floor() {
         let sandbox = give(&place).policy(Link::new("everything", allow_everything)).build().unwrap();
         let session = sandbox.session("tester").unwrap();
         assert_eq!(refused_line(&session, "rm -rf /"), Some(Code::Destructive), "{name}");
-        assert_eq!(refused_host(&session, [169, 254, 169, 254]), Some(Code::Metadata), "{name}");
+        assert_eq!(refused_host(&session, [169, 254, 169, 254]), Some(Code::MetadataAddress), "{name}");
         assert_eq!(refused_call(&session, "read"), None, "{name}");
         assert!(refused_call(&session, "browser").is_some(), "{name}: not in the profile `coding`");
         // A finding asks, and an answer for everything does not answer it.

@@ -14,7 +14,7 @@ use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::Abort;
 use ringfence::policy::ToolName;
 use ringfence::{Preset, Sandbox, Session};
-use ringfence_tools::{Call, Grep, Tool as _};
+use ringfence_tools::{AnyTool as _, Call, Grep};
 use serde_json::Value;
 
 /// What is searched for: a name, the arguments of `grep`, and those of ripgrep.

@@ -7,7 +7,7 @@
 
 use ringfence::policy::ToolSet;
 use ringfence::{Preset, Sandbox};
-use ringfence_tools::{SchemaForm, Tool, Toolbox};
+use ringfence_tools::{AnyTool, SchemaForm, Toolbox};
 use serde_json::{Map, Value, json};
 
 /// What a provider accepts.
@@ -86,7 +86,7 @@ const PROVIDERS: [Provider; 3] = [
     },
 ];
 
-fn tools<T>(of: impl FnOnce(&mut dyn Iterator<Item = &dyn Tool>) -> T) -> T {
+fn tools<T>(of: impl FnOnce(&mut dyn Iterator<Item = &dyn AnyTool>) -> T) -> T {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("ws")).unwrap();
     let sandbox = Sandbox::builder()

@@ -10,7 +10,7 @@ use ringfence::audit::{AuditError, Durability, Event, Ledger, Options, Sink};
 use ringfence::guard::Abort;
 use ringfence::policy::ToolSet;
 use ringfence::{Preset, Sandbox, Session};
-use ringfence_tools::{ErrorKind, Tool, Toolbox};
+use ringfence_tools::{AnyTool, ErrorKind, Toolbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -118,7 +118,7 @@ fn a_session_has_the_tools_of_its_set() {
     let toolbox = Toolbox::new();
     let names = |profile: &str| -> Vec<&'static str> {
         let (_dir, session, _) = stage(profile, None);
-        let mut names: Vec<_> = toolbox.of(&session).map(Tool::name).collect();
+        let mut names: Vec<_> = toolbox.of(&session).map(AnyTool::name).collect();
         names.sort_unstable();
         names
     };

@@ -11,7 +11,7 @@ use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Abort, Answer, Approver, Config, Question, Unanswered};
 use ringfence::policy::ToolName;
 use ringfence::{Sandbox, Session};
-use ringfence_tools::{Call, Output, Tool, ToolError};
+use ringfence_tools::{AnyTool, Call, Output, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -76,13 +76,13 @@ impl Desk {
         self.nobody.0.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn call(&self, tool: &dyn Tool, arguments: Value) -> Result<Output, ToolError> {
+    pub(crate) fn call(&self, tool: &dyn AnyTool, arguments: Value) -> Result<Output, ToolError> {
         self.call_until(tool, arguments, &Abort::new())
     }
 
     pub(crate) fn call_until(
         &self,
-        tool: &dyn Tool,
+        tool: &dyn AnyTool,
         arguments: Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use ringfence::guard::{Abort, Jail};
-use ringfence_tools::{ErrorKind, Exec, Process, Tool as _};
+use ringfence_tools::{AnyTool as _, ErrorKind, Exec, Process};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, call};

@@ -10,7 +10,7 @@ use ringfence::guard::{Abort, Config, Jail};
 use ringfence::jail::{Layer, Level, Require, Spec};
 use ringfence::policy::{Code, Effect, Execution, Limits, Link, Reason, Request, ToolName, Want};
 use ringfence::{Sandbox, Session};
-use ringfence_tools::{Call, ErrorKind, Exec, Output, Process, Tool, ToolError};
+use ringfence_tools::{AnyTool, Call, ErrorKind, Exec, Output, Process, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -95,7 +95,7 @@ impl Stage {
 
     pub(crate) fn call(
         &self,
-        tool: &dyn Tool,
+        tool: &dyn AnyTool,
         arguments: &Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {
@@ -110,7 +110,7 @@ impl Stage {
 
 pub(crate) fn call(
     session: &Session,
-    tool: &dyn Tool,
+    tool: &dyn AnyTool,
     arguments: &Value,
     abort: &Abort,
 ) -> Result<Output, ToolError> {

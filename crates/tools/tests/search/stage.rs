@@ -8,7 +8,7 @@ use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Abort, Config};
 use ringfence::policy::ToolName;
 use ringfence::{Sandbox, Session};
-use ringfence_tools::{Call, Find, Grep, Ls, Output, Tool, ToolError};
+use ringfence_tools::{AnyTool, Call, Find, Grep, Ls, Output, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -82,7 +82,7 @@ impl Stage {
 
     pub(crate) fn call(
         &self,
-        tool: &dyn Tool,
+        tool: &dyn AnyTool,
         arguments: &Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {
