@@ -35,8 +35,11 @@ impl Place {
 
     /// A builder with a policy file, without a version line.
     fn with_file(&self, text: &str) -> SandboxBuilder {
-        fs::write(self.path("policy.toml"), format!("version = 1\n{text}\n")).unwrap();
-        self.builder().policy_file(self.path("policy.toml"))
+        let file =
+            (0..).map(|number| self.path(&format!("policy-{number}.toml"))).find(|file| !file.exists());
+        let file = file.unwrap();
+        fs::write(&file, format!("version = 1\n{text}\n")).unwrap();
+        self.builder().policy_file(file)
     }
 }
 
