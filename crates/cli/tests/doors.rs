@@ -4,18 +4,15 @@
 mod stage;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Abort, Answer, Approver, Question, Unanswered};
-use ringfence::jail::{Choice, Layer, Level, Require, Spec};
-use ringfence::policy::{Cover, Limits};
-use ringfence::{Parts, Sandbox};
+use ringfence::jail::{Layer, Level, Require};
+use ringfence::{Sandbox, Session};
 use serde_json::json;
 use stage::{Stage, ended};
-use tools::Toolbox;
+use tools::{ErrorKind, Output, ToolError, Toolbox};
 
 /// Policies, each with a kind of rule that one door could forget.
 const POLICIES: &[&str] = &[
@@ -51,8 +48,6 @@ const LINES: &[&str] =
 fn every_door_says_the_same() {
     let Some(stage) = Stage::new() else { return };
     fs::create_dir_all(stage.path("home/.config/ringfence")).unwrap();
-    fs::create_dir_all(stage.path("spill")).unwrap();
-    fs::set_permissions(stage.path("spill"), fs::Permissions::from_mode(0o700)).unwrap();
     let (mut differ, mut words) = (Vec::new(), Vec::new());
     for text in POLICIES {
         fs::write(stage.path("home/.config/ringfence/policy.toml"), format!("version = 1\n{text}\n"))
@@ -72,18 +67,21 @@ fn every_door_says_the_same() {
 }
 
 fn doors(stage: &Stage, text: &str, line: &str) -> Vec<(&'static str, &'static str)> {
-    let check = |words: &[&str]| match ended(stage.command().arg("check").args(words)).code {
+    vec![
+        ("check command", check(stage, &["command", line])),
+        ("check tool", check(stage, &["tool", "exec", "--arg", &format!("command={line}")])),
+        ("run", run(stage, line)),
+        ("exec", exec(stage, text, line)),
+    ]
+}
+
+fn check(stage: &Stage, words: &[&str]) -> &'static str {
+    match ended(stage.command().arg("check").args(words)).code {
         Some(0) => "allow",
         Some(3) => "ask",
         Some(4) => "deny",
         other => panic!("{words:?}: {other:?}"),
-    };
-    vec![
-        ("check command", check(&["command", line])),
-        ("check tool", check(&["tool", "exec", "--arg", &format!("command={line}")])),
-        ("run", run(stage, line)),
-        ("exec", exec(stage, text, line)),
-    ]
+    }
 }
 
 fn arrange(stage: &Stage) {
@@ -118,14 +116,6 @@ fn run(stage: &Stage, line: &str) -> &'static str {
     said
 }
 
-struct Silent;
-
-impl Sink for Silent {
-    fn record(&self, _: &Event<'_>) -> Result<(), AuditError> {
-        Ok(())
-    }
-}
-
 /// Nobody answers, and it is counted how often somebody should have.
 struct Counting(AtomicUsize);
 
@@ -136,41 +126,121 @@ impl Approver for Counting {
     }
 }
 
-fn exec(stage: &Stage, text: &str, line: &str) -> &'static str {
-    arrange(stage);
-    let (workspace, home) = (stage.path("ws"), stage.path("home"));
-    let places =
-        config::Places { workspace: workspace.clone(), home: Some(home.clone()), state: None, run: None };
-    let source =
-        config::Source::new(config::Scope::User, "policy.toml".as_ref(), format!("version = 1\n{text}\n"));
-    let settings = config::from_sources(vec![source], &places).unwrap();
-    let mut spec = Spec::for_workspace(&workspace, &home, Limits::none());
-    spec.environment = [("PATH", "/usr/bin:/bin"), ("HOME", "/tmp")]
-        .map(|(name, value)| (name.into(), value.into()))
-        .to_vec();
-    spec.require = Require::FULL.with(Layer::Files, Level::Partial).with(Layer::Processes, Level::Partial);
+/// A session of the library with the policy file of the stage, and the approver that counts its questions.
+fn session(stage: &Stage) -> (Session, Arc<Counting>) {
     let approver = Arc::new(Counting(AtomicUsize::new(0)));
-    let sandbox = Sandbox::new(Parts {
-        workspace,
-        chain: settings.chain.clone(),
-        spec,
-        tool_specs: Vec::new(),
-        provider: Choice::Auto,
-        tools: settings.tools.clone(),
-        approver: Arc::clone(&approver) as Arc<dyn Approver>,
-        cover: Cover::Tool,
-        sink: Arc::new(Silent),
-        spill: stage.path("spill"),
-    });
-    let session = sandbox.unwrap().session("tester").unwrap();
-    let came = Toolbox::new().call(&session, "exec", json!({ "command": line }), &Abort::new());
-    let asked = approver.0.load(Ordering::Relaxed);
-    let said = match (&came, asked) {
+    let variables = [("PATH", "/usr/bin:/bin".into()), ("HOME", stage.path("home").into_os_string())];
+    let sandbox = Sandbox::builder()
+        .policy_file(stage.path("home/.config/ringfence/policy.toml"))
+        .workspace(stage.path("ws"))
+        .state(stage.path("library"))
+        .environment(variables.map(|(name, value)| (name.into(), value)))
+        .approver(Arc::clone(&approver) as Arc<dyn Approver>)
+        .jail(|mut spec| {
+            spec.require =
+                Require::FULL.with(Layer::Files, Level::Partial).with(Layer::Processes, Level::Partial);
+            spec
+        })
+        .build();
+    (sandbox.unwrap().session("tester").unwrap(), approver)
+}
+
+/// The decision about a call: a question that nobody answers is an ask.
+fn decision(came: &Result<Output, ToolError>, asked: usize) -> &'static str {
+    match (came, asked) {
         (Ok(_), 0) => "allow",
         (Err(_), 1) => "ask",
         (Err(error), 0) if error.code.is_some_and(|code| !code.starts_with("RF-J")) => "deny",
-        _ => panic!("{text} {line}: asked {asked} times: {came:?}"),
-    };
-    assert!(line.starts_with("git") || has_run(stage, line) == (said == "allow"), "{line}: {came:?}");
+        // Allowed, and there is no such file.
+        (Err(error), 0) if error.kind == ErrorKind::NotFound => "allow",
+        _ => panic!("asked {asked} times: {came:?}"),
+    }
+}
+
+fn exec(stage: &Stage, text: &str, line: &str) -> &'static str {
+    arrange(stage);
+    let (session, approver) = session(stage);
+    let came = Toolbox::new().call(&session, "exec", json!({ "command": line }), &Abort::new());
+    let said = decision(&came, approver.0.load(Ordering::Relaxed));
+    assert!(line.starts_with("git") || has_run(stage, line) == (said == "allow"), "{text} {line}: {came:?}");
     said
+}
+
+/// Files and calls: the toolbox of a library with a policy file decides as `ringfence check` does.
+#[test]
+fn the_library_decides_as_check_does() {
+    let stage = Stage::bare();
+    fs::create_dir_all(stage.path("home/.config/ringfence")).unwrap();
+    for name in ["ws/docs", "ws/src"] {
+        fs::create_dir_all(stage.path(name)).unwrap();
+    }
+    for name in ["ws/docs/a.md", "ws/src/a.rs", "ws/.env", "ws/ringfence.toml"] {
+        fs::write(stage.path(name), if name.ends_with("toml") { "version = 1\n" } else { "x\n" }).unwrap();
+    }
+    let policies = [
+        "",
+        "files.write.deny = [\"docs/**\"]",
+        "files.write = { default = \"ask\", allow = [\"src/**\"] }",
+        "files.read = { default = \"deny\", allow = [\"src/**\"] }",
+        "tools.deny = [\"write\"]",
+        "tools.profile = \"minimal\"",
+        "[[rules]]\ntool = \"read\"\npath = \"docs/**\"\naction = \"ask\"",
+        "[[rules]]\ntool = \"write\"\naction = \"ask\"",
+        "[[rules]]\ntool = \"grep\"\nargs = { pattern = \"secret*\" }\naction = \"deny\"",
+        "files.jail = \"ask\"\nfiles.absolute-paths = true",
+    ];
+    let files = ["docs/a.md", "src/a.rs", ".env", "ringfence.toml", "/etc/hostname"];
+    let (mut differ, mut words) = (Vec::new(), Vec::new());
+    for text in policies {
+        fs::write(stage.path("home/.config/ringfence/policy.toml"), format!("version = 1\n{text}\n"))
+            .unwrap();
+        let (session, approver) = session(&stage);
+        let toolbox = Toolbox::new();
+        let call = |tool: &str, arguments: serde_json::Value| {
+            approver.0.store(0, Ordering::Relaxed);
+            let came = toolbox.call(&session, tool, arguments, &Abort::new());
+            decision(&came, approver.0.load(Ordering::Relaxed))
+        };
+        let mut compare = |row: String, checked: [&'static str; 2], called: &'static str| {
+            // A call of a tool is two requests: the call and the file.
+            let strictest = checked
+                .into_iter()
+                .max_by_key(|word| ["allow", "ask", "deny"].iter().position(|it| it == word));
+            words.push(called);
+            if strictest != Some(called) {
+                differ.push(format!("{text}\n  {row}: check {checked:?}, library {called}"));
+            }
+        };
+        for file in files {
+            let checked = [
+                check(&stage, &["path", file]),
+                check(&stage, &["tool", "read", "--arg", &format!("path={file}")]),
+            ];
+            compare(format!("read {file}"), checked, call("read", json!({ "path": file })));
+            let checked = [
+                check(&stage, &["path", "--write", file]),
+                check(&stage, &["tool", "write", "--arg", &format!("path={file}")]),
+            ];
+            if !file.starts_with('/') {
+                compare(
+                    format!("write {file}"),
+                    checked,
+                    call("write", json!({ "path": file, "content": "x\n" })),
+                );
+            }
+        }
+        for pattern in ["secret words", "words"] {
+            let checked = [check(&stage, &["tool", "grep", "--arg", &format!("pattern={pattern}")]); 2];
+            compare(
+                format!("grep {pattern}"),
+                checked,
+                call("grep", json!({ "pattern": pattern, "path": "src" })),
+            );
+        }
+    }
+    assert!(differ.is_empty(), "{}", differ.join("\n"));
+    assert!(
+        ["allow", "ask", "deny"].iter().all(|word| words.iter().filter(|other| other == &word).count() > 4),
+        "{words:?}"
+    );
 }

@@ -185,7 +185,7 @@ impl Guard {
             Ok(found) => (self.judged(kind, found.location), found.object.kind(), None),
             Err(trouble) => {
                 let spelled = self.session.workspace.spelled(written);
-                let spelled = spelled.map_err(|trouble| Failed { trouble, object: shown(path) })?;
+                let spelled = spelled.map_err(|trouble| Failed::new(trouble, path))?;
                 (spelled, None, Some(trouble))
             }
         };
@@ -198,18 +198,36 @@ impl Guard {
         Ok(Judgement { location, kind: kind_found, trouble, trace })
     }
 
-    /// Adds a policy to this tool's chain, in place of one that was added under the same name. Who listens is told.
-    pub fn add_policy(&self, policy: Arc<dyn Policy>, position: Position<'_>) -> Result<(), AddError> {
-        let name = policy.name().to_owned();
+    /// Adds a policy to this tool's chain, in place of one that was added under the same name. Listeners are told.
+    pub fn add_policy(
+        &self,
+        policy: Arc<dyn Policy>,
+        position: Position<'_>,
+    ) -> Result<(), PolicyChangeError> {
+        let change = format!("added the policy `{}`", policy.name());
+        self.change_chain(&change, |chain| Ok(chain.add(policy, position)?))
+    }
+
+    /// Removes a policy that was added to this tool's chain. Policies that the chain was made with cannot be removed. Listeners
+    /// are told.
+    pub fn remove_policy(&self, name: &str) -> Result<(), PolicyChangeError> {
+        let change = format!("removed the policy `{name}`");
+        self.change_chain(&change, |chain| {
+            if chain.remove(name) { Ok(()) } else { Err(PolicyChangeError::NotAdded(name.into())) }
+        })
+    }
+
+    /// Changes the chain of this tool, unless the change cannot be recorded.
+    fn change_chain(
+        &self,
+        change: &str,
+        apply: impl FnOnce(&mut Chain) -> Result<(), PolicyChangeError>,
+    ) -> Result<(), PolicyChangeError> {
         let mut chain = self.own.lock();
         let mut changed = Chain::clone(&chain);
-        changed.add(policy, position)?;
+        apply(&mut changed)?;
         let id = self.session.next_id();
-        self.records().changed(
-            &self.by(&id),
-            self.own.tool.as_str(),
-            &format!("added the policy `{name}`"),
-        )?;
+        self.records().changed(&self.by(&id), self.own.tool.as_str(), change)?;
         *chain = Arc::new(changed);
         drop(chain);
         self.session.tell(&self.own);
@@ -354,12 +372,16 @@ impl Guard {
     }
 }
 
-/// Why a policy was not added.
+/// Why the policies of a tool were not changed.
 #[derive(Debug, thiserror::Error)]
-pub enum AddError {
-    /// Its name belongs to the chain.
+#[non_exhaustive]
+pub enum PolicyChangeError {
+    /// The name belongs to a link that the chain was made with.
     #[error(transparent)]
     Name(#[from] NameTaken),
+    /// No policy of this name was added.
+    #[error("no policy `{}` was added to this tool", Shown::text(.0))]
+    NotAdded(Box<str>),
     /// The change cannot be recorded.
     #[error("the change cannot be recorded, so it does not happen: {0}")]
     Unrecorded(#[from] audit::AuditError),
@@ -379,19 +401,12 @@ fn magic() -> Reason {
 }
 
 fn denied(violation: Violation, want: Want<'_>, object: &str, reason: Reason) -> Refusal {
-    let path = want.location().map(|location| location.path().to_owned());
-    Refusal::Denied(Denied {
-        violation,
-        object: Shown::text(object).to_string(),
-        path: path.map(Into::into),
-        reason,
-    })
+    let path = want.location().map(|location| location.path().into());
+    let object = Shown::text(object).to_string();
+    let Reason { code, text, rule, remedy, .. } = reason;
+    Denied { violation, code, object, path, rule, reason: text, remedy }.into()
 }
 
 fn failed(trouble: Trouble, path: &Path) -> Refusal {
-    Refusal::Failed(Failed { trouble, object: shown(path) })
-}
-
-fn shown(path: &Path) -> String {
-    Shown::path(path).to_string()
+    Failed::new(trouble, path).into()
 }

@@ -41,7 +41,7 @@ pub use config::{BadPattern, Config, FORBIDDEN, Jail, PathRules};
 pub use detail::Detail;
 pub use directory::{Directory, Entries, Entry, EntryKind, Listed, Look, Looked};
 pub use grant::{ObjectId, Opened, Permit, Version};
-pub use guard::{Access, AddError, Grant, Guard, Judgement};
+pub use guard::{Access, Grant, Guard, Judgement, PolicyChangeError};
 pub use refusal::{Denied, Failed, Refusal, Violation};
 pub use session::{Guards, Listening, Parts, Snapshot};
 pub use stage::Staged;

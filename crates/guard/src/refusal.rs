@@ -1,53 +1,67 @@
 //! Why an access does not happen.
 
-use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 use audit::AuditError;
-use policy::{Code, Kind, Reason, RuleRef};
+use policy::{Code, Kind, RuleRef, Shown};
 
 use crate::trouble::Trouble;
 
 /// Why an access does not happen.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The policy or a person says no.
-    Denied(Denied),
+    #[error(transparent)]
+    Denied(#[from] Denied),
     /// It would be allowed, and cannot be done.
-    Failed(Failed),
+    #[error(transparent)]
+    Failed(#[from] Failed),
     /// It cannot be recorded.
-    Unrecorded(AuditError),
+    #[error("it cannot be recorded, so it does not happen: {0}")]
+    Unrecorded(#[from] AuditError),
 }
 
 /// An access that the policy or a person refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} ({code}): {object}: {reason}", violation.word())]
+#[non_exhaustive]
 pub struct Denied {
     /// The seven words that callers tell refusals apart by, and those for what is not a file.
     pub violation: Violation,
-    /// Object of the request, ready to be shown.
+    /// The cause, with a manual page.
+    pub code: Code,
+    /// The object of the request, ready to be shown.
     pub object: String,
     /// The absolute path of a file, as it is on disk.
     pub path: Option<Box<Path>>,
-    /// Why: code, sentence, rule, what would allow it.
-    pub reason: Reason,
-}
-
-impl Denied {
-    /// The file and line of the rule that refused or asked, if a rule did.
-    #[must_use]
-    pub fn rule(&self) -> Option<&RuleRef> {
-        self.reason.rule.as_ref()
-    }
+    /// The rule that refused or asked, if a rule did.
+    pub rule: Option<RuleRef>,
+    /// The reason in one sentence.
+    pub reason: Arc<str>,
+    /// The change that would allow it; `None` if there is none.
+    pub remedy: Option<Arc<str>>,
 }
 
 /// An access that would be allowed and cannot be done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{object}: {trouble}")]
+#[non_exhaustive]
 pub struct Failed {
-    /// The problem.
+    /// The fault of the path, or of the object that it leads to.
+    #[source]
     pub trouble: Trouble,
-    /// Object of the request, ready to be shown.
+    /// The object of the request, ready to be shown.
     pub object: String,
+}
+
+impl Failed {
+    /// Creates an error about a path.
+    #[must_use]
+    pub fn new(trouble: Trouble, path: &Path) -> Self {
+        Self { trouble, object: Shown::path(path).to_string() }
+    }
 }
 
 /// The kind of a refusal.
@@ -127,26 +141,5 @@ impl Refusal {
             Self::Failed(failed) => Some(failed.trouble),
             Self::Denied(_) | Self::Unrecorded(_) => None,
         }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Denied(denied) => {
-                write!(f, "{} ({}): {}", denied.violation.word(), denied.reason.code, denied.object)?;
-                write!(f, ": {}", denied.reason.text)
-            }
-            Self::Failed(failed) => write!(f, "{}: {}", failed.object, failed.trouble),
-            Self::Unrecorded(error) => write!(f, "it cannot be recorded, so it does not happen: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-impl From<AuditError> for Refusal {
-    fn from(error: AuditError) -> Self {
-        Self::Unrecorded(error)
     }
 }

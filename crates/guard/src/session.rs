@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use audit::Sink;
-use policy::{Answers, Chain, Cover, Remembered, Request, RequestKey, Shown, ToolName};
+use policy::{Answers, Chain, Cover, Remembered, Request, RequestKey, ToolName};
 
 use crate::ask::{Approver, Pending};
 use crate::guard::Guard;
@@ -37,13 +37,16 @@ pub struct Parts {
 #[derive(Clone)]
 pub struct Guards(Arc<Session>);
 
-/// The policies of a tool after a change.
+/// The policies of a tool after a change, and the answers that hold for the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// The tool.
     pub tool: ToolName,
     /// The names of its policies, in order.
     pub policies: Vec<String>,
+    /// The number of answers that hold for the session.
+    pub answers: usize,
 }
 
 /// Registration of a listener to changes, until it is dropped.
@@ -80,8 +83,8 @@ pub(crate) struct Own {
 impl Guards {
     /// Opens the workspace. Nothing else happens.
     pub fn new(parts: Parts) -> Result<Self, Failed> {
-        let workspace = Workspace::open(&parts.workspace)
-            .map_err(|trouble| Failed { trouble, object: Shown::path(&parts.workspace).to_string() })?;
+        let workspace =
+            Workspace::open(&parts.workspace).map_err(|trouble| Failed::new(trouble, &parts.workspace))?;
         Ok(Self(Arc::new(Session {
             workspace: Arc::new(workspace),
             approver: parts.approver,
@@ -111,7 +114,7 @@ impl Guards {
         Guard { session: Arc::clone(&self.0), own, call: None }
     }
 
-    /// Calls a listener on every change of a tool's policies, with those then in force.
+    /// Calls `listener` after every change of a tool's policies and after every new answer that holds for the session.
     #[must_use]
     pub fn on_change(&self, listener: impl Fn(&Snapshot) + Send + Sync + 'static) -> Listening {
         let id = self.0.counter.fetch_add(1, Ordering::Relaxed);
@@ -137,9 +140,20 @@ impl Session {
         self.answers.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Keeps an answer for the session, and tells listeners about each tool that it concerns. An answer that was kept before
+    /// changes nothing.
     pub(crate) fn remember(&self, request: &Request<'_>, answer: Remembered) {
-        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
-        answers.remember(request, answer, self.cover);
+        let is_new = {
+            let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+            answers.remember(request, answer, self.cover)
+        };
+        if !is_new {
+            return;
+        }
+        let mut tools: Vec<_> = lock(&self.tools).values().cloned().collect();
+        tools.retain(|own| self.cover == Cover::Session || own.tool == *request.tool);
+        tools.sort_by(|one, other| one.tool.cmp(&other.tool));
+        tools.iter().for_each(|own| self.tell(own));
     }
 
     /// Questions are the same where one answer would cover both.
@@ -162,7 +176,8 @@ impl Session {
 
     pub(crate) fn tell(&self, own: &Own) {
         let policies = own.lock().names().map(str::to_owned).collect();
-        let snapshot = Snapshot { tool: own.tool.clone(), policies };
+        let answers = self.answers().len();
+        let snapshot = Snapshot { tool: own.tool.clone(), policies, answers };
         // A listener may add a policy or a listener itself.
         let listeners: Vec<_> =
             lock(&self.listeners).iter().map(|(_, listener)| Arc::clone(listener)).collect();

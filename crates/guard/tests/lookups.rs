@@ -121,7 +121,7 @@ fn links_of_the_kernel_lead_nowhere() {
     for path in paths {
         let refusal = guard.read(Path::new(&path), &Abort::new()).map(|_| ()).unwrap_err();
         let Refusal::Denied(denied) = refusal else { panic!("{path}: {refusal}") };
-        assert_eq!((denied.violation.word(), denied.reason.code), ("jail", Code::MagicLink), "{path}");
+        assert_eq!((denied.violation.word(), denied.code), ("jail", Code::MagicLink), "{path}");
         let judged = guard.judge(Path::new(&path), &tree.ws, Kind::Read).unwrap();
         assert_eq!(judged.trace.decision.effect(), Effect::Deny, "{path}");
     }

@@ -382,6 +382,66 @@ fn policies_come_later_for_one_tool_and_whoever_listens_is_told() {
 }
 
 #[test]
+fn an_added_policy_can_be_removed_and_no_other() {
+    let tree = Tree::plant();
+    let guards = guards(&Config::permissive_in(&tree.ws), Arc::new(Refuse));
+    let read = guards.tool(&tool("read"));
+    let before = read.policies();
+    let snapshots = Arc::new(Mutex::new(Vec::new()));
+    let _listening = {
+        let snapshots = Arc::clone(&snapshots);
+        guards.on_change(move |snapshot| snapshots.lock().unwrap().push(snapshot.policies.clone()))
+    };
+    let deny = |_: &Request<'_>| Some((Effect::Deny, Reason::new(Code::Rule, "later")));
+    read.add_policy(Arc::new(Link::new("later", deny)), Position::Last).unwrap();
+    let path = Path::new("a.txt");
+    assert!(!read.can_access(Access::Read(path)));
+    for name in ["forbidden names", "rules", "files default", "files with other names", "session", "none"] {
+        let refused = read.remove_policy(name);
+        assert!(matches!(refused, Err(ringfence_guard::PolicyChangeError::NotAdded(_))), "{name}");
+    }
+    read.remove_policy("later").unwrap();
+    assert!(read.can_access(Access::Read(path)));
+    assert_eq!(read.policies(), before);
+    assert_eq!(snapshots.lock().unwrap().len(), 2, "one for the addition, one for the removal");
+    assert!(read.remove_policy("later").is_err(), "it is gone");
+}
+
+/// An answer for the session changes what is in force: listeners are told once, however many requests waited for it.
+#[test]
+fn listeners_are_told_of_answers_that_hold_for_the_session() {
+    let tree = Tree::plant();
+    let config = Config { write: asking(Effect::Ask), ..Config::default_in(&tree.ws) };
+    // The answer, and the snapshots that follow it: tool and number of answers.
+    let rows = [
+        (Answer::AllowForSession, vec![("write".to_owned(), 1)]),
+        (Answer::DenyForSession, vec![("write".to_owned(), 1)]),
+        (Answer::AllowOnce, vec![]),
+        (Answer::DenyOnce, vec![]),
+    ];
+    for (answer, expected) in rows {
+        let (slow, send) = slow();
+        let guards = guards(&config, Arc::clone(&slow) as Arc<dyn Approver>);
+        let snapshots = Arc::new(Mutex::new(Vec::new()));
+        let _listening = {
+            let snapshots = Arc::clone(&snapshots);
+            guards.on_change(move |snapshot| {
+                snapshots.lock().unwrap().push((snapshot.tool.to_string(), snapshot.answers));
+            })
+        };
+        let threads = [(); 8].map(|()| {
+            let write = guards.tool(&tool("write"));
+            thread::spawn(move || word(write.authorize(Access::Write(Path::new("n")), &Abort::new())))
+        });
+        for _ in 0..8 {
+            send.send(answer).unwrap();
+        }
+        threads.map(|thread| thread.join().unwrap());
+        assert_eq!(*snapshots.lock().unwrap(), expected, "{answer:?}");
+    }
+}
+
+#[test]
 fn commands_connections_and_calls_have_words_of_their_own() {
     let tree = Tree::plant();
     let guards = guards(&Config::default_in(&tree.ws), Arc::new(Refuse));
@@ -429,13 +489,17 @@ fn a_refusal_has_the_path_and_the_rule() {
             panic!("{path}");
         };
         assert_eq!(denied.path.as_deref(), Some(tree.ws.join(real).as_path()), "{path}");
-        assert_eq!(denied.rule().map(ToString::to_string).as_deref(), Some("/etc/policy.toml:12"), "{path}");
+        assert_eq!(
+            denied.rule.as_ref().map(ToString::to_string).as_deref(),
+            Some("/etc/policy.toml:12"),
+            "{path}"
+        );
     }
     let arguments = policy::Arguments::default();
     let Err(Refusal::Denied(denied)) = guard.authorize(Access::Call(&arguments), &Abort::new()) else {
         panic!()
     };
-    assert_eq!((denied.path.as_deref(), denied.rule()), (None, Some(&rule)));
+    assert_eq!((denied.path.as_deref(), denied.rule.as_ref()), (None, Some(&rule)));
 }
 
 #[test]

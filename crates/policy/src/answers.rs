@@ -49,15 +49,27 @@ impl Answers {
         Self::default()
     }
 
-    /// Keeps an answer. A later answer to the same request replaces it.
-    pub fn remember(&mut self, request: &Request<'_>, answer: Remembered, cover: Cover) {
+    /// Keeps an answer. A later answer to the same request replaces it. Returns false if the same answer was kept before.
+    pub fn remember(&mut self, request: &Request<'_>, answer: Remembered, cover: Cover) -> bool {
         let mut key = RequestKey::of(request);
         if cover == Cover::Session {
             // An answer for one tool does not outlive a later answer for all tools.
             self.0.remove(&key);
             key = key.of_every_tool();
         }
-        self.0.insert(key, answer);
+        self.0.insert(key, answer) != Some(answer)
+    }
+
+    /// Returns the number of answers that are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns true if no answer is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(crate) fn decide(&self, request: &Request<'_>) -> Option<Decision> {

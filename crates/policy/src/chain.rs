@@ -169,6 +169,14 @@ impl Chain {
         Ok(())
     }
 
+    /// Removes a link that was added while the chain was in use. Links that the chain was made with stay: returns false for them,
+    /// as for names that no link has.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let before = self.added.len();
+        self.added.retain(|link| link.name() != name);
+        self.added.len() < before
+    }
+
     /// The names of all links, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let links = [&self.rules, &self.narrowing, &self.added, &self.defaults];

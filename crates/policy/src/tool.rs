@@ -210,6 +210,8 @@ pub struct ToolSet {
     deny: Vec<ToolEntry>,
     /// Each narrowing keeps only the tools it names.
     narrowed: Vec<Vec<ToolName>>,
+    /// Each bound keeps only the tools that it contains.
+    bounds: Vec<ToolSet>,
 }
 
 /// Why a tool is not in a set.
@@ -239,7 +241,31 @@ impl ToolSet {
     /// Profile, then allow, then deny. Deny wins.
     #[must_use]
     pub fn new(profile: ToolProfile, allow: Vec<ToolEntry>, deny: Vec<ToolEntry>) -> Self {
-        Self { profile, allow, deny, narrowed: Vec::new() }
+        Self { profile, allow, deny, narrowed: Vec::new(), bounds: Vec::new() }
+    }
+
+    /// Returns the tools of a profile, by its name.
+    pub fn of_profile(name: &str) -> Result<Self, ToolError> {
+        Ok(Self::new(ToolProfile::parse(name)?, Vec::new(), Vec::new()))
+    }
+
+    /// Adds a tool, a wildcard or a group; tools of the caller are added by their own names.
+    pub fn allow(mut self, entry: &str) -> Result<Self, ToolError> {
+        self.allow.push(ToolEntry::own(entry)?);
+        Ok(self)
+    }
+
+    /// Takes a tool, a wildcard or a group away. A denied tool stays denied, however it is added.
+    pub fn deny(mut self, entry: &str) -> Result<Self, ToolError> {
+        self.deny.push(ToolEntry::own(entry)?);
+        Ok(self)
+    }
+
+    /// Keeps only the tools that another set contains, too.
+    #[must_use]
+    pub fn within(mut self, bound: Self) -> Self {
+        self.bounds.push(bound);
+        self
     }
 
     /// Returns an error with the reason if the tool may not be called.
@@ -251,6 +277,7 @@ impl ToolSet {
         if !in_profile && !self.allow.iter().any(|entry| entry.matches(tool)) {
             return Err(Excluded::NotInProfile(self.profile.name()));
         }
+        self.bounds.iter().try_for_each(|bound| bound.judge(tool))?;
         let wanted = self.narrowed.iter().all(|names| names.contains(tool));
         if wanted { Ok(()) } else { Err(Excluded::Narrowed) }
     }
@@ -338,6 +365,24 @@ mod tests {
         for (profile, allow, deny, name, expected) in rows {
             assert_eq!(set(profile, allow, deny).judge(&tool(name)), expected, "{profile} {name}");
         }
+    }
+
+    #[test]
+    fn a_bound_keeps_what_both_sets_contain() {
+        let own = ToolSet::of_profile("coding").unwrap().allow("corp_*").unwrap().deny("exec").unwrap();
+        let bound = ToolSet::of_profile("minimal").unwrap().allow("corp_publish").unwrap();
+        let both = own.within(bound);
+        let rows = [
+            ("read", Ok(())),
+            ("corp_publish", Ok(())),
+            ("corp_delete", Err(Excluded::NotInProfile("minimal"))),
+            ("grep", Err(Excluded::NotInProfile("minimal"))),
+            ("exec", Err(Excluded::Denied("exec".into()))),
+        ];
+        for (name, expected) in rows {
+            assert_eq!(both.judge(&tool(name)), expected, "{name}");
+        }
+        assert_eq!(both.tools().collect::<Vec<_>>(), ["read", "write"]);
     }
 
     #[test]

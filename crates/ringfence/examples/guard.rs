@@ -5,9 +5,9 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
+use ringfence::Sandbox;
 use ringfence::guard::{Abort, Answer, Approver, Config, Question, Unanswered};
 use ringfence::policy::{Effect, ToolName};
-use ringfence::{Parts, Sandbox};
 
 /// Says yes to notes and no to everything else.
 struct Careful;
@@ -28,10 +28,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Everything may be read, and a person is asked before anything is written.
     let mut config = Config::default_in(&workspace);
     config.write.default = Effect::Ask;
-    let mut parts = Parts::for_workspace(&workspace, &directory.join("state"), std::env::vars_os())?;
-    parts.chain = config.chain()?;
-    parts.approver = Arc::new(Careful);
-    let session = Sandbox::new(parts)?.session("example")?;
+    let sandbox = Sandbox::builder()
+        .file_rules(config)
+        .workspace(workspace)
+        .state(directory.join("state"))
+        .approver(Arc::new(Careful))
+        .build()?;
+    let session = sandbox.session("example")?;
     let guard = session.guard(&ToolName::parse("write")?);
 
     for path in ["notes/today.txt", "notes/today.txt", "src/main.rs", ".env", "../outside"] {

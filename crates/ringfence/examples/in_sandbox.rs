@@ -2,16 +2,20 @@
 #![allow(clippy::print_stdout, reason = "an example, which shows what it does")]
 
 use std::error::Error;
-use std::path::Path;
 
-use ringfence::{Parts, in_sandbox};
+use ringfence::{Preset, Sandbox};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let line = std::env::args().nth(1).unwrap_or_else(|| "ls; touch /usr/planted".to_owned());
     let state = std::env::temp_dir().join(format!("ringfence-example-{}", std::process::id()));
 
-    let parts = Parts::for_workspace(Path::new("."), &state, std::env::vars_os())?;
-    match in_sandbox(parts, "example", |session| session.run(&line))? {
+    let sandbox = Sandbox::builder()
+        .preset(Preset::Workspace)
+        .workspace(".")
+        .state(&state)
+        .environment(std::env::vars_os())
+        .build()?;
+    match sandbox.session("example")?.run(&line) {
         Ok(ran) => println!("{}{}exit code {}", ran.output, ran.error, ran.code),
         Err(why) => println!("not run: {why}"),
     }

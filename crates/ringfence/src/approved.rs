@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use guard::{Abort, Failed, Guard, ObjectId, Refusal, Trouble, Version};
 use jail::Spec;
-use policy::{Arguments, Invocation, Shown};
+use policy::{Arguments, Invocation};
 
 use crate::command::{NotStarted, Task};
 
@@ -28,9 +28,7 @@ pub(crate) fn directory(
     abort: &Abort,
 ) -> Result<(PathBuf, ObjectId), NotStarted> {
     let workspace = guard.workspace();
-    let failed = |trouble, path: &Path| {
-        NotStarted::from(Refusal::Failed(Failed { trouble, object: Shown::path(path).to_string() }))
-    };
+    let failed = |trouble, path: &Path| NotStarted::from(Refusal::from(Failed::new(trouble, path)));
     let Some(cwd) = cwd else {
         let object = guard.workspace_object().map_err(|trouble| failed(trouble, workspace))?;
         return Ok((workspace.to_owned(), object));

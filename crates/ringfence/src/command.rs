@@ -86,6 +86,7 @@ fn each(refused: &[Refused]) -> String {
 
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ran {
     /// The exit code: the command's own, 128 and the signal, or 124 for a limit.
     pub code: u8,
@@ -102,21 +103,23 @@ pub struct Ran {
 impl Session {
     /// Runs a line with a shell in the jail, and waits for its end.
     pub fn run(&self, line: &str) -> Result<Ran, NotStarted> {
-        let (guard, abort) = (self.guard(&ToolName::exec()), Abort::new());
-        let most = self.parts().spec_of(guard.tool()).limits.wall_clock.unwrap_or(LONGEST);
+        self.run_until(line, &Abort::new())
+    }
+
+    /// Runs a line with a shell in the jail, and waits for its end; throwing `abort` ends it.
+    pub fn run_until(&self, line: &str, abort: &Abort) -> Result<Ran, NotStarted> {
+        let job = self.start_line(line, abort)?;
+        let _status = job.wait(None, abort);
+        read_outcome(&job)
+    }
+
+    /// Starts a line with a shell in the jail, within the limits of the sandbox.
+    pub(crate) fn start_line(&self, line: &str, abort: &Abort) -> Result<Arc<Job>, NotStarted> {
+        let guard = self.guard(&ToolName::exec());
+        let wall_clock = self.parts().spec_of(guard.tool()).limits.wall_clock.unwrap_or(LONGEST);
         let arguments = Arguments::NONE;
-        let task =
-            Task { line, cwd: None, variables: &[], input: &[], wall_clock: most, idle: None, arguments };
-        let job = self.start(&guard, &task, &abort)?;
-        match job.wait(None, &abort) {
-            Status::Ended(ended) => {
-                let Snapshot { output, error } = job.output();
-                let [output, error] = [output, error].map(|kept| kept.text());
-                Ok(Ran { code: ended.end.code(), end: ended.end, output, error, duration: ended.duration })
-            }
-            Status::Failed(why) => Err(NotStarted::Unfollowed(why)),
-            Status::Running => Err(StartError::Lost.into()),
-        }
+        let task = Task { line, cwd: None, variables: &[], input: &[], wall_clock, idle: None, arguments };
+        self.start(&guard, &task, abort)
     }
 
     /// Starts a command for a tool: only after the policy has allowed it, and only where it can be recorded. Comes back when it was
@@ -166,6 +169,19 @@ impl Session {
             StartError::Changed(path) => NotStarted::Changed(path),
             error => error.into(),
         })
+    }
+}
+
+/// Returns the outcome of a command that has ended.
+pub(crate) fn read_outcome(job: &Job) -> Result<Ran, NotStarted> {
+    match job.status() {
+        Status::Ended(ended) => {
+            let Snapshot { output, error } = job.output();
+            let [output, error] = [output, error].map(|kept| kept.text());
+            Ok(Ran { code: ended.end.code(), end: ended.end, output, error, duration: ended.duration })
+        }
+        Status::Failed(why) => Err(NotStarted::Unfollowed(why)),
+        Status::Running => Err(StartError::Lost.into()),
     }
 }
 

@@ -46,7 +46,7 @@ impl Session {
     pub fn declare(&self, tool: &ToolName, policies: &[Arc<dyn Policy>]) -> Result<(), AuditError> {
         for policy in policies.iter().filter(|policy| !self.declared.is_known(tool, policy)) {
             let change = format!("declared the policy `{}`", Shown::text(policy.name()));
-            self.parts().sink.record(&Event::PolicyChanged {
+            self.record(&Event::PolicyChanged {
                 by: self.by(),
                 file: None,
                 tool: Some(Name(tool.as_str())),

@@ -159,6 +159,8 @@ struct Shared {
     status: Mutex<Status>,
     changed: Condvar,
     stop: OnceLock<Stop>,
+    /// Woken by output and by the end.
+    waiters: Mutex<Vec<Weak<dyn Wake>>>,
 }
 
 /// Starts a command. Comes back when it was let go, or with the reason why nothing has run.
@@ -246,6 +248,13 @@ impl Job {
         status.clone()
     }
 
+    /// Wakes a waiter whenever the command has written and when it has ended.
+    pub fn notify(&self, waiter: Weak<dyn Wake>) {
+        let mut waiters = self.shared.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        waiters.retain(|waiter| waiter.strong_count() > 0);
+        waiters.push(waiter);
+    }
+
     /// What it has written so far.
     #[must_use]
     pub fn output(&self) -> Snapshot {
@@ -300,6 +309,7 @@ impl Shared {
             status: Mutex::new(Status::Running),
             changed: Condvar::new(),
             stop: OnceLock::new(),
+            waiters: Mutex::default(),
         }
     }
 
@@ -324,13 +334,21 @@ impl Shared {
         if now.is_running() {
             *now = status;
         }
+        drop(now);
         self.changed.notify_all();
+        self.wake_waiters();
+    }
+
+    fn wake_waiters(&self) {
+        let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        waiters.iter().filter_map(Weak::upgrade).for_each(|waiter| waiter.wake());
     }
 }
 
 impl Tee for Shared {
     fn write(&self, stream: Stream, bytes: &[u8]) {
         self.output(stream).write(bytes);
+        self.wake_waiters();
     }
 }
 

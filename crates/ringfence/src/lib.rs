@@ -1,37 +1,66 @@
-//! The facade: a sandbox, and the sessions of agents in it. What an embedder uses.
+//! A sandbox for AI agents: one policy, kernel enforcement, a record of every decision.
 //!
 //! ```no_run
-//! use std::path::Path;
-//! use ringfence::{Parts, in_sandbox};
+//! use ringfence::{Preset, Sandbox};
 //!
-//! let parts = Parts::for_workspace(Path::new("."), Path::new("/var/lib/my-agent"), std::env::vars_os())?;
-//! let ran = in_sandbox(parts, "my-agent", |session| session.run("cargo test"))??;
+//! let sandbox = Sandbox::builder()
+//!     .preset(Preset::Workspace)
+//!     .workspace(".")
+//!     .state("/var/lib/my-agent")
+//!     .environment(std::env::vars_os())
+//!     .build()?;
+//! let ran = sandbox.session("my-agent")?.run("cargo test")?;
 //! println!("{} (exit code {})", ran.output, ran.code);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Everything is passed in ([`Parts`]); nothing is read from the environment and nothing is global.
+//! [`Sandbox::builder`] takes everything that a sandbox needs; nothing is read from the environment and nothing is global. The tools
+//! that a model calls are in the crate `ringfence-tools`.
 //!
-//! **Invariant.** Whether and where are separate: the chain says whether something happens, the spec where. No answer of the
-//! chain changes the spec.
+//! | Feature | Brings |
+//! |---|---|
+//! | `policy-file` | [`SandboxBuilder::policy_file`], the crate [`config`], and [`run`] |
+//! | `skill` | [`Session::load_skill`] and the crate [`skill`] |
+//! | `html` | `source::readable`: readable text of pages |
+//! | `tokio` | [`future`]: commands as futures, streams of output, approvers that await |
+//!
+//! **Invariant.** The chain decides if a request is allowed, the spec confines it. No answer of the chain changes the spec.
 //! **Invariant.** Nothing outlives its session.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod approved;
+mod builder;
 mod command;
 mod declared;
+#[cfg(feature = "tokio")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
+pub mod future;
 pub mod job;
+#[cfg(feature = "policy-file")]
+#[cfg_attr(docsrs, doc(cfg(feature = "policy-file")))]
 pub mod learn;
+#[cfg(feature = "policy-file")]
+mod policy_file;
 mod preset;
+#[cfg(feature = "policy-file")]
+#[cfg_attr(docsrs, doc(cfg(feature = "policy-file")))]
 pub mod run;
 mod sandbox;
 mod session;
+#[cfg(feature = "skill")]
 mod skills;
 mod sys;
 
-pub use {audit, config, guard, jail, policy, shell, skill, source};
+#[cfg(feature = "policy-file")]
+pub use config;
+#[cfg(feature = "skill")]
+pub use skill;
+pub use {audit, guard, jail, policy, shell, source};
 
+pub use builder::{BuildError, Preset, SandboxBuilder};
 pub use command::{AdmittedTask, NotStarted, Ran, Task};
-pub use preset::PresetError;
-pub use sandbox::{Parts, Sandbox, SandboxError, in_sandbox};
+pub use sandbox::{Sandbox, SessionError};
 pub use session::Session;
+#[cfg(feature = "skill")]
 pub use skills::SkillRefused;

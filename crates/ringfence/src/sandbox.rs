@@ -1,4 +1,4 @@
-//! What all sessions of a sandbox have in common.
+//! The parts that all sessions of a sandbox share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,99 +9,109 @@ use std::time::{Duration, SystemTime};
 use audit::{AuditError, Sink};
 use guard::{Approver, Failed};
 use jail::{Choice, Mode, Spec};
-use policy::{Chain, Cover, Shown, ToolName, ToolSet};
+use policy::{Chain, Cover, ToolName, ToolSet};
 
+use crate::builder::{BuildError, SandboxBuilder};
 use crate::session::Session;
 
-/// What a sandbox is made of. There is no `Default`: what protects has to be said.
-pub struct Parts {
+/// The parts of a sandbox. [`SandboxBuilder`] puts them together, so that none of them contradicts another.
+pub(crate) struct Parts {
     /// The directory that agents work in.
-    pub workspace: PathBuf,
+    pub(crate) workspace: PathBuf,
     /// The policy.
-    pub chain: Chain,
+    pub(crate) chain: Chain,
     /// The jail that commands run in.
-    pub spec: Spec,
+    pub(crate) spec: Spec,
     /// Other jails for the commands of single tools.
-    pub tool_specs: Vec<(ToolName, Spec)>,
-    /// Which implementation makes it.
-    pub provider: Choice,
+    pub(crate) tool_specs: Vec<(ToolName, Spec)>,
+    /// The provider of the jails.
+    pub(crate) provider: Choice,
     /// The tools that agents may call.
-    pub tools: ToolSet,
-    /// Whoever answers questions.
-    pub approver: Arc<dyn Approver>,
-    /// Whether an answer for the session covers the tool that asked, or every tool.
-    pub cover: Cover,
+    pub(crate) tools: ToolSet,
+    /// The approver that answers questions.
+    pub(crate) approver: Arc<dyn Approver>,
+    /// The requests that an answer for the session covers.
+    pub(crate) cover: Cover,
     /// The ledger.
-    pub sink: Arc<dyn Sink>,
-    /// A directory for output that is too long to be returned. No view of the spec may show it.
-    pub spill: PathBuf,
+    pub(crate) sink: Arc<dyn Sink>,
+    /// A directory for output that is too long to be returned. No view of a jail may show it.
+    pub(crate) spill: PathBuf,
 }
 
 impl Parts {
-    /// The jail that the commands of a tool run in.
-    #[must_use]
-    pub fn spec_of(&self, tool: &ToolName) -> &Spec {
+    /// Returns the jail that the commands of a tool run in.
+    pub(crate) fn spec_of(&self, tool: &ToolName) -> &Spec {
         let own = self.tool_specs.iter().find(|(known, _)| known == tool);
         own.map_or(&self.spec, |(_, spec)| spec)
     }
+
+    /// Refuses parts whose jails show the directory for long output.
+    pub(crate) fn checked(self) -> Result<Arc<Self>, BuildError> {
+        let mut specs = std::iter::once(&self.spec).chain(self.tool_specs.iter().map(|(_, spec)| spec));
+        if specs.any(|spec| spec.mode_at(&self.spill).is_some_and(Mode::shows_host)) {
+            return Err(BuildError::StateInSight(self.spill));
+        }
+        Ok(Arc::new(self))
+    }
 }
 
-/// A sandbox that sessions can be opened in.
+/// A sandbox that sessions are opened in.
+///
+/// ```
+/// use ringfence::{Preset, Sandbox};
+///
+/// # let directory = std::env::temp_dir().join(format!("ringfence-doc-sandbox-{}", std::process::id()));
+/// # std::fs::create_dir_all(directory.join("project"))?;
+/// # let (workspace, state) = (directory.join("project"), directory.join("state"));
+/// let sandbox = Sandbox::builder().preset(Preset::Workspace).workspace(workspace).state(state).build()?;
+/// let session = sandbox.session("my-agent")?;
+/// assert!(session.tools().tools().any(|tool| tool == "exec"));
+/// # drop((session, sandbox));
+/// # std::fs::remove_dir_all(directory)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Sandbox {
     parts: Arc<Parts>,
-    /// What single agents have instead, by their names.
+    /// Parts of single agents, by their names.
     agents: BTreeMap<String, Arc<Parts>>,
     opened: AtomicU64,
 }
 
-/// Why there is no sandbox or no session.
+/// Why a session was not opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SandboxError {
+pub enum SessionError {
     /// The workspace cannot be opened.
-    #[error("the workspace {}: {}", .0.object, .0.trouble)]
-    Workspace(Failed),
-    /// What an agent must not reach lies where its commands can see it.
-    #[error("the directory for long output, {}, can be seen in the jail", Shown::path(.0))]
-    SpillInSight(PathBuf),
+    #[error("cannot open the workspace {}: {}", .0.object, .0.trouble)]
+    Workspace(#[source] Failed),
     /// The session cannot be recorded.
-    #[error("the session cannot be recorded, so it does not begin: {0}")]
+    #[error("the session cannot be recorded, so it does not begin")]
     Unrecorded(#[from] AuditError),
 }
 
 impl Sandbox {
-    /// Puts the parts together. Nothing is created and nothing runs.
-    pub fn new(parts: Parts) -> Result<Self, SandboxError> {
-        Ok(Self { parts: usable(parts)?, agents: BTreeMap::new(), opened: AtomicU64::new(0) })
+    /// Returns a builder, which needs a policy, a workspace and a state directory.
+    #[must_use]
+    pub fn builder() -> SandboxBuilder {
+        SandboxBuilder::new()
     }
 
-    /// Has other parts for one agent: its sessions are made of them and of nothing else.
-    pub fn with_agent(mut self, agent: &str, parts: Parts) -> Result<Self, SandboxError> {
-        self.agents.insert(agent.to_owned(), usable(parts)?);
+    pub(crate) fn of(parts: Arc<Parts>, agents: BTreeMap<String, Arc<Parts>>) -> Self {
+        Self { parts, agents, opened: AtomicU64::new(0) }
+    }
+
+    /// Gives the sessions of one agent a policy, tools and a jail of their own.
+    pub fn with_agent(mut self, agent: &str, builder: SandboxBuilder) -> Result<Self, BuildError> {
+        self.agents.insert(agent.to_owned(), builder.build()?.parts);
         Ok(self)
     }
 
-    /// Begins the session of an agent, with the parts of that agent if it has its own. It ends when it is dropped, and everything that it started with it.
-    pub fn session(&self, agent: &str) -> Result<Session, SandboxError> {
+    /// Opens a session for an agent. Dropping it ends it, with every process that it started.
+    pub fn session(&self, agent: &str) -> Result<Session, SessionError> {
         let number = self.opened.fetch_add(1, Ordering::Relaxed);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let name = format!("s-{:x}-{:x}-{number}", std::process::id(), now.as_micros());
         let parts = self.agents.get(agent).unwrap_or(&self.parts);
         Session::open(Arc::clone(parts), agent.to_owned(), name)
     }
-}
-
-/// Long output goes to no place that a command sees, whichever tool starts it.
-fn usable(parts: Parts) -> Result<Arc<Parts>, SandboxError> {
-    let mut specs = std::iter::once(&parts.spec).chain(parts.tool_specs.iter().map(|(_, spec)| spec));
-    if specs.any(|spec| spec.mode_at(&parts.spill).is_some_and(Mode::shows_host)) {
-        return Err(SandboxError::SpillInSight(parts.spill));
-    }
-    Ok(Arc::new(parts))
-}
-
-/// Opens a sandbox and a session in it, does something there, and ends both.
-pub fn in_sandbox<T>(parts: Parts, agent: &str, act: impl FnOnce(&Session) -> T) -> Result<T, SandboxError> {
-    let session = Sandbox::new(parts)?.session(agent)?;
-    Ok(act(&session))
 }

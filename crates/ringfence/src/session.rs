@@ -3,13 +3,14 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use audit::{By, Ended, Event, FilePath, Name};
+use audit::{AuditError, By, Ended, Event, FilePath, Name};
 use guard::{Guard, Guards};
 use policy::{ToolName, ToolSet};
 
 use crate::declared::Declared;
 use crate::job::{Jobs, SpillError, Spills};
-use crate::sandbox::{Parts, SandboxError};
+use crate::sandbox::{Parts, SessionError};
+#[cfg(feature = "skill")]
 use crate::skills::Skills;
 
 /// Name of the profile in the records of a session, which has no policy file.
@@ -24,24 +25,29 @@ pub struct Session {
     began: Instant,
     jobs: Jobs,
     spills: Mutex<Option<Arc<Spills>>>,
+    #[cfg(feature = "skill")]
     pub(crate) skills: Arc<Skills>,
     pub(crate) declared: Arc<Declared>,
 }
 
 impl Session {
-    pub(crate) fn open(parts: Arc<Parts>, agent: String, name: String) -> Result<Self, SandboxError> {
-        let skills = Skills::new(parts.tools.clone());
+    pub(crate) fn open(parts: Arc<Parts>, agent: String, name: String) -> Result<Self, SessionError> {
         let declared = Arc::new(Declared::default());
+        let chain = parts.chain.clone();
+        #[cfg(feature = "skill")]
+        let skills = Skills::new(parts.tools.clone());
+        #[cfg(feature = "skill")]
+        let chain = chain.narrowed_by(skills.link());
         let guards = Guards::new(guard::Parts {
             workspace: parts.workspace.clone(),
-            chain: parts.chain.clone().narrowed_by(skills.link()).narrowed_by(declared.link()),
+            chain: chain.narrowed_by(declared.link()),
             approver: Arc::clone(&parts.approver),
             cover: parts.cover,
             sink: Arc::clone(&parts.sink),
             session: name.clone(),
             agent: agent.clone(),
         })
-        .map_err(SandboxError::Workspace)?;
+        .map_err(SessionError::Workspace)?;
         let jobs = Jobs::new(Jobs::MOST);
         let session = Self {
             parts,
@@ -51,6 +57,7 @@ impl Session {
             began: Instant::now(),
             jobs,
             spills: Mutex::default(),
+            #[cfg(feature = "skill")]
             skills,
             declared,
         };
@@ -79,7 +86,10 @@ impl Session {
     /// The tools that the agent may call now: those of the sandbox, as far as the skills in use want them.
     #[must_use]
     pub fn tools(&self) -> ToolSet {
-        self.skills.tools()
+        #[cfg(feature = "skill")]
+        return self.skills.tools();
+        #[cfg(not(feature = "skill"))]
+        self.parts.tools.clone()
     }
 
     /// The commands of the session, running and ended.
@@ -104,9 +114,13 @@ impl Session {
         &self.name
     }
 
-    /// What the sandbox is made of.
-    #[must_use]
-    pub fn parts(&self) -> &Parts {
+    /// Records an event in the ledger of the session.
+    pub fn record(&self, event: &Event<'_>) -> Result<(), AuditError> {
+        self.parts.sink.record(event)
+    }
+
+    /// Returns the parts of the sandbox.
+    pub(crate) fn parts(&self) -> &Parts {
         &self.parts
     }
 

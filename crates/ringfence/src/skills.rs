@@ -111,7 +111,7 @@ impl Session {
     /// Forgets all skills: the session has its tools again.
     pub fn clear_skills(&self) -> Result<(), AuditError> {
         let count = self.skills.count();
-        self.parts().sink.record(&Event::SkillCleared { by: self.by(), count })?;
+        self.record(&Event::SkillCleared { by: self.by(), count })?;
         self.skills.clear(&self.parts().tools);
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Session {
     fn record_refused(&self, place: &Path, tree: &Tree, refused: &Refused) -> Result<(), AuditError> {
         let none = Judged::default();
         let judged = if let Refused::Blocked(judged) = refused { judged } else { &none };
-        self.parts().sink.record(&Event::SkillBlocked {
+        self.record(&Event::SkillBlocked {
             by: self.by(),
             skill: Name(&tree.name),
             path: FilePath(place),
@@ -139,19 +139,11 @@ impl Session {
             let critical = judged.count(Severity::Critical) as u64;
             let rules = judged.rules();
             let (by, codes) = (self.by(), Names(&rules));
-            self.parts().sink.record(&Event::SkillFlagged {
-                by,
-                skill,
-                path,
-                sha256,
-                critical,
-                warnings,
-                codes,
-            })?;
+            self.record(&Event::SkillFlagged { by, skill, path, sha256, critical, warnings, codes })?;
         }
         let tools = self.skills.tools();
         let tools = loaded.tools.as_ref().map_or_else(|| tools.clone(), |wanted| tools.narrow(wanted));
-        self.parts().sink.record(&Event::SkillLoaded {
+        self.record(&Event::SkillLoaded {
             by: self.by(),
             skill: Name(&loaded.name),
             path: FilePath(place),

@@ -11,11 +11,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ringfence::audit::{AuditError, Event, Sink};
-use ringfence::guard::{Abort, Config, Refuse};
-use ringfence::jail::{Choice, Spec};
-use ringfence::policy::{Cover, Limits, ToolName, ToolProfile, ToolSet};
-use ringfence::{Parts, Sandbox, Session};
-use ringfence_tools::{Call, Grep, Tool as _};
+use ringfence::guard::Abort;
+use ringfence::policy::ToolName;
+use ringfence::{Preset, Sandbox, Session};
+use ringfence_tools::{AnyTool as _, Call, Grep};
 use serde_json::Value;
 
 /// Searches: a name, the arguments of `grep`, and those of ripgrep.
@@ -108,19 +107,10 @@ impl Sink for Nowhere {
 }
 
 fn session(tree: &Path) -> Session {
-    let config = Config::default_in(tree);
-    let sandbox = Sandbox::new(Parts {
-        workspace: tree.to_owned(),
-        chain: config.chain().unwrap(),
-        spec: Spec::for_workspace(tree, "/home/agent".as_ref(), Limits::none()),
-        tool_specs: Vec::new(),
-        provider: Choice::Auto,
-        tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
-        approver: Arc::new(Refuse),
-        cover: Cover::Tool,
-        sink: Arc::new(Nowhere),
-        spill: "/nonexistent".into(),
-    });
+    let state = std::env::temp_dir().join(format!("ringfence-bench-{}", std::process::id()));
+    let sandbox = Sandbox::builder().preset(Preset::Workspace).workspace(tree).state(&state);
+    let sandbox = sandbox.sink(Arc::new(Nowhere)).build();
+    std::fs::remove_dir_all(state).unwrap();
     sandbox.unwrap().session("bench").unwrap()
 }
 

@@ -15,10 +15,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::Typed;
+use crate::tool::Tool;
 
 /// The parameters of a call, and their canonical form.
-pub(crate) fn read<T: Typed>(
+pub(crate) fn read<T: Tool>(
     arguments: Value,
     workspace: &Path,
 ) -> Result<(T::Parameters, Map<String, Value>), ToolError> {
@@ -71,7 +71,7 @@ fn from_workspace(path: &str, workspace: &Path) -> String {
 }
 
 /// The arguments as rules see them. Lists are several values of one name, and the fields of objects in a list have names of their own.
-pub(crate) fn arguments<T: Typed>(canonical: &Map<String, Value>, workspace: &Path) -> Arguments {
+pub(crate) fn arguments<T: Tool>(canonical: &Map<String, Value>, workspace: &Path) -> Arguments {
     let mut pairs = Vec::new();
     for (name, value) in canonical {
         add(&mut pairs, name, value);
@@ -86,7 +86,7 @@ pub(crate) fn arguments<T: Typed>(canonical: &Map<String, Value>, workspace: &Pa
 }
 
 /// The same for parameters that were read before.
-pub(crate) fn arguments_of<T: Typed>(
+pub(crate) fn arguments_of<T: Tool>(
     parameters: &T::Parameters,
     workspace: &Path,
 ) -> Result<Arguments, ToolError> {

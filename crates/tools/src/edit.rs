@@ -18,7 +18,7 @@ use crate::content::{self, Content, LONGEST};
 use crate::diff::Diff;
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Keep, Reply, TextBody};
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 
 /// Largest number of replacements of one call.
 const MOST: usize = 200;
@@ -79,7 +79,7 @@ pub struct Replacement {
     pub replace_all: bool,
 }
 
-impl Typed for Edit {
+impl Tool for Edit {
     type Parameters = EditParameters;
     const NAME: &'static str = "edit";
     const DESCRIPTION: &'static str = "Replaces text in a file. Each `old` has to be in the file exactly once, unless `replace_all` is set. \

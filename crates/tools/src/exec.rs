@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::canonical::{self, Variables};
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Reply, TextBody};
-use crate::tool::{Admitted, Call, Typed};
+use crate::tool::{Admitted, Call, Tool};
 
 /// Runs a command line in the jail of the session.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +68,7 @@ fn auto_background() -> u64 {
     15_000
 }
 
-impl Typed for Exec {
+impl Tool for Exec {
     type Parameters = ExecParameters;
     const NAME: &'static str = "exec";
     const DESCRIPTION: &'static str = "Runs a command line with bash in the workspace, in a jail: with no network, with a private home \

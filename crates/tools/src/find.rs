@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::exec::workspace;
 use crate::listing::{self, Page, left_out, time, unless_aborted};
 use crate::reply::{Reply, Row, Rows};
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 use crate::walk::{Filter, Found, Visitor, Walk, Went};
 
 /// Finds files and directories.
@@ -103,7 +103,7 @@ pub enum Order {
     Size,
 }
 
-impl Typed for Find {
+impl Tool for Find {
     type Parameters = FindParameters;
     const NAME: &'static str = "find";
     const DESCRIPTION: &'static str = "Finds files and directories by a glob, by kind, size and time. Leaves out hidden files and what \

@@ -9,19 +9,19 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{ErrorKind, ToolError};
 
-/// Several texts, of which one alone may be written without a list.
+/// OneOrMany texts, of which one alone may be written without a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Several(pub Vec<String>);
+pub struct OneOrMany(pub Vec<String>);
 
-impl Several {
+impl OneOrMany {
     pub(crate) fn all(&self) -> &[String] {
         &self.0
     }
 }
 
-impl<'de> Deserialize<'de> for Several {
+impl<'de> Deserialize<'de> for OneOrMany {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]

@@ -16,7 +16,7 @@ use crate::exec::workspace;
 use crate::listing::{self, Known, Page, unless_aborted};
 use crate::read::yes;
 use crate::reply::{self, Reply, Rows};
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 use crate::walk::shown;
 
 /// Lists a directory.
@@ -52,7 +52,7 @@ fn limit() -> usize {
     1000
 }
 
-impl Typed for Ls {
+impl Tool for Ls {
     type Parameters = LsParameters;
     const NAME: &'static str = "ls";
     const DESCRIPTION: &'static str = "Lists a directory, sorted by name. Directories end in `/`; a link shows where it says it leads, \

@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, ToolError};
 use crate::exec::told;
 use crate::listing::Page;
 use crate::reply::{Keep, Reply, Row, Rows, TextBody};
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 
 /// Looks after the commands of the session.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ pub enum StreamName {
     Stderr,
 }
 
-impl Typed for Process {
+impl Tool for Process {
     type Parameters = ProcessParameters;
     const NAME: &'static str = "process";
     const DESCRIPTION: &'static str = "Looks after commands that `exec` started in this session: list, status, log (the last lines, or \

@@ -21,7 +21,7 @@ use self::stream::{End, Line, Part, Stopped, Window};
 use crate::content::{self, Content, unreadable};
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Reply, TextBody};
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 
 /// Number of lines that are returned unless a limit is given.
 const LINES: u64 = 2000;
@@ -66,7 +66,7 @@ pub(crate) fn yes() -> bool {
     true
 }
 
-impl Typed for Read {
+impl Tool for Read {
     type Parameters = ReadParameters;
     const NAME: &'static str = "read";
     const DESCRIPTION: &'static str = "Returns lines of a text file with their numbers, or an image (PNG, JPEG, GIF, WebP, BMP). \

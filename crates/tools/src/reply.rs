@@ -44,6 +44,13 @@ impl Reply {
         Self { head: head.into(), texts: Vec::new(), rows: None, data, escaped: 0, missing: 0 }
     }
 
+    /// Adds a text from outside, such as the content of a file: the model reads it between two lines that the text cannot imitate,
+    /// `data` has it under `name`, and the profile of the tool bounds it.
+    #[must_use]
+    pub fn untrusted(self, name: &'static str, text: impl Into<String>) -> Self {
+        self.text(TextBody::whole(name, text.into(), Keep::Head).framed(name))
+    }
+
     /// Adds a text.
     pub(crate) fn text(mut self, body: TextBody) -> Self {
         self.texts.push(body);

@@ -14,7 +14,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::canonical;
-use crate::error::ToolError;
+use crate::content::{self, Content};
+use crate::error::{ErrorKind, ToolError};
 use crate::reply::Reply;
 use crate::schema::{self, SchemaForm};
 
@@ -26,6 +27,25 @@ pub struct Call<'a> {
     pub guard: &'a Guard,
     /// Tells when the call is cancelled.
     pub abort: &'a Abort,
+}
+
+impl Call<'_> {
+    /// Reads a text file through the guard of the tool: decided, recorded and bounded.
+    pub fn read_text(&self, path: &Path) -> Result<String, ToolError> {
+        let opened = self.guard.read(path, self.abort)?;
+        let Content { bytes, .. } = Content::read(&opened, content::LONGEST)?;
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            ToolError::new(ErrorKind::Binary, format!("{} is not valid UTF-8 (byte {at})", opened.location()))
+        })
+    }
+
+    /// Puts a file in place through the guard of the tool: decided and recorded, all of it or nothing.
+    pub fn write_file(&self, path: &Path, content: &[u8]) -> Result<(), ToolError> {
+        let place = self.guard.write(path, self.abort)?;
+        let name = place.location().to_string();
+        place.replace(content).map(drop).map_err(|trouble| ToolError::trouble(&name, trouble))
+    }
 }
 
 /// Result of a tool: visible, and no longer than the profile of the tool permits.
@@ -58,9 +78,44 @@ impl Extent {
     }
 }
 
-/// A tool as it is written: with parameters of its own type.
-pub trait Typed: Send + Sync {
-    /// Its parameters. The schema is made from this type, whose sentences are for a model. Serialized it is the canonical form of
+/// A tool: parameters, a name, and the function that does it.
+///
+/// The schema, reading the arguments, the request to the policy, the records and the cap of the result are derived. A tool reaches
+/// files through [`Call`], so that the policy holds for them.
+///
+/// ```
+/// use std::path::PathBuf;
+/// use ringfence::audit::Impact;
+/// use ringfence_tools::{Call, Reply, Tool, ToolError, Toolbox};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+/// use serde_json::json;
+///
+/// #[derive(Serialize, Deserialize, JsonSchema)]
+/// struct CountParameters {
+///     /// The file, from the workspace.
+///     path: PathBuf,
+/// }
+///
+/// struct CountLines;
+///
+/// impl Tool for CountLines {
+///     type Parameters = CountParameters;
+///     const NAME: &'static str = "count_lines";
+///     const DESCRIPTION: &'static str = "Counts the lines of a text file.";
+///     const IMPACT: Impact = Impact::Read;
+///     const PATHS: &'static [&'static str] = &["path"];
+///
+///     fn run(&self, call: &Call<'_>, parameters: CountParameters) -> Result<Reply, ToolError> {
+///         let lines = call.read_text(&parameters.path)?.lines().count();
+///         Ok(Reply::new(format!("{lines} lines"), json!({ "lines": lines })))
+///     }
+/// }
+///
+/// let toolbox = Toolbox::new().add(CountLines);
+/// ```
+pub trait Tool: Send + Sync {
+    /// What it takes. The schema is made from this type, whose sentences are what a model reads. Serialized it is the canonical form of
     /// a call: one name for each parameter, defaults filled in, and what is left out is absent.
     type Parameters: DeserializeOwned + Serialize + JsonSchema + 'static;
     /// Its name.
@@ -76,7 +131,7 @@ pub trait Typed: Send + Sync {
     /// Other names that parameters are read by, each with the name that it stands for. Rules may use them, too.
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
 
-    /// Policies that narrow its own requests: see [`Tool::policies`].
+    /// Policies that narrow its own requests: see [`AnyTool::policies`].
     fn policies(&self) -> Vec<Arc<dyn Policy>> {
         Vec::new()
     }
@@ -123,8 +178,8 @@ pub struct Admitted<'t> {
 type Run<'t> = dyn FnOnce(&Call<'_>) -> Result<Output, ToolError> + 't;
 
 impl<'t> Admitted<'t> {
-    /// Creates the record of a tool's effect that was permitted under this id.
-    pub(crate) fn of<T: Typed + ?Sized>(
+    /// What a tool does because of what was permitted under this id.
+    pub(crate) fn of<T: Tool + ?Sized>(
         id: String,
         run: impl FnOnce(&Call<'_>) -> Result<Reply, ToolError> + 't,
     ) -> Self {
@@ -143,13 +198,13 @@ impl<'t> Admitted<'t> {
     }
 }
 
-/// Makes the reply of a tool visible and cuts it once, by its profile.
-fn finish<T: Typed + ?Sized>(said: Result<Reply, ToolError>) -> Result<Output, ToolError> {
+/// What a tool says, made visible and cut once, by its profile.
+fn finish<T: Tool + ?Sized>(said: Result<Reply, ToolError>) -> Result<Output, ToolError> {
     said.map(|reply| reply.finish(&source::profile(T::NAME))).map_err(ToolError::visible)
 }
 
-/// A tool as it is called: with JSON.
-pub trait Tool: Send + Sync {
+/// A tool of any parameters, as it is called with JSON. Every [`Tool`] is one.
+pub trait AnyTool: Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
     /// Description for a model.
@@ -173,7 +228,7 @@ pub trait Tool: Send + Sync {
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError>;
 }
 
-impl<T: Typed> Tool for T {
+impl<T: Tool> AnyTool for T {
     fn name(&self) -> &'static str {
         T::NAME
     }
@@ -198,7 +253,7 @@ impl<T: Typed> Tool for T {
     }
 
     fn policies(&self) -> Vec<Arc<dyn Policy>> {
-        Typed::policies(self)
+        Tool::policies(self)
     }
 
     fn call(&self, call: &Call<'_>, arguments: Value) -> Result<Output, ToolError> {

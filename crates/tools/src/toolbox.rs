@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::canonical;
 use crate::error::{ErrorKind, ToolError};
-use crate::tool::{Call, Extent, Output, Tool};
+use crate::tool::{AnyTool, Call, Extent, Output, Tool};
 
 /// The tools of an agent.
 pub struct Toolbox {
@@ -20,7 +20,7 @@ pub struct Toolbox {
 
 /// A tool, and what it declares.
 struct Held {
-    tool: Box<dyn Tool>,
+    tool: Box<dyn AnyTool>,
     policies: Vec<Arc<dyn Policy>>,
 }
 
@@ -28,21 +28,26 @@ impl Toolbox {
     /// The tools that Ringfence has.
     #[must_use]
     pub fn new() -> Self {
-        crate::all().into_iter().fold(Self { tools: Vec::new() }, Self::with)
+        crate::all().into_iter().fold(Self { tools: Vec::new() }, Self::add_any)
     }
 
-    /// Adds a tool of the caller's own, in place of one of the same name.
+    /// Adds a tool of the caller, in place of one of the same name. The tool set of the sandbox has to contain its name:
+    /// `tools.allow` of a policy file, or [`ringfence::policy::ToolSet::allow`].
     #[must_use]
-    pub fn with(mut self, tool: Box<dyn Tool>) -> Self {
+    pub fn add(self, tool: impl Tool + 'static) -> Self {
+        self.add_any(Box::new(tool))
+    }
+
+    fn add_any(mut self, tool: Box<dyn AnyTool>) -> Self {
         self.tools.retain(|known| known.tool.name() != tool.name());
         self.tools.push(Held { policies: tool.policies(), tool });
         self
     }
 
     /// Those that the agent of a session may call.
-    pub fn of<'a>(&'a self, session: &'a Session) -> impl Iterator<Item = &'a dyn Tool> {
+    pub fn of<'a>(&'a self, session: &'a Session) -> impl Iterator<Item = &'a dyn AnyTool> {
         let tools = self.tools.iter().map(|held| held.tool.as_ref());
-        tools.filter(|tool: &&dyn Tool| {
+        tools.filter(|tool: &&dyn AnyTool| {
             ToolName::parse(tool.name()).is_ok_and(|name| session.tools().contains(&name))
         })
     }
@@ -127,7 +132,7 @@ struct Recorded<'a> {
     session: &'a Session,
     /// The request behind it, if it came to one.
     id: Option<&'a str>,
-    tool: &'a dyn Tool,
+    tool: &'a dyn AnyTool,
 }
 
 impl Recorded<'_> {
@@ -174,7 +179,7 @@ impl Recorded<'_> {
     }
 
     fn record(&self, event: &Event<'_>) -> Result<(), ToolError> {
-        self.session.parts().sink.record(event).map_err(|error| unrecorded(&error))
+        self.session.record(event).map_err(|error| unrecorded(&error))
     }
 }
 

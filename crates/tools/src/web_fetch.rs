@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::{Keep, Reply, TextBody};
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 use crate::web::{Fetch, FetchError, Fetched, Fetcher, Gate, Method, Refused, SystemResolver};
 
 /// Characters that are kept for the lines above the text of a page.
@@ -53,7 +53,7 @@ fn timeout() -> u64 {
     30_000
 }
 
-impl Typed for WebFetch {
+impl Tool for WebFetch {
     type Parameters = WebFetchParameters;
     const NAME: &'static str = "web_fetch";
     const DESCRIPTION: &'static str = "Fetches an address over http or https and returns the readable text of the page, or JSON and \

@@ -13,7 +13,7 @@ use crate::content::{self, Content, LONGEST};
 use crate::diff::Diff;
 use crate::error::{ErrorKind, ToolError};
 use crate::reply::Reply;
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 
 /// Makes a file or replaces all of its content.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ pub struct WriteParameters {
     pub expected_sha256: Option<String>,
 }
 
-impl Typed for Write {
+impl Tool for Write {
     type Parameters = WriteParameters;
     const NAME: &'static str = "write";
     const DESCRIPTION: &'static str =

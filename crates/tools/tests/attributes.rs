@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use desk::Desk;
-use ringfence_tools::{ApplyPatch, Edit, Tool, Write};
+use ringfence_tools::{AnyTool, ApplyPatch, Edit, Write};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ fn desk(what: &str) -> Option<Desk> {
     }
 }
 
-fn calls() -> [(&'static str, &'static dyn Tool, Value); 3] {
+fn calls() -> [(&'static str, &'static dyn AnyTool, Value); 3] {
     let patch = "*** Begin Patch\n*** Update File: f\n@@\n-old\n+new\n*** End Patch\n";
     [
         ("edit", &Edit, json!({ "path": "f", "old": "old", "new": "new" })),

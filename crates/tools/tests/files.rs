@@ -10,7 +10,7 @@ use std::os::unix::net::UnixListener;
 use desk::{Desk, fifo};
 use ringfence::guard::{Abort, PathRules};
 use ringfence::policy::Effect;
-use ringfence_tools::{Edit, ErrorKind, Output, Read, Tool, ToolError, Write};
+use ringfence_tools::{AnyTool, Edit, ErrorKind, Output, Read, ToolError, Write};
 use serde_json::{Value, json};
 
 fn read(desk: &Desk, arguments: Value) -> Result<Output, ToolError> {
@@ -228,7 +228,7 @@ fn the_policy_holds_for_every_tool() {
     ];
     let before = desk.everything();
     for (path, kind, also_read) in denied {
-        let calls: [(&dyn Tool, Value); 3] = [
+        let calls: [(&dyn AnyTool, Value); 3] = [
             (&Read, json!({ "path": path })),
             (&Write, json!({ "path": path, "content": "x" })),
             (&Edit, json!({ "path": path, "old": "SECRET", "new": "x" })),

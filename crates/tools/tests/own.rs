@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use ringfence::audit::Impact;
 use ringfence::guard::Abort;
-use ringfence::policy::{Code, Effect, Link, Policy, Reason, Request, ToolEntry, ToolProfile, ToolSet, Want};
-use ringfence::{Parts, Sandbox, Session};
-use ringfence_tools::{Call, ErrorKind, Reply, ToolError, Toolbox, Typed};
+use ringfence::policy::{Code, Effect, Link, Policy, Reason, Request, ToolSet, Want};
+use ringfence::{Preset, Sandbox, Session};
+use ringfence_tools::{Call, ErrorKind, Reply, Tool, ToolError, Toolbox};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -23,7 +23,7 @@ struct PublishParameters {
     path: PathBuf,
 }
 
-impl Typed for Publish {
+impl Tool for Publish {
     type Parameters = PublishParameters;
     const NAME: &'static str = "corp_publish";
     const DESCRIPTION: &'static str = "Publishes a file.";
@@ -59,25 +59,20 @@ impl Typed for Publish {
 fn stage(allow: &str) -> (tempfile::TempDir, Session) {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("ws/out")).unwrap();
-    let mut parts = Parts::for_workspace(&dir.path().join("ws"), &dir.path().join("state"), []).unwrap();
-    let tools =
-        ToolSet::new(ToolProfile::parse("coding").unwrap(), vec![ToolEntry::own(allow).unwrap()], vec![]);
-    parts.tools = tools.clone();
-    let in_set = move |request: &Request<'_>| {
-        let granted = matches!(request.want, Want::Call(_)) && tools.contains(request.tool);
-        granted.then(|| (Effect::Allow, Reason::new(Code::ToolGranted, "in the set")))
-    };
-    parts.chain = ringfence::guard::Config::default_in(&dir.path().join("ws").canonicalize().unwrap())
-        .chain()
-        .unwrap()
-        .then(Link::new("tools", in_set));
-    (dir, Sandbox::new(parts).unwrap().session("tester").unwrap())
+    let sandbox = Sandbox::builder()
+        .preset(Preset::Workspace)
+        .workspace(dir.path().join("ws"))
+        .state(dir.path().join("state"))
+        .tools(ToolSet::of_profile("coding").unwrap().allow(allow).unwrap())
+        .build();
+    let session = sandbox.unwrap().session("tester").unwrap();
+    (dir, session)
 }
 
 #[test]
 fn a_tool_is_narrowed_by_what_it_declares() {
     let (dir, session) = stage("corp_*");
-    let toolbox = Toolbox::new().with(Box::new(Publish));
+    let toolbox = Toolbox::new().add(Publish);
     let rows = [
         ("corp_publish", json!({ "path": "out/a" }), None),
         ("corp_publish", json!({ "path": "b" }), Some("this tool writes to out")),
@@ -106,7 +101,7 @@ fn a_tool_is_narrowed_by_what_it_declares() {
 fn an_own_tool_is_called_only_if_the_set_has_it() {
     for (allow, there) in [("corp_publish", true), ("corp_*", true), ("corp_other", false)] {
         let (_dir, session) = stage(allow);
-        let toolbox = Toolbox::new().with(Box::new(Publish));
+        let toolbox = Toolbox::new().add(Publish);
         assert_eq!(toolbox.of(&session).any(|tool| tool.name() == "corp_publish"), there, "{allow}");
         let came = toolbox.call(&session, "corp_publish", json!({ "path": "out/a" }), &Abort::new());
         assert_eq!(came.is_ok(), there, "{allow}: {came:?}");

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use desk::Desk;
-use ringfence_tools::{ApplyPatch, Edit, Read, Tool, Write};
+use ringfence_tools::{AnyTool, ApplyPatch, Edit, Read, Write};
 use rustix::fs::{CWD, RenameFlags, renameat, renameat_with};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ const AT_MOST: Duration = Duration::from_secs(20);
 const INSIDE: &str = "some text in here\n";
 const OUTSIDE: &str = "OUTSIDE text in here\n";
 
-fn calls(path: &str) -> Vec<(&'static dyn Tool, Value)> {
+fn calls(path: &str) -> Vec<(&'static dyn AnyTool, Value)> {
     let update = |to: &str| {
         format!(
             "*** Begin Patch\n*** Update File: {path}\n{to}@@\n-some text in here\n+changed text in here\n*** End Patch"

@@ -5,9 +5,9 @@
 //! knows neither references nor unions nor lists of types.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may unwrap")]
 
-use ringfence::policy::{ToolProfile, ToolSet};
-use ringfence::{Parts, Sandbox};
-use ringfence_tools::{SchemaForm, Tool, Toolbox};
+use ringfence::policy::ToolSet;
+use ringfence::{Preset, Sandbox};
+use ringfence_tools::{AnyTool, SchemaForm, Toolbox};
 use serde_json::{Map, Value, json};
 
 /// Schemas that a provider accepts.
@@ -86,12 +86,16 @@ const PROVIDERS: [Provider; 3] = [
     },
 ];
 
-fn tools<T>(of: impl FnOnce(&mut dyn Iterator<Item = &dyn Tool>) -> T) -> T {
+fn tools<T>(of: impl FnOnce(&mut dyn Iterator<Item = &dyn AnyTool>) -> T) -> T {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("ws")).unwrap();
-    let mut parts = Parts::for_workspace(&dir.path().join("ws"), &dir.path().join("state"), []).unwrap();
-    parts.tools = ToolSet::new(ToolProfile::parse("full").unwrap(), vec![], vec![]);
-    let session = Sandbox::new(parts).unwrap().session("tester").unwrap();
+    let sandbox = Sandbox::builder()
+        .preset(Preset::Workspace)
+        .workspace(dir.path().join("ws"))
+        .state(dir.path().join("state"))
+        .tools(ToolSet::of_profile("full").unwrap())
+        .build();
+    let session = sandbox.unwrap().session("tester").unwrap();
     let toolbox = Toolbox::new();
     of(&mut toolbox.of(&session))
 }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use ringfence::audit::{AuditError, Durability, Event, Ledger, Options, Sink};
 use ringfence::guard::Abort;
-use ringfence::policy::{ToolProfile, ToolSet};
-use ringfence::{Parts, Sandbox, Session};
-use ringfence_tools::{ErrorKind, Tool, Toolbox};
+use ringfence::policy::ToolSet;
+use ringfence::{Preset, Sandbox, Session};
+use ringfence_tools::{AnyTool, ErrorKind, Toolbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -50,10 +50,14 @@ fn stage(profile: &str, room: Option<usize>) -> (TempDir, Session, Arc<Kept>) {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("ws")).unwrap();
     let kept = Arc::new(Kept { room: room.map(AtomicUsize::new), ..Kept::default() });
-    let mut parts = Parts::for_workspace(&dir.path().join("ws"), &dir.path().join("state"), []).unwrap();
-    parts.tools = ToolSet::new(ToolProfile::parse(profile).unwrap(), vec![], vec![]);
-    parts.sink = Arc::clone(&kept) as _;
-    let session = Sandbox::new(parts).unwrap().session("tester").unwrap();
+    let sandbox = Sandbox::builder()
+        .preset(Preset::Workspace)
+        .workspace(dir.path().join("ws"))
+        .state(dir.path().join("state"))
+        .tools(ToolSet::of_profile(profile).unwrap())
+        .sink(Arc::clone(&kept) as _)
+        .build();
+    let session = sandbox.unwrap().session("tester").unwrap();
     (dir, session, kept)
 }
 
@@ -114,7 +118,7 @@ fn a_session_has_the_tools_of_its_set() {
     let toolbox = Toolbox::new();
     let names = |profile: &str| -> Vec<&'static str> {
         let (_dir, session, _) = stage(profile, None);
-        let mut names: Vec<_> = toolbox.of(&session).map(Tool::name).collect();
+        let mut names: Vec<_> = toolbox.of(&session).map(AnyTool::name).collect();
         names.sort_unstable();
         names
     };

@@ -5,10 +5,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::thread;
 
-use ringfence::guard::{Abort, Config};
-use ringfence::policy::floor::NoMetadata;
-use ringfence::policy::{Code, Effect, HostName, Link, Reason, Request, ToolProfile, ToolSet, Want};
-use ringfence::{Parts, Sandbox, Session};
+use ringfence::guard::Abort;
+use ringfence::policy::{Code, Effect, HostName, Link, Reason, Request, ToolSet, Want};
+use ringfence::{Preset, Sandbox, Session};
 use ringfence_tools::{ErrorKind, Output, ToolError, Toolbox};
 use serde_json::json;
 use tempfile::TempDir;
@@ -67,20 +66,21 @@ fn session() -> (TempDir, Session) {
     let dir = tempfile::tempdir().unwrap();
     let workspace = dir.path().join("ws");
     std::fs::create_dir(&workspace).unwrap();
-    let mut parts = Parts::for_workspace(&workspace, &dir.path().join("state"), []).unwrap();
     let one: HostName = HostName::Address([127, 0, 0, 1].into());
-    parts.tools = ToolSet::new(ToolProfile::parse("full").unwrap(), vec![], vec![]);
-    parts.chain = Config::default_in(&workspace).chain().unwrap().forbidden_by(NoMetadata).then(Link::new(
-        "one host",
-        move |request: &Request<'_>| match request.want {
-            Want::Call(_) => Some((Effect::Allow, Reason::new(Code::ToolGranted, "all tools"))),
-            Want::Connect(endpoint) if endpoint.host == one => {
-                Some((Effect::Allow, Reason::new(Code::HostRule, "this one")))
-            }
-            _ => None,
-        },
-    ));
-    let session = Sandbox::new(parts).unwrap().session("tester").unwrap();
+    let one_host = move |request: &Request<'_>| match request.want {
+        Want::Connect(endpoint) if endpoint.host == one => {
+            Some((Effect::Allow, Reason::new(Code::HostRule, "this one")))
+        }
+        _ => None,
+    };
+    let sandbox = Sandbox::builder()
+        .preset(Preset::Workspace)
+        .policy(Link::new("one host", one_host))
+        .workspace(workspace)
+        .state(dir.path().join("state"))
+        .tools(ToolSet::of_profile("full").unwrap())
+        .build();
+    let session = sandbox.unwrap().session("tester").unwrap();
     (dir, session)
 }
 

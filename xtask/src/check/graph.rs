@@ -29,7 +29,11 @@ const ALL: &[&str] = &["*"];
 const OUTSIDE: &[Limited] = &[
     Limited { dependency: "toml", rooms: &["config", "xtask"], in_tests: true },
     Limited { dependency: "toml_edit", rooms: &["config", "xtask"], in_tests: true },
-    Limited { dependency: "tokio", rooms: &["broker", "gateway", "cli"], in_tests: false },
+    Limited {
+        dependency: "tokio",
+        rooms: &["ringfence", "tools", "broker", "gateway", "cli"],
+        in_tests: false,
+    },
 ];
 
 struct Limited {

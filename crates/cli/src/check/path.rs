@@ -33,7 +33,7 @@ pub(super) fn judge(
     let judged = guard.judge(path, &around.cwd, kind).map_err(|failed| refused(&failed))?;
     // What is denied is denied, whatever is wrong with the path; what is not is not known to be allowed.
     if let (Some(trouble), false) = (judged.trouble, matches!(judged.trace.decision, Decision::Deny(_))) {
-        return Err(refused(&Failed { trouble, object: Shown::path(path).to_string() }));
+        return Err(refused(&Failed::new(trouble, path)));
     }
     let names = judged.location.names().map(|name| Shown::bytes(name).to_string()).collect();
     let object = judged.location.to_string();

@@ -17,9 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, ToolError};
 use crate::exec::workspace;
-use crate::listing::{Page, Several, unless_aborted};
+use crate::listing::{OneOrMany, Page, unless_aborted};
 use crate::reply::Reply;
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 use crate::walk::{Filter, Walk, shown};
 
 use hits::Hits;
@@ -42,10 +42,10 @@ pub struct GrepParameters {
     pub path: PathBuf,
     /// Only files that one of these globs matches, such as `*.rs` or `src/**`. One that begins with `!` leaves files out.
     #[serde(default)]
-    pub glob: Several,
+    pub glob: OneOrMany,
     /// Only files of one of these types, such as `rust`, `py` or `js`.
     #[serde(default, rename = "type")]
-    pub types: Several,
+    pub types: OneOrMany,
     /// Case sensitivity.
     #[serde(default)]
     pub case: Case,
@@ -122,7 +122,7 @@ pub enum Mode {
     Count,
 }
 
-impl Typed for Grep {
+impl Tool for Grep {
     type Parameters = GrepParameters;
     const NAME: &'static str = "grep";
     const DESCRIPTION: &'static str = "Finds lines that match a regular expression in the files below a directory. Leaves out binary \

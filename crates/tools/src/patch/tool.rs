@@ -13,7 +13,7 @@ use crate::content::count;
 use crate::error::{ErrorKind, ToolError};
 use crate::listing::Page;
 use crate::reply::{Reply, Row, Rows};
-use crate::tool::{Call, Typed};
+use crate::tool::{Call, Tool};
 
 /// The longest patch, in bytes.
 const LONGEST: usize = 1_000_000;
@@ -36,7 +36,7 @@ pub struct PatchParameters {
     pub patch: String,
 }
 
-impl Typed for ApplyPatch {
+impl Tool for ApplyPatch {
     type Parameters = PatchParameters;
     const NAME: &'static str = "apply_patch";
     const DESCRIPTION: &'static str = "Adds, changes, moves and deletes files as a patch says, all together or not at all. Takes an envelope \

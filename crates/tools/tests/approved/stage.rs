@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Abort, Answer, Approver, Config, Question, Unanswered};
-use ringfence::jail::{Choice, Layer, Level, Require, Spec};
-use ringfence::policy::{Code, Cover, Effect, Limits, Link, Reason, Request, ToolProfile, ToolSet};
-use ringfence::{Parts, Sandbox, Session};
+use ringfence::jail::{Layer, Level, Require, Spec};
+use ringfence::policy::{Code, Effect, Limits, Link, Reason, Request, ToolSet};
+use ringfence::{Sandbox, Session};
 use ringfence_tools::{ErrorKind, Output, ToolError, Toolbox};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -106,18 +106,16 @@ impl Stage {
         let events = Arc::new(Events::default());
         let mut config = Config::default_in(&workspace);
         change(&mut config);
-        let session = Sandbox::new(Parts {
-            chain: config.chain().unwrap().then(Link::new("calls", judge)),
-            workspace,
-            spec,
-            tool_specs: Vec::new(),
-            provider: Choice::Auto,
-            tools: ToolSet::new(ToolProfile::parse("full").unwrap(), Vec::new(), Vec::new()),
-            approver: Arc::clone(&person) as _,
-            cover: Cover::Tool,
-            sink: Arc::clone(&events) as _,
-            spill: root.join("spill"),
-        });
+        let session = Sandbox::builder()
+            .file_rules(config)
+            .policy(Link::new("calls", judge))
+            .workspace(workspace)
+            .state(root.join("state"))
+            .jail(|_| spec)
+            .tools(ToolSet::of_profile("full").unwrap())
+            .approver(Arc::clone(&person) as _)
+            .sink(Arc::clone(&events) as _)
+            .build();
         let session = session.unwrap().session("tester").unwrap();
         events.0.lock().unwrap().clear();
         Self { session, person, events, dir }

@@ -9,10 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::{Abort, Answer, Approver, Config, Question, Unanswered};
-use ringfence::jail::{Choice, Spec};
-use ringfence::policy::{Cover, Limits, ToolName, ToolProfile, ToolSet};
-use ringfence::{Parts, Sandbox, Session};
-use ringfence_tools::{Call, Output, Tool, ToolError};
+use ringfence::policy::ToolName;
+use ringfence::{Sandbox, Session};
+use ringfence_tools::{AnyTool, Call, Output, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -53,7 +52,7 @@ impl Desk {
     /// A desk where the policy is a little different.
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["ws", "out", "spill", "home"] {
+        for name in ["ws", "out"] {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
         fs::write(dir.path().join("out/secret.txt"), SECRET).unwrap();
@@ -61,19 +60,14 @@ impl Desk {
         let mut config = Config::default_in(&ws);
         change(&mut config);
         let nobody = Arc::new(Nobody::default());
-        let parts = Parts {
-            workspace: ws.clone(),
-            chain: config.chain().unwrap(),
-            spec: Spec::for_workspace(&ws, &dir.path().join("home"), Limits::none()),
-            tool_specs: Vec::new(),
-            provider: Choice::Auto,
-            tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
-            approver: Arc::clone(&nobody) as Arc<dyn Approver>,
-            cover: Cover::Tool,
-            sink: Arc::new(Nowhere),
-            spill: dir.path().join("spill"),
-        };
-        let session = Sandbox::new(parts).unwrap().session("agent").unwrap();
+        let sandbox = Sandbox::builder()
+            .file_rules(config)
+            .workspace(ws)
+            .state(dir.path().join("state"))
+            .approver(Arc::clone(&nobody) as Arc<dyn Approver>)
+            .sink(Arc::new(Nowhere))
+            .build();
+        let session = sandbox.unwrap().session("agent").unwrap();
         Self { dir, nobody, session }
     }
 
@@ -82,13 +76,13 @@ impl Desk {
         self.nobody.0.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn call(&self, tool: &dyn Tool, arguments: Value) -> Result<Output, ToolError> {
+    pub(crate) fn call(&self, tool: &dyn AnyTool, arguments: Value) -> Result<Output, ToolError> {
         self.call_until(tool, arguments, &Abort::new())
     }
 
     pub(crate) fn call_until(
         &self,
-        tool: &dyn Tool,
+        tool: &dyn AnyTool,
         arguments: Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {

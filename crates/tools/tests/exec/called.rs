@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use ringfence::guard::{Abort, Jail};
-use ringfence_tools::{ErrorKind, Exec, Process, Tool as _};
+use ringfence_tools::{AnyTool as _, ErrorKind, Exec, Process};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, call};
@@ -248,7 +248,7 @@ fn without_a_safe_place_for_output_nothing_starts() {
     let Some(stage) = Stage::new("an open directory for output") else { return };
     let other = stage.another(Jail::Closed);
     let open = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
-    fs::set_permissions(stage.path("spill"), open).unwrap();
+    fs::set_permissions(stage.path("state/spill"), open).unwrap();
     let error = call(&other, &Exec, &json!({ "command": "touch ran" }), &Abort::new()).unwrap_err();
     assert_eq!((error.kind, stage.path("work/ran").exists()), (ErrorKind::System, false), "{error:?}");
 }

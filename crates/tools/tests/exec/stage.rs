@@ -6,13 +6,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use ringfence::audit::{AuditError, Event, Sink};
-use ringfence::guard::{Abort, Config, Jail, Refuse};
-use ringfence::jail::{Choice, Layer, Level, Require, Spec};
-use ringfence::policy::{
-    Code, Cover, Effect, Execution, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
-};
-use ringfence::{Parts, Sandbox, Session};
-use ringfence_tools::{Call, ErrorKind, Exec, Output, Process, Tool, ToolError};
+use ringfence::guard::{Abort, Config, Jail};
+use ringfence::jail::{Layer, Level, Require, Spec};
+use ringfence::policy::{Code, Effect, Execution, Limits, Link, Reason, Request, ToolName, Want};
+use ringfence::{Sandbox, Session};
+use ringfence_tools::{AnyTool, Call, ErrorKind, Exec, Output, Process, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -97,7 +95,7 @@ impl Stage {
 
     pub(crate) fn call(
         &self,
-        tool: &dyn Tool,
+        tool: &dyn AnyTool,
         arguments: &Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {
@@ -112,7 +110,7 @@ impl Stage {
 
 pub(crate) fn call(
     session: &Session,
-    tool: &dyn Tool,
+    tool: &dyn AnyTool,
     arguments: &Value,
     abort: &Abort,
 ) -> Result<Output, ToolError> {
@@ -129,19 +127,15 @@ fn sandbox(whole: &TempDir, sink: Arc<Kept>, jail: Jail) -> Sandbox {
         .to_vec();
     spec.require = Require::FULL.with(Layer::Files, Level::Partial).with(Layer::Processes, Level::Partial);
     let files = Config { jail, allow_absolute_paths: jail == Jail::Open, ..Config::default_in(&workspace) };
-    Sandbox::new(Parts {
-        chain: files.chain().unwrap().then(Link::new("commands", commands)),
-        workspace,
-        spec,
-        tool_specs: Vec::new(),
-        provider: Choice::Auto,
-        tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
-        approver: Arc::new(Refuse),
-        cover: Cover::Tool,
-        sink,
-        spill: root.join("spill"),
-    })
-    .unwrap()
+    Sandbox::builder()
+        .file_rules(files)
+        .policy(Link::new("commands", commands))
+        .workspace(workspace)
+        .state(root.join("state"))
+        .jail(|_| spec)
+        .sink(sink)
+        .build()
+        .unwrap()
 }
 
 /// Everything but `sudo`.

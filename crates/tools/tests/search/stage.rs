@@ -5,13 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ringfence::audit::{AuditError, Event, Sink};
-use ringfence::guard::{Abort, Config, Refuse};
-use ringfence::jail::{Choice, Spec};
-use ringfence::policy::{
-    Code, Cover, Effect, Limits, Link, Reason, Request, ToolName, ToolProfile, ToolSet, Want,
-};
-use ringfence::{Parts, Sandbox, Session};
-use ringfence_tools::{Call, Find, Grep, Ls, Output, Tool, ToolError};
+use ringfence::guard::{Abort, Config};
+use ringfence::policy::ToolName;
+use ringfence::{Sandbox, Session};
+use ringfence_tools::{AnyTool, Call, Find, Grep, Ls, Output, ToolError};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -85,7 +82,7 @@ impl Stage {
 
     pub(crate) fn call(
         &self,
-        tool: &dyn Tool,
+        tool: &dyn AnyTool,
         arguments: &Value,
         abort: &Abort,
     ) -> Result<Output, ToolError> {
@@ -112,24 +109,12 @@ impl Stage {
     }
 }
 
-/// Every tool may be called.
-fn calls(request: &Request<'_>) -> Option<(Effect, Reason)> {
-    let call = matches!(request.want, Want::Call(_));
-    call.then(|| (Effect::Allow, Reason::new(Code::ToolGranted, "the test says so")))
-}
-
 fn sandbox(root: &Path, config: &Config, sink: Arc<Kept>) -> Sandbox {
-    Sandbox::new(Parts {
-        workspace: config.cwd.clone(),
-        chain: config.chain().unwrap().then(Link::new("calls", calls)),
-        spec: Spec::for_workspace(&config.cwd, "/home/agent".as_ref(), Limits::none()),
-        tool_specs: Vec::new(),
-        provider: Choice::Auto,
-        tools: ToolSet::new(ToolProfile::parse("coding").unwrap(), Vec::new(), Vec::new()),
-        approver: Arc::new(Refuse),
-        cover: Cover::Tool,
-        sink,
-        spill: root.join("spill"),
-    })
-    .unwrap()
+    Sandbox::builder()
+        .file_rules(config.clone())
+        .workspace(&config.cwd)
+        .state(root.join("state"))
+        .sink(sink)
+        .build()
+        .unwrap()
 }
