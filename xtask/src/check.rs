@@ -2,6 +2,7 @@
 
 mod graph;
 mod lints;
+mod literals;
 mod names;
 mod rows;
 mod size;
@@ -32,6 +33,7 @@ const STEPS: &[Step] = &[
     ("lints", |it| lint_lists(it).into()),
     ("names", |it| names::check(&it.sources).into()),
     ("tables", |it| tables(&it.root).into()),
+    ("facts", |it| literals::check(&it.root, &it.sources).into()),
     ("generated files", |it| generate::stale(&it.root).into()),
     ("cargo fmt", |it| run(it, &["fmt", "--all", "--check", "--", "-l"])),
     ("cargo clippy", |it| {

@@ -1,6 +1,8 @@
 //! `cargo xtask generate`: files that a program writes and the repository keeps.
 
+mod characters;
 mod codes;
+mod credentials;
 mod hosts;
 mod keys;
 mod man;
@@ -10,6 +12,7 @@ mod reference;
 mod rules;
 mod rustfmt;
 mod secrets;
+mod tokens;
 mod toolchains;
 
 use std::fs;
@@ -29,9 +32,13 @@ enum Generated {
 /// Every generator. A new one is one line here.
 const GENERATED: &[Generated] = &[
     Generated::File("crates/audit/src/tables/secrets.rs", secrets::generate),
+    Generated::File("crates/config/src/defaults.toml", credentials::defaults),
+    Generated::File("crates/policy/src/tables/characters.rs", characters::generate),
+    Generated::File("crates/policy/src/tables/credentials.rs", credentials::generate),
     Generated::File("crates/policy/src/tables/hosts.rs", hosts::generate),
     Generated::File("crates/policy/src/tables/names.rs", names::generate),
     Generated::File("crates/policy/src/tables/options.rs", options::generate),
+    Generated::File("crates/policy/src/tables/tokens.rs", tokens::generate),
     Generated::File("docs/reference/names.md", names::page),
     Generated::File("docs/reference/codes.md", |_| Ok(codes::render())),
     Generated::File("docs/reference/cli.md", |_| Ok(reference::render(cli::command()))),

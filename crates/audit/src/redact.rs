@@ -20,8 +20,10 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::tables::secrets::{KEYS, PROGRAMS, SHAPES, TOKENS};
 use literal::Literals;
+use policy::TOKENS;
+
+use crate::tables::secrets::{KEYS, PROGRAMS, SHAPES};
 
 /// Takes secrets out of text.
 #[derive(Default)]
@@ -142,7 +144,7 @@ const MAX_KIND: usize = 80;
 
 /// Every kind that a shape can give.
 fn kinds() -> impl Iterator<Item = &'static str> {
-    let tokens = TOKENS.iter().map(|token| token.name);
+    let tokens = TOKENS.iter().filter_map(|token| token.in_text.as_ref()).map(|form| form.name);
     let programs = PROGRAMS.iter().map(|secret| secret.name);
     tokens.chain(SHAPES.iter().copied()).chain(KEYS.iter().map(|key| key.name)).chain(programs)
 }

@@ -157,7 +157,7 @@ fn a_denial_teaches() {
       files of commands    pass
       files with other names pass
       commands default     pass
-      files default        allow  built-in:49
+      files default        allow  built-in:51
       network default      pass
     ");
     insta::assert_snapshot!(stage.run("check host 10.0.0.1:80").out, @r"
@@ -180,7 +180,7 @@ fn a_path_is_shown_with_what_it_leads_to() {
     insta::assert_snapshot!(stage.run("check path code").out, @r"
     allow read src
       RF-F005 no pattern of `files.read` names this file, and its default is allow
-      by built-in:49
+      by built-in:51
       object: directory, /stage/ws/src
       names judged: src  /stage/ws/src  code  /stage/ws/code
     ");

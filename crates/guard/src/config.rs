@@ -10,26 +10,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use policy::floor::{Border, Forbidden, NoAbsolute, TEMPLATES, outside};
+use policy::floor::{Border, Forbidden, NoAbsolute, outside};
 use policy::{
-    Chain, Code, Effect, FilesDefault, Floor, GlobError, Kinds, Link, PathPattern, Protected, ProtectedNames,
-    Reason, Request, Rule, RuleSet, Subject,
+    Chain, Code, Effect, FilesDefault, Floor, FloorScope, GlobError, Kinds, Link, PathPattern, Protected,
+    ProtectedNames, Reason, Request, Rule, RuleSet, Subject,
 };
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-/// Names that hold secrets or decide what runs, in every directory.
-pub const FORBIDDEN: [&str; 9] = [
-    ".git/**",
-    "**/.env*",
-    "**/*.pem",
-    "**/*.key",
-    "**/id_rsa*",
-    "**/secrets/**",
-    "**/.npmrc",
-    "**/.yarnrc",
-    "**/*.crt",
-];
 
 /// A policy on files. What is left out in JSON is as in [`Config::default_in`], which lets nothing out of the directory.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
@@ -168,7 +155,7 @@ impl Config {
         let pattern = |text: &String| pattern(field, text).map(|pattern| (pattern, None));
         let patterns: Vec<_> = self.forbidden_globs.iter().map(pattern).collect::<Result<_, _>>()?;
         let exempt: Vec<_> =
-            TEMPLATES.iter().map(|text| self::pattern(field, text)).collect::<Result<_, _>>()?;
+            policy::template_patterns().map(|text| self::pattern(field, text)).collect::<Result<_, _>>()?;
         let forbidden = Forbidden::new(&patterns).and_then(|forbidden| forbidden.except(&exempt, |_| true));
         let forbidden = forbidden.map_err(|why| together(field, why))?;
         // Also where a command names them.
@@ -231,8 +218,9 @@ fn closed() -> Jail {
     Jail::Closed
 }
 
+/// Names that hold secrets or decide what runs.
 fn standard() -> Vec<String> {
-    FORBIDDEN.map(str::to_owned).into()
+    std::iter::once(".git/**".to_owned()).chain(policy::forbidden_patterns(FloorScope::Tools)).collect()
 }
 
 fn ask() -> Effect {

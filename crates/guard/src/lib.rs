@@ -37,7 +37,7 @@ mod undo;
 
 pub use ask::{Abort, Answer, Approver, Question, Refuse, Unanswered, Wake};
 pub use change::{Removable, Writable};
-pub use config::{BadPattern, Config, FORBIDDEN, Jail, PathRules};
+pub use config::{BadPattern, Config, Jail, PathRules};
 pub use detail::Detail;
 pub use directory::{Directory, Entries, Entry, EntryKind, Listed, Look, Looked};
 pub use grant::{ObjectId, Opened, Permit, Version};

@@ -511,7 +511,7 @@ fn the_three_ready_configs() {
     let outside = tree.root.join("out/secret.txt");
     let outside = outside.to_str().unwrap();
     let configs = [Config::default_in(ws), Config::permissive_in(ws), Config::daemon_in(ws)];
-    let rows: [(&str, [&str; 3]); 7] = [
+    let rows: [(&str, [&str; 3]); 11] = [
         ("a.txt", ["allowed", "allowed", "allowed"]),
         (".", ["allowed", "allowed", "allowed"]),
         (absolute, ["absolute-path", "allowed", "allowed"]),
@@ -519,6 +519,11 @@ fn the_three_ready_configs() {
         ("../out/secret.txt", ["jail", "allowed", "ask-no-handler"]),
         (".env", ["forbidden-glob", "allowed", "forbidden-glob"]),
         (".git/config", ["forbidden-glob", "allowed", "forbidden-glob"]),
+        // Names that only the built-in policy file forbade.
+        ("a/.ssh/config", ["forbidden-glob", "allowed", "forbidden-glob"]),
+        ("id_ed25519", ["forbidden-glob", "allowed", "forbidden-glob"]),
+        (".aws/credentials", ["forbidden-glob", "allowed", "forbidden-glob"]),
+        ("a/.netrc", ["forbidden-glob", "allowed", "forbidden-glob"]),
     ];
     for (path, expected) in rows {
         let came = [0, 1, 2].map(|index| read(&configs[index], path));

@@ -326,6 +326,9 @@ fn a_secret_under_another_name_stays_outside() {
         "sk-0123456789abcdefghij",
         "AKIA0123456789ABCDEF",
         "xoxb-0123456789",
+        // Forms that only the ledger knew.
+        "xoxe-0123456789",
+        "sk-ant-0123456789abcdef",
         "-----BEGIN OPENSSH PRIVATE KEY-----",
         " Bearer 0123456789",
         "postgres://app:hunter2@db/shop",

@@ -209,9 +209,6 @@ impl Forbidden {
     }
 }
 
-/// The names of files that show how a file with secrets is written and hold none.
-pub const TEMPLATES: [&str; 1] = ["**/.env*.{example,sample,template,dist,defaults}"];
-
 fn slashes(name: &[u8]) -> usize {
     name.iter().map(|byte| usize::from(*byte == b'/')).sum()
 }

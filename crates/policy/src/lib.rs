@@ -22,10 +22,12 @@ mod address;
 mod answers;
 mod automaton;
 mod chain;
+mod characters;
 mod code;
 mod command;
 mod command_rules;
 mod containment;
+mod credentials;
 mod decision;
 mod exceptions;
 mod files_default;
@@ -51,15 +53,21 @@ mod rules;
 mod shown;
 mod spelling;
 mod tables;
+mod tokens;
 mod tool;
 mod word_pattern;
 
 pub use address::{is_metadata, not_public};
 pub use answers::{Answers, Cover, Remembered, RequestKey};
 pub use chain::{Chain, Floor, Link, NameTaken, Phase, Policy, Position, Said, Trace};
+pub use characters::{CharacterClass, character_name};
 pub use code::Code;
 pub use command::CommandPattern;
 pub use command_rules::{CommandRules, CommandRulesError, approve_commands, deny_commands};
+pub use credentials::{
+    CredentialFile, CredentialRoot, FloorScope, SecretClass, SecretStore, credential_files,
+    forbidden_patterns, public_key_names, template_patterns,
+};
 pub use decision::{Decision, Effect, Reason, RuleRef};
 pub use files_default::FilesDefault;
 pub use findings::{Destructive, Findings, is_finding, least_effect};
@@ -82,6 +90,7 @@ pub use request::{Arguments, Execution, Kind, Request, Want};
 pub use rule::{Kinds, Rule, Subject};
 pub use rules::{CommandFiles, RuleSet, unprovable};
 pub use shown::{Shown, misleads};
+pub use tokens::{TOKENS, TokenAlphabet, TokenFormat, TokenInText};
 pub use tool::{
     Excluded, ToolEntry, ToolError, ToolName, ToolProfile, ToolSet, group_names, group_tools,
     own_tool_pattern, tool_names, tool_pattern,

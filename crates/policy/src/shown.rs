@@ -3,6 +3,8 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
+use crate::characters::CharacterClass;
+
 /// Text from outside, ready for a terminal: characters that would steer it, hide in it or reorder it are escaped.
 ///
 /// ```
@@ -68,30 +70,8 @@ pub fn misleads(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }
-    c.is_control() || INVISIBLE.iter().any(|&(first, last)| (first..=last).contains(&u32::from(c)))
+    c.is_control() || CharacterClass::Misleading.contains(c)
 }
-
-/// Ranges of characters that show nothing or reorder what is shown.
-const INVISIBLE: &[(u32, u32)] = &[
-    (0x00ad, 0x00ad),   // soft hyphen
-    (0x034f, 0x034f),   // combining grapheme joiner
-    (0x061c, 0x061c),   // Arabic letter mark
-    (0x115f, 0x1160),   // Hangul fillers
-    (0x17b4, 0x17b5),   // Khmer inherent vowels
-    (0x180b, 0x180f),   // Mongolian variation selectors and vowel separator
-    (0x200b, 0x200f),   // zero width space, joiners, direction marks
-    (0x2028, 0x202e),   // line and paragraph separators, bidi embeddings and overrides
-    (0x2060, 0x206f),   // word joiner, invisible operators, bidi isolates
-    (0x2800, 0x2800),   // blank Braille pattern
-    (0x3164, 0x3164),   // Hangul filler
-    (0xfe00, 0xfe0f),   // variation selectors
-    (0xfeff, 0xfeff),   // byte order mark
-    (0xffa0, 0xffa0),   // halfwidth Hangul filler
-    (0xfff0, 0xfffb),   // unassigned and interlinear annotation
-    (0x1bca0, 0x1bca3), // shorthand format controls
-    (0x1d173, 0x1d17a), // musical format controls
-    (0xe0000, 0xe0fff), // tags and supplementary variation selectors
-];
 
 #[cfg(test)]
 mod tests {
@@ -108,6 +88,7 @@ mod tests {
             ("\u{9b}31m".as_bytes(), r"\u{9b}31m"),
             ("\u{202e}\u{2066}\u{200b}\u{feff}".as_bytes(), r"\u{202e}\u{2066}\u{200b}\u{feff}"),
             ("\u{e0041}\u{fe0f}\u{3164}".as_bytes(), r"\u{e0041}\u{fe0f}\u{3164}"),
+            ("\u{13430}".as_bytes(), r"\u{13430}"),
             (b"\xff\xfe", r"\xff\xfe"),
             (b"cut \xe2\x82", r"cut \xe2\x82"),
         ];

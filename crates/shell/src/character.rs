@@ -1,51 +1,7 @@
-//! Table: names of characters that mislead, as Unicode has them.
+//! Names of characters that mislead.
 
 /// Returns the name of a character; a name for its kind if it has none of its own here.
 pub(crate) fn name(c: char) -> &'static str {
-    match c {
-        '\u{1b}' => "ESCAPE",
-        '\r' => "CARRIAGE RETURN",
-        '\u{b}' => "LINE TABULATION",
-        '\u{c}' => "FORM FEED",
-        '\u{7f}' => "DELETE",
-        '\u{85}' => "NEXT LINE",
-        '\u{a0}' => "NO-BREAK SPACE",
-        '\u{ad}' => "SOFT HYPHEN",
-        '\u{61c}' => "ARABIC LETTER MARK",
-        '\u{1680}' => "OGHAM SPACE MARK",
-        '\u{180e}' => "MONGOLIAN VOWEL SEPARATOR",
-        '\u{200b}' => "ZERO WIDTH SPACE",
-        '\u{200c}' => "ZERO WIDTH NON-JOINER",
-        '\u{200d}' => "ZERO WIDTH JOINER",
-        '\u{200e}' => "LEFT-TO-RIGHT MARK",
-        '\u{200f}' => "RIGHT-TO-LEFT MARK",
-        '\u{2028}' => "LINE SEPARATOR",
-        '\u{2029}' => "PARAGRAPH SEPARATOR",
-        '\u{202a}' => "LEFT-TO-RIGHT EMBEDDING",
-        '\u{202b}' => "RIGHT-TO-LEFT EMBEDDING",
-        '\u{202c}' => "POP DIRECTIONAL FORMATTING",
-        '\u{202d}' => "LEFT-TO-RIGHT OVERRIDE",
-        '\u{202e}' => "RIGHT-TO-LEFT OVERRIDE",
-        '\u{202f}' => "NARROW NO-BREAK SPACE",
-        '\u{205f}' => "MEDIUM MATHEMATICAL SPACE",
-        '\u{2060}' => "WORD JOINER",
-        '\u{2061}' => "FUNCTION APPLICATION",
-        '\u{2062}' => "INVISIBLE TIMES",
-        '\u{2063}' => "INVISIBLE SEPARATOR",
-        '\u{2064}' => "INVISIBLE PLUS",
-        '\u{2066}' => "LEFT-TO-RIGHT ISOLATE",
-        '\u{2067}' => "RIGHT-TO-LEFT ISOLATE",
-        '\u{2068}' => "FIRST STRONG ISOLATE",
-        '\u{2069}' => "POP DIRECTIONAL ISOLATE",
-        '\u{2800}' => "BRAILLE PATTERN BLANK",
-        '\u{3000}' => "IDEOGRAPHIC SPACE",
-        '\u{3164}' => "HANGUL FILLER",
-        '\u{feff}' => "ZERO WIDTH NO-BREAK SPACE",
-        '\u{ffa0}' => "HALFWIDTH HANGUL FILLER",
-        '\u{2000}'..='\u{200a}' => "SPACE OF A FIXED WIDTH",
-        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => "VARIATION SELECTOR",
-        '\u{e0000}'..='\u{e007f}' => "TAG CHARACTER",
-        '\0'..='\u{1f}' | '\u{80}'..='\u{9f}' => "CONTROL CHARACTER",
-        _ => "INVISIBLE CHARACTER",
-    }
+    let kind = if c.is_control() { "CONTROL CHARACTER" } else { "INVISIBLE CHARACTER" };
+    policy::character_name(c).unwrap_or(kind)
 }

@@ -8,6 +8,8 @@
 
 use std::fmt::Write as _;
 
+use policy::CharacterClass;
+
 /// Writes out a text piece by piece. It makes no difference into which pieces it was cut.
 ///
 /// ```
@@ -88,11 +90,9 @@ fn write_out(c: char, out: &mut String) {
     }
 }
 
-/// Pictures, and the signs that a variation selector makes one of.
-const fn is_emoji(c: char) -> bool {
-    matches!(c, '\u{1f000}'..='\u{1faff}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{25a0}'..='\u{27bf}'
-        | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}'
-        | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}')
+/// Returns true for pictures, and for signs that a variation selector turns into one.
+fn is_emoji(c: char) -> bool {
+    CharacterClass::Emoji.contains(c) || CharacterClass::FoldedEmoji.contains(c)
 }
 
 #[cfg(test)]
@@ -112,6 +112,10 @@ mod tests {
             ("\u{e0041}\u{e007f}", r"\u{e0041}\u{e007f}", 2),
             ("\u{1b}[31m\0\u{7}\r\u{9b}", r"\u{1b}[31m\u{0}\u{7}\r\u{9b}", 5),
             ("\u{26a0}\u{fe0f} x", "\u{26a0}\u{fe0f} x", 0),
+            // An arrow that no selector turns into a picture.
+            ("\u{2190}\u{fe0f}", "\u{2190}\\u{fe0f}", 1),
+            ("\u{2139}\u{fe0f}", "\u{2139}\u{fe0f}", 0),
+            ("\u{13430}", r"\u{13430}", 1),
             (family, family, 0),
             (heart, heart, 0),
             ("a\u{200d}b\u{fe0f}", r"a\u{200d}b\u{fe0f}", 2),

@@ -1,38 +1,5 @@
 //! The rows of `tables/secrets.toml` as types.
 
-/// A token that announces itself.
-#[derive(Debug)]
-pub(crate) struct Token {
-    pub(crate) name: &'static str,
-    pub(crate) prefix: &'static str,
-    pub(crate) minimum: usize,
-    pub(crate) alphabet: Alphabet,
-    pub(crate) anywhere: bool,
-    pub(crate) random: bool,
-}
-
-/// The characters a token is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Alphabet {
-    Alnum,
-    Upper,
-    Word,
-    Dash,
-}
-
-impl Alphabet {
-    pub(crate) const COUNT: usize = 4;
-
-    pub(crate) const fn holds(self, byte: u8) -> bool {
-        match self {
-            Self::Alnum => byte.is_ascii_alphanumeric(),
-            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Self::Word => byte.is_ascii_alphanumeric() || byte == b'_',
-            Self::Dash => byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-',
-        }
-    }
-}
-
 /// A name whose value is a secret.
 #[derive(Debug)]
 pub(crate) struct Key {

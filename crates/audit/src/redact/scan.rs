@@ -1,10 +1,10 @@
 //! One walk over the text that finds everything secret-shaped.
 
+use policy::{TOKENS, TokenAlphabet, TokenFormat, TokenInText};
+
 use super::keys;
 use super::literal::percent;
 use super::{Kind, Redactor, Span};
-use crate::redact::row::{Alphabet, Token};
-use crate::tables::secrets::TOKENS;
 
 /// Finds what looks like a secret.
 pub(super) fn find(text: &[u8], redactor: &Redactor, spans: &mut Vec<Span>) {
@@ -25,7 +25,7 @@ pub(super) struct Scan<'t> {
     pub(super) redactor: &'t Redactor,
     spans: &'t mut Vec<Span>,
     // End of the last token of each kind, so that nothing is walked twice.
-    token_ends: [usize; Alphabet::COUNT],
+    token_ends: [usize; TokenAlphabet::COUNT],
     jwt_end: usize,
     private_key_end: usize,
     word_end: usize,
@@ -43,7 +43,7 @@ impl<'t> Scan<'t> {
             text,
             redactor,
             spans,
-            token_ends: [0; Alphabet::COUNT],
+            token_ends: [0; TokenAlphabet::COUNT],
             jwt_end: 0,
             private_key_end: 0,
             word_end: 0,
@@ -96,8 +96,9 @@ impl<'t> Scan<'t> {
 
     fn token(&mut self, at: usize) {
         for token in TOKENS.iter().filter(|token| self.text[at..].starts_with(token.prefix.as_bytes())) {
-            if let Some(end) = self.token_end(at, token) {
-                return self.found(at, end, token.name);
+            let Some(form) = &token.in_text else { continue };
+            if let Some(end) = self.token_end(at, token, form) {
+                return self.found(at, end, form.name);
             }
         }
         if self.text[at..].starts_with(b"eyJ") {
@@ -105,17 +106,17 @@ impl<'t> Scan<'t> {
         }
     }
 
-    fn token_end(&mut self, at: usize, token: &Token) -> Option<usize> {
-        if !token.anywhere && !begins_word(self.text, at) {
+    fn token_end(&mut self, at: usize, token: &TokenFormat, form: &TokenInText) -> Option<usize> {
+        if !form.anywhere && !begins_word(self.text, at) {
             return None;
         }
         let start = at + token.prefix.len();
-        let known = &mut self.token_ends[token.alphabet as usize];
+        let known = &mut self.token_ends[form.alphabet as usize];
         if *known < start {
-            *known = start + run(&self.text[start..], |byte| token.alphabet.holds(byte));
+            *known = start + run(&self.text[start..], |byte| form.alphabet.holds(byte));
         }
         let body = &self.text[start..*known];
-        (body.len() >= token.minimum && (!token.random || looks_random(body))).then_some(*known)
+        (body.len() >= token.minimum && (!form.random || looks_random(body))).then_some(*known)
     }
 
     /// Three parts, of which the last may be missing or empty.
@@ -123,7 +124,7 @@ impl<'t> Scan<'t> {
         if at < self.jwt_end {
             return;
         }
-        let part = |from: usize| from + run(&self.text[from..], |byte| Alphabet::Dash.holds(byte));
+        let part = |from: usize| from + run(&self.text[from..], |byte| TokenAlphabet::Dash.holds(byte));
         let header = part(at);
         self.jwt_end = header;
         if header - at < 10 || self.text.get(header) != Some(&b'.') {
@@ -230,7 +231,9 @@ const fn hooks() -> [u8; 256] {
     }
     let mut row = 0;
     while row < TOKENS.len() {
-        hooks[TOKENS[row].prefix.as_bytes()[0] as usize] |= PREFIXES;
+        if TOKENS[row].in_text.is_some() {
+            hooks[TOKENS[row].prefix.as_bytes()[0] as usize] |= PREFIXES;
+        }
         row += 1;
     }
     hooks[b'e' as usize] |= PREFIXES;
@@ -251,7 +254,9 @@ const fn pairs() -> Pairs {
     let mut row = 0;
     while row < TOKENS.len() {
         let prefix = TOKENS[row].prefix.as_bytes();
-        pairs = pairs.with(prefix[0], prefix[1]);
+        if TOKENS[row].in_text.is_some() {
+            pairs = pairs.with(prefix[0], prefix[1]);
+        }
         row += 1;
     }
     pairs

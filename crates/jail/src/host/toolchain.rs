@@ -248,7 +248,8 @@ impl Search<'_> {
         let ask = self.ask;
         let around = |path: &Path| path.starts_with(real);
         let closed = |path: &Path| around(path) || real.starts_with(path);
-        let private = table::CLOSED.iter().any(|(path, _)| closed(&ask.outside.join(path)));
+        let mut secrets = policy::credential_files().filter(|file| file.closed);
+        let private = secrets.any(|file| closed(&ask.outside.join(file.path())));
         if around(ask.outside) || around(ask.home) {
             Some("it holds the home directory")
         } else if around(ask.workspace) {

@@ -8,6 +8,11 @@ use super::{Trial, is_known, paths, shown};
 
 const REMEDY: &str = "work on a copy inside the workspace, and ask the person to put it in place";
 
+/// The row of a file in a home directory that decides what runs later, or who may log in.
+fn start_up(place: &Place) -> Option<&'static paths::Row> {
+    place.home_row(paths::START_UP).or_else(|| place.home_row(&paths::CHANGED_CREDENTIALS))
+}
+
 /// Extent of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -26,7 +31,7 @@ pub(crate) fn harm(place: &Place, extent: Extent) -> Option<(Code, &'static str)
         return Some((Code::Destructive, row.why));
     }
     let whole = || place.row(paths::WHOLE).filter(|_| extent == Extent::Whole);
-    let row = place.row(paths::SYSTEM).or_else(|| place.home_row(paths::START_UP)).or_else(whole);
+    let row = place.row(paths::SYSTEM).or_else(|| start_up(place)).or_else(whole);
     row.map(|row| (Code::ProtectedPath, row.why))
         .or_else(|| (place.path() == "/").then_some((Code::ProtectedPath, "the root of all files")))
 }
@@ -115,7 +120,7 @@ pub(crate) fn make_directory(trial: &mut Trial<'_>) {
 
 /// Returns true if a place is a directory that a table protects, and nothing below it.
 fn is_directory_row(place: &Place) -> bool {
-    let row = place.home_row(paths::START_UP).or_else(|| place.row(paths::SYSTEM));
+    let row = start_up(place).or_else(|| place.row(paths::SYSTEM));
     row.and_then(|row| row.path.strip_suffix("/**"))
         .is_some_and(|path| place.path().ends_with(&format!("/{path}")))
 }

@@ -3,6 +3,10 @@
 //! A row is a path without its first slash. `*` stands for letters of one name; `**` at the end for the directory itself
 //! and all below.
 
+use std::sync::LazyLock;
+
+use policy::{CredentialFile, CredentialRoot};
+
 /// A path with the reason why it matters. The reason goes on after "`path` is ".
 #[derive(Debug)]
 pub(crate) struct Row {
@@ -187,8 +191,6 @@ pub(crate) const START_UP: &[Row] = &[
     row(".xsession", "run at every login"),
     row(".xsessionrc", "run at every login"),
     row(".pam_environment", "read at every login"),
-    row(".ssh/**", "part of who may log in, and as whom"),
-    row(".gnupg/**", "part of the key ring"),
     row(".config/autostart/**", "run at every login"),
     row(".config/systemd/**", "run at every login"),
     row(".config/environment.d/**", "read at every login"),
@@ -196,127 +198,31 @@ pub(crate) const START_UP: &[Row] = &[
     row(".config/fish/**", "run by every new shell"),
     row(".config/ringfence/**", "the policy that confines this session"),
     row(".gitconfig", "read by every git command, and can name programs"),
-    row(".git-credentials", "where git keeps passwords"),
-    row(".netrc", "where passwords are kept"),
-    row(".pgpass", "where passwords are kept"),
-    row(".npmrc", "read by every npm command, and holds tokens"),
-    row(".pypirc", "where tokens are kept"),
     row(".cargo/config", "read by every cargo command, and can name programs"),
     row(".cargo/config.toml", "read by every cargo command, and can name programs"),
-    row(".cargo/credentials*", "where tokens are kept"),
     row(".local/share/applications/**", "what the desktop starts"),
     row("Library/LaunchAgents/**", "run at every login"),
 ];
 
 /// Files of the system that hold credentials.
-pub(crate) const SYSTEM_CREDENTIALS: &[Row] = &[
-    row("etc/shadow", "where the passwords of all users are kept"),
-    row("etc/shadow-", "where the passwords of all users are kept"),
-    row("etc/gshadow", "where the passwords of groups are kept"),
-    row("etc/gshadow-", "where the passwords of groups are kept"),
-    row("etc/master.passwd", "where the passwords of all users are kept"),
-    row("etc/sudoers", "the list of who may act as whom"),
-    row("etc/sudoers.d/**", "the list of who may act as whom"),
-    row("etc/security/opasswd", "where old passwords are kept"),
-    row("etc/ssh/ssh_host_*_key", "the private key of this machine"),
-    row("etc/ssl/private/**", "where private keys are kept"),
-    row("etc/pki/tls/private/**", "where private keys are kept"),
-    row("etc/krb5.keytab", "the key of this machine"),
-    row("etc/kubernetes/admin.conf", "the key to a cluster"),
-    row("etc/rancher/k3s/k3s.yaml", "the key to a cluster"),
-    row("run/secrets/**", "where secrets are handed to a container"),
-    row("var/run/secrets/**", "where secrets are handed to a container"),
-    row("Library/Keychains/**", "a key ring"),
-];
+pub(crate) static SYSTEM_CREDENTIALS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| credentials(CredentialRoot::System, |file| file.read));
 
 /// Files in a home directory that hold credentials. The directories that hold little else count as a whole.
-pub(crate) const HOME_CREDENTIALS: &[Row] = &[
-    row(".ssh/**", "where private keys are kept"),
-    row(".gnupg/**", "where private keys are kept"),
-    row(".aws", "where the keys of a cloud account are kept"),
-    row(".aws/credentials", "where the keys of a cloud account are kept"),
-    row(".aws/sso/**", "where the tokens of a cloud account are kept"),
-    row(".aws/cli/cache/**", "where the tokens of a cloud account are kept"),
-    row(".azure/accessTokens.json", "where the tokens of a cloud account are kept"),
-    row(".azure/msal_token_cache*", "where the tokens of a cloud account are kept"),
-    row(".azure/service_principal_entries*", "where the keys of a cloud account are kept"),
-    row(".config/gcloud/**", "where the keys of a cloud account are kept"),
-    row(".boto", "where the keys of a cloud account are kept"),
-    row(".s3cfg", "where the keys of a cloud account are kept"),
-    row(".oci/**", "where the keys of a cloud account are kept"),
-    row(".config/doctl/config.yaml", "where the token of a cloud account is kept"),
-    row(".config/rclone/rclone.conf", "where the keys of storage accounts are kept"),
-    row(".netrc", "where passwords are kept"),
-    row(".pgpass", "where passwords are kept"),
-    row(".my.cnf", "where passwords are kept"),
-    row(".git-credentials", "where git keeps passwords"),
-    row(".config/git/credentials", "where git keeps passwords"),
-    row(".config/gh", "where the token of an account is kept"),
-    row(".config/gh/hosts.yml", "where the token of an account is kept"),
-    row(".config/glab-cli/config.yml", "where the token of an account is kept"),
-    row(".config/hub", "where the token of an account is kept"),
-    row(".config/github-copilot/**", "where the token of an account is kept"),
-    row(".npmrc", "where the token of a registry is kept"),
-    row(".yarnrc.yml", "where the token of a registry is kept"),
-    row(".pypirc", "where the token of a registry is kept"),
-    row(".cargo/credentials*", "where the token of a registry is kept"),
-    row(".gem/credentials", "where the token of a registry is kept"),
-    row(".m2/settings-security.xml", "where the password of a registry is kept"),
-    row(".composer/auth.json", "where the token of a registry is kept"),
-    row(".config/composer/auth.json", "where the token of a registry is kept"),
-    row(".docker", "where the tokens of registries are kept"),
-    row(".docker/config.json", "where the tokens of registries are kept"),
-    row(".config/containers/auth.json", "where the tokens of registries are kept"),
-    row(".kube", "where the keys to clusters are kept"),
-    row(".kube/config", "where the keys to clusters are kept"),
-    row(".terraform.d/credentials.tfrc.json", "where the token of an account is kept"),
-    row(".terraformrc", "where the token of an account is kept"),
-    row(".vault-token", "where a token is kept"),
-    row(".config/op/**", "where a password manager keeps its account"),
-    row(".password-store/**", "a store of passwords"),
-    row(".local/share/keyrings/**", "a key ring"),
-    row(".local/share/kwalletd/**", "a key ring"),
-    row(".kde/share/apps/kwallet/**", "a key ring"),
-    row("Library/Keychains/**", "a key ring"),
-    row(".config/Bitwarden*/**", "a store of passwords"),
-    row(".huggingface/token", "where a token is kept"),
-    row(".cache/huggingface/token", "where a token is kept"),
-    row(".kaggle/kaggle.json", "where a token is kept"),
-    row(".databrickscfg", "where a token is kept"),
-    row(".mozilla/firefox/**", "a profile of a browser, with its passwords and sessions"),
-    row(".thunderbird/**", "a profile of a mail program, with its passwords"),
-    row(".config/google-chrome*/**", "a profile of a browser, with its passwords and sessions"),
-    row(".config/chromium/**", "a profile of a browser, with its passwords and sessions"),
-    row(".config/BraveSoftware/**", "a profile of a browser, with its passwords and sessions"),
-    row(".config/microsoft-edge*/**", "a profile of a browser, with its passwords and sessions"),
-    row(".config/vivaldi/**", "a profile of a browser, with its passwords and sessions"),
-    row(
-        "Library/Application Support/Google/Chrome/**",
-        "a profile of a browser, with its passwords and sessions",
-    ),
-    row("Library/Application Support/Firefox/**", "a profile of a browser, with its passwords and sessions"),
-    row(
-        "Library/Application Support/BraveSoftware/**",
-        "a profile of a browser, with its passwords and sessions",
-    ),
-    row("Library/Cookies/**", "where the sessions of a browser are kept"),
-    row("snap/firefox/common/.mozilla/**", "a profile of a browser, with its passwords and sessions"),
-    row(".bitcoin/**", "a wallet"),
-    row(".electrum/**", "a wallet"),
-    row(".ethereum/keystore/**", "a wallet"),
-    row(".config/solana/id.json", "a wallet"),
-    row(".claude/.credentials.json", "where an agent keeps its own token"),
-    row(".codex/auth.json", "where an agent keeps its own token"),
-    row(".gemini/oauth_creds.json", "where an agent keeps its own token"),
-    row(".qwen/oauth_creds.json", "where an agent keeps its own token"),
-    row(".local/share/opencode/auth.json", "where an agent keeps its own token"),
-    row(".config/opencode/auth.json", "where an agent keeps its own token"),
-    row(".config/goose/secrets.yaml", "where an agent keeps its own token"),
-];
+pub(crate) static HOME_CREDENTIALS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| credentials(CredentialRoot::Home, |file| file.read));
 
-/// Names beside private keys that hold no secret: how they begin, and how they end.
-pub(crate) const PUBLIC_NAMES: &[&str] = &["known_hosts", "config", "authorized_keys", "allowed_signers"];
-/// The other half of a key.
+/// Files in a home directory that hold credentials and that a command should not change unasked.
+pub(crate) static CHANGED_CREDENTIALS: LazyLock<Vec<Row>> =
+    LazyLock::new(|| credentials(CredentialRoot::Home, |file| file.change));
+
+fn credentials(root: CredentialRoot, why: fn(&CredentialFile) -> Option<&'static str>) -> Vec<Row> {
+    let files = policy::credential_files().filter(|file| file.root == root);
+    let row = |file: CredentialFile| Some(row(file.pattern.trim_start_matches('/'), why(&file)?));
+    files.filter_map(row).collect()
+}
+
+/// The end of the name of the other half of a key.
 pub(crate) const PUBLIC_END: &str = ".pub";
 
 /// Files that show the variables or the memory of a process.

@@ -206,7 +206,7 @@ fn secret(place: &Place) -> Option<(Code, &'static str)> {
     if let Some(row) = place.row(paths::PROCESS) {
         return Some((Code::ProcessEnvironment, row.why));
     }
-    let row = place.row(paths::SYSTEM_CREDENTIALS).or_else(|| place.home_row(paths::HOME_CREDENTIALS))?;
+    let row = place.row(&paths::SYSTEM_CREDENTIALS).or_else(|| place.home_row(&paths::HOME_CREDENTIALS))?;
     (!is_public(place)).then_some((Code::CredentialRead, row.why))
 }
 
@@ -215,5 +215,5 @@ fn is_public(place: &Place) -> bool {
     let name = place.name();
     let beside = place.path().contains("/.ssh/") || place.path().starts_with(".ssh/");
     name.ends_with(paths::PUBLIC_END)
-        || (beside && paths::PUBLIC_NAMES.iter().any(|start| name.starts_with(start)))
+        || (beside && policy::public_key_names().any(|start| name.starts_with(start)))
 }

@@ -461,6 +461,13 @@ fn credentials_are_not_read() {
         ("cd $x && cat .ssh/id_rsa", "S019"),
         ("less ~/.aws/credentials", "S019"),
         ("head -1 ~/.netrc", "S019"),
+        // Files that only the scan of skills knew.
+        ("cat ~/.snowflake/config.toml", "S019"),
+        ("cat ~/.config/stripe/config.toml", "S019"),
+        ("cat ~/.wrangler/config/default.toml", "S019"),
+        ("cat ~/.heroku/credentials", "S019"),
+        ("cat ~/.config/hcloud/cli.toml", "S019"),
+        ("tar c ~/.monero/wallet", "S019"),
         ("cat ~/.pgpass", "S019"),
         ("cat ~/.git-credentials", "S019"),
         ("cat ~/.npmrc", "S019"),

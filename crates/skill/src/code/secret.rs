@@ -1,13 +1,13 @@
 //! What is secret: variables by their names, files by their paths.
 
 mod owners;
-mod paths;
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
 pub(crate) use owners::owner_hosts;
+pub(crate) use policy::SecretStore as Store;
 
 /// A secret, as far as code says which.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,54 +20,18 @@ pub(crate) enum Secret {
     File(Store, String),
 }
 
-/// What kind of file keeps secrets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Store {
-    /// A private key.
-    Key,
-    /// What a tool logs in with.
-    Credential,
-    /// Variables for a project.
-    Variables,
-    /// What a browser keeps: passwords, cookies.
-    Browser,
-    /// Money.
-    Wallet,
-    /// A password manager or a system's key chain.
-    Keychain,
-    /// What an agent remembers, is told and may do.
-    Agent,
-    /// What was typed.
-    History,
-    /// The system's own accounts.
-    Accounts,
+/// Parts of paths, with the kind of secret that each leads to.
+struct Fragments {
+    matcher: AhoCorasick,
+    stores: Vec<Store>,
 }
 
-impl Store {
-    /// What it is called in a sentence.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Key => "a private key",
-            Self::Credential => "stored credentials",
-            Self::Variables => "a file with secrets",
-            Self::Browser => "what a browser keeps",
-            Self::Wallet => "a wallet",
-            Self::Keychain => "a password store",
-            Self::Agent => "an agent's memory or settings",
-            Self::History => "what was typed in a shell",
-            Self::Accounts => "the system's accounts",
-        }
-    }
-
-    /// Whether nothing but its owner has any reason to read it.
-    pub(crate) fn is_private(self) -> bool {
-        matches!(self, Self::Key | Self::Browser | Self::Wallet | Self::Keychain | Self::Accounts)
-    }
-}
-
-static FRAGMENTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let fragments = paths::PATHS.iter().map(|row| row.0);
-    AhoCorasick::builder().ascii_case_insensitive(true).build(fragments).ok()
+static FRAGMENTS: LazyLock<Option<Fragments>> = LazyLock::new(|| {
+    let rows = policy::credential_files()
+        .filter_map(|file| Some((file.path().trim_start_matches('/'), file.store?)));
+    let (paths, stores): (Vec<_>, Vec<_>) = rows.unzip();
+    let matcher = AhoCorasick::builder().ascii_case_insensitive(true).build(paths).ok()?;
+    Some(Fragments { matcher, stores })
 });
 
 /// What a path leads to, if that is secret.
@@ -86,13 +50,14 @@ pub(crate) fn of_path(path: &str) -> Option<Store> {
             || matches!(bytes[at - 1], b'/' | b'~' | b'"' | b'\'' | b' ' | b'@' | b'=' | b':' | b'}' | b',')
             || path[..at].ends_with(crate::code::script::HOLE)
     };
-    let found = FRAGMENTS.as_ref()?.find_overlapping_iter(&path).find(|found| {
+    let fragments = FRAGMENTS.as_ref()?;
+    let found = fragments.matcher.find_overlapping_iter(&path).find(|found| {
         // A public key, an example and a template are no secrets.
         let rest = &path[found.end()..];
         let harmless = [".pub", ".example", ".sample", ".template", ".dist", ".md"];
         begins(found.start()) && ends(found.end()) && !harmless.iter().any(|end| rest.starts_with(end))
     });
-    found.map(|found| paths::PATHS[found.pattern().as_usize()].1)
+    found.and_then(|found| fragments.stores.get(found.pattern().as_usize()).copied())
 }
 
 /// What a directory keeps, if everything in it is secret.
@@ -106,12 +71,8 @@ pub(crate) fn of_directory(path: &str) -> Option<Store> {
         || before.contains("home")
         || before.contains("users")
         || before == "/root";
-    match name {
-        ".ssh" | ".gnupg" if is_home => Some(Store::Key),
-        ".aws" | ".kube" | ".azure" if is_home => Some(Store::Credential),
-        ".electrum" | ".bitcoin" | ".ethereum" | ".monero" => Some(Store::Wallet),
-        _ => None,
-    }
+    let row = policy::credential_files().find(|file| file.directory.is_some() && file.path() == name)?;
+    row.directory.filter(|store| is_home || *store == Store::Wallet)
 }
 
 /// What files of an ending hold, where the ending is all that is written: `.pem`, `*.key`.
@@ -200,6 +161,12 @@ mod tests {
             ("src/.envrc", None),
             ("~/.claude/settings.json", Some(Store::Agent)),
             ("/etc/shadow", Some(Store::Accounts)),
+            // Paths that another copy of the table knew.
+            ("/etc/gshadow-", Some(Store::Accounts)),
+            ("~/.oci/config", Some(Store::Credential)),
+            ("~/.config/composer/auth.json", Some(Store::Credential)),
+            ("~/.thunderbird/p/key", Some(Store::Browser)),
+            ("~/.bitcoin", Some(Store::Wallet)),
             ("docs/wallet.md", None),
             ("src/lib.rs", None),
         ];

@@ -1,6 +1,6 @@
 //! What looks like a secret, by the words of a name and the shape of a value.
 
-use super::table::{COUNTS, LOOK_ALIKES, OPEN_KEYS, OPENINGS, PAIRS, PARTS, STORES, WORDS};
+use super::table::{COUNTS, LOOK_ALIKES, OPEN_KEYS, PAIRS, PARTS, STORES, WORDS};
 
 /// Why the value of a name is a secret, if it looks like one. Whole words count, so `AUTHOR` and `KEYBOARD` do not.
 pub(super) fn name(name: &str) -> Option<&'static str> {
@@ -18,7 +18,7 @@ pub(super) fn name(name: &str) -> Option<&'static str> {
 
 /// Why a value is a secret whatever it is called, if it looks like one.
 pub(super) fn value(value: &[u8]) -> Option<&'static str> {
-    let opening = OPENINGS.iter().find(|row| opens(value, row.start.as_bytes(), row.least));
+    let opening = policy::TOKENS.iter().find(|row| opens(value, row.prefix.as_bytes(), row.minimum));
     let reason = opening.map(|row| row.reason);
     reason.or_else(|| login(value).then_some("an address with a password in it"))
 }

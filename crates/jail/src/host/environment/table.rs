@@ -584,57 +584,6 @@ pub(super) const STORES: &str = "\
     BROKER CELERY SMTP MAIL MAILER EMAIL IMAP FTP SFTP LDAP STORAGE BUCKET CLOUDINARY PRISMA TURSO \
     NEON SUPABASE REGISTRY";
 
-/// The beginning of a value that is a secret whatever it is called, and how much must follow.
-pub(super) struct Opening {
-    pub(super) start: &'static str,
-    pub(super) least: usize,
-    pub(super) reason: &'static str,
-}
-
-const fn opening(start: &'static str, least: usize, reason: &'static str) -> Opening {
-    Opening { start, least, reason }
-}
-
-pub(super) const OPENINGS: &[Opening] = &[
-    opening("-----BEGIN ", 8, "a key or a certificate"),
-    opening("PuTTY-User-Key-File", 0, "a private key"),
-    opening("AGE-SECRET-KEY-", 16, "a private key"),
-    opening("sk-", 20, "a key of a model's provider"),
-    opening("sk_live_", 12, "a key of a payment account"),
-    opening("sk_test_", 12, "a key of a payment account"),
-    opening("rk_live_", 12, "a key of a payment account"),
-    opening("whsec_", 16, "what messages of a service are signed with"),
-    opening("ghp_", 20, "a token of a code host"),
-    opening("gho_", 20, "a token of a code host"),
-    opening("ghu_", 20, "a token of a code host"),
-    opening("ghs_", 20, "a token of a code host"),
-    opening("ghr_", 20, "a token of a code host"),
-    opening("github_pat_", 20, "a token of a code host"),
-    opening("glpat-", 16, "a token of a code host"),
-    opening("gldt-", 16, "a token of a code host"),
-    opening("AKIA", 16, "a key of a cloud account"),
-    opening("ASIA", 16, "a key of a cloud account"),
-    opening("AIza", 30, "a key of a cloud account"),
-    opening("ya29.", 20, "a token of a cloud account"),
-    opening("dop_v1_", 20, "a token of a cloud account"),
-    opening("xoxb-", 10, "a token of a chat service"),
-    opening("xoxp-", 10, "a token of a chat service"),
-    opening("xoxa-", 10, "a token of a chat service"),
-    opening("xoxs-", 10, "a token of a chat service"),
-    opening("xapp-", 10, "a token of a chat service"),
-    opening("https://hooks.slack.com/", 10, "an address that is a secret itself"),
-    opening("npm_", 30, "a token of a package registry"),
-    opening("pypi-", 30, "a token of a package registry"),
-    opening("cio", 40, "a token of a package registry"),
-    opening("hf_", 20, "a token of a model host"),
-    opening("hvs.", 20, "a token of a store of secrets"),
-    opening("SG.", 30, "a key of a mail service"),
-    opening("eyJ", 40, "a signed token"),
-    opening("Bearer ", 10, "a token"),
-    opening("Basic ", 10, "a name with its password"),
-    opening("Authorization: ", 5, "a way to sign in"),
-];
-
 /// Whether a variable of the caller passes without being asked for.
 pub(super) fn passes(name: &OsStr, value: &OsStr) -> bool {
     PASS.iter().any(|row| name == row.name && row.holds.fits(value.as_encoded_bytes()))

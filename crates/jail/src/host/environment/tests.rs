@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::table::{HARMLESS, NEVER, OPENINGS, OWN, PAIRS, PARTS, PASS, WORDS};
+use super::table::{HARMLESS, NEVER, OWN, PAIRS, PARTS, PASS, WORDS};
 use super::*;
 
 fn patterns() -> impl Iterator<Item = &'static str> {
@@ -29,7 +29,7 @@ fn no_name_is_listed_twice() {
 fn every_row_has_a_reason_that_fits_a_sentence() {
     let reasons = NEVER.iter().map(|row| row.reason).chain(PASS.iter().map(|row| row.reason));
     let reasons = reasons.chain(WORDS.iter().chain(PARTS).chain(OWN).chain(HARMLESS).map(|row| row.1));
-    let reasons = reasons.chain(PAIRS.iter().map(|row| row.2)).chain(OPENINGS.iter().map(|row| row.reason));
+    let reasons = reasons.chain(PAIRS.iter().map(|row| row.2)).chain(policy::TOKENS.iter().map(|row| row.reason));
     for reason in reasons {
         assert!(!reason.is_empty() && !reason.ends_with('.') && !reason.contains('|'), "{reason:?}");
     }
@@ -126,7 +126,7 @@ fn reference() -> String {
         "Not taken from the caller: secret, by a word of the name",
         words.chain(parts).chain(pairs),
     );
-    let openings = OPENINGS.iter().map(|row| (code_of_text(row.start), row.reason));
+    let openings = policy::TOKENS.iter().map(|row| (code_of_text(row.prefix), row.reason));
     section(&mut out, "Not taken from the caller: secret, by the beginning of the value", openings);
     section(&mut out, "Enters when asked for", HARMLESS.iter().map(|(name, reason)| (code(name), *reason)));
     out.trim_end().to_owned() + "\n"

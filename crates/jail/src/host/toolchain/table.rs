@@ -517,29 +517,3 @@ static BREW: &[Dir] = &[dir(
         checked("etc/*", "settings of programs and services; may hold passwords"),
     ],
 )];
-
-/// What no variable and no link makes part of a toolchain, below the home directory.
-pub(super) static CLOSED: &[(&str, &str)] = &[
-    (".ssh", "keys of other machines"),
-    (".gnupg", "keys"),
-    (".aws", "credentials"),
-    (".azure", "credentials"),
-    (".kube", "credentials"),
-    (".docker", "credentials"),
-    (".oci", "credentials"),
-    (".terraform.d", "credentials"),
-    (".claude", "an agent's own login"),
-    (".codex", "an agent's own login"),
-    (".gemini", "an agent's own login"),
-    (".config/gcloud", "credentials"),
-    (".config/gh", "the token of a code host"),
-    (".config/glab-cli", "the token of a code host"),
-    (".config/containers", "credentials"),
-    (".password-store", "passwords"),
-    (".local/share/keyrings", "passwords"),
-    (".mozilla", "a browser's profile"),
-    (".config/google-chrome", "a browser's profile"),
-    (".config/chromium", "a browser's profile"),
-    (".netrc", "passwords"),
-    (".git-credentials", "passwords"),
-];

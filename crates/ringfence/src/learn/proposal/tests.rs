@@ -24,7 +24,7 @@ fn places() -> Vec<(PathBuf, bool)> {
     let wholes = EXECUTED_WHOLE.iter().chain(EXECUTED_BY_ROOT).map(|row| (PathBuf::from(row.name), true));
     let named = [("/data/tool", false), ("/data/tool/bin", false), ("/data/modules", false)];
     let named = named.map(|(path, whole)| (PathBuf::from(path), whole));
-    home(CREDENTIALS)
+    home(&CREDENTIALS)
         .chain(home(EXECUTED_AT_HOME))
         .chain(home(STORES))
         .chain(fixed)

@@ -1,73 +1,17 @@
 //! Files that hold secrets, as commands name them.
 
+use std::sync::LazyLock;
+
 use policy::Certainty;
+pub(crate) use policy::SecretClass as Secret;
 
 use super::Step;
 
-/// What kind of secret a file holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Secret {
-    /// Settings with a token in them, which programs read all the time.
-    Settings,
-    /// Credentials of a person: for clouds, registries, browsers, wallets.
-    Credentials,
-    /// A private key.
-    Key,
-}
-
-/// The ends of paths, and what lies there.
-const FILES: &[(&str, Secret)] = &[
-    (".ssh/id_rsa", Secret::Key),
-    (".ssh/id_ed25519", Secret::Key),
-    (".ssh/id_ecdsa", Secret::Key),
-    (".ssh/id_dsa", Secret::Key),
-    (".ssh", Secret::Key),
-    (".ssh/", Secret::Key),
-    (".ssh/*", Secret::Key),
-    (".ssh/id_*", Secret::Key),
-    ("id_rsa", Secret::Key),
-    ("id_ed25519", Secret::Key),
-    ("id_ecdsa", Secret::Key),
-    (".gnupg", Secret::Key),
-    (".gnupg/", Secret::Key),
-    ("secring.gpg", Secret::Key),
-    ("/etc/shadow", Secret::Credentials),
-    ("/etc/gshadow", Secret::Credentials),
-    (".aws/credentials", Secret::Credentials),
-    (".aws", Secret::Credentials),
-    (".aws/", Secret::Credentials),
-    (".azure", Secret::Credentials),
-    (".config/gcloud", Secret::Credentials),
-    ("application_default_credentials.json", Secret::Credentials),
-    (".kube/config", Secret::Credentials),
-    (".docker/config.json", Secret::Credentials),
-    (".netrc", Secret::Credentials),
-    (".git-credentials", Secret::Credentials),
-    (".pgpass", Secret::Credentials),
-    (".npmrc", Secret::Credentials),
-    (".pypirc", Secret::Credentials),
-    (".config/gh/hosts.yml", Secret::Credentials),
-    (".vault-token", Secret::Credentials),
-    (".terraform.d/credentials.tfrc.json", Secret::Credentials),
-    (".claude/.credentials.json", Secret::Credentials),
-    (".codex/auth.json", Secret::Credentials),
-    (".clawdbot/.env", Secret::Credentials),
-    (".openclaw/.env", Secret::Credentials),
-    (".openclaw/openclaw.json", Secret::Credentials),
-    ("wallet.dat", Secret::Credentials),
-    (".ethereum/keystore", Secret::Credentials),
-    (".config/solana/id.json", Secret::Credentials),
-    ("login.keychain-db", Secret::Credentials),
-    ("login data", Secret::Credentials),
-    ("logins.json", Secret::Credentials),
-    ("key4.db", Secret::Credentials),
-    ("cookies.sqlite", Secret::Credentials),
-    (".bash_history", Secret::Settings),
-    (".zsh_history", Secret::Settings),
-    (".env", Secret::Settings),
-    (".env.local", Secret::Settings),
-    (".env.production", Secret::Settings),
-];
+/// The ends of paths in lower case, with the class of secret that lies there.
+static FILES: LazyLock<Vec<(String, Secret)>> = LazyLock::new(|| {
+    let files = policy::credential_files();
+    files.filter_map(|file| Some((file.path().to_ascii_lowercase(), file.command?))).collect()
+});
 
 /// What kind of secret lies at a path.
 pub(crate) fn secret(path: &str) -> Option<Secret> {
@@ -80,13 +24,14 @@ pub(crate) fn secret(path: &str) -> Option<Secret> {
         return None;
     }
     let plain = without_classes(&path);
-    let found = FILES.iter().find(|(end, _)| {
+    let plain = plain.trim_end_matches('/');
+    let found = FILES.iter().filter(|(end, _)| {
         plain.ends_with(end)
             && (end.starts_with('/')
                 || plain.len() == end.len()
                 || plain[..plain.len() - end.len()].ends_with(['/', '~', '@', '=', '}', '\\', ' ']))
     });
-    found.map(|(_, secret)| *secret).or_else(|| wild(&plain))
+    found.map(|(_, secret)| *secret).max().or_else(|| wild(plain))
 }
 
 /// `id_r[s]a` is every name that fits, which is `id_rsa`.
@@ -113,9 +58,9 @@ fn wild(path: &str) -> Option<Secret> {
         return None;
     }
     let name = path.rsplit('/').next()?;
-    let names = ["id_rsa", "id_ed25519", "id_ecdsa"];
+    let mut names = FILES.iter().filter(|(name, secret)| *secret == Secret::Key && name.starts_with("id_"));
     let long_enough = name.bytes().filter(u8::is_ascii_alphanumeric).count() >= 3;
-    (name.len() <= 32 && long_enough && names.iter().any(|key| fits(name.as_bytes(), key.as_bytes())))
+    (name.len() <= 32 && long_enough && names.any(|(key, _)| fits(name.as_bytes(), key.as_bytes())))
         .then_some(Secret::Key)
 }
 
@@ -203,6 +148,13 @@ mod tests {
             ("~/.ssh/id_rsa.pub", None),
             ("~/.ssh/config", None),
             ("~/.aws/credentials", Some(Secret::Credentials)),
+            // Paths that another copy of the table knew.
+            ("~/.ssh/", Some(Secret::Key)),
+            ("~/.azure/", Some(Secret::Credentials)),
+            ("~/.cargo/credentials.toml", Some(Secret::Credentials)),
+            ("~/.databrickscfg", Some(Secret::Credentials)),
+            ("~/.openclaw/.env", Some(Secret::Credentials)),
+            ("~/Library/Application Support/Firefox/x", None),
             (".env", Some(Secret::Settings)),
             (".env.example", None),
             ("my.env", None),
