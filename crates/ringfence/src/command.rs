@@ -13,7 +13,7 @@ use shell::{Dialect, Surroundings};
 
 use crate::approved::{Approved, directory};
 use crate::job::{Job, Order, Snapshot, StartError, Status};
-use crate::run::Journal;
+use crate::journal::Journal;
 use crate::session::{PROFILE, Session};
 
 /// What an agent wants to be started.

@@ -32,7 +32,7 @@ pub use output::{Amount, Kept, LastLines, Piece, Snapshot};
 pub use spill::{Cut, SpillError, Spills};
 
 use crate::approved::Approved;
-use crate::run::Journal;
+use crate::journal::Journal;
 
 use output::Output;
 

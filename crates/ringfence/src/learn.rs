@@ -18,7 +18,8 @@ use policy::{Code, Decision, Kind};
 use shell::Dialect;
 
 use crate::run::command_line::{self, CommandLine};
-use crate::run::{Authorized, DeniedAction, HeldJail, HoldFailure, Host, Inside, RunError, filter_variables};
+use crate::jailed::{HeldJail};
+use crate::run::{Authorized, DeniedAction, HoldFailure, Host, Inside, RunError, filter_variables};
 
 use executed::{Executed, Finder};
 use proposal::Judge;

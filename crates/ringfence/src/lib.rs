@@ -33,10 +33,13 @@ mod approved;
 mod builder;
 mod command;
 mod declared;
+mod denied;
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub mod future;
+mod jailed;
 pub mod job;
+pub mod journal;
 #[cfg(feature = "policy-file")]
 #[cfg_attr(docsrs, doc(cfg(feature = "policy-file")))]
 pub mod learn;

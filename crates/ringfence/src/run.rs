@@ -10,14 +10,11 @@
 mod authorize;
 pub mod command_line;
 mod consent;
-mod denied;
 mod error;
 mod git;
 mod held;
 mod host;
 mod host_spec;
-mod jailed;
-mod journal;
 mod kept_home;
 mod outcome;
 mod overlay;
@@ -28,14 +25,14 @@ mod summary;
 mod tripwire;
 mod unjailed;
 
+pub use crate::denied::DeniedAction;
+pub use crate::journal::{Journal, StartedJail};
 pub use authorize::Authorized;
 pub use consent::{Ask, Consent};
-pub use denied::DeniedAction;
 pub use error::{MarkedLine, RunError, RunErrorKind};
 pub use held::{Held, JailReport};
 pub use host::Host;
 pub use host_spec::spec_from_policy;
-pub use journal::{Journal, StartedJail};
 pub use outcome::{Outcome, OverlayOutcome};
 pub use prepare::{Options, Prepared, Purpose};
 pub use skill::SkillConfinement;
@@ -44,5 +41,4 @@ pub use summary::{Audience, Row, Summary, SummaryInput, subject};
 pub use tripwire::{Change, Tripwire, TripwireHits};
 
 pub(crate) use authorize::HoldFailure;
-pub(crate) use host_spec::{Inside, filter_variables};
-pub(crate) use jailed::{HeldJail, HoldError, ReleaseError, RunningJail};
+pub(crate) use host_spec::{HostSpec, Inside, filter_variables};

@@ -10,7 +10,8 @@ use policy::Shown;
 
 use super::{Ended, Order, Shared, StartError, Status};
 use crate::approved::Approved;
-use crate::run::{HeldJail, HoldError, Journal, ReleaseError, RunningJail, StartedJail};
+use crate::jailed::{HeldJail, HoldError, ReleaseError, RunningJail};
+use crate::journal::{Journal, StartedJail};
 
 /// Starts the thread. Returns when the command was released, or with the reason why it was not.
 pub(super) fn spawn(

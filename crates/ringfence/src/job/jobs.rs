@@ -7,7 +7,7 @@ use jail::{Choice, Spec};
 
 use super::{Job, Order, StartError, start};
 use crate::approved::Approved;
-use crate::run::Journal;
+use crate::journal::Journal;
 
 /// The commands of one session: those that run, and the last of those that have ended. Dropping it ends all of them.
 #[derive(Debug)]

@@ -14,11 +14,11 @@ use super::command_line::{self, CommandLine};
 use super::consent::{self, Consent};
 use super::error::RunError;
 use super::held::{Held, Stage};
-use super::jailed::{HeldJail, HoldError};
-use super::journal::{Journal, StartedJail};
 use super::kept_home;
 use super::overlay::{self, RunOverlay};
 use super::prepare::Prepared;
+use crate::jailed::{HeldJail, HoldError};
+use crate::journal::{Journal, StartedJail};
 
 /// A run that the policy allows. No process was started.
 pub struct Authorized {

@@ -8,15 +8,15 @@ use jail::{Enforcement, JailError, Provider, RemovedInstruction, Spec};
 use policy::{Code, Shown};
 
 use super::authorize::Authorized;
-use super::denied::DeniedAction;
 use super::error::RunError;
-use super::jailed::{EndedJail, HeldJail, ReleaseError};
-use super::journal::Journal;
 use super::outcome::Outcome;
 use super::overlay::{self, RunOverlay};
 use super::summary::{Row, Summary, SummaryInput};
 use super::tripwire::Tripwire;
 use super::unjailed;
+use crate::denied::DeniedAction;
+use crate::jailed::{EndedJail, HeldJail, ReleaseError};
+use crate::journal::Journal;
 
 /// A command that is ready to start, with its start recorded. Dropping it ends the jail.
 pub struct Held {

@@ -7,8 +7,8 @@ use overlay::{Kept, Lock, Overlay, Store, Wanted};
 use policy::{Code, RuleRef, Shown};
 
 use super::error::{RunError, RunErrorKind};
-use super::journal::Journal;
 use super::outcome::OverlayOutcome;
+use crate::journal::Journal;
 
 /// The overlay of a run.
 pub(crate) struct RunOverlay {

@@ -8,10 +8,10 @@ use audit::{AuditError, Written};
 use jail::{Amount, End, Outcome, Overrun, ProtectedCommit, ProtectedWrite, WriteResult};
 use policy::{Code, ProtectedName, Shown};
 
-use super::denied::{DeniedAction, quote_path};
 use super::error::RunError;
-use super::journal::Journal;
 use super::tripwire::{Change, Tripwire, TripwireHits};
+use crate::denied::{DeniedAction, quote_path};
+use crate::journal::Journal;
 
 /// One row of a summary.
 #[derive(Debug)]

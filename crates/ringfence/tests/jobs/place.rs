@@ -12,7 +12,7 @@ use policy::Limits;
 use ringfence::audit::{AuditError, Event, Sink};
 use ringfence::guard::Abort;
 use ringfence::job::{Ended, Job, Jobs, Order, Spills, StartError, Status};
-use ringfence::run::Journal;
+use ringfence::journal::Journal;
 use tempfile::TempDir;
 
 use crate::skip::skipped;

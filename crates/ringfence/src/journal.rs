@@ -10,7 +10,7 @@ use jail::{Amount, End, Enforcement, Layer, Overrun, ProtectedCommit, Provider, 
 use policy::{Code, Decision, Effect, Kind, RuleRef};
 use rustix::process::Signal;
 
-use super::denied::DeniedAction;
+use crate::denied::DeniedAction;
 
 /// Records one command. All its records carry one id, so that they can be found together.
 pub struct Journal {
