@@ -73,7 +73,8 @@ pub(crate) fn authorize(
     purpose: Purpose,
 ) -> Result<Authorized, Failure> {
     let host = surroundings::find(around)?;
-    let policy = host.load().map_err(|problems| crate::report::failure(&problems))?;
+    let policy =
+        host.load_for_run(args.profile.as_deref()).map_err(|problems| crate::report::failure(&problems))?;
     let skill = skill::load(args, &policy, &host)?;
     let options = args.options(&host.cwd, skill, purpose)?;
     let consent = match (&args.approve, &args.skill) {

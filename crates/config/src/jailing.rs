@@ -6,6 +6,7 @@
 mod besides;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jail::bridge::{Direction, Port};
 use jail::toolchain::Choose;
@@ -100,6 +101,12 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    fn new(sources: &[Arc<Source>], agent: Option<&str>, tool: &ToolName) -> Self {
+        let bounding = sources.iter().filter(|source| is_bound(source.scope));
+        let layers = bounding.map(|source| layer_for(check(source).0, agent)).collect();
+        Self { layers, tool: tool.clone() }
+    }
+
     fn iter(&self) -> std::slice::Iter<'_, Table> {
         self.layers.iter()
     }
@@ -152,9 +159,7 @@ impl Settings {
 
     /// The layers that the command line can only narrow, each as it was written.
     fn bounds(&self, tool: &ToolName) -> Bounds {
-        let bounding = self.sources.iter().filter(|source| is_bound(source.scope));
-        let layers = bounding.map(|source| layer_for(check(source).0, self.agent.as_deref())).collect();
-        Bounds { layers, tool: tool.clone() }
+        Bounds::new(&self.sources, self.agent.as_deref(), tool)
     }
 
     /// The profiles that bounding layers choose, and where they do.
@@ -375,6 +380,18 @@ pub(crate) fn protected(table: &Table) -> Protected {
 
 const UNPROTECTED: &str = "jail.unprotected";
 const NAMES: &str = "the names are those of the reference, such as CLAUDE.md or .vscode";
+
+/// Returns how closely the command lines of a run are judged; `None` for an unknown profile.
+pub(crate) fn run_mode(
+    table: &Table,
+    sources: &[Arc<Source>],
+    agent: Option<&str>,
+    name: Option<&str>,
+) -> Option<Judging> {
+    let chosen = profile(table, name.or_else(|| find(table, "jail.profile")?.text())?)?;
+    let tool = ToolName::exec();
+    Some(judging(chosen.of_tool(&tool).0, &Bounds::new(sources, agent, &tool)))
+}
 
 /// A profile judges as it says, and no less than a bounding layer wants.
 fn judging(chosen: &Profile<'_>, bounds: &Bounds) -> Judging {

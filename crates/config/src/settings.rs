@@ -16,7 +16,7 @@ use crate::check::check;
 use crate::compile::{Compiled, compile, findings};
 use crate::example::{self, Example};
 use crate::file::read;
-use crate::jailing::protected;
+use crate::jailing::{protected, run_mode};
 use crate::merge::apply;
 use crate::place::Places;
 use crate::problem::{Problem, Problems};
@@ -75,6 +75,25 @@ pub fn load(files: &Files, places: &Places) -> Result<Settings, Problems> {
 
 /// Reads the layers and makes them ready for one agent.
 pub fn load_for(files: &Files, places: &Places, agent: Option<&str>) -> Result<Settings, Problems> {
+    from_sources_for(read_layers(files, places)?, places, agent)
+}
+
+/// Reads the layers and makes them ready for a run under a profile, or under that of the files: the chain is compiled once, with
+/// command lines judged as the profile wants it.
+pub fn load_for_run(
+    files: &Files,
+    places: &Places,
+    agent: Option<&str>,
+    profile: Option<&str>,
+) -> Result<Settings, Problems> {
+    let (table, sources) = merge_sources(read_layers(files, places)?, agent)?;
+    // An unknown profile is refused with the other wishes.
+    let mode = run_mode(&table, &sources, agent, profile);
+    let mode = mode.unwrap_or_else(|| mode_of(find(&table, "commands.mode")));
+    ready(table, sources, places, mode, agent.map(str::to_owned))
+}
+
+fn read_layers(files: &Files, places: &Places) -> Result<Vec<Source>, Problems> {
     let layers =
         [(Scope::Managed, &files.managed), (Scope::User, &files.user), (Scope::Project, &files.project)];
     let (mut sources, mut problems) = (Vec::new(), Vec::new());
@@ -85,7 +104,7 @@ pub fn load_for(files: &Files, places: &Places, agent: Option<&str>) -> Result<S
             Err(problem) => problems.push(problem),
         }
     }
-    if problems.is_empty() { from_sources_for(sources, places, agent) } else { Err(Problems(problems)) }
+    if problems.is_empty() { Ok(sources) } else { Err(Problems(problems)) }
 }
 
 /// Makes layers ready that were read already, the widest first.
@@ -99,6 +118,13 @@ pub fn from_sources_for(
     places: &Places,
     agent: Option<&str>,
 ) -> Result<Settings, Problems> {
+    let (table, sources) = merge_sources(sources, agent)?;
+    let mode = mode_of(find(&table, "commands.mode"));
+    ready(table, sources, places, mode, agent.map(str::to_owned))
+}
+
+/// Checks the layers and merges them for one agent.
+fn merge_sources(sources: Vec<Source>, agent: Option<&str>) -> Result<(Table, Vec<Arc<Source>>), Problems> {
     let built_in = Source::new(Scope::BuiltIn, "built-in".as_ref(), DEFAULTS.to_owned());
     let sources: Vec<_> = std::iter::once(built_in).chain(sources).map(Arc::new).collect();
     let (mut layers, mut problems, mut broken) = (Vec::new(), Vec::new(), Vec::new());
@@ -137,8 +163,7 @@ pub fn from_sources_for(
     if agent.is_none() {
         agent::put_agents(&mut table, agents);
     }
-    let mode = mode_of(find(&table, "commands.mode"));
-    ready(table, sources, places, mode, agent.map(str::to_owned))
+    Ok((table, sources))
 }
 
 /// One layer on top of the other, as they hold for an agent.

@@ -290,3 +290,46 @@ fn vectors() {
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
+
+/// The chain of a run is compiled in the mode that its profile and the bounding layers want.
+#[test]
+fn a_run_is_loaded_in_the_mode_of_its_profile() {
+    use policy::finding::Mode;
+    use ringfence_config::{Files, Places, Wish, load_for_run};
+    let rows = [
+        ("", "", None, Mode::Standard),
+        ("profiles.x = { extends = \"workspace-write\", commands = \"strict\" }", "", None, Mode::Standard),
+        (
+            "profiles.x = { extends = \"workspace-write\", commands = \"strict\" }",
+            "",
+            Some("x"),
+            Mode::Strict,
+        ),
+        (
+            "jail.profile = \"x\"\nprofiles.x = { extends = \"workspace-write\", commands = \"strict\" }",
+            "",
+            None,
+            Mode::Strict,
+        ),
+        ("", "commands.mode = \"strict\"", None, Mode::Strict),
+        ("", "", Some("unknown"), Mode::Standard),
+    ];
+    for (user, project, profile, expected) in rows {
+        let place = tempfile::tempdir().unwrap();
+        let top = std::fs::canonicalize(place.path()).unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::create_dir_all(top.join(name)).unwrap();
+            let path = top.join(name).join("ringfence.toml");
+            std::fs::write(&path, format!("version = 1\n{text}\n")).unwrap();
+            Some(path)
+        };
+        let files = Files { managed: None, user: write("home", user), project: write("ws", project) };
+        let places =
+            Places { workspace: top.join("ws"), home: Some(top.join("home")), state: None, run: None };
+        let settings = load_for_run(&files, &places, None, profile).unwrap_or_else(|found| panic!("{found}"));
+        assert_eq!(settings.mode, expected, "{user} {project} {profile:?}");
+        let wish = Wish { profile: profile.map(str::to_owned), ..Wish::default() };
+        // The settings of the jail want the same mode, so that nothing is compiled again.
+        assert!(settings.jail(&wish).map_or(profile == Some("unknown"), |jail| jail.commands == expected));
+    }
+}

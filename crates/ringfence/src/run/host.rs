@@ -29,6 +29,11 @@ impl Host {
         config::load_for(&self.files, &self.places, self.agent.as_deref())
     }
 
+    /// Loads the policy for a run under a profile, or under that of the files; its chain is compiled once.
+    pub fn load_for_run(&self, profile: Option<&str>) -> Result<Settings, Problems> {
+        config::load_for_run(&self.files, &self.places, self.agent.as_deref(), profile)
+    }
+
     /// Returns the real home directory, which is private in a jail; without one, a name for it.
     #[must_use]
     pub fn home(&self) -> PathBuf {
