@@ -17,8 +17,8 @@ use jail::{Early, End, Mode, Network, Outcome, Provider, Spec, View, mode_at, pl
 use policy::{Code, Decision, Kind};
 use shell::Dialect;
 
+use crate::jailed::HeldJail;
 use crate::run::command_line::{self, CommandLine};
-use crate::jailed::{HeldJail};
 use crate::run::{Authorized, DeniedAction, HoldFailure, Host, Inside, RunError, filter_variables};
 
 use executed::{Executed, Finder};
