@@ -1,17 +1,28 @@
-//! Kernel enforcement around a process tree. The only room with `unsafe` code.
+//! Kernel enforcement around a process tree: the only crate with `unsafe` code.
 //!
-//! A [`Spec`] (data) becomes a [`plan`] (pure) and then a process that is held, released and followed ([`hold`]). [`probe`] says
-//! what this machine can enforce.
+//! A [`Spec`] (data) becomes a [`plan`] (pure) and then a process that is held, released and followed ([`hold`]). [`probe`] measures
+//! the enforcement that this machine offers.
+//!
+//! | Directory | Contents |
+//! |---|---|
+//! | `plan`, `seccomp`, `resources` | a spec in kernel terms: mounts, filters, limits |
+//! | `host` | knowledge of the host: probe, environment, toolchains |
+//! | `git` | repositories, read without git |
+//! | `terminal` | the filter between a jailed program and the caller's terminal |
+//! | `bridge` | declared ports between two loopbacks |
+//! | `sys/linux/provider`, `setup`, `init` | makes the jail |
+//! | `sys/linux/supervise`, `limits`, `notify`, `terminal` | follows it to its end |
+//! | `sys/linux/host`, `mask_search` | reads the machine |
+//! | `sys/linux/calls` | raw system calls |
 //!
 //! **Invariant.** Support is measured by doing, never read off a version: distributions carry features backwards,
-//! containers and administrators take them away. What files say ([`probe::HostFacts`]) explains a measurement and
-//! never replaces one.
+//! containers and administrators take them away. Files ([`probe::HostFacts`]) explain a measurement and never replace one.
 //!
 //! **Invariant.** `sys` is the only module that names an operating system, and the only one with `unsafe`: raw calls. So is
 //! `init/`, the program that becomes the first process of a jail.
 //!
-//! **Invariant.** Measuring creates nothing and changes nothing on the host: no file, no mount, no setting. What has to
-//! change its own process to find out ([`probe::namespaces_here`]) runs in a process that ends with the answer.
+//! **Invariant.** Measuring creates nothing and changes nothing on the host: no file, no mount, no setting. A measurement that
+//! changes its own process ([`probe::namespaces_here`]) runs in a process that ends with the answer.
 
 pub mod bridge;
 mod enforcement;

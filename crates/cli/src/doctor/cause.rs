@@ -26,16 +26,16 @@ impl Cause {
         if !matches!(step, Step::User | Step::Map) {
             return None;
         }
-        let signs = &machine.facts;
+        let facts = &machine.facts;
         let forbidden = matches!(errno.name(), Some("EPERM" | "EACCES"));
-        let filtered = step == Step::User && signs.confined.seccomp == Some(2);
+        let filtered = step == Step::User && facts.confined.seccomp == Some(2);
         let ordinary = machine.uid != 0;
         Some(match errno.name() {
             Some("ENOSPC" | "EUSERS") => Self::Limit,
             Some("ENOSYS" | "EINVAL") if !filtered => Self::NotBuilt,
             _ if forbidden && filtered => Self::Filter,
-            _ if forbidden && ordinary && signs.apparmor.restricts_userns.is_some_and(on) => Self::AppArmor,
-            _ if forbidden && ordinary && signs.userns_clone == Some(0) => Self::SwitchedOff,
+            _ if forbidden && ordinary && facts.apparmor.restricts_userns.is_some_and(on) => Self::AppArmor,
+            _ if forbidden && ordinary && facts.userns_clone == Some(0) => Self::SwitchedOff,
             _ => Self::Unknown,
         })
     }

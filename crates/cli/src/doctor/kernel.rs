@@ -17,14 +17,14 @@ pub(super) fn rows(machine: &Machine) -> Vec<Row> {
 }
 
 fn kernel(machine: &Machine) -> Row {
-    let signs = &machine.facts;
+    let facts = &machine.facts;
     let row = |status, measured| Row::new("kernel", status, measured, "a Linux kernel with /proc mounted");
-    let Some(release) = &signs.release else {
-        let measured = format!("{}, no /proc/version: not Linux, or /proc is not mounted", signs.machine);
+    let Some(release) = &facts.release else {
+        let measured = format!("{}, no /proc/version: not Linux, or /proc is not mounted", facts.machine);
         return row(Status::Missing, measured).remedy("mount -t proc proc /proc").lost(&[lost::NATIVE]);
     };
-    let distribution = signs.distribution.as_deref().unwrap_or("unknown distribution");
-    let measured = format!("{release} {}, {distribution}, as user {}", signs.machine, machine.uid);
+    let distribution = facts.distribution.as_deref().unwrap_or("unknown distribution");
+    let measured = format!("{release} {}, {distribution}, as user {}", facts.machine, machine.uid);
     row(Status::Ok, measured)
 }
 
@@ -59,7 +59,7 @@ fn landlock(machine: &Machine) -> Row {
 /// The boot parameter, with the modules that are active now; `capability` is always there and not listed.
 fn activate(facts: &HostFacts) -> String {
     let plain = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let modules = signs.modules.as_ref().filter(|modules| modules.iter().all(plain));
+    let modules = facts.modules.as_ref().filter(|modules| modules.iter().all(plain));
     let Some(modules) = modules else {
         return "add lsm= to the kernel command line, with landlock and what /sys/kernel/security/lsm lists"
             .to_owned();
@@ -147,7 +147,7 @@ fn cgroup_remedy(machine: &Machine) -> Option<&'static str> {
 fn apparmor(facts: &HostFacts) -> Row {
     let row =
         |status, measured: &str| Row::new("apparmor", status, measured, "no profile in the way, or ours");
-    let apparmor = &signs.apparmor;
+    let apparmor = &facts.apparmor;
     let profile = apparmor.profile.as_deref().map(|profile| format!("this process runs under: {profile}"));
     let restricts = match apparmor.restricts_userns {
         Some(0) | None => None,
@@ -171,7 +171,7 @@ fn selinux(mode: Selinux) -> Row {
 
 fn yama(facts: &HostFacts) -> Row {
     let row = |status, measured: &str| Row::new("yama", status, measured, "scope 1 or more");
-    match signs.ptrace_scope {
+    match facts.ptrace_scope {
         None => row(Status::Note, "not in use: outside jails, processes of one user can trace each other"),
         Some(0) => row(Status::Note, "scope 0: outside jails, processes of one user can trace each other"),
         Some(scope) => row(Status::Ok, &format!("scope {scope}")),
@@ -182,18 +182,18 @@ fn container(facts: &HostFacts) -> Row {
     let row = |status, measured: &str| {
         Row::new("container", status, measured, "any, where the rows above are in order")
     };
-    let found: Vec<String> = signs.containers.iter().map(around).collect();
+    let found: Vec<String> = facts.containers.iter().map(container_name).collect();
     match found.as_slice() {
         [] => row(Status::Ok, "none recognised"),
-        _ if stands_in(signs, &ContainerKind::WindowsInterop) => {
+        _ if stands_in(facts, &ContainerKind::WindowsInterop) => {
             row(Status::Weak, &found.join("; ")).remedy(CLOSE_INTEROP).lost(&[lost::WINDOWS])
         }
         _ => row(Status::Note, &found.join("; ")),
     }
 }
 
-fn containers(containers: &DetectedContainer) -> String {
-    let wall = match &around.kind {
+fn container_name(container: &DetectedContainer) -> String {
+    let name = match &container.kind {
         ContainerKind::Docker => "Docker",
         ContainerKind::Podman => "Podman",
         ContainerKind::Kubernetes => "a Kubernetes pod",
@@ -204,11 +204,11 @@ fn containers(containers: &DetectedContainer) -> String {
         ContainerKind::WindowsInterop => "Windows programs can be started from here",
         ContainerKind::Gvisor => "gVisor",
     };
-    format!("{wall} ({})", around.sign)
+    format!("{name} ({})", container.sign)
 }
 
 fn stands_in(facts: &HostFacts, kind: &ContainerKind) -> bool {
-    signs.containers.iter().any(|around| around.kind == *wall)
+    facts.containers.iter().any(|container| container.kind == *kind)
 }
 
 fn bwrap(machine: &Machine) -> Row {
@@ -236,7 +236,7 @@ fn bwrap(machine: &Machine) -> Row {
 }
 
 fn install(facts: &HostFacts) -> &'static str {
-    let known = |name: &&str| signs.family.iter().any(|family| family == name);
+    let known = |name: &&str| facts.family.iter().any(|family| family == name);
     let command = INSTALL.iter().find(|(names, _)| names.iter().any(known));
     command.map_or("install bubblewrap from your distribution", |(_, command)| command)
 }

@@ -1,4 +1,4 @@
-//! Linux.
+//! Linux: makes jails, follows them, and reads the machine. `crate` lists the directories.
 
 mod calls;
 mod host;

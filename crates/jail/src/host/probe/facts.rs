@@ -1,6 +1,6 @@
-//! What files say. HostFacts explain why a measurement came out as it did; none of them decides.
+//! Facts that files state about a machine. They explain a measurement; none of them decides.
 
-/// What files say about one machine.
+/// Facts that files state about one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFacts {
     /// The kernel's release, such as `6.8.0-45-generic`.
@@ -17,30 +17,30 @@ pub struct HostFacts {
     pub apparmor: AppArmor,
     /// `SELinux`, where present.
     pub selinux: Option<Selinux>,
-    /// Who may trace whom, after Yama.
+    /// Yama's `kernel.yama.ptrace_scope`.
     pub ptrace_scope: Option<u64>,
     /// `kernel.unprivileged_userns_clone`, known to Debian and its children.
     pub userns_clone: Option<u64>,
     /// `user.max_user_namespaces`.
     pub max_user_namespaces: Option<u64>,
-    /// What already confines this process.
+    /// Confinement that this process already has.
     pub confined: Confined,
-    /// What this machine lives in.
+    /// Containers and virtual machines around this one.
     pub containers: Vec<DetectedContainer>,
 }
 
-/// What `AppArmor` says about itself and us.
+/// State of `AppArmor`, and the profile of this process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AppArmor {
     /// `kernel.apparmor_restrict_unprivileged_userns`: other than 0 takes the capabilities of a user namespace away.
     pub restricts_userns: Option<u64>,
     /// The profile this process runs under.
     pub profile: Option<String>,
-    /// Whether a profile for Ringfence lies among the others.
+    /// True if a profile for Ringfence is installed.
     pub installed: bool,
 }
 
-/// Whether `SELinux` refuses or only reports.
+/// Mode of `SELinux`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selinux {
     /// It refuses.
@@ -49,27 +49,27 @@ pub enum Selinux {
     Permissive,
 }
 
-/// What already confines this process.
+/// Confinement that this process already has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Confined {
     /// The seccomp mode: 0 none, 2 filters.
     pub seccomp: Option<u64>,
-    /// How many filters.
+    /// Number of seccomp filters.
     pub filters: Option<u64>,
-    /// Whether privileges can no longer be gained.
+    /// `NoNewPrivs` of this process.
     pub no_new_privs: Option<u64>,
 }
 
-/// Something this machine lives in, and the sign by which it was recognised.
+/// A container or virtual machine around this one, and the file by which it was recognised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectedContainer {
-    /// What it is.
+    /// Its kind.
     pub kind: ContainerKind,
     /// The file that says so.
     pub sign: &'static str,
 }
 
-/// A kind of surroundings.
+/// Kind of a container or virtual machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContainerKind {
     /// Docker.

@@ -191,7 +191,7 @@ fn only_what_is_wanted_is_shown() {
     assert_eq!(only(&["go"]), "");
 }
 
-/// DetectedContainer parts that lie outside the private home there is a private directory, so that what is not named is not there.
+/// Around parts that lie outside the private home there is a private directory, so that what is not named is not there.
 #[test]
 fn a_variable_moves_a_directory() {
     let stage = Stage::new(&[

@@ -1,11 +1,11 @@
-//! What this machine lives in, by the signs it leaves.
+//! Detects containers and virtual machines around this one by the files they leave.
 //!
 //! A sign can be missing or forged. It explains a refusal to a person; nothing is allowed or denied by it.
 
 use super::root_files::Root;
 use crate::host::probe::{ContainerKind, DetectedContainer};
 
-/// Everything recognised, each kind once, by its first sign.
+/// Returns the containers that were recognised, each kind once, by its first sign.
 pub(crate) fn containers(root: Root<'_>) -> Vec<DetectedContainer> {
     let signs = [by_marks(root), by_first_process(root), by_cgroup(root), by_kernel(root)].concat();
     let mut found: Vec<DetectedContainer> = Vec::new();

@@ -1,4 +1,4 @@
-//! What files say about the kernel, its settings and this process.
+//! Reads facts about the kernel, its settings and this process from files.
 
 use std::path::Path;
 

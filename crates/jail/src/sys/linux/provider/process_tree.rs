@@ -1,4 +1,4 @@
-//! What the supervisor needs of the processes of a jail, whichever provider made them.
+//! The processes of a jail as the supervisor uses them, the same for every provider.
 
 use std::os::fd::BorrowedFd;
 
@@ -23,7 +23,7 @@ pub(crate) trait ProcessTree {
         None
     }
 
-    /// Who gets the signals that are meant for the command.
+    /// Returns the process that gets the command's signals.
     fn command(&self) -> BorrowedFd<'_>;
 
     /// The file system that holds everything private, if it is the jail's alone.
