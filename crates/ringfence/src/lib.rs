@@ -23,6 +23,7 @@ pub mod job;
 mod preset;
 mod sandbox;
 mod session;
+pub mod skill_files;
 mod skills;
 mod sys;
 
