@@ -1,7 +1,6 @@
 //! `ringfence skill`: what a stranger's skill would do, before a model reads it.
 
 mod clean;
-mod directory;
 mod gather;
 mod json;
 mod load;

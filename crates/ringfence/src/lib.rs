@@ -52,6 +52,8 @@ pub mod run;
 mod sandbox;
 mod session;
 #[cfg(feature = "skill")]
+pub mod skill_files;
+#[cfg(feature = "skill")]
 mod skills;
 mod sys;
 

@@ -361,3 +361,29 @@ fn no_jail_of_a_tool_shows_long_output() {
     let built = place.builder().tool_jail(ToolName::exec(), show).build();
     assert!(matches!(built, Err(BuildError::StateInSight(_))));
 }
+
+#[test]
+fn a_skill_is_read_by_handle_and_no_link_is_followed() {
+    use ringfence::skill::Content;
+    use ringfence::skill_files::{MAX_FILE, SkillDirectory, read_tree};
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("s/.git/objects")).unwrap();
+    fs::write(dir.path().join("s/.git/objects/x"), "x").unwrap();
+    fs::write(dir.path().join("s/SKILL.md"), "text").unwrap();
+    fs::write(dir.path().join("secret"), "SECRET").unwrap();
+    symlink("../secret", dir.path().join("s/link")).unwrap();
+    fs::File::create(dir.path().join("s/large")).unwrap().set_len(MAX_FILE + 1).unwrap();
+    let directory = SkillDirectory::open(&dir.path().join("s")).unwrap();
+    // A name that changes behind an open handle changes nothing.
+    fs::rename(dir.path().join("s"), dir.path().join("t")).unwrap();
+    let files = read_tree("s", &directory);
+    let entries: Vec<_> =
+        files.tree.entries.iter().map(|entry| (entry.path.to_str().unwrap(), &entry.content)).collect();
+    let text = Content::File { bytes: b"text".to_vec(), executable: false };
+    let link = Content::Link { target: PathBuf::from("../secret") };
+    let large = Content::TooLarge { length: MAX_FILE + 1 };
+    assert_eq!(entries, [("SKILL.md", &text), ("large", &large), ("link", &link)]);
+    assert_eq!(files.unread, []);
+    assert!(directory.read_file("link".as_ref(), MAX_FILE).is_err());
+    assert!(directory.descend(Path::new("..")).is_err());
+}

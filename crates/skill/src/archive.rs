@@ -86,7 +86,7 @@ impl Entry {
 pub fn is_archive(path: &Path, bytes: &[u8]) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     let named = ["zip", "tar", "tgz", "gz"].iter().any(|name| extension.eq_ignore_ascii_case(name));
-    format_of(bytes).is_some() || named && crate::text::written::is_binary(bytes)
+    format_of(bytes).is_some() || named && crate::text::encoding::is_binary(bytes)
 }
 
 /// The entries of an archive, in its order. One that is not read to its end is an error as a whole.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::code::destination::{Kind, classify};
-use crate::code::fact::{Access, What};
+use crate::code::fact::{Access, FactKind};
 use crate::code::script::HOLE;
 use crate::text::front::{Front, Value};
 use crate::text::language::Language;
@@ -115,15 +115,15 @@ impl Found {
 }
 
 /// What a fact says that is needed.
-fn need(unit: &Unit<'_>, what: &What) -> Option<(List, String)> {
+fn need(unit: &Unit<'_>, what: &FactKind) -> Option<(List, String)> {
     match what {
-        What::Host(host) if runs(unit) => host_pattern(host).map(|host| (List::Hosts, host)),
-        What::Path { path, access } => {
+        FactKind::Host(host) if runs(unit) => host_pattern(host).map(|host| (List::Hosts, host)),
+        FactKind::Path { path, access } => {
             let list = if *access == Access::Read { List::Reads } else { List::Writes };
             path_pattern(path).map(|path| (list, path))
         }
-        What::Program(name) if runs(unit) && is_program(name) => Some((List::Programs, name.clone())),
-        What::Variable(name) if is_variable(name) => Some((List::Variables, name.clone())),
+        FactKind::Program(name) if runs(unit) && is_program(name) => Some((List::Programs, name.clone())),
+        FactKind::Variable(name) if is_variable(name) => Some((List::Variables, name.clone())),
         _ => None,
     }
 }

@@ -12,9 +12,9 @@ use crate::rules::rule::Severity;
 use crate::scan::Scanner;
 use crate::suppress::{Accepted, Judged};
 use crate::text::clean::{self, Counts, Size, TooLarge};
+use crate::text::encoding::is_binary;
 use crate::text::frame::framed;
 use crate::text::front::{Front, FrontError};
-use crate::text::written::is_binary;
 use crate::tree::{Content, Tree};
 
 /// The judgement over all findings. The larger, the worse.

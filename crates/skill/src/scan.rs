@@ -1,7 +1,7 @@
 //! A tree of hostile files -> what was found in it.
 
+mod intent;
 pub(crate) mod prefilter;
-mod stance;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -86,7 +86,7 @@ impl Scanner {
                 }
             }
         }
-        found.settle(&skill);
+        found.lower_described(&skill);
         mention::lead(&skill, &mut found.findings);
         found.report()
     }
@@ -129,12 +129,14 @@ impl Scanner {
                     .get_or_init(|| compiled(loosened(finds).as_deref().unwrap_or(finds)));
                 loose.as_ref().is_none_or(|loose| loose.is_match(text))
             }
-            Check::Said(said, _) => {
+            Check::Phrases(said, _) => {
                 let own = anchors.iter().filter(|anchor| self.prefilter.rules_of(**anchor).contains(&rule));
                 let around = around(whole, section, own.map(|anchor| anchor.at));
                 around.iter().any(|range| said.iter().any(|said| said.could_be_in(&whole[range.clone()])))
             }
-            Check::Near(near, _) => text.len() >= LARGE || near.iter().all(|near| near.could_be_in(text)),
+            Check::Requiring(near, _) => {
+                text.len() >= LARGE || near.iter().all(|near| near.could_be_in(text))
+            }
             Check::Unit(_) => true,
             Check::Skill(_) => false,
         }
@@ -156,7 +158,7 @@ impl Scanner {
                 let patterns = self.patterns[number].get_or_init(|| Patterns::new(finds, unless));
                 patterns.as_ref().map(|patterns| patterns.hits(unit.text())).unwrap_or_default()
             }
-            Check::Unit(check) | Check::Said(_, check) | Check::Near(_, check) => check(unit),
+            Check::Unit(check) | Check::Phrases(_, check) | Check::Requiring(_, check) => check(unit),
             Check::Skill(_) => return,
         };
         for hit in hits.into_iter().take(MAX_OF_RULE) {
@@ -282,9 +284,9 @@ impl<'a> Found<'a> {
     }
 
     /// Lowers what is only told about. Where findings were left out, nobody knows what else there was, and nothing is lowered.
-    fn settle(&mut self, skill: &Skill<'_>) {
+    fn lower_described(&mut self, skill: &Skill<'_>) {
         if self.weighs && self.findings.len() < MAX_FINDINGS {
-            stance::settle(skill, &mut self.findings);
+            intent::lower_described(skill, &mut self.findings);
         }
     }
 

@@ -5,6 +5,7 @@
 
 pub mod clean;
 pub(crate) mod decode;
+pub(crate) mod encoding;
 pub(crate) mod frame;
 pub(crate) mod front;
 pub(crate) mod json;
@@ -17,4 +18,3 @@ pub(crate) mod phrase;
 pub(crate) mod skeleton;
 pub(crate) mod unit;
 pub(crate) mod view;
-pub(crate) mod written;

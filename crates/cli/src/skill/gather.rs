@@ -6,11 +6,12 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ringfence::guard::EntryKind;
+use ringfence::skill_files::{MAX_DEPTH, MAX_FILE, SkillDirectory, kind_of, read_file};
 use skill::Content;
 use skill::archive::is_archive;
 
-use super::directory::{Directory, Kind, typed_file, typed_kind};
-use super::read::{MAX_DEPTH, MAX_FILE, Trouble, content};
+use super::read::Trouble;
 
 /// The longest archive that is unpacked, in bytes.
 const MAX_ARCHIVE: u64 = 64 << 20;
@@ -20,7 +21,7 @@ const MAX_SEARCHED: usize = 200_000;
 
 /// One skill, one manifest, one file, one archive: what is scanned as one.
 #[derive(Debug)]
-pub(crate) struct Spot {
+pub(crate) struct ScanTarget {
     /// Where it is, as it was typed.
     pub(crate) shown: PathBuf,
     /// Where it really is; nothing for standard input.
@@ -32,14 +33,14 @@ pub(crate) struct Spot {
 #[derive(Debug)]
 pub(crate) enum Source {
     /// Everything in a directory below one that is held.
-    Directory(Arc<Directory>, PathBuf),
+    Directory(Arc<SkillDirectory>, PathBuf),
     /// A file below a directory that is held.
-    File(Arc<Directory>, PathBuf),
+    File(Arc<SkillDirectory>, PathBuf),
     /// Read already, with the name of the file.
     Content(PathBuf, Content),
 }
 
-impl Spot {
+impl ScanTarget {
     /// What it is called: by its own name, whatever stands around it.
     pub(crate) fn name(&self) -> String {
         let path = self.real.as_deref().unwrap_or(&self.shown);
@@ -54,16 +55,16 @@ impl Spot {
 
 /// What was found at the places that a person typed.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub(crate) spots: Vec<Spot>,
+pub(crate) struct ScanTargets {
+    pub(crate) spots: Vec<ScanTarget>,
     pub(crate) troubles: Vec<Trouble>,
     /// What was not looked at, and why that is in order.
     pub(crate) notes: Vec<Trouble>,
 }
 
 /// Looks at each place.
-pub(crate) fn gather(places: &[PathBuf]) -> Gathered {
-    let mut gathered = Gathered::default();
+pub(crate) fn gather(places: &[PathBuf]) -> ScanTargets {
+    let mut gathered = ScanTargets::default();
     for place in places {
         let found = if place.as_os_str() == "-" { gathered.standard_input() } else { gathered.typed(place) };
         if let Err(error) = found {
@@ -76,7 +77,7 @@ pub(crate) fn gather(places: &[PathBuf]) -> Gathered {
     gathered
 }
 
-impl Gathered {
+impl ScanTargets {
     fn standard_input(&mut self) -> io::Result<()> {
         let mut bytes = Vec::new();
         io::stdin().lock().take(MAX_ARCHIVE + 1).read_to_end(&mut bytes)?;
@@ -91,16 +92,16 @@ impl Gathered {
 
     fn typed(&mut self, place: &Path) -> io::Result<()> {
         let real = std::fs::canonicalize(place)?;
-        match typed_kind(place)? {
-            Kind::Directory => {
-                let top = Arc::new(Directory::typed(place)?);
+        match kind_of(place)? {
+            EntryKind::Directory => {
+                let top = Arc::new(SkillDirectory::open(place)?);
                 self.directory(place, real, &top);
             }
-            Kind::File => {
-                let content = content(typed_file(place, MAX_ARCHIVE)?);
+            EntryKind::File => {
+                let content = read_file(place, MAX_ARCHIVE)?;
                 self.file(place.to_owned(), Some(real), content);
             }
-            Kind::Link | Kind::Special => {
+            EntryKind::Link | EntryKind::Special => {
                 return Err(io::Error::other(
                     "it is neither a file nor a directory; `-` reads standard input",
                 ));
@@ -120,11 +121,11 @@ impl Gathered {
             }
             other => (file_name(&shown, &[]), other),
         };
-        self.spots.push(Spot { shown, real, source: Source::Content(name, content) });
+        self.spots.push(ScanTarget { shown, real, source: Source::Content(name, content) });
     }
 
     /// Every skill and manifest below a directory; all of it as one where there is none.
-    fn directory(&mut self, shown: &Path, real: PathBuf, top: &Arc<Directory>) {
+    fn directory(&mut self, shown: &Path, real: PathBuf, top: &Arc<SkillDirectory>) {
         let mut search = Search { shown, real: &real, top, found: self, searched: 0 };
         let (before, troubles) = (search.found.spots.len(), search.found.troubles.len());
         search.directory(top, Path::new(""), 0);
@@ -133,7 +134,7 @@ impl Gathered {
             self.troubles.truncate(troubles);
             let source = Source::Directory(Arc::clone(top), PathBuf::new());
             self.notes.push(Trouble::new(shown, "no SKILL.md and no manifest below it: scanned as one"));
-            self.spots.push(Spot { shown: shown.to_owned(), real: Some(real), source });
+            self.spots.push(ScanTarget { shown: shown.to_owned(), real: Some(real), source });
         }
     }
 }
@@ -142,20 +143,20 @@ impl Gathered {
 struct Search<'a> {
     shown: &'a Path,
     real: &'a Path,
-    top: &'a Arc<Directory>,
-    found: &'a mut Gathered,
+    top: &'a Arc<SkillDirectory>,
+    found: &'a mut ScanTargets,
     searched: usize,
 }
 
 impl Search<'_> {
-    fn directory(&mut self, directory: &Directory, below: &Path, depth: usize) {
+    fn directory(&mut self, directory: &SkillDirectory, below: &Path, depth: usize) {
         self.searched += 1;
         if depth > MAX_DEPTH || self.searched > MAX_SEARCHED {
             return self.trouble(below, "there is more below this than anybody searches");
         }
         let names = match directory.names() {
             Ok(names) => names,
-            Err(errno) => return self.trouble(below, io::Error::from(errno).to_string()),
+            Err(error) => return self.trouble(below, error.to_string()),
         };
         if names.iter().any(|name| is_skill(name)) {
             let source = Source::Directory(Arc::clone(self.top), below.to_owned());
@@ -165,27 +166,27 @@ impl Search<'_> {
             let path = below.join(&name);
             match directory.kind(&name) {
                 // Outside of skills, what git keeps belongs to git.
-                Ok(Kind::Directory) if name == ".git" => {}
-                Ok(Kind::Directory) => match directory.enter(&name) {
+                Ok(EntryKind::Directory) if name == ".git" => {}
+                Ok(EntryKind::Directory) => match directory.enter(&name) {
                     Ok(inner) => self.directory(&inner, &path, depth + 1),
-                    Err(errno) => self.trouble(&path, io::Error::from(errno).to_string()),
+                    Err(error) => self.trouble(&path, error.to_string()),
                 },
-                Ok(Kind::File) if is_manifest(&name) => {
+                Ok(EntryKind::File) if is_manifest(&name) => {
                     self.spot(&path, Source::File(Arc::clone(self.top), path.clone()));
                 }
-                Ok(Kind::Link) => {
+                Ok(EntryKind::Link) => {
                     let note = Trouble::new(&joined(self.shown, &path), "a link, which is not followed");
                     self.found.notes.push(note);
                 }
-                Ok(Kind::File | Kind::Special) => {}
-                Err(errno) => self.trouble(&path, io::Error::from(errno).to_string()),
+                Ok(EntryKind::File | EntryKind::Special) => {}
+                Err(error) => self.trouble(&path, error.to_string()),
             }
         }
     }
 
     fn spot(&mut self, below: &Path, source: Source) {
         let (shown, real) = (joined(self.shown, below), joined(self.real, below));
-        self.found.spots.push(Spot { shown, real: Some(real), source });
+        self.found.spots.push(ScanTarget { shown, real: Some(real), source });
     }
 
     fn trouble(&mut self, below: &Path, why: impl Into<String>) {

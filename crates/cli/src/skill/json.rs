@@ -7,11 +7,11 @@ use skill::{Severity, Via, print};
 
 use super::pins::Difference;
 use super::read::Trouble;
-use super::scan::Whole;
+use super::scan::ScanReport;
 use super::scanned::{Found, Scanned};
 
 /// The whole scan.
-pub(crate) fn whole(whole: &Whole) -> Value {
+pub(crate) fn whole(whole: &ScanReport) -> Value {
     let skills: Vec<_> = whole.scanned.iter().map(skill).collect();
     let troubles: Vec<_> = whole.troubles().map(trouble).collect();
     let notes: Vec<_> = whole.gathered.notes.iter().map(trouble).collect();

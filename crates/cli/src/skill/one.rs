@@ -6,7 +6,7 @@ use policy::{Code, Shown};
 use skill::archive::{self, Packed, is_archive};
 use skill::{Content, Tree};
 
-use super::gather::{Gathered, gather};
+use super::gather::{ScanTargets, gather};
 use super::read::read;
 use crate::failure::Failure;
 
@@ -23,7 +23,7 @@ pub(crate) struct One {
 impl One {
     /// Reads it. What cannot be read is not half read.
     pub(crate) fn at(path: &Path) -> Result<Self, Failure> {
-        let Gathered { mut spots, troubles, .. } = gather(std::slice::from_ref(&path.to_owned()));
+        let ScanTargets { mut spots, troubles, .. } = gather(std::slice::from_ref(&path.to_owned()));
         if let Some(trouble) = troubles.first() {
             return Err(unreadable(&trouble.path, &trouble.why));
         }

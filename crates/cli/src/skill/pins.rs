@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use ::audit::Digest;
 use config::Scope;
 use policy::Shown;
+use ringfence::skill_files::{MAX_FILE, read_file};
 use serde_json::Value;
 use skill::{Changed, Content, Lock, Pinned, Tree, Verdict, manifests, server_name};
 
-use super::directory::{Taken, typed_file};
-use super::gather::Spot;
-use super::read::{MAX_FILE, read};
+use super::gather::ScanTarget;
+use super::read::read;
 use super::scanned::Scanned;
 use crate::failure::Failure;
 use crate::write::replace;
@@ -94,8 +94,8 @@ impl Pins {
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let unusable = || Failure::new(format!("the lock {} cannot be used", Shown::path(path)));
         let hint = "`ringfence skill scan PATH --write-lock FILE` writes one";
-        let taken = typed_file(path, MAX_FILE).map_err(|error| unusable().because(&error).hint(hint))?;
-        let Taken::Whole(bytes, _) = taken else { return Err(unusable().hint("it is too large")) };
+        let taken = read_file(path, MAX_FILE).map_err(|error| unusable().because(&error).hint(hint))?;
+        let Content::File { bytes, .. } = taken else { return Err(unusable().hint("it is too large")) };
         Lock::read(&bytes).map(Self).map_err(|error| unusable().because(&error))
     }
 
@@ -196,7 +196,7 @@ pub(crate) fn pin_name(named: Option<&Path>, tree: &Tree) -> String {
 }
 
 /// Pins what was scanned and is not blocked. What has changed since it was scanned is not pinned.
-pub(crate) fn write(path: &Path, spots: &[Spot], scanned: &[Scanned]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, spots: &[ScanTarget], scanned: &[Scanned]) -> Result<(), Failure> {
     let (mut lock, mut names) = (Lock::empty(), BTreeSet::new());
     for (spot, one) in spots.iter().zip(scanned).filter(|(_, one)| one.verdict != Verdict::Blocked) {
         let unpinned = || Failure::new(format!("{} cannot be pinned", Shown::path(&one.shown)));

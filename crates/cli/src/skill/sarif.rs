@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use skill::{Rule, Severity, Suppression, Via, print};
 
 use super::read::Trouble;
-use super::scan::Whole;
+use super::scan::ScanReport;
 use super::scanned::{Found, Scanned};
 use super::text::step;
 
@@ -17,7 +17,7 @@ use super::text::step;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The whole scan as one log.
-pub(crate) fn log(whole: &Whole) -> Value {
+pub(crate) fn log(whole: &ScanReport) -> Value {
     let all = || whole.scanned.iter().flat_map(|scanned| &scanned.found);
     let rules: BTreeMap<&str, &Rule> =
         all().map(|found| (found.finding.rule.id, found.finding.rule)).collect();

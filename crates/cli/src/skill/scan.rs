@@ -10,14 +10,14 @@ use std::time::Duration;
 use config::{ScanSettings, Scope};
 use policy::Shown;
 use ringfence::run::Host;
-use skill::{Accepted, Allow, Baseline, Scanner, Verdict};
+use ringfence::skill_files::{MAX_FILE, read_file};
+use skill::{Accepted, Allow, Baseline, Content, Scanner, Verdict};
 
-use super::directory::{Taken, typed_file};
-use super::gather::{Gathered, Spot, gather};
+use super::gather::{ScanTarget, ScanTargets, gather};
 use super::pins::Pins;
 use super::progress::Progress;
-use super::read::{MAX_FILE, Trouble};
-use super::scanned::{Bench, Scanned};
+use super::read::Trouble;
+use super::scanned::{ScanJob, Scanned};
 use super::{json, pins, record, sarif, text};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -76,8 +76,8 @@ fn replaceable(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failu
     if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return Ok(());
     }
-    match typed_file(path, MAX_FILE) {
-        Ok(Taken::Whole(bytes, _)) if bytes.is_empty() || is_ours(&bytes) => Ok(()),
+    match read_file(path, MAX_FILE) {
+        Ok(Content::File { bytes, .. }) if bytes.is_empty() || is_ours(&bytes) => Ok(()),
         _ => Err(Failure::new(format!("{shown} is something else, and is not written over"))
             .hint("name another file, or remove it")),
     }
@@ -118,12 +118,12 @@ pub(crate) fn run(
     let pins = args.lock.as_deref().map(Pins::read).transpose()?;
     args.may_be_written(around)?;
     let scanner = args.rules.scanner();
-    let mut whole = Whole::new(gather(&args.paths));
+    let mut whole = ScanReport::new(gather(&args.paths));
     let workspace = &around.places.workspace;
     loop {
         let (scanner, settings, pins) = (&scanner, &scan_settings, pins.as_ref());
-        let bench = Bench { scanner, accepted: &accepted, settings, workspace, pins };
-        whole.scanned = scan_all(&bench, &whole.gathered.spots, terminal)?;
+        let job = ScanJob { scanner, accepted: &accepted, settings, workspace, pins };
+        whole.scanned = scan_all(&job, &whole.gathered.spots, terminal)?;
         let Some(path) = args.write_baseline.as_deref().filter(|_| accepted.baseline.is_none()) else {
             break;
         };
@@ -151,15 +151,15 @@ pub(crate) fn run(
 }
 
 /// Everything that one command looked at.
-pub(crate) struct Whole {
-    pub(crate) gathered: Gathered,
+pub(crate) struct ScanReport {
+    pub(crate) gathered: ScanTargets,
     pub(crate) scanned: Vec<Scanned>,
     /// What is pinned and was not found.
     pub(crate) gone: Vec<PathBuf>,
 }
 
-impl Whole {
-    fn new(gathered: Gathered) -> Self {
+impl ScanReport {
+    fn new(gathered: ScanTargets) -> Self {
         Self { gathered, scanned: Vec::new(), gone: Vec::new() }
     }
 
@@ -214,8 +214,10 @@ pub(crate) fn allows(settings: &ScanSettings) -> Vec<Allow> {
 
 fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
     let unusable = || format!("the baseline {} cannot be used", Shown::path(path));
-    let taken = typed_file(path, MAX_FILE).map_err(|error| Failure::new(unusable()).because(&error))?;
-    let Taken::Whole(bytes, _) = taken else { return Err(Failure::new(unusable()).hint("it is too large")) };
+    let taken = read_file(path, MAX_FILE).map_err(|error| Failure::new(unusable()).because(&error))?;
+    let Content::File { bytes, .. } = taken else {
+        return Err(Failure::new(unusable()).hint("it is too large"));
+    };
     Baseline::read(&String::from_utf8_lossy(&bytes)).map_err(|error| Failure::new(unusable()).because(&error))
 }
 
@@ -236,7 +238,11 @@ fn write_baseline(path: &Path, scanned: &[Scanned]) -> Result<Baseline, Failure>
 const PACE: Duration = Duration::from_millis(100);
 
 /// Scans every place, several at once. The answers come in the order of the places.
-fn scan_all(bench: &Bench<'_>, spots: &[Spot], terminal: &mut Terminal<'_>) -> io::Result<Vec<Scanned>> {
+fn scan_all(
+    job: &ScanJob<'_>,
+    spots: &[ScanTarget],
+    terminal: &mut Terminal<'_>,
+) -> io::Result<Vec<Scanned>> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(spots.len().max(1));
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
@@ -247,7 +253,7 @@ fn scan_all(bench: &Bench<'_>, spots: &[Spot], terminal: &mut Terminal<'_>) -> i
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
                 while let Some((number, spot)) = take(next, spots) {
-                    if sender.send((number, bench.scan(spot))).is_err() {
+                    if sender.send((number, job.scan(spot))).is_err() {
                         return;
                     }
                 }
@@ -268,7 +274,7 @@ fn scan_all(bench: &Bench<'_>, spots: &[Spot], terminal: &mut Terminal<'_>) -> i
     Ok(scanned.into_iter().flatten().collect())
 }
 
-fn take<'a>(next: &AtomicUsize, spots: &'a [Spot]) -> Option<(usize, &'a Spot)> {
+fn take<'a>(next: &AtomicUsize, spots: &'a [ScanTarget]) -> Option<(usize, &'a ScanTarget)> {
     let number = next.fetch_add(1, Ordering::Relaxed);
     Some((number, spots.get(number)?))
 }

@@ -8,7 +8,7 @@ use config::ScanSettings;
 use skill::archive::{Kind, entries};
 use skill::{Accepted, Content, Finding, Judged, Scanner, Severity, Suppression, Tree, Verdict};
 
-use super::gather::{Spot, joined};
+use super::gather::{ScanTarget, joined};
 use super::pins::{Difference, Pins, pin_name};
 use super::read::{Trouble, read};
 use crate::caret::Window;
@@ -59,7 +59,7 @@ pub(crate) struct Found {
 }
 
 /// What is the same for every place.
-pub(crate) struct Bench<'a> {
+pub(crate) struct ScanJob<'a> {
     pub(crate) scanner: &'a Scanner,
     pub(crate) accepted: &'a Accepted,
     pub(crate) settings: &'a ScanSettings,
@@ -67,9 +67,9 @@ pub(crate) struct Bench<'a> {
     pub(crate) pins: Option<&'a Pins>,
 }
 
-impl Bench<'_> {
+impl ScanJob<'_> {
     /// Reads and scans one place.
-    pub(crate) fn scan(&self, spot: &Spot) -> Scanned {
+    pub(crate) fn scan(&self, spot: &ScanTarget) -> Scanned {
         let (tree, mut troubles) = read(spot);
         troubles.extend(too_large(spot, &tree));
         let report = self.scanner.scan(&tree);
@@ -144,7 +144,7 @@ fn anew(judged: Judged, changed: &[Difference]) -> Judged {
 }
 
 struct Drawing<'a> {
-    spot: &'a Spot,
+    spot: &'a ScanTarget,
     tree: &'a Tree,
 }
 
@@ -177,7 +177,7 @@ impl Drawing<'_> {
 }
 
 /// What was left out for its size. Whatever the rules say to it, nobody looked inside.
-fn too_large(spot: &Spot, tree: &Tree) -> Vec<Trouble> {
+fn too_large(spot: &ScanTarget, tree: &Tree) -> Vec<Trouble> {
     let drawing = Drawing { spot, tree };
     let large = tree.entries.iter().filter_map(|entry| match entry.content {
         Content::TooLarge { length } => {

@@ -7,12 +7,12 @@ use policy::Shown;
 use skill::{Severity, Verdict, Via};
 
 use super::pins::Difference;
-use super::scan::Whole;
+use super::scan::ScanReport;
 use super::scanned::{Found, Scanned};
 use crate::terminal::Terminal;
 
 /// Prints findings and the summary; what could not be read goes to standard error.
-pub(crate) fn tell(whole: &Whole, show_suppressed: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
+pub(crate) fn tell(whole: &ScanReport, show_suppressed: bool, terminal: &mut Terminal<'_>) -> io::Result<()> {
     for scanned in &whole.scanned {
         for found in scanned.found.iter().filter(|found| show_suppressed || found.suppression.is_none()) {
             writeln!(terminal.out, "{}", drawn(found, terminal.color))?;
@@ -117,7 +117,7 @@ fn severity(severity: Severity, rule: &str, color: bool) -> String {
 }
 
 /// One line for each place that is not clean, and one for all.
-fn summary(whole: &Whole, color: bool) -> String {
+fn summary(whole: &ScanReport, color: bool) -> String {
     let mut text = String::new();
     for scanned in whole.scanned.iter().filter(|scanned| scanned.verdict != Verdict::Clean) {
         let counted = counted(scanned);

@@ -38,13 +38,13 @@ pub(crate) struct Reading {
 /// One thing that code does, and where in its unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fact {
-    pub(crate) what: What,
+    pub(crate) what: FactKind,
     pub(crate) range: Range<usize>,
 }
 
 /// What code does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum FactKind {
     /// It reads a secret.
     ReadsSecret(Secret),
     /// It records what a person does.
@@ -169,7 +169,7 @@ pub(crate) static SENDS: Phrases = Phrases::new(words![
 
 impl Reading {
     /// A number for a new fact; nothing when there are too many.
-    fn push(&mut self, what: What, range: Range<usize>) -> Option<usize> {
+    fn push(&mut self, what: FactKind, range: Range<usize>) -> Option<usize> {
         if self.facts.len() >= MAX_FACTS {
             self.is_cut = true;
             return None;

@@ -18,7 +18,7 @@ mod spreads;
 mod unread;
 
 use crate::code::destination::classify;
-use crate::code::fact::{Destination, Fact, Hostile, What};
+use crate::code::fact::{Destination, Fact, FactKind, Hostile};
 use crate::rules::rule::{Hit, Rule, Severity};
 use crate::text::unit::Unit;
 
@@ -43,7 +43,7 @@ pub(super) const RULES: &[&Rule] = &[
 
 /// The places where code does one of the things that only attacks need.
 fn hostile(unit: &Unit<'_>, wanted: Hostile) -> Vec<Hit> {
-    let facts = unit.reading().facts.iter().filter(|fact| fact.what == What::Hostile(wanted));
+    let facts = unit.reading().facts.iter().filter(|fact| fact.what == FactKind::Hostile(wanted));
     facts.map(|fact| Hit::at(fact.range.clone())).collect()
 }
 

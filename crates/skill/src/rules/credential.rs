@@ -2,22 +2,22 @@
 
 mod disguised_address;
 mod private_read;
+mod prose_ask;
+mod prose_collect;
+mod prose_read;
+mod prose_show;
 mod read_by_command;
 mod sweep;
-mod told_ask;
-mod told_collect;
-mod told_read;
-mod told_show;
 
 use crate::rules::rule::Rule;
 
 pub(super) const RULES: &[&Rule] = &[
     &disguised_address::RULE,
-    &told_show::RULE,
+    &prose_show::RULE,
     &private_read::RULE,
     &read_by_command::RULE,
     &sweep::RULE,
-    &told_ask::RULE,
-    &told_collect::RULE,
-    &told_read::RULE,
+    &prose_ask::RULE,
+    &prose_collect::RULE,
+    &prose_read::RULE,
 ];

@@ -1,26 +1,26 @@
 //! Secrets and files that are sent away.
 
 mod collector;
+mod data_in_lookup;
 mod encoded_piped;
 mod encoded_sent;
 mod env_sent;
 mod environment_sent;
 mod file_sent;
 mod image_beacon;
-mod looked_up;
-mod names_asked;
+mod prose_handed;
+mod prose_in_address;
+mod prose_published;
+mod prose_send;
+mod prose_steal;
 mod read_and_sent;
+mod secret_in_lookup;
 mod secrets_together;
 mod store_sent;
 mod token_sent;
-mod told_handed;
-mod told_in_address;
-mod told_published;
-mod told_send;
-mod told_steal;
 mod variable_sent;
 
-use crate::code::fact::What;
+use crate::code::fact::FactKind;
 use crate::code::secret::Secret;
 use crate::rules::rule::{Hit, Rule, Severity};
 use crate::text::unit::Unit;
@@ -29,23 +29,23 @@ pub(super) use store_sent::ANCHORS as SECRET_PATHS;
 
 pub(super) const RULES: &[&Rule] = &[
     &collector::RULE,
-    &told_steal::RULE,
+    &prose_steal::RULE,
     &encoded_piped::RULE,
     &encoded_sent::RULE,
     &env_sent::RULE,
     &environment_sent::RULE,
     &file_sent::RULE,
     &image_beacon::RULE,
-    &looked_up::RULE,
-    &names_asked::RULE,
+    &secret_in_lookup::RULE,
+    &data_in_lookup::RULE,
     &read_and_sent::RULE,
     &secrets_together::RULE,
     &store_sent::RULE,
     &token_sent::RULE,
-    &told_handed::RULE,
-    &told_in_address::RULE,
-    &told_published::RULE,
-    &told_send::RULE,
+    &prose_handed::RULE,
+    &prose_in_address::RULE,
+    &prose_published::RULE,
+    &prose_send::RULE,
     &variable_sent::RULE,
 ];
 
@@ -53,8 +53,8 @@ pub(super) const RULES: &[&Rule] = &[
 fn sent(unit: &Unit<'_>, wanted: fn(&Secret) -> bool) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for (source, sink, part) in unit.reading().flowing() {
-        let What::ReadsSecret(secret) = &source.what else { continue };
-        let What::Sends { to, channel, .. } = &sink.what else { continue };
+        let FactKind::ReadsSecret(secret) = &source.what else { continue };
+        let FactKind::Sends { to, channel, .. } = &sink.what else { continue };
         if !wanted(secret) {
             continue;
         }

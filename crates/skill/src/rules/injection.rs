@@ -2,17 +2,17 @@
 
 mod authority;
 mod bypass;
+mod called_first;
 mod conceal;
+mod covert_handover;
 mod deceive;
-mod first;
-mod hushed;
 mod obey;
 mod override_orders;
 mod payee;
 mod role;
 mod spread;
-mod unasked;
-mod waved_through;
+mod unreviewed_changes;
+mod without_consent;
 
 use crate::rules::rule::Rule;
 
@@ -21,13 +21,13 @@ pub(super) const RULES: &[&Rule] = &[
     &bypass::RULE,
     &conceal::RULE,
     &deceive::RULE,
-    &first::RULE,
-    &hushed::RULE,
+    &called_first::RULE,
+    &covert_handover::RULE,
     &obey::RULE,
     &override_orders::RULE,
     &payee::RULE,
     &role::RULE,
     &spread::RULE,
-    &unasked::RULE,
-    &waved_through::RULE,
+    &without_consent::RULE,
+    &unreviewed_changes::RULE,
 ];

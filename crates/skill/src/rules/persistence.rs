@@ -4,12 +4,12 @@ mod agent_settings;
 mod loader;
 mod login_keys;
 mod login_start;
+mod prose_agent_files;
 mod shell_start;
 mod timer;
-mod told_agent_files;
 
 use crate::code::destination::classify;
-use crate::code::fact::{Hold, HostKind, What};
+use crate::code::fact::{FactKind, Hold, HostKind};
 use crate::rules::rule::{Hit, Rule, Severity};
 use crate::text::unit::Unit;
 
@@ -20,14 +20,14 @@ pub(super) const RULES: &[&Rule] = &[
     &login_start::RULE,
     &shell_start::RULE,
     &timer::RULE,
-    &told_agent_files::RULE,
+    &prose_agent_files::RULE,
 ];
 
 /// The places where a unit's code makes something stay; how bad, by where and by the text of the place.
 fn holds(unit: &Unit<'_>, wanted: &[Hold], severity: fn(&str, &str) -> Severity) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for fact in &unit.reading().facts {
-        let What::Persists(hold, what) = &fact.what else { continue };
+        let FactKind::Persists(hold, what) = &fact.what else { continue };
         if !wanted.contains(hold) || hits.iter().any(|hit| hit.range == fact.range) {
             continue;
         }
@@ -43,7 +43,7 @@ fn keeps_fetched(unit: &Unit<'_>) -> bool {
     const MADE_PROGRAM: &[&str] = &["chmod", "0o7", ".exe", "0755", "0o5"];
     let text = unit.text();
     let fetched = unit.reading().flowing().any(|(source, sink, _)| match (&source.what, &sink.what) {
-        (What::Fetches(from), What::Saves(_)) => {
+        (FactKind::Fetches(from), FactKind::Saves(_)) => {
             matches!(from.kind(), HostKind::Other | HostKind::Drop | HostKind::Placeholder)
                 && classify(&from.text).weight_of_running() == Severity::Critical
         }

@@ -139,9 +139,9 @@ pub(crate) enum Check {
     /// Code that looks at one unit.
     Unit(fn(&Unit<'_>) -> Vec<Hit>),
     /// The same, but all that it finds are these phrases, with an anchor in each.
-    Said(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
+    Phrases(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
     /// The same, but it finds nothing in a unit where not one of each of these stands.
-    Near(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
+    Requiring(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
     /// Code that looks at everything that was read of the skill. Its places and anchors do not count.
     Skill(fn(&Skill<'_>) -> Vec<SkillHit>),
 }

@@ -107,8 +107,8 @@ impl Phrases {
     }
 
     /// Where they stand and the sentence is not about what others do.
-    pub(crate) fn hits_not_told_of(&self, text: &str) -> Vec<Hit> {
-        self.ranges(text).into_iter().filter(|range| !is_told_of(text, range.start)).map(Hit::at).collect()
+    pub(crate) fn hits_not_described(&self, text: &str) -> Vec<Hit> {
+        self.ranges(text).into_iter().filter(|range| !is_described(text, range.start)).map(Hit::at).collect()
     }
 
     /// Whether one of them could stand in some part of a text. A part can begin and end within a line, so that borders of
@@ -270,7 +270,7 @@ pub(crate) fn is_forbidden(text: &str, at: usize) -> bool {
 }
 
 /// Whether the words before a place say that somebody else does what stands there, or that it is an example.
-pub(crate) fn is_told_of(text: &str, at: usize) -> bool {
+pub(crate) fn is_described(text: &str, at: usize) -> bool {
     static OTHERS: Phrases = Phrases::new(words![
         r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|criminals?|phish\w*|an? (?:malicious|compromised|hostile|poisoned|injected) <any>|malicious <any>|injections?|such as|e\.g\.|for example|examples? of|phrases? like|(?:telling|instructing|asking|instructs|tells|asks) (?:the |an |you )(?:agent|model|assistant|ai|llm)?|instructions? (?:like|that|to)|detects?|detecting|flags?|red flags?|looks? for|watch for|check (?:for|whether|that|if)|whether|attempts? to|tries to|patterns?)\b",
     ]);

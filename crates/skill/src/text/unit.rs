@@ -59,7 +59,7 @@ impl Places {
 pub(crate) const ANYWHERE: Places = Places(u16::MAX);
 
 /// Where somebody is told something in words.
-pub(crate) const WORDS: Places = Places::of(&[
+pub(crate) const PROSE: Places = Places::of(&[
     Place::Prose,
     Place::Heading,
     Place::Comment,
@@ -70,7 +70,7 @@ pub(crate) const WORDS: Places = Places::of(&[
 ]);
 
 /// Where somebody is told something in words, or a text for somebody is quoted.
-pub(crate) const TOLD: Places = Places::of(&[
+pub(crate) const PROSE_OR_FENCE: Places = Places::of(&[
     Place::Prose,
     Place::Heading,
     Place::Comment,

@@ -11,13 +11,13 @@ use crate::code::embedded::embedded;
 use crate::finding::Via;
 use crate::text::clean::{clean, hidden, is_unusual};
 use crate::text::decode::{self, Budget};
+use crate::text::encoding;
 use crate::text::json::texts;
 use crate::text::language::Language;
 use crate::text::map::Map;
 use crate::text::markdown::{self, Section};
 use crate::text::skeleton::skeleton;
 use crate::text::unit::{Place, Unit};
-use crate::text::written;
 use crate::tree::{Content, Tree};
 
 /// One way to read a file, or something in it.
@@ -149,7 +149,7 @@ struct Readings<'a> {
 
 impl<'a> Readings<'a> {
     fn file(&mut self, entry: usize, path: &'a Path, bytes: &'a [u8]) {
-        let Some((text, map)) = written::text_of(path, bytes) else { return };
+        let Some((text, map)) = encoding::text_of(path, bytes) else { return };
         let language = Language::of(path, &text);
         let maps = map.into_iter().collect();
         let first = self.views.len();

@@ -5,8 +5,8 @@ mod opened;
 
 use super::calls::{CALLS, Does};
 use super::{
-    Access, Channel, Destination, Flow, Hostile, Part, Ran, Reading, What, commands, environment, network,
-    persist,
+    Access, Channel, Destination, FactKind, Flow, Hostile, Part, Ran, Reading, commands, environment,
+    network, persist,
 };
 use crate::code::flow::{is_header, trace};
 use crate::code::script::{self, Arg, Call, HOLE, Script, TokenKind, Tokens};
@@ -117,7 +117,7 @@ impl<'a> Finder<'a> {
                 continue;
             }
             if let Some(host) = network::host_of(text) {
-                self.reading.push(What::Host(host), self.script.range(&(at..at + 1)));
+                self.reading.push(FactKind::Host(host), self.script.range(&(at..at + 1)));
             } else if let Some(store) = secret::of_path(text)
                 .or_else(|| secret::of_directory(text))
                 .or_else(|| secret::of_ending(text).filter(|_| !self.is_left_out(at)))
@@ -127,7 +127,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn source(&mut self, what: What, call: &Call) {
+    fn source(&mut self, what: FactKind, call: &Call) {
         let fact = self.reading.push(what, self.script.range(&call.tokens));
         self.sources.extend(fact.map(|fact| (call.tokens.start, fact)));
     }
@@ -154,12 +154,12 @@ impl<'a> Finder<'a> {
             Does::Read => self.readers.push((call.tokens.start, call.tokens.clone())),
             Does::Open => self.open(call),
             Does::Write => self.save(call),
-            Does::Serialise => self.sink(What::Serialises, call, Part::Body),
-            Does::Capture(capture) => self.source(What::Captures(capture), call),
+            Does::Serialise => self.sink(FactKind::Serialises, call, Part::Body),
+            Does::Capture(capture) => self.source(FactKind::Captures(capture), call),
             Does::Memory => {
-                self.reading.push(What::Hostile(Hostile::Shellcode), self.script.range(&call.tokens));
+                self.reading.push(FactKind::Hostile(Hostile::Shellcode), self.script.range(&call.tokens));
             }
-            Does::Password => self.source(What::AsksPassword, call),
+            Does::Password => self.source(FactKind::AsksPassword, call),
         }
     }
 
@@ -189,15 +189,15 @@ impl<'a> Finder<'a> {
             "getattr" | "__getattribute__" => self.hidden_call(call),
             "vars" => self.looked_up(call),
             "map" if call.args.first().is_some_and(|arg| self.script.source(&arg.tokens) == "chr") => {
-                self.source(What::Decodes, call);
+                self.source(FactKind::Decodes, call);
             }
             "exec" | "eval" | "compile" | "__import__"
                 if call.name.contains("__builtins__") || call.name.contains("__dict__") =>
             {
-                self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
+                self.reading.push(FactKind::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
             }
             "dup2" if self.peer.is_some() || self.script.text.contains("socket") => {
-                self.reading.push(What::Hostile(Hostile::RemoteShell), self.script.range(&call.tokens));
+                self.reading.push(FactKind::Hostile(Hostile::RemoteShell), self.script.range(&call.tokens));
             }
             _ => {}
         }
@@ -221,7 +221,7 @@ impl<'a> Finder<'a> {
             _ => false,
         };
         if runs {
-            self.reading.push(What::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
+            self.reading.push(FactKind::Hostile(Hostile::HiddenCall), self.script.range(&call.tokens));
         }
     }
 
@@ -258,8 +258,8 @@ impl<'a> Finder<'a> {
         }
         let body = named(&["data", "json", "files", "content", "body", "infile", "method"]).is_some()
             || positional.iter().any(|arg| self.has_body(arg));
-        self.source(What::Fetches(to.clone()), call);
-        let what = What::Sends { to, channel: Channel::Web, is_upload: posts || body };
+        self.source(FactKind::Fetches(to.clone()), call);
+        let what = FactKind::Sends { to, channel: Channel::Web, is_upload: posts || body };
         let Some(fact) = self.reading.push(what, self.script.range(&call.tokens)) else { return };
         for arg in &call.args {
             let is_address = address.is_some_and(|address| address.tokens == arg.tokens);
@@ -312,10 +312,10 @@ impl<'a> Finder<'a> {
     }
 
     fn send(&mut self, call: &Call, to: Destination, channel: Channel, is_upload: bool) {
-        self.sink(What::Sends { to, channel, is_upload }, call, Part::Body);
+        self.sink(FactKind::Sends { to, channel, is_upload }, call, Part::Body);
     }
 
-    fn sink(&mut self, what: What, call: &Call, part: Part) {
+    fn sink(&mut self, what: FactKind, call: &Call, part: Part) {
         if let Some(fact) = self.reading.push(what, self.script.range(&call.tokens)) {
             self.sinks.push((call.inside..call.tokens.end, part, fact));
             let piped = call.args.iter().find(|arg| arg.key.as_deref() == Some("|"));
@@ -327,7 +327,7 @@ impl<'a> Finder<'a> {
         let name = self.script.first(call).unwrap_or_default();
         if !name.is_known {
             let to = Destination { text: name.text, host: None, is_decoded: false };
-            self.sink(What::Sends { to, channel: Channel::Names, is_upload: true }, call, Part::Address);
+            self.sink(FactKind::Sends { to, channel: Channel::Names, is_upload: true }, call, Part::Address);
         }
     }
 
@@ -353,7 +353,7 @@ impl<'a> Finder<'a> {
         {
             return;
         }
-        self.source(What::Decodes, call);
+        self.source(FactKind::Decodes, call);
     }
 
     /// Whether bytes are made one by one: a list of numbers, or something done to each of them.
@@ -366,7 +366,7 @@ impl<'a> Finder<'a> {
     }
 
     fn run(&mut self, call: &Call, ran: Ran) {
-        self.sink(What::Runs(ran), call, Part::Body);
+        self.sink(FactKind::Runs(ran), call, Part::Body);
     }
 
     fn module(&mut self, call: &Call) {
@@ -388,7 +388,7 @@ impl<'a> Finder<'a> {
         let text = self.command_text(call);
         let range = self.script.range(&call.tokens);
         let ran = Ran::Command { text: text.clone(), shell };
-        let Some(fact) = self.reading.push(What::Runs(ran), range.clone()) else { return };
+        let Some(fact) = self.reading.push(FactKind::Runs(ran), range.clone()) else { return };
         let given = self.command_args(call);
         self.sinks.extend(given.iter().map(|arg| (arg.tokens.clone(), Part::Body, fact)));
         self.given_code(call);
@@ -400,8 +400,8 @@ impl<'a> Finder<'a> {
         let inner = commands::read(&text.replace(HOLE, "$HOLE"), self.depth + 1);
         let first = self.reading.facts.len();
         for inner_fact in inner.facts {
-            let is_send = matches!(inner_fact.what, What::Sends { .. });
-            let is_source = matches!(inner_fact.what, What::ReadsSecret(_) | What::Fetches(_));
+            let is_send = matches!(inner_fact.what, FactKind::Sends { .. });
+            let is_source = matches!(inner_fact.what, FactKind::ReadsSecret(_) | FactKind::Fetches(_));
             let Some(fact) = self.reading.push(inner_fact.what, range.clone()) else { return };
             if is_send {
                 self.sinks.extend(given.iter().map(|arg| (arg.tokens.clone(), Part::Body, fact)));
@@ -473,11 +473,11 @@ impl<'a> Finder<'a> {
                 .text
         };
         let range = self.script.range(&call.tokens);
-        self.reading.push(What::Path { path: path.clone(), access: Access::Write }, range.clone());
+        self.reading.push(FactKind::Path { path: path.clone(), access: Access::Write }, range.clone());
         if let Some(hold) = persist::of_path(&path) {
-            self.reading.push(What::Persists(hold, path.clone()), range);
+            self.reading.push(FactKind::Persists(hold, path.clone()), range);
         }
-        self.sink(What::Saves(path), call, Part::Body);
+        self.sink(FactKind::Saves(path), call, Part::Body);
     }
 
     /// Calls that read files: which of them read secret ones.
@@ -499,7 +499,7 @@ impl<'a> Finder<'a> {
                 self.script.calls.iter().find(|call| call.tokens.start == *start && call.tokens == *tokens);
             let Some(call) = call else { continue };
             let path = self.read_path(call);
-            let named = What::Path { path: path.clone(), access: Access::Read };
+            let named = FactKind::Path { path: path.clone(), access: Access::Read };
             let fact = self.reading.push(named, self.script.range(&call.tokens));
             self.sources.extend(fact.map(|fact| (call.tokens.start, fact)));
             if let Some(store) = secret::of_path(&path) {
@@ -511,7 +511,7 @@ impl<'a> Finder<'a> {
         found.extend(self.read_again(&readers, &found));
         for (reader, store, path) in found {
             let Some((start, tokens)) = readers.get(reader) else { continue };
-            let secret = What::ReadsSecret(Secret::File(store, path));
+            let secret = FactKind::ReadsSecret(Secret::File(store, path));
             let fact = self.reading.push(secret, self.script.range(tokens));
             self.sources.extend(fact.map(|fact| (*start, fact)));
         }
@@ -528,7 +528,8 @@ impl<'a> Finder<'a> {
     fn flows(&mut self) {
         let sinks: Vec<(Tokens, usize)> =
             self.sinks.iter().enumerate().map(|(number, sink)| (sink.0.clone(), number)).collect();
-        self.sources.sort_by_key(|source| !matches!(self.reading.facts[source.1].what, What::ReadsSecret(_)));
+        self.sources
+            .sort_by_key(|source| !matches!(self.reading.facts[source.1].what, FactKind::ReadsSecret(_)));
         for (source, sink) in trace(self.script, &self.sources, &sinks) {
             let Some((_, part, fact)) = self.sinks.get(sink) else { continue };
             if *fact != source {
@@ -545,7 +546,7 @@ impl<'a> Finder<'a> {
         if self.language == Language::PowerShell {
             for name in ["AmsiUtils", "amsiInitFailed", "AmsiScanBuffer"] {
                 if let Some(at) = text.find(name) {
-                    self.reading.push(What::Hostile(Hostile::Amsi), at..at + name.len());
+                    self.reading.push(FactKind::Hostile(Hostile::Amsi), at..at + name.len());
                 }
             }
         }

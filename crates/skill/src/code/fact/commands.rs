@@ -8,7 +8,7 @@ use std::ops::Range;
 use policy::{Direction, Program, Redirect, Word};
 use shell::{Dialect, Surroundings};
 
-use super::{Access, Channel, Destination, Flow, Hostile, Part, Ran, Reading, What, network, persist};
+use super::{Access, Channel, Destination, FactKind, Flow, Hostile, Part, Ran, Reading, network, persist};
 use crate::code::command::Commands;
 use crate::code::secret::{self, Secret, is_secret_variable};
 use programs::{Habit, habit};
@@ -86,7 +86,7 @@ impl Finder<'_> {
             words.first().map(|word| word.text.rsplit('/').next().unwrap_or_default()).unwrap_or_default();
         let mut doing = Doing { span: span.clone(), ..Doing::default() };
         if !name.is_empty() && words.first().is_some_and(Word::is_literal) {
-            self.reading.push(What::Program(name.to_owned()), span.clone());
+            self.reading.push(FactKind::Program(name.to_owned()), span.clone());
         }
         self.hosts(words);
         let habit = habit(name);
@@ -98,13 +98,13 @@ impl Finder<'_> {
             Habit::Environment
                 if words.len() == 1 || name == "export" && words.len() == 2 && words[1].text == "-p" =>
             {
-                let fact = self.reading.push(What::ReadsSecret(Secret::Environment), span.clone());
+                let fact = self.reading.push(FactKind::ReadsSecret(Secret::Environment), span.clone());
                 doing.brings.extend(fact);
             }
             Habit::Send(channel) => self.send(name, words, channel, &mut doing),
             Habit::Lookup => self.lookup(words, &mut doing),
             Habit::Decode if programs::decodes(words) => {
-                doing.brings.extend(self.reading.push(What::Decodes, span.clone()));
+                doing.brings.extend(self.reading.push(FactKind::Decodes, span.clone()));
             }
             Habit::Interpreter => {
                 self.interpreter(words, &mut doing);
@@ -117,10 +117,10 @@ impl Finder<'_> {
             }
             Habit::Schedule => self.schedule(name, words, &span),
             Habit::PasswordCheck if words.iter().any(|word| word.text == "-authonly") => {
-                self.reading.push(What::Hostile(Hostile::PasswordCheck), span.clone());
+                self.reading.push(FactKind::Hostile(Hostile::PasswordCheck), span.clone());
             }
             Habit::Capture(capture) => {
-                doing.brings.extend(self.reading.push(What::Captures(capture), span.clone()));
+                doing.brings.extend(self.reading.push(FactKind::Captures(capture), span.clone()));
             }
             _ => {}
         }
@@ -131,7 +131,7 @@ impl Finder<'_> {
         for word in words {
             let place = range(word.span.start, word.span.end);
             if let Some(host) = network::host_of(&word.text) {
-                self.reading.push(What::Host(host), place);
+                self.reading.push(FactKind::Host(host), place);
             }
         }
     }
@@ -159,7 +159,7 @@ impl Finder<'_> {
                 .is_some_and(|word| matches!(word.text.as_str(), "tar" | "zip" | "7z" | "scp" | "rclone"));
             let store = secret::of_path(path).or_else(|| secret::of_directory(path).filter(|_| packs));
             if let Some(store) = store.filter(|_| reads) {
-                let secret = What::ReadsSecret(Secret::File(store, path.to_owned()));
+                let secret = FactKind::ReadsSecret(Secret::File(store, path.to_owned()));
                 doing.brings.extend(self.reading.push(secret, place.clone()));
             }
             self.named_variables(&place, doing);
@@ -169,9 +169,9 @@ impl Finder<'_> {
             match redirect.direction {
                 Direction::Read | Direction::Both => {
                     let path = redirect.target.text.clone();
-                    self.reading.push(What::Path { path, access: Access::Read }, place.clone());
+                    self.reading.push(FactKind::Path { path, access: Access::Read }, place.clone());
                     if let Some(store) = secret::of_path(&redirect.target.text) {
-                        let secret = What::ReadsSecret(Secret::File(store, redirect.target.text.clone()));
+                        let secret = FactKind::ReadsSecret(Secret::File(store, redirect.target.text.clone()));
                         doing.brings.extend(self.reading.push(secret, place));
                     }
                 }
@@ -195,7 +195,7 @@ impl Finder<'_> {
         };
         let place = range(word.span.start, word.span.end);
         if !word.text.contains(char::is_whitespace) {
-            self.reading.push(What::Path { path: word.text.clone(), access: Access::Read }, place);
+            self.reading.push(FactKind::Path { path: word.text.clone(), access: Access::Read }, place);
         }
     }
 
@@ -203,9 +203,9 @@ impl Finder<'_> {
     fn named_variables(&mut self, place: &Range<usize>, doing: &mut Doing) {
         for (name, at) in variables_in(self.text, place) {
             let found = at..at + name.len();
-            self.reading.push(What::Variable(name.to_owned()), found.clone());
+            self.reading.push(FactKind::Variable(name.to_owned()), found.clone());
             if is_secret_variable(name) {
-                let secret = What::ReadsSecret(Secret::Variable(name.to_owned()));
+                let secret = FactKind::ReadsSecret(Secret::Variable(name.to_owned()));
                 doing.brings.extend(self.reading.push(secret, found));
             }
         }
@@ -242,15 +242,15 @@ impl Finder<'_> {
         for (path, place) in targets {
             if path.is_empty() || path.starts_with("/dev/") || path.contains("://") {
                 if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
-                    self.reading.push(What::Hostile(Hostile::RemoteShell), place);
+                    self.reading.push(FactKind::Hostile(Hostile::RemoteShell), place);
                 }
                 continue;
             }
-            self.reading.push(What::Path { path: path.clone(), access: Access::Write }, place.clone());
+            self.reading.push(FactKind::Path { path: path.clone(), access: Access::Write }, place.clone());
             if let Some(hold) = persist::of_path(&path) {
-                self.reading.push(What::Persists(hold, path.clone()), place.clone());
+                self.reading.push(FactKind::Persists(hold, path.clone()), place.clone());
             }
-            let fact = self.reading.push(What::Saves(path.clone()), place);
+            let fact = self.reading.push(FactKind::Saves(path.clone()), place);
             doing.drinks.extend(fact);
             doing.takes.extend(fact.map(|fact| (doing.span.clone(), Part::Body, fact)));
             doing.writes.push(path);
@@ -271,10 +271,10 @@ impl Finder<'_> {
             }
             _ => Destination::new(shown, false),
         };
-        let what = What::Fetches(to.clone());
+        let what = FactKind::Fetches(to.clone());
         doing.brings.extend(self.reading.push(what, doing.span.clone()));
         let is_upload = request.is_upload;
-        let what = What::Sends { to, channel: Channel::Web, is_upload };
+        let what = FactKind::Sends { to, channel: Channel::Web, is_upload };
         let Some(fact) = self.reading.push(what, doing.span.clone()) else { return };
         for (word, part) in request.parts {
             doing.takes.push((range(word.span.start, word.span.end), part, fact));
@@ -288,7 +288,7 @@ impl Finder<'_> {
         let remote = programs::remote(name, words);
         let Some(host) = remote else { return };
         let to = Destination::new(&format!("tcp://{host}"), false);
-        let what = What::Sends { to, channel, is_upload: true };
+        let what = FactKind::Sends { to, channel, is_upload: true };
         let Some(fact) = self.reading.push(what, doing.span.clone()) else { return };
         doing.takes.push((doing.span.clone(), Part::Body, fact));
         doing.drinks.push(fact);
@@ -304,7 +304,7 @@ impl Finder<'_> {
         let place = range(word.span.start, word.span.end);
         let text = self.text.get(place.clone()).unwrap_or_default().to_owned();
         let to = Destination { text, host: None, is_decoded: false };
-        let what = What::Sends { to, channel: Channel::Names, is_upload: true };
+        let what = FactKind::Sends { to, channel: Channel::Names, is_upload: true };
         let Some(fact) = self.reading.push(what, doing.span.clone()) else { return };
         doing.takes.push((place, Part::Address, fact));
     }
@@ -317,7 +317,7 @@ impl Finder<'_> {
         if let Some(code) = code.and_then(|at| words.get(at + 1)) {
             self.inner(words, code, doing);
         }
-        let what = What::Runs(Ran::Code);
+        let what = FactKind::Runs(Ran::Code);
         if script.is_none_or(|word| word.text == "-" || !word.is_literal()) || text {
             let Some(fact) = self.reading.push(what, doing.span.clone()) else { return };
             doing.takes.push((doing.span.clone(), Part::Body, fact));
@@ -339,7 +339,8 @@ impl Finder<'_> {
         let inner = super::code::read(&code.text, language, self.depth + 1);
         let first = self.reading.facts.len();
         for fact in inner.facts {
-            let brings = matches!(fact.what, What::ReadsSecret(_) | What::Fetches(_) | What::Decodes);
+            let brings =
+                matches!(fact.what, FactKind::ReadsSecret(_) | FactKind::Fetches(_) | FactKind::Decodes);
             let Some(number) = self.reading.push(fact.what, doing.span.clone()) else { return };
             if brings {
                 doing.brings.push(number);
@@ -352,7 +353,7 @@ impl Finder<'_> {
 
     fn schedule(&mut self, name: &str, words: &[Word], span: &Range<usize>) {
         if let Some((hold, what)) = programs::schedules(name, words) {
-            self.reading.push(What::Persists(hold, what), span.clone());
+            self.reading.push(FactKind::Persists(hold, what), span.clone());
         }
     }
 
@@ -386,7 +387,7 @@ impl Finder<'_> {
             let mut held = facts;
             for (variable, at) in variables {
                 if is_secret_variable(variable) && self.text[start..at].matches(' ').count() == 0 {
-                    let secret = What::ReadsSecret(Secret::Variable(variable.to_owned()));
+                    let secret = FactKind::ReadsSecret(Secret::Variable(variable.to_owned()));
                     held.extend(self.reading.push(secret, at..at + variable.len()));
                 }
             }
@@ -477,7 +478,7 @@ impl Finder<'_> {
         flows.retain(|((source, sink), _)| {
             // What a request brings does not go into the same request.
             let (source, sink) = (&self.reading.facts[*source], &self.reading.facts[*sink]);
-            source.range != sink.range || !matches!(source.what, What::Fetches(_))
+            source.range != sink.range || !matches!(source.what, FactKind::Fetches(_))
         });
         flows
     }

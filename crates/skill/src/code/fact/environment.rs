@@ -1,6 +1,6 @@
 //! Variables of the environment in code: one, or all.
 
-use super::{Reading, What};
+use super::{FactKind, Reading};
 use crate::code::script::{Script, TokenKind};
 use crate::code::secret::{Secret, is_secret_variable};
 
@@ -15,12 +15,12 @@ pub(super) fn sources(script: &Script<'_>, reading: &mut Reading) -> Vec<(usize,
         let range = script.range(&(start..at + 1));
         for secret in used {
             if let Secret::Variable(name) = &secret {
-                reading.push(What::Variable(name.clone()), range.clone());
+                reading.push(FactKind::Variable(name.clone()), range.clone());
                 if !is_secret_variable(name) {
                     continue;
                 }
             }
-            let fact = reading.push(What::ReadsSecret(secret), range.clone());
+            let fact = reading.push(FactKind::ReadsSecret(secret), range.clone());
             sources.extend(fact.map(|fact| (start, fact)));
         }
     }

@@ -38,7 +38,7 @@ pub(super) const RULE: Rule = Rule {
         "').connect(",
         "\").connect(",
     ],
-    check: Check::Near(&[&NEAR], hits),
+    check: Check::Requiring(&[&NEAR], hits),
 };
 
 /// What is in every text that it finds something in.

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "write the command itself",
     places: ANYWHERE,
     anchors: words!["base64", "base32", "xxd", "uudecode", "openssl", "basenc"],
-    check: Check::Near(&[&NEAR], hits),
+    check: Check::Requiring(&[&NEAR], hits),
 };
 
 /// What is in every text that it finds something in.

@@ -21,13 +21,13 @@ pub(super) const RULE: Rule = Rule {
 const LONG: usize = 80;
 
 /// How many are told of in one file.
-const MAX_TOLD: usize = 5;
+const MAX_REPORTED: usize = 5;
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
     let mut hits = Vec::new();
     for view in skill.views {
         let found =
-            runs(view.text.as_bytes()).filter(|run| !is_known(view.text.as_bytes(), run)).take(MAX_TOLD);
+            runs(view.text.as_bytes()).filter(|run| !is_known(view.text.as_bytes(), run)).take(MAX_REPORTED);
         hits.extend(found.map(|run| SkillHit {
             entry: view.entry,
             span: view.back(run),

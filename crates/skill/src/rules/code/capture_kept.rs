@@ -1,6 +1,6 @@
 //! Keys, screen or clipboard are recorded and kept or sent.
 
-use crate::code::fact::{Capture, What};
+use crate::code::fact::{Capture, FactKind};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
 use crate::words::words;
@@ -31,15 +31,15 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let keeps = reading
         .facts
         .iter()
-        .any(|fact| matches!(fact.what, What::Saves(_) | What::Sends { is_upload: true, .. }));
+        .any(|fact| matches!(fact.what, FactKind::Saves(_) | FactKind::Sends { is_upload: true, .. }));
     let mut hits = Vec::new();
     for fact in &reading.facts {
-        if fact.what == What::Captures(Capture::Keys) && keeps {
+        if fact.what == FactKind::Captures(Capture::Keys) && keeps {
             hits.push(Hit::at(fact.range.clone()));
         }
     }
     for (source, sink, _) in reading.flowing() {
-        if matches!(source.what, What::Captures(_)) && matches!(sink.what, What::Sends { .. }) {
+        if matches!(source.what, FactKind::Captures(_)) && matches!(sink.what, FactKind::Sends { .. }) {
             hits.push(Hit::at(sink.range.clone()));
         }
     }

@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
         "clipboardy",
         "win32clipboard",
     ],
-    check: Check::Near(&[&WRITES, &READS, &ADDRESSES], hits),
+    check: Check::Requiring(&[&WRITES, &READS, &ADDRESSES], hits),
 };
 
 /// What puts something on the clipboard.

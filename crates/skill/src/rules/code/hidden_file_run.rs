@@ -1,6 +1,6 @@
 //! A hidden or temporary file is read and run.
 
-use crate::code::fact::{Access, Fact, Ran, What};
+use crate::code::fact::{Access, Fact, FactKind, Ran};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
 use crate::words::words;
@@ -22,8 +22,8 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 fn is_hidden_run(source: &Fact, sink: &Fact) -> bool {
-    let What::Path { path, access: Access::Read } = &source.what else { return false };
+    let FactKind::Path { path, access: Access::Read } = &source.what else { return false };
     let hidden = path.rsplit('/').next().is_some_and(|name| name.starts_with('.') && name.len() > 2);
     let shared = ["/tmp/", "/var/tmp/", "/dev/shm/", "~/.cache/"].iter().any(|start| path.starts_with(start));
-    (hidden || shared) && matches!(sink.what, What::Runs(Ran::Code | Ran::Objects))
+    (hidden || shared) && matches!(sink.what, FactKind::Runs(Ran::Code | Ran::Objects))
 }

@@ -1,6 +1,6 @@
 //! What was encoded is decoded and run.
 
-use crate::code::fact::{Fact, Ran, What};
+use crate::code::fact::{Fact, FactKind, Ran};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
 use crate::words::words;
@@ -50,7 +50,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 fn decoded_runs(source: &Fact, sink: &Fact) -> bool {
     let runs = matches!(
         &sink.what,
-        What::Runs(Ran::Code | Ran::Objects | Ran::Module | Ran::Command { shell: true, .. })
+        FactKind::Runs(Ran::Code | Ran::Objects | Ran::Module | Ran::Command { shell: true, .. })
     );
-    source.what == What::Decodes && runs
+    source.what == FactKind::Decodes && runs
 }

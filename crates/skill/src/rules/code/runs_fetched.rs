@@ -1,6 +1,6 @@
 //! What an address answers is run.
 
-use crate::code::fact::{Fact, HostKind, Ran, What};
+use crate::code::fact::{Fact, FactKind, HostKind, Ran};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{Place, Places, Unit};
 use crate::words::words;
@@ -65,7 +65,8 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 fn fetched_runs(source: &Fact, sink: &Fact) -> bool {
-    let What::Fetches(from) = &source.what else { return false };
-    let runs = matches!(&sink.what, What::Runs(Ran::Code | Ran::Objects | Ran::Command { shell: true, .. }));
+    let FactKind::Fetches(from) = &source.what else { return false };
+    let runs =
+        matches!(&sink.what, FactKind::Runs(Ran::Code | Ran::Objects | Ran::Command { shell: true, .. }));
     runs && from.kind() != HostKind::Local && !super::is_installer(from)
 }

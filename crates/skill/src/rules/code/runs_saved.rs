@@ -1,6 +1,6 @@
 //! What an address sends is written to a file, and the file is started.
 
-use crate::code::fact::{HostKind, What};
+use crate::code::fact::{FactKind, HostKind};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
 use crate::words::words;
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let facts = unit.reading().facts.iter();
     let saved = facts.filter_map(|fact| match &fact.what {
-        What::RunsSaved(from) if from.kind() != HostKind::Local && !super::is_installer(from) => {
+        FactKind::RunsSaved(from) if from.kind() != HostKind::Local && !super::is_installer(from) => {
             Some(Hit::at(fact.range.clone()))
         }
         _ => None,

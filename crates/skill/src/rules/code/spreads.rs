@@ -1,6 +1,6 @@
 //! A token that publishes packages is read, and packages are published.
 
-use crate::code::fact::{Ran, What};
+use crate::code::fact::{FactKind, Ran};
 use crate::code::secret::Secret;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{ANYWHERE, Unit};
@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let facts = &unit.reading().facts;
     let publishes = facts.iter().any(|fact| match &fact.what {
-        What::Runs(Ran::Command { text, .. }) => {
+        FactKind::Runs(Ran::Command { text, .. }) => {
             ["npm publish", "twine upload", "cargo publish", "gem push", "pnpm publish", "yarn publish"]
                 .iter()
                 .any(|command| text.contains(command))
@@ -29,7 +29,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
         _ => false,
     });
     let tokens = facts.iter().filter(|fact| match &fact.what {
-        What::ReadsSecret(Secret::File(_, path)) => {
+        FactKind::ReadsSecret(Secret::File(_, path)) => {
             [".npmrc", ".pypirc", ".cargo/credentials", ".gem/credentials"]
                 .iter()
                 .any(|name| path.contains(name))

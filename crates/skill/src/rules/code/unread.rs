@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
         "os.system",
         "base64",
     ],
-    check: Check::Near(&[&NEAR], check),
+    check: Check::Requiring(&[&NEAR], check),
 };
 
 /// What is in every text that it finds something in.

@@ -1,6 +1,6 @@
 //! Keys, wallets, browsers' and systems' stores are read.
 
-use crate::code::fact::What;
+use crate::code::fact::FactKind;
 use crate::code::secret::{Secret, Store};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Place, Unit};
@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::CredentialAccess,
     severity: Severity::Critical,
     title: "a private store is read",
-    why: "Programs use keys and logins through the tools they belong to. What a browser, a wallet or a key chain keeps is opened by thieves.",
+    why: "Programs use keys and logins through the tools they belong to. FactKind a browser, a wallet or a key chain keeps is opened by thieves.",
     fix: "use the tool that the secret belongs to",
     places: CODE,
     anchors: crate::rules::exfiltration::SECRET_PATHS,
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let mut hits = Vec::new();
     for fact in &unit.reading().facts {
-        let What::ReadsSecret(Secret::File(store, path)) = &fact.what else { continue };
+        let FactKind::ReadsSecret(Secret::File(store, path)) = &fact.what else { continue };
         let severity = match store {
             Store::Browser | Store::Wallet | Store::Keychain if unit.place == Place::Script => {
                 Severity::Critical

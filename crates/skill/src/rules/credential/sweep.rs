@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::code::fact::What;
+use crate::code::fact::FactKind;
 use crate::code::secret::{Secret, Store};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
@@ -26,7 +26,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let mut paths = BTreeSet::new();
     let mut first = None;
     for fact in &unit.reading().facts {
-        let What::ReadsSecret(Secret::File(store, path)) = &fact.what else { continue };
+        let FactKind::ReadsSecret(Secret::File(store, path)) = &fact.what else { continue };
         if store.is_private() || matches!(store, Store::Credential) {
             first.get_or_insert_with(|| fact.range.clone());
             paths.insert(path.as_str());

@@ -30,7 +30,7 @@ pub(super) const RULE: Rule = Rule {
         "vssadmin",
         "/dev/mmc",
     ],
-    check: Check::Near(&[&NEAR], hits),
+    check: Check::Requiring(&[&NEAR], hits),
 };
 
 /// What is in every text that it finds something in.

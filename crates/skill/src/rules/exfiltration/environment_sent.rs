@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
         "`env",
         "\\benv >",
     ],
-    check: Check::Near(&[&SENDS], check),
+    check: Check::Requiring(&[&SENDS], check),
 };
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

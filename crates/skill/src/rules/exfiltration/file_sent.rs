@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
         ".codex",
         ".openclaw",
     ],
-    check: Check::Near(&[&NEAR], hits),
+    check: Check::Requiring(&[&NEAR], hits),
 };
 
 /// What is in every text that it finds something in.

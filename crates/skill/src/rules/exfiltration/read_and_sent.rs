@@ -1,7 +1,7 @@
 //! Secrets are read in one place of a file, and something is sent in another.
 
 use crate::code::destination::{Destination, Kind};
-use crate::code::fact::{Fact, HostKind, SENDS, What};
+use crate::code::fact::{Fact, FactKind, HostKind, SENDS};
 use crate::code::secret::{Secret, Store};
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::link::leads_to;
@@ -45,7 +45,7 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     }
     let mut found = Found::default();
     for unit in code(skill, |text| PATHS.could_be_in(text) || ENVIRONMENT.could_be_in(text)) {
-        let taken = |fact: &&Fact| matches!(&fact.what, What::ReadsSecret(secret) if is_taken(secret));
+        let taken = |fact: &&Fact| matches!(&fact.what, FactKind::ReadsSecret(secret) if is_taken(secret));
         found.reads.extend(unit.reading().facts.iter().filter(taken).map(|fact| (unit, fact)));
     }
     if found.reads.is_empty() {
@@ -53,7 +53,7 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     }
     for unit in code(skill, |text| SENDS.could_be_in(text)) {
         for fact in &unit.reading().facts {
-            if let What::Sends { to, is_upload: true, .. } = &fact.what {
+            if let FactKind::Sends { to, is_upload: true, .. } = &fact.what {
                 found.sends.push((unit, fact, to.kind()));
             }
         }

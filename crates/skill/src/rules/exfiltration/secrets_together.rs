@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::code::fact::{HostKind, Part, What};
+use crate::code::fact::{FactKind, HostKind, Part};
 use crate::code::flow::owner_word;
 use crate::code::secret::{Secret, owner_hosts, stays_at_home};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "read each key where it is used, and nowhere else",
     places: ANYWHERE,
     anchors: words!["environ", "process.env", "getenv", "$env:"],
-    check: Check::Near(&[&TAKES], check),
+    check: Check::Requiring(&[&TAKES], check),
 };
 
 /// What is in every text that puts something together or sends it.
@@ -35,10 +35,10 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
         else {
             continue;
         };
-        let What::ReadsSecret(Secret::Variable(name)) = &source.what else { continue };
+        let FactKind::ReadsSecret(Secret::Variable(name)) = &source.what else { continue };
         let takes = match &sink.what {
-            What::Serialises => !owner_hosts(name).is_empty() || stays_at_home(name),
-            What::Sends { to, .. } => flow.part != Part::Header && to.kind() != HostKind::Local,
+            FactKind::Serialises => !owner_hosts(name).is_empty() || stays_at_home(name),
+            FactKind::Sends { to, .. } => flow.part != Part::Header && to.kind() != HostKind::Local,
             _ => false,
         };
         let word = owner_word(name);
@@ -55,7 +55,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
         if words.len() > 1 {
             let fact = &reading.facts[sink];
             // An address that is computed may go with the key: one for each provider.
-            let computed = matches!(&fact.what, What::Sends { to, .. } if to.kind() == HostKind::Unknown);
+            let computed = matches!(&fact.what, FactKind::Sends { to, .. } if to.kind() == HostKind::Unknown);
             let severity = computed.then_some(Severity::Warning);
             hits.push(Hit { severity, ..Hit::at(fact.range.clone()) });
         }

@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     fix: "remove the request; a skill never needs these files elsewhere",
     places: ANYWHERE,
     anchors: ANCHORS,
-    check: Check::Near(&[&SENDS], check),
+    check: Check::Requiring(&[&SENDS], check),
 };
 
 /// Parts of paths that lead to secrets.

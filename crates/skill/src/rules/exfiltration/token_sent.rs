@@ -30,7 +30,7 @@ pub(super) const RULE: Rule = Rule {
         "_key ",
         "_pat",
     ],
-    check: Check::Near(&[&NEAR], hits),
+    check: Check::Requiring(&[&NEAR], hits),
 };
 
 /// What is in every text that it finds something in.

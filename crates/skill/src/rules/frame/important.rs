@@ -1,7 +1,7 @@
 //! A block that calls itself important and asks for what is nobody's business.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
-use crate::text::unit::WORDS;
+use crate::text::unit::PROSE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a block that calls itself important and asks for secrets or silence",
     why: "Descriptions of tools are not shown to the user. A block like this in them is how tools are poisoned.",
     fix: "remove the block",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         "important>",
         "critical>",

@@ -1,7 +1,7 @@
 //! A turn of a chat in the middle of a text, that changes the rules.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
-use crate::text::unit::WORDS;
+use crate::text::unit::PROSE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a turn of a chat that changes the rules",
     why: "A model can take the line for one that its user or the system has written.",
     fix: "remove the line",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         "human:",
         "system:",

@@ -38,7 +38,7 @@ pub(super) const RULE: Rule = Rule {
         ".env",
         "system prompt",
     ],
-    check: Check::Near(&[&NEAR, &spoken::SAID], check),
+    check: Check::Requiring(&[&NEAR, &spoken::SAID], check),
 };
 
 /// What is in every text that it finds something in.

@@ -7,7 +7,7 @@ use regex::bytes::{RegexSet, RegexSetBuilder};
 use crate::rules::rule::Severity;
 use crate::text::phrase::Phrases;
 use crate::text::phrase::floor;
-use crate::text::phrase::signs::{HUSHED, HUSHED_ABROAD, handed_to};
+use crate::text::phrase::signs::{COVERT, COVERT_FOREIGN, handed_to};
 use crate::words::words;
 
 /// How many bytes of a hidden text are looked at for what it tells. Longer ones are looked at in parts.
@@ -17,7 +17,7 @@ const MAX_TEXT: usize = 16 << 10;
 pub(super) fn severity(text: &str) -> Option<Severity> {
     let parts = text.as_bytes().chunks(MAX_TEXT);
     let first = &text[..floor(text, MAX_TEXT)];
-    if ADDRESSED.is_in(first) && (HUSHED.is_in(first) || wants(first)) {
+    if ADDRESSED.is_in(first) && (COVERT.is_in(first) || wants(first)) {
         return Some(Severity::Critical);
     }
     parts.filter_map(part).max()
@@ -27,7 +27,7 @@ pub(super) fn severity(text: &str) -> Option<Severity> {
 /// that it wants something of a file or of somebody else.
 pub(super) fn severity_unshown(text: &str) -> Option<Severity> {
     let text = &text[..floor(text, MAX_TEXT)];
-    let speaks = ADDRESSED.is_in(text) || YOU.is_in(text) || HUSHED.is_in(text) || HUSHED_ABROAD.is_in(text);
+    let speaks = ADDRESSED.is_in(text) || YOU.is_in(text) || COVERT.is_in(text) || COVERT_FOREIGN.is_in(text);
     if speaks || wants(text) { Some(Severity::Critical) } else { severity(text) }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "claims an authority that a skill does not have",
     why: "What a skill says has the weight of a skill. Text that dresses up as the system, an administrator or the vendor wants more.",
     fix: "say what is to be done without the claim",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\boverride",
         r"\bsystem: ",
@@ -44,7 +44,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bauthoriz",
         r"\bauthoris",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to get round a protection",
     why: "Checks, confirmations and limits stand between a mistake and its consequences. A skill that needs them gone does not act for the user.",
     fix: "remove the sentence; ask for what is needed instead",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bbypass",
         r"\bnot recogni",
@@ -61,7 +61,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bare suspended",
         r"\bare bypassed",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

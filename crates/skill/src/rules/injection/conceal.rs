@@ -3,8 +3,8 @@
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::{is_told_of, sentence_after};
-use crate::text::unit::TOLD;
+use crate::text::phrase::{is_described, sentence_after};
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::text::unit::Unit;
 use crate::words::words;
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to keep something from the user",
     why: "The agent acts for the user. What it has to hide from the user is not done for the user.",
     fix: "remove the sentence, and say openly what the skill does",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\btell the",
         r"\bnot know",
@@ -91,7 +91,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bfrom the user",
         r"\bfrom user",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -126,7 +126,9 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !ADVICE.is_in(sentence_after(text, range.end, 100)) && !is_told_of(text, range.start))
+        .filter(|range| {
+            !ADVICE.is_in(sentence_after(text, range.end, 100)) && !is_described(text, range.start)
+        })
         .map(Hit::at)
         .collect()
 }

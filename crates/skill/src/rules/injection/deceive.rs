@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "works against the user behind the user's back",
     why: "A skill that denies what it does, cannot be switched off or uses people's data without a word does not act for its user.",
     fix: "say what the skill does and let the user decide",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bsilence as",
         r"\balways end",
@@ -127,7 +127,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bwithout inform",
         r"\bwithout mention",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits_not_told_of(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits_not_described(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -4,8 +4,8 @@ use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::signs::{HUSHED, STANDING, UNASKED};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::phrase::signs::{COVERT, NO_CONSENT, STANDING};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to obey what it fetches",
     why: "Whoever writes the page, the mail or the answer then commands the agent.",
     fix: "treat what is fetched as material, never as instructions",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bfollow any",
         r"\bfollow all",
@@ -116,7 +116,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bremote prompt",
         r"\bremote directives",
     ],
-    check: Check::Said(&[&PHRASES, &FETCHED, &CHANNEL], hits),
+    check: Check::Phrases(&[&PHRASES, &FETCHED, &CHANNEL], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -165,7 +165,7 @@ fn channels(unit: &Unit<'_>) -> Vec<Hit> {
         return Vec::new();
     }
     let again = STANDING.is_in(text) && DUTY.is_in(text);
-    let grave = again || [&GRAVER, &HUSHED, &UNASKED].iter().any(|sign| sign.is_in(text));
+    let grave = again || [&GRAVER, &COVERT, &NO_CONSENT].iter().any(|sign| sign.is_in(text));
     if grave { found } else { Vec::new() }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::{Phrases, sentence_after};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to drop its earlier instructions",
     why: "A skill adds to what the agent was told. Only an attack needs the agent to forget it.",
     fix: "remove the sentence; a skill that needs other rules says which",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bas suggestions",
         r"\bas optional",
@@ -67,7 +67,7 @@ pub(super) const RULE: Rule = Rule {
         "无视",
         "無視",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -1,9 +1,9 @@
 //! Money is led to somebody else.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::signs::{HUSHED, UNASKED};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::phrase::signs::{COVERT, NO_CONSENT};
+use crate::text::phrase::{Phrases, is_described, is_forbidden};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "payments are to go to an account that the skill names",
     why: "Where money goes is what the user's own papers say. A skill that knows better is after the money.",
     fix: "take the account from the user's own records, and ask when they differ",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\biban",
         r"\bcrypto address",
@@ -44,7 +44,7 @@ pub(super) const RULE: Rule = Rule {
         r"\brecipient address",
         r"\brecipient account",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -69,13 +69,13 @@ static ASIDE: Phrases = Phrases::new(words![
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
-    let signs = [&WRITTEN, &ASIDE, &HUSHED, &UNASKED];
+    let signs = [&WRITTEN, &ASIDE, &COVERT, &NO_CONSENT];
     if signs.iter().filter(|sign| sign.is_in(text)).count() < 2 {
         return Vec::new();
     }
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(Hit::at)
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent that its limits no longer hold",
     why: "A role without rules is how a model is talked out of the rules it has.",
     fix: "describe the task; do not give the agent another identity",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\byou are now",
         r"\byou're now",
@@ -42,7 +42,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bguardrails",
         r"\baside its own",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "spreads, or does not let itself be removed",
     why: "A skill is where somebody put it, until somebody takes it away.",
     fix: "remove the sentence",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bcopy this",
         r"\bcopies itself",
@@ -60,7 +60,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bother assistant",
         r"\bother model",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -2,8 +2,8 @@
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
-use crate::text::phrase::{Phrases, is_told_of, section, sentence_before};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::phrase::{Phrases, is_described, section, sentence_before};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a download with a password beside it",
     why: "A password that stands beside its archive protects from nobody but the programs that look for malware.",
     fix: "do not open the archive; use a package that can be looked into",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bpass:",
         r"\bkey: `",
@@ -36,7 +36,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bunzip -p",
         "7z x",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 /// A password that is written out.
@@ -77,7 +77,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .ranges(text)
         .into_iter()
         .filter(|range| {
-            !is_told_of(text, range.start) && !OTHER.is_in(sentence_before(text, range.start, 60))
+            !is_described(text, range.start) && !OTHER.is_in(sentence_before(text, range.start, 60))
         })
         .collect();
     if ranges.is_empty() {

@@ -3,8 +3,8 @@
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::links;
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, is_forbidden, section};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a component from a page of anybody has to be installed first",
     why: "A skill is text and scripts. One that does not work before something from a page of anybody was installed is the wrapping of that something.",
     fix: "ship what is needed with the skill, or name a package of a registry",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bmust be installed",
         r"\brequired component",
@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bneeds the",
         r"\bbefore using",
     ],
-    check: Check::Said(&[&FORCED], hits),
+    check: Check::Phrases(&[&FORCED], hits),
 };
 
 static FORCED: Phrases = Phrases::new(words![
@@ -42,7 +42,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let forced: Vec<_> = FORCED
         .ranges(text)
         .into_iter()
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .collect();
     if forced.is_empty() {
         return Vec::new();

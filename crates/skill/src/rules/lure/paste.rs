@@ -2,8 +2,8 @@
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, is_forbidden, section};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "something from a stranger's page is to be pasted into a terminal",
     why: "What is pasted into a terminal runs with all the rights of whoever pastes it, and the page can change at any time.",
     fix: "do not paste it; a skill brings its commands along, where they can be read",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bterminal",
         r"\bpowershell",
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
         r"\brun dialog",
         r"\brun box",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 /// Somebody moves text from somewhere into a terminal.
@@ -43,7 +43,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let ranges: Vec<_> = PHRASES
         .ranges(text)
         .into_iter()
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .collect();
     if ranges.is_empty() {
         return Vec::new();

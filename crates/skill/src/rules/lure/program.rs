@@ -3,8 +3,8 @@
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, is_forbidden, section};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a program has to be fetched and started before the skill works",
     why: "A skill is text. A program that it cannot do without, from a place that nobody answers for, is the attack itself.",
     fix: "do not start it; use a skill that needs a program from a known maker",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         "download",
         ".exe",
@@ -28,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
         "binary",
         "installer",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![r"\b(?:download\w*|get|grab|fetch|obtain|install)\b"]);
@@ -57,7 +57,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     }
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(Hit::at)
         .take(1)
         .collect()

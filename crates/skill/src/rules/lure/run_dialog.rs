@@ -1,8 +1,8 @@
 //! A person is led through keys that start a program.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::{Phrases, is_told_of, section};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, section};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a person is led to paste something where it runs at once",
     why: "Proofs of being human and updates do not need the Run dialog. Malware does.",
     fix: "do not follow the steps",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bwin+r",
         r"\bwin + r",
@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bcaptcha",
         r"\bsuper+r",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -44,5 +44,5 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     if ![before, text, after].iter().any(|part| PASTED.is_in(part)) {
         return Vec::new();
     }
-    PHRASES.ranges(text).into_iter().filter(|range| !is_told_of(text, range.start)).map(Hit::at).collect()
+    PHRASES.ranges(text).into_iter().filter(|range| !is_described(text, range.start)).map(Hit::at).collect()
 }

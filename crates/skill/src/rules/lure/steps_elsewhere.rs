@@ -3,8 +3,8 @@
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, is_forbidden};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::{Words, words};
 
 pub(super) const RULE: Rule = Rule {
@@ -14,9 +14,9 @@ pub(super) const RULE: Rule = Rule {
     title: "the setup stands on a page that nobody answers for",
     why: "A page of pastes or a shortened link shows a scanner nothing, and shows every visitor something else.",
     fix: "write the steps into the skill",
-    places: WORDS,
+    places: PROSE,
     anchors: ANCHORS,
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 /// Hosts of the kinds that count, and what leads to addresses without a name.
@@ -184,7 +184,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     PHRASES
         .ranges(text)
         .into_iter()
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(Hit::at)
         .take(1)
         .collect()

@@ -3,8 +3,8 @@
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::phrase::{Phrases, is_described, is_forbidden, section};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -14,7 +14,7 @@ pub(super) const RULE: Rule = Rule {
     title: "protection against malware is to be switched off",
     why: "What runs only while nobody looks for malware is malware until shown otherwise.",
     fix: "leave the protection on",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bantivirus",
         r"\banti-virus",
@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bset-mppreference",
         r"\bsecurity software",
     ],
-    check: Check::Said(&[&PHRASES, &EXCUSES], hits),
+    check: Check::Phrases(&[&PHRASES, &EXCUSES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -55,7 +55,7 @@ static EXCUSES: Phrases = Phrases::new(words![
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let said =
-        |range: &std::ops::Range<usize>| !is_forbidden(text, range.start) && !is_told_of(text, range.start);
+        |range: &std::ops::Range<usize>| !is_forbidden(text, range.start) && !is_described(text, range.start);
     let mut found: Vec<Hit> = PHRASES.ranges(text).into_iter().filter(said).map(Hit::at).collect();
     let excuses: Vec<_> = EXCUSES.ranges(text).into_iter().filter(said).collect();
     if !excuses.is_empty() {

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::WORDS;
+use crate::text::unit::PROSE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a person is hurried into installing something",
     why: "Urgency and borrowed authority are there so that nobody looks closely.",
     fix: "look at what is to be installed as if nothing were urgent",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bimmediately",
         r"\burgent",
@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bverified skill",
         r"\bofficially approved",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits_not_told_of(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits_not_described(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -46,7 +46,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 }
 
 patterns! {
-    HUSHED = concat!(
+    COVERT = concat!(
         r"\b(?:do not|don't|never|need not|no need to|without) (?:mention|tell|inform|disclos|reveal|report|show|discuss|question|announc)\w*\b[^.\n]{0,20}?\b(?:it|this|that|these|them|the (?:step|command|call|baseline|rule|user|person)|anyone|anybody)\b",
         r"|\bleave (?:it|this|them|that) out of\b|\b(?:keep|kept) (?:it|this|them) (?:quiet|secret|hidden|out of)\b|\bsilently\b|\bin the background without\b",
         r"|\b(?:pre-?approved|approved by the (?:user|security|team|owner|admin)\w*|already (?:been )?(?:approved|authori[sz]ed))\b|\bknown false (?:alarm|positive)"
@@ -56,7 +56,7 @@ patterns! {
 
 /// Whether somebody is told to run or send something, and to keep quiet about it.
 fn hides_orders(text: &str) -> bool {
-    let (hushed, orders) = (HUSHED.find(text.as_bytes()), ORDERS.find(text.as_bytes()));
+    let (hushed, orders) = (COVERT.find(text.as_bytes()), ORDERS.find(text.as_bytes()));
     hushed.zip(orders).is_some_and(|(hushed, orders)| hushed.start().abs_diff(orders.start()) < 800)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "removes the traces of what was done",
     why: "Histories and logs are how somebody finds out. Ordinary work does not mind being found out.",
     fix: "leave histories and logs alone",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bshell history",
         r"\bbash history",
@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
         r"\baudit log",
         r"\baudit trail",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "gives itself more rights than it was given",
     why: "Rights are given by the user. What takes them itself has no limit.",
     fix: "say which rights are needed, and leave it to the user to give them",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\belevat",
         r"\bescalat",
@@ -28,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
         r"\badmin access",
         r"\badministrative access",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

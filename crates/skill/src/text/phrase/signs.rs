@@ -11,13 +11,13 @@ use crate::text::link::{Link, links};
 use crate::words::{Words, words};
 
 /// Any of the signs that something is kept from somebody.
-pub(crate) static ANY_HUSH: Phrases =
-    Phrases::any_of(&[HUSHED_WORDS, UNASKED_WORDS, QUIET_WORDS, ABROAD_WORDS]);
+pub(crate) static ANY_COVERT: Phrases =
+    Phrases::any_of(&[COVERT_WORDS, NO_CONSENT_WORDS, QUIET_WORDS, FOREIGN_WORDS]);
 
 /// Nobody is to hear of it, in words that do not forbid anything.
-pub(crate) static HUSHED: Phrases = Phrases::new(HUSHED_WORDS);
+pub(crate) static COVERT: Phrases = Phrases::new(COVERT_WORDS);
 
-const HUSHED_WORDS: Words = words![
+const COVERT_WORDS: Words = words![
     // There is no need to mention it.
     r"\b(?:no|little|not any|not much)(?: <any>)? (?:need|point|reason|use|sense|necessity|value|benefit|cause)(?: <any>){0,2} (?:in|to|of|for) (?:<any> ){0,2}<voice>\b",
     r"\b(?:not (?:<any> )?|un)(?:necessary|needed|required|useful|helpful)(?: to| for)(?: <any>){0,2} <voice>\b",
@@ -49,9 +49,9 @@ const HUSHED_WORDS: Words = words![
 ];
 
 /// Nobody is asked, or somebody is said to have agreed.
-pub(crate) static UNASKED: Phrases = Phrases::new(UNASKED_WORDS);
+pub(crate) static NO_CONSENT: Phrases = Phrases::new(NO_CONSENT_WORDS);
 
-const UNASKED_WORDS: Words = words![
+const NO_CONSENT_WORDS: Words = words![
     r"\b<person> (?:does not|do not|doesn<'>t|don<'>t|need not|needn<'>t) (?:need to |have to )?(?:approve|confirm|know|agree|consent|decide|be (?:asked|told|involved|consulted|aware))\b",
     r"\b(?:has|have|had)(?: <any>)? (?:agreed|consented|waived|authori[sz]ed|given (?:<any> ){0,2}(?:consent|approval|permission|agreement))\b",
     r"\b(?:agreed|consented|opted in|accepted) (?:<any> ){0,4}(?:when|by|through|upon) (?:<any> ){0,2}(?:install\w*|enabl\w+|using|activat\w+|load\w*)\b",
@@ -80,9 +80,9 @@ const QUIET_WORDS: Words = words![
 ];
 
 /// The same three in other languages.
-pub(crate) static HUSHED_ABROAD: Phrases = Phrases::new(ABROAD_WORDS);
+pub(crate) static COVERT_FOREIGN: Phrases = Phrases::new(FOREIGN_WORDS);
 
-const ABROAD_WORDS: Words = words![
+const FOREIGN_WORDS: Words = words![
     // German
     r"\b(?:stillschweigend|unbemerkt|heimlich|verdeckt|kommentarlos)\b|\b(?:mitteilung|benachrichtigung|r\S{1,2}ckfrage) (?:unterbleibt|entf\S{1,2}llt|er\S{1,2}brigt sich)\b",
     r"\bohne (?:den |die |das |dem |weitere |jede |vorherige )*(?:r\S{1,2}ckfragen? (?:des|der|beim|an|wird|werden|senden|zu|alle)|hinweis|zustimmung|nachfragen?|benutzer|nutzer|anwender|wissen|best\S{1,3}tigung|mitteilung)\b",
@@ -101,7 +101,7 @@ const ABROAD_WORDS: Words = words![
 ];
 
 /// Something goes to somebody else.
-pub(crate) static HANDED: Phrases = Phrases::new(words![
+pub(crate) static HANDOVER: Phrases = Phrases::new(words![
     r"\b(?:send|sends|sent|sending|upload\w*|post|posts|posted|posting|transmit\w*|forward\w*|submit\w*|push|pushes|relay\w*|deliver\w*|e-?mail|e-?mails|mail|mails|mirror\w*|replicat\w+|ship|ships|share|shares|deposit\w*|enclose\w*|attach\w*|bcc|hand(?:s|ed)? (?:<any> ){0,3}over|pass(?:es)? (?:<any> ){0,4}(?:on )?to|copy (?:<any> ){0,6}to|sync\w*|file (?:it|them) with|report (?:it|them|<any>) to|back(?:s)? (?:it|them|<any>) up to)\b",
     r"\b(?:put|place|drop|leave|store|save|archive|append|add|include|write)s?\b... (?:at|to|under|on|into|as) (?:<any> ){0,5}(?:https?://|requests?|endpoint|bucket|server|webhook|remote|address)",
     r"\b(?:a |via |by |with |using |through )?(?:put|post|patch) (?:request|it|them)\b|\b(?:http|https) (?:put|post)\b",
@@ -169,7 +169,7 @@ const BEHIND: usize = 120;
 /// The addresses and mailboxes in a text that something is handed to, and that belong to no known vendor: where they stand.
 pub(crate) fn handed_to(text: &str) -> Vec<Range<usize>> {
     let mut places = outside(text);
-    places.retain(|place| HANDED.is_in(about(text, place)));
+    places.retain(|place| HANDOVER.is_in(about(text, place)));
     places
 }
 

@@ -1,7 +1,7 @@
 //! Files that a script writes and uses again: what it fetched and starts, what it packed and sends.
 
 use super::super::calls::Does;
-use super::super::{Destination, What};
+use super::super::{Destination, FactKind};
 use super::{Finder, does};
 use crate::code::script::{Arg, Call, TokenKind, Tokens};
 use crate::code::secret;
@@ -24,7 +24,7 @@ impl Finder<'_> {
         let starts: Vec<&Call> = self.script.calls.iter().filter(is_start).take(64).collect();
         for call in starts {
             if self.starts_kept(call) {
-                self.reading.push(What::RunsSaved(from.clone()), self.script.range(&call.tokens));
+                self.reading.push(FactKind::RunsSaved(from.clone()), self.script.range(&call.tokens));
             }
         }
     }
@@ -77,7 +77,7 @@ impl Finder<'_> {
     /// The worst address that something is fetched from.
     fn worst_fetched(&self) -> Option<Destination> {
         let fetched = self.reading.facts.iter().filter_map(|fact| match &fact.what {
-            What::Fetches(from) => Some(from),
+            FactKind::Fetches(from) => Some(from),
             _ => None,
         });
         fetched.max_by_key(|from| crate::code::destination::classify(&from.text).weight_of_running()).cloned()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::calls::Does;
-use super::super::{Destination, Hostile, Part, Ran, What};
+use super::super::{Destination, FactKind, Hostile, Part, Ran};
 use super::{Finder, does};
 use crate::code::script::{Call, Tokens};
 
@@ -72,14 +72,14 @@ impl Finder<'_> {
         let code = option.and_then(|at| words.get(at + 1)).cloned();
         let range = self.script.range(&call.tokens);
         if let Some(tokens) = code
-            && let Some(fact) = self.reading.push(What::Runs(Ran::Code), range.clone())
+            && let Some(fact) = self.reading.push(FactKind::Runs(Ran::Code), range.clone())
         {
             self.sinks.push((tokens, Part::Body, fact));
         }
         let input = call.args.iter().find(|arg| arg.key.as_deref() == Some("stdin"));
         let is_connection = input.is_some_and(|arg| self.script.source(&arg.tokens).contains(".fileno("));
         if is_connection && self.peer.is_some() {
-            self.reading.push(What::Hostile(Hostile::RemoteShell), range);
+            self.reading.push(FactKind::Hostile(Hostile::RemoteShell), range);
         }
     }
 
@@ -98,8 +98,10 @@ impl Finder<'_> {
             "exec" | "eval" | "compile" | "system" | "popen" | "__import__" | "Popen" | "check_output"
         );
         if name.is_known && runs {
-            self.reading
-                .push(What::Hostile(Hostile::HiddenCall), self.script.range(&(call.tokens.start..close + 1)));
+            self.reading.push(
+                FactKind::Hostile(Hostile::HiddenCall),
+                self.script.range(&(call.tokens.start..close + 1)),
+            );
         }
     }
 

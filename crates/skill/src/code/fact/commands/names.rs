@@ -5,7 +5,7 @@ use std::ops::Range;
 use policy::Word;
 
 use super::{Finder, range, variables_in};
-use crate::code::fact::What;
+use crate::code::fact::FactKind;
 use crate::code::secret::{self, Secret, is_secret_variable};
 
 /// How many loops and functions of one text are looked at.
@@ -33,13 +33,13 @@ impl Finder<'_> {
                 let place = at..at + word.len();
                 let path = word.trim_matches(['"', '\'']);
                 if let Some(store) = secret::of_path(path).or_else(|| secret::of_directory(path)) {
-                    let secret = What::ReadsSecret(Secret::File(store, path.to_owned()));
+                    let secret = FactKind::ReadsSecret(Secret::File(store, path.to_owned()));
                     held.extend(self.reading.push(secret, place.clone()));
                 }
             }
             for (variable, at) in variables_in(self.text, &words) {
                 if is_secret_variable(variable) {
-                    let secret = What::ReadsSecret(Secret::Variable(variable.to_owned()));
+                    let secret = FactKind::ReadsSecret(Secret::Variable(variable.to_owned()));
                     held.extend(self.reading.push(secret, at..at + variable.len()));
                 }
             }
@@ -54,10 +54,11 @@ impl Finder<'_> {
         let functions = functions(self.text);
         for (name, body) in functions {
             let inside = |place: &Range<usize>| body.start <= place.start && place.end <= body.end;
-            let brings =
-                |number: &usize| matches!(self.reading.facts[*number].what, What::Fetches(_) | What::Decodes);
+            let brings = |number: &usize| {
+                matches!(self.reading.facts[*number].what, FactKind::Fetches(_) | FactKind::Decodes)
+            };
             let inner = self.programs.iter().filter(|doing| inside(&doing.span) && doing.writes.is_empty());
-            let brought: Vec<What> = inner
+            let brought: Vec<FactKind> = inner
                 .flat_map(|doing| doing.brings.iter().copied().filter(brings).collect::<Vec<_>>())
                 .map(|number| self.reading.facts[number].what.clone())
                 .take(4)

@@ -1,6 +1,6 @@
 //! A secret in a name that is looked up.
 
-use crate::code::fact::{Channel, What};
+use crate::code::fact::{Channel, FactKind};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::Phrases;
 use crate::text::unit::{ANYWHERE, Unit};
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
         "resolve-dnsname",
         "\\bping ",
     ],
-    check: Check::Near(&[&NEAR], check),
+    check: Check::Requiring(&[&NEAR], check),
 };
 
 /// What is in every text that it finds something in.
@@ -32,8 +32,8 @@ static NEAR: Phrases = Phrases::new(words![r"\$|environ|getenv|process\.env|\bca
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
     let flows = unit.reading().flowing().filter(|(source, sink, _)| {
-        matches!(source.what, What::ReadsSecret(_))
-            && matches!(sink.what, What::Sends { channel: Channel::Names, .. })
+        matches!(source.what, FactKind::ReadsSecret(_))
+            && matches!(sink.what, FactKind::Sends { channel: Channel::Names, .. })
     });
     let mut hits: Vec<Hit> = flows.map(|(_, sink, _)| Hit::at(sink.range.clone())).collect();
     hits.dedup();

@@ -2,7 +2,7 @@
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::unit::TOLD;
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "wants to be used before everything else",
     why: "A tool that every task has to pass sees every task. Whether it is needed is for the agent to judge.",
     fix: "say for which tasks it is meant",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\balways run",
         r"\balways call",
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
         r"\buse this skill",
         r"\bprefer this",
     ],
-    check: Check::Said(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
+    check: Check::Phrases(&[&PHRASES], |unit| PHRASES.hits(unit.text())),
 };
 
 static PHRASES: Phrases = Phrases::new(words![

@@ -1,9 +1,9 @@
 //! What a machine knows about its owner is published.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::signs::{HUSHED, QUIET, UNABRIDGED, UNASKED};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::signs::{COVERT, NO_CONSENT, QUIET, UNABRIDGED};
+use crate::text::phrase::{Phrases, is_described, is_forbidden};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "what a machine knows about its owner is to be published",
     why: "The environment and the histories of a machine are full of keys. Whoever wants them whole, in a place that everybody reads, wants the keys.",
     fix: "name the few values that matter, and let the user look at them first",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\boutput of",
         r"\benv |",
@@ -29,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
         ".aws",
         ".netrc",
     ],
-    check: Check::Near(&[&MACHINE, &PUBLISHED], hits),
+    check: Check::Requiring(&[&MACHINE, &PUBLISHED], hits),
 };
 
 /// Everybody gets something.
@@ -45,10 +45,10 @@ static MACHINE: Phrases = Phrases::new(words![
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
-    let signs = [&HUSHED, &UNASKED, &QUIET, &UNABRIDGED];
+    let signs = [&COVERT, &NO_CONSENT, &QUIET, &UNABRIDGED];
     if !MACHINE.is_in(text) || !signs.iter().any(|sign| sign.is_in(text)) {
         return Vec::new();
     }
-    let said = |at: usize| !is_forbidden(text, at) && !is_told_of(text, at);
+    let said = |at: usize| !is_forbidden(text, at) && !is_described(text, at);
     PUBLISHED.ranges(text).into_iter().filter(|range| said(range.start)).map(Hit::at).take(1).collect()
 }

@@ -1,4 +1,4 @@
-//! Whether a text tells somebody to do a thing, or tells about it.
+//! Lowers the severity of quoted attacks: tells a text that orders an act from one that describes it.
 //!
 //! A guide that teaches to find attacks has to quote them. What it quotes is found like anything else, and then weighed: the
 //! sentence, the row, the comment in the fence, the paragraph before it, the headings, and what the skill is about. Nothing of that
@@ -26,12 +26,12 @@ use crate::tree::Content;
 use crate::words::words;
 use theme::Theme;
 
-/// Lowers what a skill only tells about.
-pub(crate) fn settle(skill: &Skill<'_>, findings: &mut [Finding]) {
+/// Lowers the severity of findings in text that describes or quotes an attack.
+pub(crate) fn lower_described(skill: &Skill<'_>, findings: &mut [Finding]) {
     if findings.iter().all(|finding| finding.severity == Severity::Note) {
         return;
     }
-    let mut weighed = Weighed::new(skill, findings);
+    let mut weighed = IntentWeights::new(skill, findings);
     for finding in findings {
         let Some(weight) = weighed.weight(finding) else { continue };
         let lowered = weight.lowered(finding.severity);
@@ -122,7 +122,7 @@ fn is_listed(skill: &Skill<'_>, entry: usize, finding: &Finding) -> bool {
     view.text.get(start..end).is_some_and(|line| ELEMENT.is_in(line))
 }
 
-struct Weighed<'s, 'a> {
+struct IntentWeights<'s, 'a> {
     skill: &'s Skill<'a>,
     theme: Theme,
     /// What was found in each file, and where.
@@ -144,7 +144,7 @@ struct File<'s, 'a> {
     catalogue: bool,
 }
 
-impl<'s, 'a> Weighed<'s, 'a> {
+impl<'s, 'a> IntentWeights<'s, 'a> {
     fn new(skill: &'s Skill<'a>, findings: &[Finding]) -> Self {
         let mut found: HashMap<PathBuf, Vec<(&str, usize)>> = HashMap::new();
         for finding in findings.iter().filter(|finding| finding.severity > Severity::Note) {

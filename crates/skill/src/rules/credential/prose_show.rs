@@ -1,8 +1,8 @@
 //! Secrets are put into an answer.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, is_forbidden};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "a secret is to be repeated in an answer",
     why: "What an agent says is kept, logged and read by others: a key in an answer is a key given away.",
     fix: "never repeat secrets; say whether they are set",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bauthorization header",
         r"\bapi_key",
@@ -23,7 +23,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bpasswords",
         "_token",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -38,7 +38,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(Hit::at)
         .collect()
 }

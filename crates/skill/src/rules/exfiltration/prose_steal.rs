@@ -1,8 +1,8 @@
 //! Secrets go away, in words that name it.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, is_forbidden};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "secrets are to be taken out",
     why: "No work needs secrets to leave the machine.",
     fix: "remove the sentence",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bexfiltrat",
         r"\bcredential",
@@ -24,7 +24,7 @@ pub(super) const RULE: Rule = Rule {
         ".netrc",
         ".aws",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -39,7 +39,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(Hit::at)
         .collect()
 }

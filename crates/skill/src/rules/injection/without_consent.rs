@@ -3,8 +3,8 @@
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::{is_told_of, sentence_after, sentence_before};
-use crate::text::unit::TOLD;
+use crate::text::phrase::{is_described, sentence_after, sentence_before};
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::text::unit::Unit;
 use crate::words::words;
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "does something grave without asking",
     why: "Money, accounts, messages and production are not to be touched without the user's word.",
     fix: "ask before the step, or leave it to the user",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bwithout ask",
         r"\bwithout confirm",
@@ -60,7 +60,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bomit confirm",
         r"\bsuppress confirm",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -91,7 +91,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
             let near = text.get(range.start.saturating_sub(160)..range.start).unwrap_or_default();
             let grave = around.iter().any(|part| GRAVE.is_in(part))
                 || (!text.get(range.clone()).unwrap_or_default().starts_with("without") && GRAVE.is_in(near));
-            grave && !ORDERLY.is_in(before) && !is_told_of(text, range.start)
+            grave && !ORDERLY.is_in(before) && !is_described(text, range.start)
         })
         .map(Hit::at)
         .collect()

@@ -3,8 +3,8 @@
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::{is_forbidden, is_told_of};
-use crate::text::unit::TOLD;
+use crate::text::phrase::{is_described, is_forbidden};
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::text::unit::Unit;
 use crate::words::words;
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to send private things somewhere",
     why: "Conversations, files and the environment belong to the user. Audits, backups and telemetry are the usual pretexts.",
     fix: "remove the step, or let the user choose what is sent where",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bupload",
         r"\btransmit",
@@ -56,7 +56,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bsubdomain",
         r"\bdns quer",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -86,7 +86,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     }
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .filter(|range| !NEVER.is_in(text.get(range.clone()).unwrap_or_default()))
         .map(Hit::at)
         .collect()

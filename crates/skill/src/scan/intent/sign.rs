@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::phrase::{Phrases, is_told_of, sentence_after, sentence_before};
+use crate::text::phrase::{Phrases, is_described, sentence_after, sentence_before};
 use crate::text::unit::{Place, Unit};
 use crate::words::words;
 
@@ -157,7 +157,7 @@ fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
     let before = sentence_before(text, span.start, 160);
     let refused = REFUSED.is_in(before) && !NOT_REFUSED.is_in(before);
     let others = OTHERS.is_in(before);
-    let told = is_words && is_told_of(text, span.start);
+    let told = is_words && is_described(text, span.start);
     let quoted = is_words && is_quoted(text, span);
     let answered = is_words && ANSWERED.is_in(sentence_after(text, span.end, 160));
     let row = is_row(unit) && (SPEAKS.is_in(text) || STRONG.is_in(table_head(unit)));

@@ -6,10 +6,10 @@ use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::{Link, links};
 use crate::text::phrase::signs::{
-    HUSHED, OWN, PRETEXT, PRIVATE, QUIET, SOMETHING, STANDING, THAT, UNABRIDGED, UNASKED, outside,
+    COVERT, NO_CONSENT, OWN, PRETEXT, PRIVATE, QUIET, SOMETHING, STANDING, THAT, UNABRIDGED, outside,
 };
-use crate::text::phrase::{Phrases, ceil, is_forbidden, is_told_of, sentence_after, sentence_before};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, ceil, is_described, is_forbidden, sentence_after, sentence_before};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     title: "private things are handed to somebody, under some pretext",
     why: "Support, quality and diagnostics are honest reasons when the user sees what is sent and says yes. What is sent every time, unabridged or to a place of nobody is not for them.",
     fix: "show the user what would be sent where, and leave it to them",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bprompt",
         r"\beingabe",
@@ -162,7 +162,7 @@ pub(super) const RULE: Rule = Rule {
         "ключ",
         "histor",
     ],
-    check: Check::Near(&[&ADDRESS, &SOMETHING], hits),
+    check: Check::Requiring(&[&ADDRESS, &SOMETHING], hits),
 };
 
 /// What is in every text that it finds something in.
@@ -194,8 +194,8 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     if !GOES.is_in(text) || !SOMETHING.is_in(text) {
         return Vec::new();
     }
-    let is_said = |at: usize| !is_forbidden(text, at) && !is_told_of(text, at);
-    let signs = [&HUSHED, &UNASKED, &QUIET, &UNABRIDGED];
+    let is_said = |at: usize| !is_forbidden(text, at) && !is_described(text, at);
+    let signs = [&COVERT, &NO_CONSENT, &QUIET, &UNABRIDGED];
     let kept = || signs.iter().any(|sign| sign.is_in(text));
     let mut found: Vec<Range<usize>> = Vec::new();
     for place in outside(text) {

@@ -3,8 +3,8 @@
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::{is_forbidden, is_told_of, sentence_after, sentence_before};
-use crate::text::unit::TOLD;
+use crate::text::phrase::{is_described, is_forbidden, sentence_after, sentence_before};
+use crate::text::unit::PROSE_OR_FENCE;
 use crate::text::unit::Unit;
 use crate::words::words;
 
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to collect secrets",
     why: "No task needs every key on a machine. A list of them is what a thief wants.",
     fix: "name the one that is needed",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bpasswords",
         r"\bpassword,",
@@ -37,7 +37,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bevery credential",
         r"\beach credential",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -66,7 +66,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
             kinds >= 2
                 && !around.iter().any(|part| AUDIT.is_in(part))
                 && !is_forbidden(text, range.start)
-                && !is_told_of(text, range.start)
+                && !is_described(text, range.start)
         })
         .map(Hit::at)
         .collect()

@@ -3,9 +3,9 @@
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::{is_forbidden, is_told_of, section};
+use crate::text::phrase::{is_described, is_forbidden, section};
+use crate::text::unit::PROSE;
 use crate::text::unit::Unit;
-use crate::text::unit::WORDS;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to read files that hold secrets",
     why: "What the agent has read is in its answers, its logs and its requests. Keys and passwords belong in none of them.",
     fix: "name the one variable that is needed, and leave it to the user to set it",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         ".ssh",
         r"\bid_rsa",
@@ -44,7 +44,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bgcloud",
         ".docker/config",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![r"\b(?:<read>)\b...<secretfile>"]);
@@ -73,7 +73,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let ranges: Vec<_> = PHRASES
         .ranges(text)
         .into_iter()
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         // `Read(.env)` is how settings name a tool and what it may not do.
         .filter(|range| !text.get(range.clone()).unwrap_or_default().contains("Read("))
         .collect();

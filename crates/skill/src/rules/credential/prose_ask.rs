@@ -3,9 +3,9 @@
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::{is_forbidden, is_told_of};
+use crate::text::phrase::{is_described, is_forbidden};
+use crate::text::unit::PROSE;
 use crate::text::unit::Unit;
-use crate::text::unit::WORDS;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "asks the user for what nobody may ask for",
     why: "Seed phrases, one-time codes and card numbers are never needed by an agent.",
     fix: "let the user type it where it belongs",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bseed phrase",
         r"\brecovery phrase",
@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bwallet key",
         r"\bsecret key",
     ],
-    check: Check::Said(&[&PHRASES, &PASSED_ON], hits),
+    check: Check::Phrases(&[&PHRASES, &PASSED_ON], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -58,7 +58,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let asked = if BUILT.is_in(text) { Vec::new() } else { PHRASES.ranges(text) };
     let ranges = asked.into_iter().chain(PASSED_ON.ranges(text));
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(Hit::at)
         .collect()
 }

@@ -3,9 +3,9 @@
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;
-use crate::text::phrase::{is_forbidden, is_told_of, section, topic};
+use crate::text::phrase::{is_described, is_forbidden, section, topic};
+use crate::text::unit::PROSE;
 use crate::text::unit::Unit;
-use crate::text::unit::WORDS;
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) const RULE: Rule = Rule {
     title: "tells the agent to change its own rules or settings",
     why: "What stands in an agent's memory, rules and settings is obeyed in every later session, also when the skill has gone.",
     fix: "leave rules and settings to the user",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bagents.md",
         r"\bclaude.md",
@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
         r"\btools.md",
         r"\buser.md",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -79,7 +79,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     };
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(|range| Hit { severity, ..Hit::at(range) })
         .collect()
 }

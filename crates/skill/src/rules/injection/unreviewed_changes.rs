@@ -1,9 +1,9 @@
 //! Somebody's changes pass without being looked at.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::signs::{HUSHED, UNASKED};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::phrase::signs::{COVERT, NO_CONSENT};
+use crate::text::phrase::{Phrases, is_described, is_forbidden, section};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     title: "some changes are to pass, and what is wrong with them is not to be said",
     why: "A review that keeps quiet about somebody's changes is the way in for whatever that somebody adds.",
     fix: "review every change in the same way, and say what was found",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\btick the",
         r"\btick all",
@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
         r"\brate it as safe",
         r"\brate them as safe",
     ],
-    check: Check::Near(&[&UNSEEN, &PASSED], hits),
+    check: Check::Requiring(&[&UNSEEN, &PASSED], hits),
 };
 
 static PASSED: Phrases = Phrases::new(words![
@@ -66,7 +66,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let passed: Vec<_> = PASSED
         .ranges(text)
         .into_iter()
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .collect();
     if passed.is_empty() {
         return Vec::new();
@@ -74,7 +74,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let (before, after) = section(unit, 300);
     let said = |sign: &Phrases| [before, text, after].iter().any(|part| sign.is_in(part));
     let unsaid = said(&UNSAID) && said(&GRAVE);
-    let hushed = HUSHED.is_in(text) || UNASKED.is_in(text) && unsaid;
+    let hushed = COVERT.is_in(text) || NO_CONSENT.is_in(text) && unsaid;
     let chosen = CHOSEN.is_in(text) && GRAVE.is_in(text);
     if (unsaid || hushed || chosen) && UNSEEN.is_in(text) {
         passed.into_iter().map(Hit::at).take(1).collect()

@@ -1,8 +1,8 @@
 //! Every right is asked for, in words.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of};
-use crate::text::unit::{Unit, WORDS};
+use crate::text::phrase::{Phrases, is_described, is_forbidden};
+use crate::text::unit::{PROSE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "every right is asked for",
     why: "A skill needs a few tools. One that wants all of them without a limit can do anything.",
     fix: "list the tools that are needed",
-    places: WORDS,
+    places: PROSE,
     anchors: words![
         r"\bunrestricted access",
         r"\bno deny list",
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bfull access to every",
         r"\ball permissions",
     ],
-    check: Check::Said(&[&PHRASES], hits),
+    check: Check::Phrases(&[&PHRASES], hits),
 };
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -32,7 +32,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let ranges = PHRASES.ranges(text).into_iter();
     ranges
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .map(Hit::at)
         .collect()
 }

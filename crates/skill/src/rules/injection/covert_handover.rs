@@ -3,10 +3,10 @@
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::links;
 use crate::text::phrase::signs::{
-    ANY_HUSH, HUSHED, HUSHED_ABROAD, OWN, QUIET, UNASKED, handed_to, is_outside,
+    ANY_COVERT, COVERT, COVERT_FOREIGN, NO_CONSENT, OWN, QUIET, handed_to, is_outside,
 };
-use crate::text::phrase::{Phrases, is_told_of, section, sentence_after};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::phrase::{Phrases, is_described, section, sentence_after};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::{Words, words};
 
 pub(super) const RULE: Rule = Rule {
@@ -16,9 +16,9 @@ pub(super) const RULE: Rule = Rule {
     title: "something is handed over, and nobody is to hear of it",
     why: "Polite words do not change what happens: something of the user's goes to somebody else, or a decision is taken, and the user is kept from knowing.",
     fix: "say openly what is sent where, and ask before it is done",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: ANCHORS,
-    check: Check::Near(&[&REACH, &ANY_HUSH], hits),
+    check: Check::Requiring(&[&REACH, &ANY_COVERT], hits),
 };
 
 const ANCHORS: Words = words![
@@ -512,17 +512,17 @@ static OTHER: Phrases = Phrases::new(words![
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let (before, after) = section(unit, 500);
-    if !REACH.is_in(text) && !REACH.is_in(before) && !REACH.is_in(after) || !ANY_HUSH.is_in(text) {
+    if !REACH.is_in(text) && !REACH.is_in(before) && !REACH.is_in(after) || !ANY_COVERT.is_in(text) {
         return Vec::new();
     }
     let said = |phrases: &Phrases| -> Vec<_> {
         let is_about_it = |range: &std::ops::Range<usize>| {
-            !is_told_of(text, range.start) && !OTHER.is_in(sentence_after(text, range.end, 60))
+            !is_described(text, range.start) && !OTHER.is_in(sentence_after(text, range.end, 60))
         };
         phrases.ranges(text).into_iter().filter(is_about_it).collect()
     };
     let (mut found, weak) =
-        ([said(&HUSHED), said(&HUSHED_ABROAD)].concat(), [said(&UNASKED), said(&QUIET)].concat());
+        ([said(&COVERT), said(&COVERT_FOREIGN)].concat(), [said(&NO_CONSENT), said(&QUIET)].concat());
     if found.is_empty() && weak.is_empty() {
         return Vec::new();
     }

@@ -1,8 +1,8 @@
 //! What was said is put into the address of a picture.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
-use crate::text::phrase::{Phrases, is_forbidden, is_told_of, section};
-use crate::text::unit::{TOLD, Unit};
+use crate::text::phrase::{Phrases, is_described, is_forbidden, section};
+use crate::text::unit::{PROSE_OR_FENCE, Unit};
 use crate::words::words;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
     title: "what was said is put into the address of a picture",
     why: "A picture is fetched as soon as the answer is shown. Whoever owns its address reads what was put into it.",
     fix: "show pictures with fixed addresses only",
-    places: TOLD,
+    places: PROSE_OR_FENCE,
     anchors: words![
         r"\bput it",
         r"\bput them",
@@ -90,7 +90,7 @@ pub(super) const RULE: Rule = Rule {
         r"\bquery string",
         r"\bquery parameter",
     ],
-    check: Check::Near(&[&LEADS, &SAID, &SHOWN, &PHRASES], hits),
+    check: Check::Requiring(&[&LEADS, &SAID, &SHOWN, &PHRASES], hits),
 };
 
 /// What is in every text that it finds something in.
@@ -123,7 +123,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let found: Vec<_> = PHRASES
         .ranges(text)
         .into_iter()
-        .filter(|range| !is_forbidden(text, range.start) && !is_told_of(text, range.start))
+        .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
         .collect();
     if found.is_empty() || !SAID.is_in(text) {
         return Vec::new();
