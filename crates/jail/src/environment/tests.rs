@@ -29,7 +29,8 @@ fn no_name_is_listed_twice() {
 fn every_row_has_a_reason_that_fits_a_sentence() {
     let reasons = NEVER.iter().map(|row| row.reason).chain(PASS.iter().map(|row| row.reason));
     let reasons = reasons.chain(WORDS.iter().chain(PARTS).chain(OWN).chain(HARMLESS).map(|row| row.1));
-    let reasons = reasons.chain(PAIRS.iter().map(|row| row.2)).chain(policy::TOKENS.iter().map(|row| row.reason));
+    let reasons =
+        reasons.chain(PAIRS.iter().map(|row| row.2)).chain(policy::TOKENS.iter().map(|row| row.reason));
     for reason in reasons {
         assert!(!reason.is_empty() && !reason.ends_with('.') && !reason.contains('|'), "{reason:?}");
     }
