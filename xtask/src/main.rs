@@ -1,7 +1,9 @@
-//! What developers run: `cargo xtask test`, `check`, `generate` and `projects`.
+//! What developers run: `cargo xtask test`, `check`, `generate`, `fuzz`, `dist` and `projects`.
 
 mod check;
 mod command;
+mod dist;
+mod fuzz;
 mod generate;
 mod offence;
 mod packages;
@@ -23,9 +25,11 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  test      install what the tests need, run every test, then check
+  test      install what the tests need, run every test, then check; --fast for the edit loop
   check     hold the code against budgets, directions, lints and tables
   generate  write the generated files
+  fuzz      run fuzz targets, all or those named: [--seconds N] [TARGET…]
+  dist      build the static program, its tarball and its Debian package: [--target TRIPLE] [--out DIR]
   projects  build and try real software inside a jail and outside: [--rounds N] [--in DIR] [NAME…]
 ";
 
@@ -42,6 +46,15 @@ fn run(words: &[&str], out: &mut dyn Write) -> io::Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or(io::ErrorKind::NotFound)?;
     match words {
         ["test"] => test::run_all(root, out).map(verdict),
+        ["test", "--fast"] => test::run_fast(root, out).map(verdict),
+        ["fuzz", words @ ..] => match fuzz::Wanted::parse(words) {
+            Some(wanted) => fuzz::run_all(root, &wanted, out).map(verdict),
+            None => Ok(complain(USAGE, WRONG_USAGE)),
+        },
+        ["dist", words @ ..] => match dist::Wanted::parse(words) {
+            Some(wanted) => dist::run(root, &wanted, out).map(|()| ExitCode::SUCCESS),
+            None => Ok(complain(USAGE, WRONG_USAGE)),
+        },
         ["check"] => check::run_all(root, out).map(verdict),
         ["projects", words @ ..] => match projects::Wanted::parse(words) {
             Some(wanted) => projects::run_all(root, &wanted, out).map(verdict),

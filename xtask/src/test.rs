@@ -21,6 +21,24 @@ pub(crate) const SKIPS: &str = "RINGFENCE_SKIPS";
 /// The scores of the shell reader on its corpus.
 const SCORES: &str = "crates/shell/tests/corpus/scores.md";
 
+/// Packages whose tests need no kernel, and whose errors show at once.
+const FAST: &[&str] = &[
+    "ringfence-policy",
+    "ringfence-shell",
+    "ringfence-config",
+    "ringfence-source",
+    "ringfence-skill",
+    "ringfence-audit",
+];
+
+/// Unit tests and tables of those packages, without the tests that look for slowness, for races or in real shells; of the program,
+/// the test that a command in a jail ends as the command ends.
+const SELECTED: &str = "(kind(lib) & not package(ringfence-cli)) \
+    | (package(/^ringfence-(policy|config)$/) & kind(test)) \
+    | (package(ringfence-shell) & binary(/^(read|spellings|arithmetic|malformed)$/)) \
+    | (package(ringfence-audit) & binary(/^(append|tamper|recover)$/)) \
+    | (package(ringfence-cli) & binary(run) & test(=it_ends_as_the_command_ends))";
+
 /// Runs everything and prints the count as the last line.
 pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
     let Some(mut tally) = packages::ensure(out)? else {
@@ -33,6 +51,21 @@ pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
     tally += ordinary::run(root, out)?;
     headline(out, "check")?;
     tally += check::run_all(root, out)?;
+    conclude(out, &tally)?;
+    Ok(tally)
+}
+
+/// Runs the tests of the edit loop: those of the crates that touch neither files nor the kernel, and one run in a jail.
+pub(crate) fn run_fast(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
+    let packages = FAST.iter().chain(&["ringfence-cli"]).flat_map(|package| ["--package", package]);
+    let words: Vec<_> =
+        ["nextest", "run", "--no-fail-fast", "-E", SELECTED].into_iter().chain(packages).collect();
+    let tally = if command::works(cargo().args(["nextest", "--version"])) {
+        run_counted(root, &words, out)?
+    } else {
+        let packages = FAST.iter().flat_map(|package| ["--package", package]);
+        run_counted(root, &["test", "--lib"].into_iter().chain(packages).collect::<Vec<_>>(), out)?
+    };
     conclude(out, &tally)?;
     Ok(tally)
 }

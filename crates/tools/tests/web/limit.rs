@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use ringfence_tools::web::{FetchError, Fetched, Fetcher};
 
-use crate::world::{Book, Names, Server, fetch, get, never};
+use crate::world::{Book, Names, Server, fetch, get, is_left_within, never};
 
 /// Longer than any wait here should be, shorter than a server that never ends.
 const FAR: Duration = Duration::from_secs(60);
@@ -112,7 +112,9 @@ fn slow_servers_run_into_the_deadline() {
             stream.write_all(first)?;
             loop {
                 stream.write_all(then)?;
-                std::thread::sleep(Duration::from_millis(20));
+                if is_left_within(stream, Duration::from_millis(20))? {
+                    return Ok(());
+                }
             }
         });
         let begin = Instant::now();
@@ -125,7 +127,9 @@ fn slow_servers_run_into_the_deadline() {
 #[test]
 fn the_deadline_is_for_all_hops_together() {
     let server = Server::on("127.0.0.1:0", |stream, request| {
-        std::thread::sleep(Duration::from_millis(100));
+        if is_left_within(stream, Duration::from_millis(100))? {
+            return Ok(());
+        }
         let longer = request.split(' ').nth(1).unwrap_or_default().to_owned() + "x";
         stream.write_all(&crate::world::redirect(302, longer.as_bytes()))
     });
@@ -136,16 +140,21 @@ fn the_deadline_is_for_all_hops_together() {
 
 #[test]
 fn time_that_the_gate_takes_does_not_count() {
+    const TIMEOUT: Duration = Duration::from_secs(1);
+    /// Takes longer than everything else may take.
     struct Slow;
     impl ringfence_tools::web::Gate for Slow {
         fn may(&self, _: &ringfence::policy::Endpoint) -> Result<(), ringfence_tools::web::Refused> {
-            std::thread::sleep(Duration::from_millis(1500));
+            let begin = Instant::now();
+            while begin.elapsed() <= TIMEOUT {
+                std::thread::park_timeout(TIMEOUT.saturating_sub(begin.elapsed()));
+            }
             Ok(())
         }
     }
     let server = Server::start(|_| b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec());
     let mut request = get(&server.url("127.0.0.1", "/"));
-    request.timeout = Duration::from_secs(1);
+    request.timeout = TIMEOUT;
     assert_eq!(Fetcher::new(vec![]).fetch(&request, &Slow, &Book::none(), &never).unwrap().status, 200);
 }
 
@@ -164,10 +173,10 @@ fn what_nobody_waits_for_is_called_off() {
     let server = Server::on("127.0.0.1:0", |stream, _| {
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\nbegin")?;
         CALLED_OFF.store(true, Ordering::SeqCst);
-        loop {
-            std::thread::sleep(Duration::from_millis(20));
+        while !is_left_within(stream, Duration::from_millis(20))? {
             stream.write_all(b"x")?;
         }
+        Ok(())
     });
     let abort = || CALLED_OFF.load(Ordering::SeqCst);
     let mut request = get(&server.url("127.0.0.1", "/"));

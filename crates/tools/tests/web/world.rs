@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -79,6 +79,15 @@ pub(crate) fn read_head(stream: &mut impl Read) -> String {
         head.push(byte[0]);
     }
     String::from_utf8_lossy(&head).into_owned()
+}
+
+/// Whether the client hangs up in this time. It sends no more after its request, so any end of waiting but the timeout is that.
+pub(crate) fn is_left_within(stream: &mut TcpStream, time: Duration) -> std::io::Result<bool> {
+    stream.set_read_timeout(Some(time))?;
+    match stream.read(&mut [0]) {
+        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => Ok(false),
+        Ok(_) | Err(_) => Ok(true),
+    }
 }
 
 pub(crate) fn redirect(status: u16, location: &[u8]) -> Vec<u8> {
