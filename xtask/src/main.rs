@@ -1,4 +1,4 @@
-//! What developers run: `cargo xtask test`, `check`, `generate` and `projects`.
+//! Commands for developers: `cargo xtask test`, `check`, `generate`, `texts` and `projects`.
 
 mod check;
 mod command;
@@ -11,6 +11,7 @@ mod step;
 mod table;
 mod tally;
 mod test;
+mod texts;
 mod workspace;
 
 use std::io::{self, Write};
@@ -24,8 +25,9 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test      install what the tests need, run every test, then check
-  check     hold the code against budgets, directions, lints and tables
+  check     check budgets, crate graph, wording, lints, tables and documents: [STEP…]
   generate  write the generated files
+  texts     print every error, hint and help text as a list
   projects  build and try real software inside a jail and outside: [--rounds N] [--in DIR] [NAME…]
 ";
 
@@ -42,11 +44,12 @@ fn run(words: &[&str], out: &mut dyn Write) -> io::Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or(io::ErrorKind::NotFound)?;
     match words {
         ["test"] => test::run_all(root, out).map(verdict),
-        ["check"] => check::run_all(root, out).map(verdict),
+        ["check", words @ ..] => check::run_all(root, words, out).map(verdict),
         ["projects", words @ ..] => match projects::Wanted::parse(words) {
             Some(wanted) => projects::run_all(root, &wanted, out).map(verdict),
             None => Ok(complain(USAGE, WRONG_USAGE)),
         },
+        ["texts"] => texts::print(root, out).map(|()| ExitCode::SUCCESS),
         ["generate"] => run_generate(root, out),
         ["-h" | "--help" | "help"] => out.write_all(USAGE.as_bytes()).map(|()| ExitCode::SUCCESS),
         _ => Ok(complain(USAGE, WRONG_USAGE)),
