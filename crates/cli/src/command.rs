@@ -1,4 +1,4 @@
-//! A command as somebody gave it -> what it would start -> the decision. `check` and `run` walk the same way.
+//! A command as given -> the programs it would start -> the decision. Shared by `check` and `run`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,7 +11,7 @@ use policy::{
 };
 use shell::Dialect;
 
-/// A command as somebody gave it.
+/// A command as given.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A text that a shell would get.
@@ -35,14 +35,14 @@ impl Line {
         Self::Words(words, text)
     }
 
-    /// What the places of programs and findings are places in.
+    /// Returns the text that positions of programs and findings refer to.
     pub(crate) fn text(&self) -> &[u8] {
         match self {
             Self::Text(text) | Self::Words(_, text) => text,
         }
     }
 
-    /// What it would start.
+    /// Reads the programs it would start.
     pub(crate) fn read(&self, around: &shell::Surroundings<'_>) -> Invocation {
         match self {
             Self::Text(text) => shell::read(text, around),
@@ -75,7 +75,7 @@ fn span(start: usize, end: usize) -> Span {
     Span::new(byte(start), byte(end))
 }
 
-/// What the reader is told about the place of a command.
+/// Returns the surroundings of a command for the reader.
 pub(crate) fn surroundings<'a>(
     dialects: &'a [Dialect],
     cwd: &'a Path,
@@ -102,7 +102,7 @@ fn asked<T>(line: &Line, invocation: &Invocation, ask: impl FnOnce(&Request<'_>)
     ask(&Request { tool: &ToolName::exec(), want })
 }
 
-/// Where a decision rests: on a finding, or on a program that a rule names. It is not told of a line with one program only.
+/// Returns the basis of a decision: a finding, or a program that a rule names. It is not told of a line with one program only.
 pub(crate) fn place(
     settings: &Settings,
     line: &Line,

@@ -95,7 +95,7 @@ enum Command {
         #[command(subcommand)]
         command: audit::AuditCommand,
     },
-    /// Look at the skills of strangers before a model reads them
+    /// Scan untrusted skills before a model reads them
     Skill {
         #[command(subcommand)]
         command: skill::SkillCommand,
@@ -126,14 +126,14 @@ pub fn command() -> clap::Command {
     Arguments::<Command>::command()
 }
 
-/// Whether the command line starts a jail, by its first words: a wrong guess costs a process that ends at once.
+/// Returns true if the command line starts a jail, by its first words: a wrong guess costs a process that ends at once.
 fn is_run(line: &[OsString]) -> bool {
     let words = line.iter().skip(2).take_while(|word| *word != "--");
     let asks = |word: &OsString| word == "-h" || word == "--help";
     line.get(1).is_some_and(|word| word == "run") && !words.into_iter().any(asks)
 }
 
-/// Whether a command line that cannot be read asks for JSON all the same.
+/// Returns true if a command line that cannot be read asks for JSON all the same.
 fn wants_json(line: &[OsString]) -> bool {
     let words: Vec<_> = line.iter().take_while(|word| *word != "--").collect();
     words.iter().any(|word| *word == "--format=json")
@@ -193,7 +193,7 @@ pub fn restore_terminal_on_panic() {
 fn dispatch(arguments: &Arguments<Command>, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let is_scan = matches!(arguments.command, Command::Skill { command: skill::SkillCommand::Scan(_) });
     if arguments.format == Shape::Sarif && !is_scan {
-        return Err(Failure::usage("only `skill scan` speaks SARIF"));
+        return Err(Failure::usage("SARIF output exists for `skill scan` only"));
     }
     match &arguments.command {
         Command::Run(args) => Ok(run::run(args, jail::Early::begin(), &arguments.around, terminal)),
@@ -240,8 +240,10 @@ fn ledger(
         return Ok(path.to_owned());
     }
     let settings = policy::settings(&Surroundings::find(&arguments.around)?, terminal)?;
-    let unknown =
-        || Failure::new("it is not known where the ledger is").hint("set HOME, XDG_STATE_HOME or --ledger");
+    let unknown = || {
+        Failure::new("cannot determine the ledger path: HOME and XDG_STATE_HOME are unset")
+            .hint("set HOME, XDG_STATE_HOME or --ledger")
+    };
     settings.ledger().ok_or_else(unknown)
 }
 
@@ -318,7 +320,7 @@ mod tests {
             &["run", "--format", "json", "-v", "-p", "review", "--read", "/a", "--read", "/b", "ls"],
             &["run", "--workspace", "/w", "--no-project-policy", "--color", "never", "--", "--help"],
             &["run", "--limit", "wall-clock=1s", "--env", "A=b", "--network", "none", "--", "run", "run"],
-            // What neither understands.
+            // Lines that neither understands.
             &["run"],
             &["run", "--nonsense", "ls"],
             &["run", "--help"],

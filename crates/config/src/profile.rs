@@ -227,7 +227,7 @@ pub(crate) fn unknown(table: &Table, name: &str) -> Option<Problem> {
         find(table, "profiles").and_then(Node::table).into_iter().flat_map(Table::keys).collect();
     let known = BUILT_IN.iter().map(|(name, ..)| *name).chain(own.iter().map(|name| &***name));
     let problem = if own.iter().any(|known| *known == name) {
-        Problem::new(Code::BadValue, format!("the profile `{name}` does not lead to a built-in one"))
+        Problem::new(Code::BadValue, format!("the profile `{name}` does not extend a built-in one"))
     } else {
         Problem::new(Code::UnknownName, format!("there is no profile `{name}`"))
     };
