@@ -8,7 +8,7 @@ mod rows;
 
 use policy::{Certainty, Code, Span, Word};
 
-use super::{Launch, Start, launch, table};
+use super::{Launch, Start, inspect, table};
 use crate::Dialect;
 
 #[test]
