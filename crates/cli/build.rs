@@ -1,4 +1,4 @@
-//! How the binary is linked: without the unwinder as a library of its own. Finding and relocating it takes a tenth of a millisecond of
+//! Links the binary without the unwinder as a library of its own. Finding and relocating it takes a tenth of a millisecond of
 //! every start; the static one is part of every gcc.
 
 fn main() {

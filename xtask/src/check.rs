@@ -1,12 +1,15 @@
 //! `cargo xtask check`: budgets, directions, lints, tables, generated files.
 
+mod documents;
 mod graph;
 mod lints;
 mod literals;
 mod names;
 mod rows;
 mod size;
+mod subjects;
 mod unsafety;
+mod words;
 
 use std::fs;
 use std::io::{self, Write};
@@ -24,7 +27,7 @@ use crate::workspace::{Workspace, cargo, files_below, relative};
 
 type Step = (&'static str, fn(&Workspace) -> Outcome);
 
-/// Every step, cheap ones first. All of them run, whatever the others say.
+/// Every step, cheap ones first. All of them run, even after a failure.
 const STEPS: &[Step] = &[
     ("sources", |it| it.unreadable.clone().into()),
     ("budgets", budgets),
@@ -32,6 +35,9 @@ const STEPS: &[Step] = &[
     ("unsafe", |it| unsafety::check(&it.sources).into()),
     ("lints", |it| lint_lists(it).into()),
     ("names", |it| names::check(&it.sources).into()),
+    ("wording of comments", wording),
+    ("commit subjects", |it| subjects::check(&it.root)),
+    ("documents", |it| documents::check(&it.root).into()),
     ("tables", |it| tables(&it.root).into()),
     ("facts", |it| literals::check(&it.root, &it.sources).into()),
     ("generated files", |it| generate::stale(&it.root).into()),
@@ -45,11 +51,16 @@ const STEPS: &[Step] = &[
     ("cargo deny", deny),
 ];
 
-/// Runs every step and counts them.
-pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
+/// Runs every step, or those whose name begins with one of these words, and counts them.
+pub(crate) fn run_all(root: &Path, wanted: &[&str], out: &mut dyn Write) -> io::Result<Tally> {
     let workspace = Workspace::load(root)?;
     let mut tally = Tally::default();
-    for (name, step) in STEPS {
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.starts_with(word));
+    let steps: Vec<&Step> = STEPS.iter().filter(|(name, _)| is_wanted(name)).collect();
+    if steps.is_empty() {
+        return Err(io::Error::other(format!("no step is called {}", wanted.join(" or "))));
+    }
+    for (name, step) in steps {
         tally += report(out, name, &step(&workspace))?;
     }
     Ok(tally)
@@ -57,9 +68,19 @@ pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
 
 fn budgets(workspace: &Workspace) -> Outcome {
     let sizes = size::check(&workspace.sources);
-    match Outcome::from(sizes.offences) {
-        Outcome::Failed(lines) => Outcome::Failed([sizes.report, lines].concat()),
-        _ => Outcome::Ok(sizes.report),
+    measured(sizes.report, sizes.offences)
+}
+
+fn wording(workspace: &Workspace) -> Outcome {
+    let wording = words::check(&workspace.sources);
+    measured(wording.report, wording.offences)
+}
+
+/// Joins a report that is always printed with the offences, if there are any.
+fn measured(report: Vec<String>, offences: Vec<Offence>) -> Outcome {
+    match Outcome::from(offences) {
+        Outcome::Failed(lines) => Outcome::Failed([report, lines].concat()),
+        _ => Outcome::Ok(report),
     }
 }
 
@@ -108,7 +129,7 @@ fn init(workspace: &Workspace) -> Outcome {
     })
 }
 
-/// What is compiled for macOS as well. There it is compiled and no more: nothing is linked or run.
+/// Target for which macOS code is compiled. Nothing is linked or run.
 const MACOS: &str = "aarch64-apple-darwin";
 
 /// The crates are checked with all they need; those without a warning keep it so.
@@ -122,7 +143,7 @@ fn macos(workspace: &Workspace) -> Outcome {
     run(workspace, &[&words[..], &clean, &["--", "-D", "warnings"]].concat())
 }
 
-/// Whether the standard library of a target is here.
+/// Returns true if the standard library of a target is here.
 fn has_target(target: &str) -> bool {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let found = Command::new(rustc).args(["--print", "target-libdir", "--target", target]).output();

@@ -19,7 +19,7 @@ pub(crate) fn step(command: &mut Command) -> Outcome {
     }
 }
 
-/// Whether a command can be started and ends well, without anybody seeing it.
+/// Returns true if a command can be started and ends well. Its output is dropped.
 pub(crate) fn works(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
@@ -29,12 +29,12 @@ pub(crate) fn works(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Whether we may do everything.
+/// Returns true if we may do everything.
 pub(crate) fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// What a command wrote to both streams, and whether it ended well.
+/// Output of a command on both streams, and its success.
 pub(crate) struct Transcript {
     pub(crate) text: String,
     pub(crate) success: bool,

@@ -21,11 +21,11 @@ use std::path::Path;
 
 use crate::offence::Offence;
 
-/// What one generator writes. Paths are relative to the root.
+/// Output of one generator. Paths are relative to the root.
 enum Generated {
     /// One file.
     File(&'static str, fn(&Path) -> Result<String, Offence>),
-    /// All files of a directory, by name. Whatever else lies in it is left over.
+    /// All files of a directory, by name. Any other file in it is left over.
     Directory(&'static str, fn() -> io::Result<Vec<(String, String)>>),
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn stale(root: &Path) -> Vec<Offence> {
     }
 }
 
-/// What would have to change for a file to be fresh: its text, or that it exists.
+/// Change that would make a file fresh: its text, or that it exists.
 #[derive(Debug, PartialEq, Eq)]
 struct Change {
     path: String,

@@ -1,4 +1,4 @@
-//! What developers run: `cargo xtask test`, `check`, `generate`, `fuzz`, `dist` and `projects`.
+//! Commands for developers: `cargo xtask test`, `check`, `generate`, `fuzz`, `dist`, `texts` and `projects`.
 
 mod check;
 mod command;
@@ -13,6 +13,7 @@ mod step;
 mod table;
 mod tally;
 mod test;
+mod texts;
 mod workspace;
 
 use std::io::{self, Write};
@@ -26,10 +27,11 @@ Usage: cargo xtask COMMAND
 
 Commands:
   test      install what the tests need, run every test, then check; --fast for the edit loop
-  check     hold the code against budgets, directions, lints and tables
+  check     check budgets, crate graph, wording, lints, tables and documents: [STEP…]
   generate  write the generated files
   fuzz      run fuzz targets, all or those named: [--seconds N] [TARGET…]
   dist      build the static program, its tarball and its Debian package: [--target TRIPLE] [--out DIR]
+  texts     print every error, hint and help text as a list
   projects  build and try real software inside a jail and outside: [--rounds N] [--in DIR] [NAME…]
 ";
 
@@ -56,10 +58,12 @@ fn run(words: &[&str], out: &mut dyn Write) -> io::Result<ExitCode> {
             None => Ok(complain(USAGE, WRONG_USAGE)),
         },
         ["check"] => check::run_all(root, out).map(verdict),
+        ["check", words @ ..] => check::run_all(root, words, out).map(verdict),
         ["projects", words @ ..] => match projects::Wanted::parse(words) {
             Some(wanted) => projects::run_all(root, &wanted, out).map(verdict),
             None => Ok(complain(USAGE, WRONG_USAGE)),
         },
+        ["texts"] => texts::print(root, out).map(|()| ExitCode::SUCCESS),
         ["generate"] => run_generate(root, out),
         ["-h" | "--help" | "help"] => out.write_all(USAGE.as_bytes()).map(|()| ExitCode::SUCCESS),
         _ => Ok(complain(USAGE, WRONG_USAGE)),

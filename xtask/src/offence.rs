@@ -1,4 +1,4 @@
-//! What is wrong, and where.
+//! A violation, and its place.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What the tests need from the system, and how it gets there.
+//! Packages of the system that the tests need, and their installation.
 
 use std::env;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ struct Need {
     package: &'static str,
     /// Which tests need it.
     tests: &'static str,
-    /// Whether those tests may be skipped where it cannot be installed.
+    /// True if those tests may be skipped where it cannot be installed.
     optional: bool,
 }
 

@@ -16,11 +16,11 @@ use crate::tally::Tally;
 use crate::workspace::cargo;
 use table::{PROJECTS, Project};
 
-/// What is tried, how often, and where.
+/// Projects to try, number of rounds, and directory.
 pub(crate) struct Wanted<'a> {
     /// The names of projects; none means all.
     pub(crate) names: Vec<&'a str>,
-    /// How often each is built on both sides, in turn.
+    /// Number of builds of each on both sides, in turn.
     pub(crate) rounds: usize,
     /// A directory to work in, such as one in memory.
     pub(crate) place: Option<PathBuf>,
@@ -98,7 +98,7 @@ fn is_there(program: &str) -> bool {
     command::works(Command::new("sh").args(["-c", &format!("command -v {program}")]))
 }
 
-/// Where a project is tried.
+/// Directory of a trial.
 struct Stage {
     root: PathBuf,
     jail: PathBuf,
@@ -111,17 +111,17 @@ enum Side {
     Inside,
 }
 
-/// How a project came out on one side.
+/// Result of a project on one side.
 #[derive(Debug, Clone)]
 struct Tried {
     success: bool,
-    /// What has to be the same on both sides.
+    /// Text that has to be the same on both sides.
     result: String,
     /// The last of what it complained about.
     complaint: String,
-    /// How long the build took.
+    /// Duration of the build.
     time: f64,
-    /// How much of the processors it took, with everything it started.
+    /// Processor time of the build, with everything it started.
     work: f64,
 }
 
@@ -149,7 +149,7 @@ impl Stage {
         for (name, text) in [("build.sh", project.build), ("result.sh", project.result)] {
             fs::write(workspace.join(name), format!("set -e\n{text}"))?;
         }
-        // What copying left to be written is no cost of the build.
+        // Pending writes of copying are no cost of the build.
         command::works(&mut Command::new("sync"));
         let start = Instant::now();
         let built = self.on(side, project, "build.sh").output()?;
@@ -202,7 +202,7 @@ fn last_lines(bytes: &[u8], count: usize) -> String {
     lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
-/// What is not as it should be.
+/// Returns the difference, if there is one.
 fn difference(outside: &Tried, inside: &Tried) -> Option<Vec<String>> {
     let wrong = match (outside.success, inside.success) {
         (false, _) => "it does not work outside",

@@ -26,12 +26,12 @@ impl Source {
         Ok(Self { package: package.into(), path: path.into(), text, tokens, file })
     }
 
-    /// Whether the file is data in the shape of code, for which no budget holds.
+    /// Returns true if the file is data in the shape of code, for which no budget holds.
     pub(crate) fn is_table(&self) -> bool {
         self.has_component("tables") || self.text.starts_with("//! Table:")
     }
 
-    /// Whether Cargo builds the file only for tests, benchmarks or examples.
+    /// Returns true if Cargo builds the file only for tests, benchmarks or examples.
     pub(crate) fn is_test_target(&self) -> bool {
         ["tests", "benches", "examples"].iter().any(|name| self.has_component(name))
     }
@@ -45,7 +45,7 @@ fn broken(path: &str, span: proc_macro2::Span, error: &dyn std::fmt::Display) ->
     Offence::at(path, span.start().line, error.to_string())
 }
 
-/// Whether an item exists only in tests: `#[test]`, `#[cfg(test)]`, `#[cfg(all(test, …))]`.
+/// Returns true if an item exists only in tests: `#[test]`, `#[cfg(test)]`, `#[cfg(all(test, …))]`.
 pub(crate) fn is_test_only(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let path = attribute.path();
@@ -55,7 +55,7 @@ pub(crate) fn is_test_only(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether a `cfg` condition holds only in tests. `any` and `not` are not read: they may hold elsewhere.
+/// Returns true if a `cfg` condition holds only in tests. `any` and `not` are not read: they may hold elsewhere.
 fn mentions_test(condition: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = condition.into_iter().collect();
     match tokens.first() {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::offence::Offence;
 use crate::tally::Tally;
 
-/// How a step ended.
+/// Result of a step.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// In order; the lines are worth knowing.

@@ -10,7 +10,7 @@ pub(crate) struct Tally {
     pub(crate) failed: usize,
     /// Tests that the test runner left out.
     pub(crate) ignored: usize,
-    /// What said that it could not run here, and why.
+    /// Tests that could not run here, with the reason.
     pub(crate) skips: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Tally {
             "passed" => self.passed += count,
             "skipped" | "ignored" => self.ignored += count,
             "measured" | "filtered out" => {}
-            // failed, timed out, exec failed: whatever did not pass has failed.
+            // failed, timed out, exec failed: everything that did not pass has failed.
             _ => self.failed += count,
         }
     }

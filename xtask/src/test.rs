@@ -50,7 +50,7 @@ pub(crate) fn run_all(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
     tally += run_doc_tests(root, out)?;
     tally += ordinary::run(root, out)?;
     headline(out, "check")?;
-    tally += check::run_all(root, out)?;
+    tally += check::run_all(root, &[], out)?;
     conclude(out, &tally)?;
     Ok(tally)
 }
@@ -105,7 +105,7 @@ fn run_tests(root: &Path, out: &mut dyn Write) -> io::Result<Tally> {
     run_counted(root, &["test", "--workspace", "--tests", "--no-fail-fast"], out)
 }
 
-/// Whether nextest is installed and can list the tests: a test with a `main` of its own must answer `--list`.
+/// Returns true if nextest is installed and can list the tests: a test with a `main` of its own must answer `--list`.
 fn nextest_knows_all(root: &Path, out: &mut dyn Write) -> io::Result<bool> {
     if !command::works(cargo().args(["nextest", "--version"])) {
         return Ok(false);
@@ -143,11 +143,11 @@ fn run_counted(root: &Path, words: &[&str], out: &mut dyn Write) -> io::Result<T
     Ok(tally)
 }
 
-/// What a run of tests came to, with those that said they could not run here.
+/// Counts the results of a run of tests, with those that could not run here.
 fn count(transcript: &Transcript, skips: &Path) -> io::Result<Tally> {
     let said = String::from_utf8_lossy(&fs::read(skips)?).into_owned();
     let mut tally = Tally::parse(&transcript.text).with_skips(&said);
-    // Whatever did not build or died on the way left no summary.
+    // A test binary that did not build or died on the way left no summary.
     if !transcript.success && tally.failed == 0 {
         tally.failed = 1;
     }

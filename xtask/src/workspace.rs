@@ -33,7 +33,7 @@ pub(crate) struct Package {
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// Whether it is another package of the workspace.
+    /// True if it is another package of the workspace.
     pub(crate) local: bool,
 }
 

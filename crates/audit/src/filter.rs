@@ -40,7 +40,7 @@ fn names(pattern: &str, event: &str) -> bool {
 
 /// Text that is not a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a moment is a time such as 2026-01-31T08:00:00Z, or how long ago it was, such as 30m, 12h or 7d")]
+#[error("expected a time such as 2026-01-31T08:00:00Z, or an age such as 30m, 12h or 7d")]
 pub struct BadSince;
 
 /// Reads a moment: a time in RFC 3339, or how long before `now` it was (`90s`, `30m`, `12h`, `7d`).

@@ -27,7 +27,7 @@ pub struct Head {
 
 /// Text that is not a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a head is a number, a colon and 64 hexadecimal digits")]
+#[error("expected a head: a number, a colon and 64 hexadecimal digits")]
 pub struct BadHead;
 
 /// One record, read back.

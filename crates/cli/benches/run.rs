@@ -1,4 +1,4 @@
-//! What `ringfence run` costs beside bubblewrap with the same namespaces and mounts, and beside no jail at all.
+//! Cost of `ringfence run` beside bubblewrap with the same namespaces and mounts, and beside no jail at all.
 //!
 //! Everything that is compared is started in turns within one run, so that a busy machine slows both alike; what
 //! counts is the ratio. `cargo bench -p ringfence-cli --bench run`, with `-- --quick` for a first look.
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What all measurements share: two launchers and a workspace outside `/tmp`.
+/// State that all measurements share: two launchers and a workspace outside `/tmp`.
 struct Bench {
     bwrap: PathBuf,
     place: TempDir,
@@ -121,7 +121,7 @@ fn system_mounts() -> Vec<OsString> {
     paths.flat_map(|path| mount(&path)).collect()
 }
 
-/// What of `/proc` cannot be written, and what is empty.
+/// Returns the read-only and the masked paths of `/proc`.
 fn masks() -> Vec<OsString> {
     let read_only = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"];
     let hidden = ["/proc/kcore", "/proc/keys", "/proc/timer_list"];
@@ -184,7 +184,7 @@ impl Bench {
         promise("ringfence / bwrap, median", ratio(ours.median(), theirs.median()), 1.0);
     }
 
-    /// What we hold while a jail runs: all our processes, but not the command.
+    /// Measures our memory while a jail runs: all our processes, but not the command.
     fn memory(&self) {
         const JAILS: usize = 20;
         headline(&format!("memory of our own processes, {JAILS} jails"));
@@ -211,7 +211,7 @@ impl Bench {
         }
     }
 
-    /// What a program inside feels, beside the same program outside.
+    /// Measures a program inside, beside the same program outside.
     fn inside(&self) {
         let rounds = self.rounds(11).max(3);
         headline(&format!("work inside the jail, {rounds} times in turns"));
@@ -349,7 +349,7 @@ impl Times {
     }
 }
 
-/// What one process holds, in KiB.
+/// Memory of one process, in KiB.
 struct Held {
     private: u64,
     proportional: u64,

@@ -1,4 +1,4 @@
-//! What `ringfence check` costs from start to exit, beside `/bin/true`.
+//! Cost of `ringfence check` from start to exit, beside `/bin/true`.
 //!
 //! Promise: at most 3 times `/bin/true`. Both are started in turns, so that a busy machine slows both alike.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark, not an interface")]

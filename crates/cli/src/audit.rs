@@ -15,12 +15,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::{Format, Terminal};
 
-/// What is wanted of the ledger.
+/// Subcommands of `ringfence audit`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum AuditCommand {
     /// Print the newest records
     Tail {
-        /// How many
+        /// Number of records
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         lines: usize,
         /// Go on with what is recorded from now on
@@ -76,7 +76,7 @@ pub(crate) struct FilterArgs {
     /// The session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// What was decided
+    /// Records with this decision
     #[arg(long, value_name = "DECISION", value_parser = ["allow", "ask", "deny"])]
     decision: Option<String>,
     /// Not older than a time, or than 90s, 30m, 12h, 7d
@@ -144,7 +144,7 @@ fn tail(ledger: &Path, lines: usize, follow: bool, terminal: &mut Terminal<'_>) 
     if follow { go_on(records, terminal) } else { Ok(Exit::Ok) }
 }
 
-/// Prints what is recorded from now on, until nobody reads any more.
+/// Prints new records until the reader closes the pipe.
 fn go_on(mut records: Records, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     loop {
         terminal.out.flush()?;

@@ -44,7 +44,7 @@ impl Window {
     }
 }
 
-/// What stands near a place, on the same line.
+/// Text near a place, on the same line.
 struct Near {
     cells: Vec<Cell>,
     place: Range<usize>,
@@ -117,7 +117,7 @@ fn sum(cells: &[Cell]) -> usize {
     cells.iter().map(|cell| cell.width).sum()
 }
 
-/// How many cells fit into some columns.
+/// Returns the number of cells that fit into some columns.
 fn fitting<'a>(cells: impl Iterator<Item = &'a Cell>, columns: usize) -> usize {
     let mut left = columns;
     let fits = |cell: &&Cell| {

@@ -23,7 +23,7 @@ use command::CommandArgs;
 pub(crate) use found::draw;
 use verdict::Verdict;
 
-/// What is checked.
+/// Subcommands of `ringfence check`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum CheckCommand {
     /// May this file be read or written?

@@ -29,7 +29,7 @@ use place::Sites;
 use provider::Support;
 use row::Row;
 
-/// What this machine can enforce, what is lost, what to change.
+/// Check what this machine can enforce, what is missing, and what to change.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Try namespaces in this very process and print one line; only the doctor itself has a use for it.
@@ -37,7 +37,7 @@ pub(crate) struct DoctorArgs {
     probe_namespaces: bool,
 }
 
-/// Where Ringfence keeps its things on this machine, as the caller worked it out.
+/// Paths that Ringfence uses on this machine, as the caller determined them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     /// The directory of the ledger; none if no home is known.
@@ -55,13 +55,13 @@ pub(crate) struct Places {
 pub(crate) struct ConfigFile {
     /// The layer: `managed`, `user` or `project`.
     pub(crate) label: &'static str,
-    /// Where; none if that is not known, as for a user without a home.
+    /// Path; none if it is not known, as for a user without a home.
     pub(crate) path: Option<PathBuf>,
-    /// What became of it.
+    /// State.
     pub(crate) state: ConfigState,
 }
 
-/// What became of a policy file.
+/// State of a policy file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConfigState {
     /// There is none, which is fine.
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &DoctorArgs, places: &Places, terminal: &mut Terminal<'_
 /// The other end of [`probe_command`].
 fn probe_namespaces(terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let found = probe::namespaces_here()
-        .map_err(|error| Failure::new("namespaces cannot be tried here").because(&error))?;
+        .map_err(|error| Failure::new("cannot test namespaces on this machine").because(&error))?;
     write!(terminal.out, "{found}")?;
     Ok(Exit::Ok)
 }
@@ -110,13 +110,13 @@ struct Report {
 }
 
 impl Report {
-    /// Judges measurements. Pure: the same machine gets the same report, wherever it is judged.
+    /// Judges measurements. Pure: the same machine gets the same report everywhere.
     fn of(machine: &Machine, sites: &Sites) -> Self {
         let rows = [kernel::rows(machine), place::rows(sites, machine.uid)].concat();
         Self { rows, support: Support::of(machine) }
     }
 
-    /// A machine without any provider runs nothing, whatever else is in order.
+    /// A machine without any provider runs nothing, even if all else is in order.
     fn exit(&self) -> Exit {
         if self.support.strongest.is_some() { Exit::Ok } else { Exit::Failed }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// How the command ends.
+/// Exit of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Done; for `check`: allowed; for `skill`: nothing to mind.

@@ -18,19 +18,19 @@ use crate::terminal::{Format, Terminal, plain_json};
 /// Why a command could not do its work, and what to do about it.
 #[derive(Debug)]
 pub struct Failure {
-    /// How the process ends.
+    /// Exit of the process.
     pub exit: Exit,
-    /// What is shown before the message, drawn already; empty for most failures.
+    /// Text before the message, drawn already; empty for most failures.
     pub drawing: String,
     /// The cause, where it has a manual page.
     pub code: Option<Code>,
-    /// What went wrong, in one sentence.
+    /// The failure in one sentence.
     pub message: String,
     /// Why, outermost first.
     pub causes: Vec<String>,
-    /// What would help.
+    /// Remedies.
     pub hints: Vec<String>,
-    /// Whether nobody reads any more: then there is nothing to say.
+    /// True if the reader closed the pipe: then nothing is printed.
     pub unread: bool,
 }
 

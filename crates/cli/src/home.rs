@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::overlay::failure;
 use crate::terminal::{Format, Terminal};
 
-/// What a person types after `ringfence home`.
+/// Subcommands of `ringfence home`.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub(crate) enum HomeCommand {
     /// List kept homes and the directories that they belong to

@@ -20,7 +20,8 @@ impl Journal {
     /// Opens the ledger of a policy.
     pub(crate) fn of(settings: &Settings) -> Result<Self, Failure> {
         let path = settings.ledger().ok_or_else(|| {
-            Failure::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
+            Failure::new("cannot determine the ledger path: HOME and XDG_STATE_HOME are unset")
+                .hint("set HOME or XDG_STATE_HOME")
         })?;
         let opened = Ledger::open(&path, Options::new(Durability::Process));
         opened.map(|(ledger, _)| Self(ledger)).map_err(|error| unrecorded(&error))
@@ -33,5 +34,5 @@ impl Journal {
 }
 
 fn unrecorded(error: &AuditError) -> Failure {
-    Failure::coded(error.code(), "this cannot be recorded, so it does not happen").because(error)
+    Failure::coded(error.code(), "cannot write to the ledger, so nothing was done").because(error)
 }

@@ -99,7 +99,7 @@ enum Command {
         #[command(subcommand)]
         command: audit::AuditCommand,
     },
-    /// Look at the skills of strangers before a model reads them
+    /// Scan untrusted skills before a model reads them
     Skill {
         #[command(subcommand)]
         command: skill::SkillCommand,
@@ -135,13 +135,13 @@ pub fn command() -> clap::Command {
     Arguments::<Command>::command()
 }
 
-/// Returns whether the command line asks for help before its `--`.
+/// Returns true if the command line asks for help before its `--`.
 fn asks_for_help(line: &[OsString]) -> bool {
     let mut words = line.iter().skip(2).take_while(|word| *word != "--");
     words.any(|word| word == "-h" || word == "--help")
 }
 
-/// Whether a command line that cannot be read asks for JSON all the same.
+/// Returns true if a command line that cannot be read asks for JSON all the same.
 fn wants_json(line: &[OsString]) -> bool {
     let words: Vec<_> = line.iter().take_while(|word| *word != "--").collect();
     words.iter().any(|word| *word == "--format=json")
@@ -201,7 +201,7 @@ fn dispatch(
 ) -> Result<Exit, Failure> {
     let is_scan = matches!(arguments.command, Command::Skill { command: skill::SkillCommand::Scan(_) });
     if arguments.format == Shape::Sarif && !is_scan {
-        return Err(Failure::usage("only `skill scan` speaks SARIF"));
+        return Err(Failure::usage("SARIF output exists for `skill scan` only"));
     }
     match &arguments.command {
         Command::Run(args) => {
@@ -249,8 +249,10 @@ fn ledger(
         return Ok(path.to_owned());
     }
     let settings = policy::settings(&surroundings::find(&arguments.around)?, terminal)?;
-    let unknown =
-        || Failure::new("it is not known where the ledger is").hint("set HOME, XDG_STATE_HOME or --ledger");
+    let unknown = || {
+        Failure::new("cannot determine the ledger path: HOME and XDG_STATE_HOME are unset")
+            .hint("set HOME, XDG_STATE_HOME or --ledger")
+    };
     settings.ledger().ok_or_else(unknown)
 }
 
@@ -327,7 +329,7 @@ mod tests {
             &["run", "--format", "json", "-v", "-p", "review", "--read", "/a", "--read", "/b", "ls"],
             &["run", "--workspace", "/w", "--no-project-policy", "--color", "never", "--", "--help"],
             &["run", "--limit", "wall-clock=1s", "--env", "A=b", "--network", "none", "--", "run", "run"],
-            // What neither understands.
+            // Lines that neither understands.
             &["run"],
             &["run", "--nonsense", "ls"],
             &["run", "--help"],

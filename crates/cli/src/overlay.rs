@@ -1,16 +1,16 @@
 //! `ringfence review`, `apply` and `discard`: what becomes of the changes that `run --overlay` kept apart.
 
-mod applied;
+mod apply;
 mod as_json;
 mod diff;
-mod discarded;
-mod drawn;
+mod discard;
+mod draw;
 mod hunks;
 mod ignored;
 mod listing;
 mod pager;
 mod patch;
-mod reviewed;
+mod review;
 mod selection;
 
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -23,18 +23,19 @@ use ringfence::run::{Host, RunError};
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 
-pub(crate) use applied::{ApplyArgs, run as apply};
-pub(crate) use discarded::{DiscardArgs, run as discard};
-pub(crate) use reviewed::{ReviewArgs, run as review};
+pub(crate) use apply::{ApplyArgs, run as apply};
+pub(crate) use discard::{DiscardArgs, run as discard};
+pub(crate) use review::{ReviewArgs, run as review};
 
-/// Explains an error of an overlay.
+/// Converts an error of an overlay.
 pub(crate) fn failure(error: &OverlayError) -> Failure {
     RunError::from(error).into()
 }
 
 fn store(around: &Host) -> Result<Store, Failure> {
     let state = around.places.state.as_ref().ok_or_else(|| {
-        Failure::new("it is not known where overlays are kept").hint("set HOME or XDG_STATE_HOME")
+        Failure::new("cannot determine the overlay directory: HOME and XDG_STATE_HOME are unset")
+            .hint("set HOME or XDG_STATE_HOME")
     })?;
     Ok(Store::at(&state.join("ringfence")))
 }
@@ -51,7 +52,7 @@ fn chosen(store: &Store, around: &Host, id: Option<&str>) -> Result<Overlay, Fai
     })
 }
 
-/// Where a change is, outside.
+/// Returns the path of a change, outside.
 fn place(overlay: &Overlay, change: &Change) -> PathBuf {
     let view = &overlay.manifest.views[change.view].path;
     if change.path.as_os_str().is_empty() { view.clone() } else { view.join(&change.path) }
@@ -67,12 +68,12 @@ fn named<'a>(store: &Store, words: &'a [PathBuf]) -> (Option<&'a str>, &'a [Path
     }
 }
 
-/// Where a change is, for people.
+/// Returns the path of a change, for people.
 fn shown(overlay: &Overlay, change: &Change) -> String {
     shown_path(overlay, change.view, &change.path)
 }
 
-/// Where a path of a view is, for people: from the workspace, if it is in there.
+/// Returns the path of a view's entry, for people: from the workspace, if it is in there.
 fn shown_path(overlay: &Overlay, view: usize, path: &Path) -> String {
     let view = &overlay.manifest.views[view].path;
     let place = if path.as_os_str().is_empty() { view.clone() } else { view.join(path) };
@@ -81,7 +82,7 @@ fn shown_path(overlay: &Overlay, view: usize, path: &Path) -> String {
     Shown::path(short).to_string()
 }
 
-/// Asks a person. `None`: there is nobody to ask.
+/// Asks a person. `None`: there is no terminal to ask on.
 fn ask(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<bool>> {
     if !is_attended() {
         return Ok(None);
@@ -90,12 +91,12 @@ fn ask(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<bool>> 
     Ok(Some(matches!(answer.trim(), "y" | "Y" | "yes")))
 }
 
-/// Whether there is a person who can be asked.
+/// Returns true if there is a person who can be asked.
 fn is_attended() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// What a person answers. `None`: the input has ended. What was typed before the question is not an answer to it.
+/// Reads the answer of a person. `None`: the input has ended. Keys typed before the question are not an answer to it.
 fn answer(question: &str, terminal: &mut Terminal<'_>) -> io::Result<Option<String>> {
     terminal.out.flush()?;
     rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush)?;

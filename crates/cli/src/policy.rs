@@ -18,7 +18,7 @@ use crate::terminal::{Format, Terminal};
 use crate::unbuilt;
 use crate::write::replace;
 
-/// What is done with the policy.
+/// Subcommands of `ringfence policy`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Print the policy that holds here: all layers merged, defaults included
@@ -26,6 +26,9 @@ pub(crate) enum PolicyCommand {
         /// Say for each value who set it, and where
         #[arg(long)]
         origin: bool,
+        /// Print the built-in policy file instead, to which messages refer by line
+        #[arg(long, conflicts_with_all = ["origin", "file"])]
+        builtin: bool,
         #[command(flatten)]
         subject: Subject,
     },
@@ -71,7 +74,7 @@ pub(crate) enum PolicyCommand {
 /// Which policy is meant.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Subject {
-    /// This file alone, wherever it lies and whoever wrote it, instead of the layers that hold here
+    /// Use this file alone, of any owner, instead of the layers that apply here
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -92,7 +95,11 @@ pub(crate) fn run(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     match command {
-        PolicyCommand::Show { origin, subject } => {
+        PolicyCommand::Show { builtin: true, .. } => {
+            write!(terminal.out, "{}", config::BUILT_IN)?;
+            Ok(Exit::Ok)
+        }
+        PolicyCommand::Show { origin, subject, .. } => {
             let settings = subject.settings(around, terminal)?;
             unbuilt::warn(&settings, terminal)?;
             show(&settings, *origin, terminal)
@@ -198,6 +205,13 @@ fn row_json(row: &Row) -> Value {
     })
 }
 
+/// Counts warnings, and keys whose feature is not built yet.
+fn counted(warnings: usize, unbuilt: usize) -> String {
+    let plural = if warnings == 1 { "" } else { "s" };
+    let unbuilt = if unbuilt == 0 { String::new() } else { format!(", {unbuilt} not built yet") };
+    format!("{warnings} warning{plural}{unbuilt}")
+}
+
 fn lint_all(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut remarks = lint(settings);
@@ -220,7 +234,7 @@ fn lint_all(settings: &Settings, terminal: &mut Terminal<'_>) -> Result<Exit, Fa
                 let place = remark.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
                 writeln!(terminal.out, "{place}{} {}", remark.code, Shown::text(&remark.message))?;
             }
-            writeln!(terminal.err, "{faults} to look at, {} not built yet", remarks.len() - faults)?;
+            writeln!(terminal.err, "{}", counted(faults, remarks.len() - faults))?;
         }
     }
     Ok(if faults == 0 { Exit::Ok } else { Exit::Failed })
@@ -409,7 +423,10 @@ pub(crate) fn record_change(
     change: &str,
     text: &str,
 ) -> Result<Head, Failure> {
-    let place = settings.ledger().ok_or_else(|| Failure::new("it is not known where the ledger is"))?;
+    let place = settings.ledger().ok_or_else(|| {
+        Failure::new("cannot determine the ledger path: HOME and XDG_STATE_HOME are unset")
+            .hint("set HOME or XDG_STATE_HOME")
+    })?;
     let failed = |error: AuditError| {
         let code = error.code();
         Failure::new("the change cannot be recorded, so it is not made")

@@ -1,4 +1,4 @@
-//! What the command finds around it: directories, policy files, colours. The only place that reads the environment.
+//! Environment of the command: directories, policy files, colours. The only module that reads the environment.
 
 use std::env;
 use std::io::IsTerminal as _;
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// The administrator's policy file.
 const MANAGED: &str = "/etc/ringfence/policy.toml";
 
-/// What the command line says about the surroundings.
+/// Options about the environment.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SurroundingsArgs {
     /// The directory the agent works in [default: the current one]
@@ -59,7 +59,7 @@ fn directory(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// The home directory of the effective user, for whoever has no `HOME`.
+/// Returns the home directory of the effective user, for use without `HOME`.
 fn home_of_user() -> Option<PathBuf> {
     let uid = rustix::process::geteuid().as_raw().to_string();
     let users = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -70,12 +70,12 @@ fn home_of_user() -> Option<PathBuf> {
     Some(PathBuf::from(home)).filter(|home| home.is_absolute() && home != Path::new("/"))
 }
 
-/// Whether somebody looks at standard error who sees a line change in its place.
+/// Returns true if standard error is a terminal on which a line can be redrawn.
 pub(crate) fn is_watched() -> bool {
     std::io::stderr().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// The command that shows long texts to whoever looks at standard output, as a shell reads it.
+/// Returns the command that shows long texts on standard output, as a shell reads it.
 ///
 /// `RINGFENCE_PAGER` or `PAGER`; one that is empty or `cat` is none. Without either it is `less`, if there is one.
 pub(crate) fn pager() -> Option<std::ffi::OsString> {
@@ -95,7 +95,7 @@ pub(crate) fn pager() -> Option<std::ffi::OsString> {
     }
 }
 
-/// How wide a drawing may be, in columns: as wide as the terminal that it is drawn on, or as a page where there is none.
+/// Returns the width of a drawing, in columns: that of the terminal that it is drawn on, or of a page without one.
 pub(crate) fn columns(on: impl std::os::fd::AsFd) -> usize {
     let size = rustix::termios::tcgetwinsize(on);
     size.ok().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0).unwrap_or(100)
@@ -113,7 +113,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Whether standard output is to be coloured.
+    /// Returns true if standard output is to be coloured.
     #[must_use]
     pub fn wanted(self) -> bool {
         let set = |variable: &str| env::var_os(variable).filter(|value| !value.is_empty());

@@ -1,4 +1,4 @@
-//! Where output goes and in which shape.
+//! Output streams and formats.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -45,7 +45,7 @@ pub struct Terminal<'a> {
     pub err: &'a mut dyn Write,
     /// The shape of the data.
     pub format: Format,
-    /// Whether `out` may be coloured.
+    /// True if `out` may be coloured.
     pub color: bool,
 }
 
@@ -55,13 +55,13 @@ impl Terminal<'_> {
         writeln!(self.out, "{}", plain_json(&serde_json::to_string_pretty(value)?))
     }
 
-    /// Whether a failed write means that nobody reads any more, as in `ringfence audit show | head`.
+    /// Returns true if a failed write means that the reader has gone, as in `ringfence audit show | head`.
     #[must_use]
     pub fn is_unread(error: &io::Error) -> bool {
         error.kind() == io::ErrorKind::BrokenPipe
     }
 
-    /// What a warning begins with, in red for a person who looks at it.
+    /// Returns the prefix of a warning, in red on a terminal.
     #[must_use]
     pub fn warning(&self, code: Code) -> String {
         let red = self.color && io::stderr().is_terminal();
@@ -133,7 +133,7 @@ impl Write for BoundedErrors<'_> {
     }
 }
 
-/// What whoever reads standard error gets to take the last words.
+/// Time that a reader of standard error gets to take the last words.
 const PATIENCE: Duration = Duration::from_secs(1);
 const PIPE_BUF: usize = 4096;
 

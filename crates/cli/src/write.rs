@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// Replaces a file: a crash leaves the old text or the new one, never half of it.
 ///
 /// A linked dotfile of the user's stays linked. In a project the agent could have made the link, so the name itself is
-/// replaced, whatever it leads to.
+/// replaced, not its target.
 pub(crate) fn replace(scope: Scope, path: &Path, text: &str) -> Result<(), Failure> {
     write_beside(scope, path, text)
         .map_err(|error| Failure::new(format!("{} cannot be written", Shown::path(path))).because(&error))
@@ -24,7 +24,7 @@ fn write_beside(scope: Scope, path: &Path, text: &str) -> io::Result<()> {
     let target = target(scope, path)?;
     let (parent, name) = (target.parent().unwrap_or(Path::new("/")), target.file_name().unwrap_or_default());
     DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-    // From here on by handle: whatever the directory is called by now, it is this one.
+    // From here on by handle: a renamed directory is still this one.
     let directory = open(parent, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     let new = if scope == Scope::Project { 0o644 } else { 0o600 };
     let there = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW);

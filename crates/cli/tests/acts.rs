@@ -113,7 +113,7 @@ const ROWS: &[(&str, &str, &str, &str)] = &[
     ),
 ];
 
-/// A script outside a jail, with the toolchain of whoever runs the tests.
+/// Runs a script outside a jail, with the toolchain of the user who runs the tests.
 fn done(stage: &Stage, script: &str) -> String {
     let mut command = Command::new("/bin/bash");
     stage.surround(&mut command).args(["-c", script]);

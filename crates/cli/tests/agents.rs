@@ -40,7 +40,7 @@ const AGENTS: &[(&str, &str, &str, i32, &str)] = &[
     (REVIEWER, "", "--agent builder check tool web_fetch", 4, ""),
     (REVIEWER, "", "--agent reviewer policy show", 0, "profile = \"readonly\""),
     (REVIEWER, "", "--agent reviewer policy test", 0, ""),
-    // An agent that nobody wrote anything about is a misspelling.
+    // An agent that no file mentions is a misspelling.
     (REVIEWER, "", "--agent reviewr check tool read", 1, "did you mean `reviewer`"),
     ("", "", "--agent x check tool read", 1, "there is no agent `x`"),
     // The project narrows, for all agents or for one.
@@ -173,7 +173,7 @@ const JAILS: &[(&str, &str, &str, &str, bool)] = &[
     ("[agents.r]\nprofile = \"readonly\"", "", "", "echo x > a", true),
     ("[agents.r]\nprofile = \"readonly\"", "", "--agent r", "echo x > a", false),
     ("", "[agents.r]\nprofile = \"readonly\"", "--agent r", "echo x > a", false),
-    // What the project says about one agent bounds the command line of that agent only.
+    // Settings of the project about one agent bound the command line of that agent only.
     ("", "[agents.r]\nprofile = \"readonly\"", "-p workspace-write --agent r", "true", false),
     ("", "[agents.r]\nprofile = \"readonly\"", "-p workspace-write", "echo x > a", true),
     ("[agents.r.limits]\nfile-size = \"1KB\"", "", "--agent r", "head -c 5000 /dev/zero > a", false),

@@ -1,4 +1,4 @@
-//! Who answers when the policy asks: a person who typed the command, words on the command line, or nobody.
+//! Answers to an ask of the policy: by a person who typed the command, by words on the command line, or none.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 mod stage;
@@ -39,7 +39,7 @@ fn a_question_without_anybody_is_a_no() {
         // Nothing may not be started.
         (OPEN, &["sh", "-c", "x=touch; $x made"], 0),
         (OPEN, &["touch", "made"], 0),
-        // What it does is asked about whatever the policy is.
+        // Its effect is asked about under every policy.
         (OPEN, &["git", "push", "--force"], 3),
     ];
     for (text, words, expected) in rows {
@@ -58,7 +58,7 @@ fn a_question_without_anybody_is_a_no() {
     assert!(!ledger(&stage).contains("a person typed"), "nobody did");
 }
 
-/// In a container that was entered, group and session of the first process are those of somebody outside, and have no number.
+/// In a container that was entered, group and session of the first process are those of a process outside, and have no number.
 #[test]
 fn a_process_group_outside_of_the_namespace_is_nobody() {
     let Some(stage) = Stage::new() else { return };
@@ -82,7 +82,7 @@ fn words_answer_a_question_and_are_kept() {
     }
     let ledger = ledger(&stage);
     assert_eq!(ledger.matches("approved on the command line: Ann said so: ticket 7").count(), 2, "{ledger}");
-    // What is denied stays denied, and nothing said is nothing.
+    // A denial stays a denial, and an empty answer is none.
     policy(&stage, &RULE.replace("ask", "deny"));
     assert_eq!(run(&stage, &["--approve", "please"], &["touch", "made"]).code, Some(126));
     for nothing in ["", " "] {
@@ -125,7 +125,7 @@ fn a_terminal_alone_is_no_person() {
     }
 }
 
-/// A script has the terminal of whoever started it, and yet nobody typed its commands.
+/// A script has the terminal of its caller, and yet no person typed its commands.
 #[test]
 fn a_script_at_a_terminal_is_no_person() {
     let Some(stage) = Stage::new() else { return };

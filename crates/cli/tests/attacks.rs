@@ -1,4 +1,4 @@
-//! Every attack of `tests/attacks` against the program as it was built, made by whoever runs the tests.
+//! Every attack of `tests/attacks` against the program as it was built, as the user who runs the tests.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -155,7 +155,7 @@ fn withstands(name: &str) {
     }
 }
 
-/// Whether an attack could not be made on this machine. A probe that did not run proves nothing either way.
+/// Returns true if an attack could not be made on this machine. A probe that did not run proves nothing either way.
 fn tells_of_the_machine(why: &str) -> bool {
     const NOT_TESTED: &[&str] =
         &["did not", "no verdict", "harness error", "no usable python3", "cannot be executed", "timed out"];

@@ -1,4 +1,4 @@
-//! What builds, tests and servers need of a machine, on the real thing: each row works inside as it does outside.
+//! Requirements of builds, tests and servers, on the real thing: each row works inside as it does outside.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 #[path = "../../../tests/skip.rs"]
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// What is tried, the program that it needs, and the script. It says `fine` at the end.
+/// Name, the program that it needs, and the script. It says `fine` at the end.
 const ROWS: &[(&str, &str, &str)] = &[
     (
         "temporary files of a compiler",

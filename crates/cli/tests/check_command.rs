@@ -15,7 +15,7 @@ struct Stage {
     directory: tempfile::TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit of a command.
 #[derive(Debug)]
 struct Ended {
     code: i32,
@@ -67,7 +67,7 @@ impl Stage {
         let mut child = command.spawn().unwrap();
         let mut to = child.stdin.take().unwrap();
         let stdin = stdin.to_vec();
-        // Whoever does not read it closes it: no failure of ours.
+        // A program that does not read it closes it: no failure of ours.
         let writer = std::thread::spawn(move || drop(to.write_all(&stdin)));
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
@@ -139,7 +139,7 @@ fn what_stands_on_standard_input_is_read_too() {
         (&["sh", "--stdin", "-"], "git push", 4),
         (&["sh", "--stdin", "-"], "ls", 0),
         (&["sh", "--stdin", script], "", 4),
-        // Nothing is known to stand there, as in a shell that somebody starts to type in.
+        // Nothing is known to stand there, as in an interactive shell.
         (&["sh"], "git push", 0),
     ];
     for (arguments, stdin, code) in rows {
@@ -190,7 +190,7 @@ fn a_line_may_be_anything() {
     assert_eq!(stage.check(&[""], b"").code, 0, "nothing is started, so nothing is against it");
 }
 
-/// What is not text is not certain, and its bytes can be seen.
+/// Bytes that are no text are not certain, and can be seen.
 #[test]
 fn bytes_that_are_no_text_are_shown_and_never_plain() {
     let stage = Stage::new();
@@ -320,7 +320,7 @@ fn a_line_too_long_is_refused_as_a_whole_and_the_next_is_answered() {
     assert!(answers[1]["id"] == 2 && answers[1]["verdict"] == "allow", "{answers:?}");
 }
 
-/// Whoever asks one question and waits gets the answer before asking the next.
+/// A client that asks one question and waits gets the answer before asking the next.
 #[test]
 fn an_answer_does_not_wait_for_the_next_question() {
     let stage = Stage::new();

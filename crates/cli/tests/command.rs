@@ -15,7 +15,7 @@ struct Stage {
     directory: tempfile::TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit of a command.
 struct Ended {
     code: i32,
     out: String,
@@ -167,7 +167,7 @@ fn a_denial_teaches() {
     ");
 }
 
-/// What is really there, behind links, with every name: for people and for programs.
+/// The real object, behind links, with every name: for people and for programs.
 #[test]
 fn a_path_is_shown_with_what_it_leads_to() {
     let stage = Stage::new();
@@ -180,7 +180,7 @@ fn a_path_is_shown_with_what_it_leads_to() {
     insta::assert_snapshot!(stage.run("check path code").out, @r"
     allow read src
       RF-F005 no pattern of `files.read` names this file, and its default is allow
-      by built-in:51
+      by the built-in policy (`ringfence policy show --builtin`, line 51)
       object: directory, /stage/ws/src
       names judged: src  /stage/ws/src  code  /stage/ws/code
     ");
@@ -194,18 +194,18 @@ fn a_path_is_shown_with_what_it_leads_to() {
     insta::assert_snapshot!(stage.run("check path --write dangling").out, @r"
     deny write /nowhere/at/all
       RF-F001 the file is outside the workspace
-      by built-in:29
+      by the built-in policy (`ringfence policy show --builtin`, line 29)
       to allow it: add its directory to `jail.read-only` or `jail.shared` in your own policy file
       object: nothing yet, /nowhere/at/all
       names judged: /nowhere/at/all  dangling  /stage/ws/dangling
     ");
     insta::assert_snapshot!(stage.run("check path magic/etc/passwd").out, @r"
     deny read magic/etc/passwd
-      RF-F007 the path leads through a link of the kernel, which is not a name
+      RF-F007 the path goes through a magic link of the kernel, such as /proc/self/root
       to allow it: write the path of the file that you mean
       object: not known, /stage/ws/magic/etc/passwd
       names judged: magic/etc/passwd  /stage/ws/magic/etc/passwd
-      note: it could not be looked up: the path leads through a link of the kernel that is not a name
+      note: it could not be looked up: the path goes through a magic link of the kernel, such as /proc/self/root
     ");
     let json: Value = serde_json::from_str(&stage.run("--format json check path code/a.rs").out).unwrap();
     insta::assert_snapshot!(json["resolved"], @r#"{"has-other-names":true,"inside":true,"kind":"file","path":"/stage/ws/src/a.rs","trouble":null}"#);
@@ -452,7 +452,7 @@ fn a_planted_link_is_not_written_through() {
     assert_eq!(stage.run("policy set network.unknown deny").code, 0);
     assert!(linked.symlink_metadata().unwrap().is_symlink());
     assert!(fs::read_to_string(stage.path("home/dotfile.toml")).unwrap().contains("deny"));
-    // A first file is made in a directory of the user's own, whatever the umask.
+    // A first file is made in a directory of the user's own, under every umask.
     let stage = Stage::new();
     fs::remove_dir_all(stage.path("home/.config")).unwrap();
     assert_eq!(stage.run("policy set network.unknown deny").code, 0);

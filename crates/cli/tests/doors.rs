@@ -90,7 +90,7 @@ fn arrange(stage: &Stage) {
     fs::create_dir_all(stage.path("ws/victim/a")).unwrap();
 }
 
-/// Whether something came of the line: what was refused left no trace.
+/// Returns true if something came of the line: what was refused left no trace.
 fn has_run(stage: &Stage, line: &str) -> bool {
     let there = |name: &str| stage.path("ws").join(name).exists();
     match line {
@@ -116,7 +116,7 @@ fn run(stage: &Stage, line: &str) -> &'static str {
     said
 }
 
-/// Nobody answers, and it is counted how often somebody should have.
+/// An approver that never answers, and counts the questions.
 struct Counting(AtomicUsize);
 
 impl Approver for Counting {

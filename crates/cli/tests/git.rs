@@ -11,7 +11,7 @@ use std::process::Command;
 
 use stage::{Ended, Stage, ended, skipped};
 
-/// What people do with git in a day. Every step has to work.
+/// Everyday commands of git. Every step has to work.
 const DAY: &str = r#"
 set -e
 git status --short
@@ -162,7 +162,7 @@ fn a_protected_name_that_changes_meanwhile_is_told_and_recorded() {
     let script = "echo > started; while [ ! -e go ]; do sleep 0.05; done; exit 3";
     let mut child = stage.unseen("", script).stderr(std::process::Stdio::piped()).spawn().unwrap();
     assert!(stage::within(stage::LONG, || stage.path("ws/started").exists()));
-    // Somebody outside does it: nothing inside can.
+    // A program outside does it: nothing inside can.
     fs::write(stage.path("ws/deep/.env\u{1b}rc"), "x").unwrap();
     fs::write(stage.path("ws/deep/.envrc"), "x").unwrap();
     fs::write(stage.path("ws/go"), "").unwrap();
@@ -419,7 +419,7 @@ fn git_outside_goes_where_it_went_before() {
     }
 }
 
-/// What settings name is closed to the jail, so the jail does not start if they cannot be read.
+/// Files that settings name are closed to the jail, so the jail does not start if they cannot be read.
 #[test]
 fn settings_that_cannot_be_read_refuse_the_start() {
     let Some(stage) = staged() else { return };

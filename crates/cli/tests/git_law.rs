@@ -115,10 +115,10 @@ fn history(random: &mut Random) -> String {
     stream
 }
 
-/// What people do between commits that exist. A step that fails, fails outside as well.
+/// Random steps between existing commits. A step that fails, fails outside as well.
 fn script(random: &mut Random) -> String {
     const BRANCHES: &[&str] = &["main", "one", "two", "three"];
-    // Commits have the same names wherever they are made.
+    // Commits have the same names in every place.
     let mut script = String::from(
         "exec 2>&1\nexport GIT_AUTHOR_DATE='1700000000 +0000' GIT_COMMITTER_DATE='1700000000 +0000'\n",
     );

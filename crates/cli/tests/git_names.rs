@@ -53,7 +53,7 @@ fn new_contents_stay_out() {
     let (one, none) = (Some("one\n"), None);
     let blob = "b=$(echo evil | git hash-object -w --stdin)";
     let rows = [
-        // What was there stays where git has removed it.
+        // An old file stays after git has removed it.
         ("written", "echo evil > .vscode/tasks.json", one),
         ("below a name that instructs", "mkdir CLAUDE.md && echo evil > CLAUDE.md/.tool-versions", one),
         (
@@ -137,7 +137,7 @@ fn new_contents_stay_out() {
     }
 }
 
-/// What git said with success and the tree does not have is told.
+/// A file that git reported as checked out and the tree lacks is told.
 #[test]
 fn what_was_withheld_is_told_and_can_be_taken() {
     let Some(stage) = staged() else { return };
@@ -198,7 +198,7 @@ fn contents_of_earlier_runs_stay_out() {
         let came = inside(&stage, "", &format!("{second}; git log -1 --format=%s"));
         assert!(came.out.contains("evil"), "{what}: {came:?}");
         assert_ne!(tasks(&stage).as_deref(), Some("evil\n"), "{what}: {came:?}");
-        // What was there before the first run still comes.
+        // Files from before the first run still come.
         let came = inside(&stage, "", "git checkout -q -f side -- .vscode");
         assert_eq!(tasks(&stage).as_deref(), Some("two\n"), "{what}: {came:?}");
         outside(&stage, "rm -rf r && true");
@@ -247,7 +247,7 @@ fn contents_of_another_user_are_not_put_back() {
     assert_eq!(tasks(&stage), None, "{came:?}");
 }
 
-/// A run that is killed has told nobody what it made.
+/// A run that is killed has reported nothing about what it made.
 #[test]
 fn contents_of_a_run_that_was_killed_stay_out() {
     let Some(stage) = staged() else { return };
@@ -287,7 +287,7 @@ fn nothing_waits_for_ever() {
     assert_eq!(said, "end\n");
 }
 
-/// What a person has changed and not committed is not lost, and nothing is committed as removed.
+/// Uncommitted changes of a person are not lost, and nothing is committed as removed.
 #[test]
 fn changes_of_a_person_stay() {
     let Some(stage) = staged() else { return };
@@ -310,7 +310,7 @@ fn changes_of_a_person_stay() {
     assert_eq!(tasks(&stage).as_deref(), Some("one\n"));
 }
 
-/// What a person commits outside counts in the next run.
+/// Commits that a person makes outside count in the next run.
 #[test]
 fn contents_of_a_person_come() {
     let Some(stage) = staged() else { return };
@@ -324,7 +324,7 @@ fn contents_of_a_person_come() {
     assert_eq!(tasks(&stage).as_deref(), Some("three\n"));
 }
 
-/// What the settings of the repository name is tracked like anything else.
+/// Files that the settings of the repository name are tracked like any other.
 #[test]
 fn hooks_that_are_tracked_follow_the_branch() {
     let Some(stage) = staged() else { return };
@@ -388,7 +388,7 @@ fn cargo_makes_a_package_with_its_repository() {
     assert!(settings.contains("bare = false"), "{settings}");
 }
 
-/// Directories that have nothing protected in them can be moved, whatever they are called.
+/// Directories without protected names can be moved, under any name.
 #[test]
 fn directories_without_protected_names_move() {
     let Some(stage) = staged() else { return };

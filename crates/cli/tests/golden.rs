@@ -1,4 +1,4 @@
-//! Lines with the answer they have to get when nobody has written a rule: what the guard of another product let through or
+//! Lines with their answers without any rule: lines that the guard of another product let through or
 //! refused, its everyday lines, and ours.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 

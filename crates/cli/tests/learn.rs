@@ -18,7 +18,7 @@ struct Stage {
     directory: tempfile::TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit of a command.
 #[derive(Debug)]
 struct Ended {
     code: i32,
@@ -99,7 +99,7 @@ impl Stage {
     }
 }
 
-/// Whether a jail can be made on this machine; says so where not.
+/// Returns true if a jail can be made on this machine; says so where not.
 fn jail_works() -> bool {
     let ended = Stage::new().ended("run", "true");
     let works = ended.code == 0;
@@ -110,7 +110,7 @@ fn jail_works() -> bool {
     works
 }
 
-/// Whether a file of the command's output has a text.
+/// Returns true if a file of the command's output has a text.
 fn said(ended: &Ended, text: &str) -> bool {
     ended.out.contains(text) || ended.err.contains(text)
 }
@@ -124,7 +124,7 @@ fn what_was_learned_is_what_a_run_needs() {
     let script = "set -e; cat ~/data/x.csv; mkdir -p out; cp ~/data/x.csv out/; echo new > ~/results/new";
     assert_ne!(stage.ended("run", script).code, 0);
 
-    // Nobody is there to be asked, so nothing is written.
+    // There is no terminal to ask on, so nothing is written.
     let shown = stage.ended("learn", script);
     assert!(!stage.path(POLICY).exists());
     insta::assert_snapshot!(shown.out, @r#"
@@ -159,7 +159,7 @@ fn what_was_learned_is_what_a_run_needs() {
     assert_eq!(fs::read_to_string(stage.path("ws/out/x.csv")).unwrap(), "1,2\n");
     assert_eq!(fs::read_to_string(stage.path("home/results/new")).unwrap(), "new\n");
 
-    // What is allowed already is not proposed again.
+    // An access that is allowed already is not proposed again.
     let again = stage.ended("learn --yes", script);
     assert!(again.out.is_empty() && again.err.contains("nothing to add"), "{again:?}");
 
@@ -206,7 +206,7 @@ fn what_is_closed_is_neither_seen_nor_proposed() {
         let path = path.replace('~', "/stage/home");
         assert!(refused.contains(&&*path), "{path}: {refused:?}");
     }
-    // As long as it is closed it cannot be reached by asking whoever listens there either.
+    // As long as it is closed it cannot be reached by asking the process that listens there either.
     let call = "import socket,os\ns=socket.socket(socket.AF_UNIX)\ns.connect(os.environ['HOME']+'/daemon/deep/socket')\nprint('reached')\n";
     fs::write(stage.path("ws/call.py"), call).unwrap();
     let ended = stage.ended("learn", "python3 call.py");
@@ -320,7 +320,7 @@ fn places_from_which_the_host_executes_are_not_proposed_to_be_written() {
     {
         assert!(told.contains(text), "{text}: {told}");
     }
-    // What was accepted gives a run none of them.
+    // Accepted entries give a run none of them.
     let before = fs::read_to_string(stage.path(POLICY)).unwrap();
     stage.ended("run", &fs::read_to_string(stage.path("ws/script")).unwrap());
     assert_eq!(fs::read_to_string(stage.path("home/results/new")).unwrap(), "x\n");

@@ -96,7 +96,7 @@ fn a_killed_launcher_takes_everything_with_it() {
         child.kill().unwrap();
         end_of(&mut child);
         assert!(stage.is_empty_soon());
-        // Whoever still lived inside would hold the pipe.
+        // A process that still lived inside would hold the pipe.
         assert_eq!(rest(out), "");
     }
 }
@@ -114,7 +114,7 @@ fn without_a_parent_it_ends() {
     assert_eq!(rest(out), "");
 }
 
-/// What a command leaves behind ends with it, and holds nobody up.
+/// Processes that a command leaves behind end with it, and delay nothing.
 #[test]
 fn the_command_is_the_jail() {
     let Some(stage) = Stage::new() else { return };
@@ -153,7 +153,7 @@ fn closed_streams_stay_closed_or_empty() {
     assert!(ledger.lines().all(|line| line.starts_with('{')), "{ledger}");
 }
 
-/// Root's command is somebody else inside, and its streams are still its own.
+/// Root's command is another user inside, and its streams are still its own.
 #[test]
 fn streams_have_names() {
     let Some(stage) = Stage::new() else { return };
@@ -182,7 +182,7 @@ fn a_reader_that_leaves_ends_the_writer() {
     assert_eq!(ended(stage.surround(&mut shell).stdin(Stdio::null())).out, "y\n141\n");
 }
 
-/// What the command did not read is there for whoever reads next.
+/// Input that the command did not read is there for the next reader.
 #[test]
 fn only_what_is_read_is_taken() {
     let Some(stage) = Stage::new() else { return };

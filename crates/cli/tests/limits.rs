@@ -1,4 +1,4 @@
-//! Limits from outside: whatever a command uses up, it ends with 124 and the name of the limit, and the machine is as before.
+//! Limits from outside: a command that reaches one ends with 124 and the name of the limit, and the machine is as before.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -69,7 +69,7 @@ fn a_fork_bomb_goes_off_in_the_jail() {
     }
 }
 
-/// How a command ends, and how many of its processes were seen at once.
+/// Returns the end of a command, and the largest number of its processes seen at once.
 fn watched(stage: &Stage, command: &mut Command) -> (Ended, usize) {
     let mut child = command.spawn().unwrap();
     let mut most = 0;
@@ -141,7 +141,7 @@ fn open_files_are_bounded() {
     assert_eq!(ended.out, "no\n32\n32\n", "{ended:?}");
 }
 
-/// What succeeded has coped with whatever was refused.
+/// A command that succeeded has coped with every refusal.
 #[test]
 fn success_is_not_turned_into_failure() {
     let Some(stage) = Stage::new() else { return };

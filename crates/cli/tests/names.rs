@@ -98,7 +98,7 @@ fn calls_have_the_answers_of_the_kernel() {
     assert!(differ.is_empty() && native.lines().count() == kept.lines().count(), "{differ:#?}\n{errors}");
 }
 
-/// What was there stays as it was and nothing new appears that a tool would run, whatever is tried.
+/// Old files stay as they were and nothing new appears that a tool would run, for every trick.
 #[test]
 fn no_trick_leads_around_a_protected_name() {
     if !has_python() {
@@ -196,7 +196,7 @@ fn settings_on_their_way_are_nobodys() {
     fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     let settings = "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = ../origin\n";
     fs::write(git.join("config"), settings).unwrap();
-    // What an older version, or one that was killed, has left.
+    // Remains of an older version, or of one that was killed.
     for left in ["config.ringfence", ".ringfence-staged-left"] {
         fs::write(git.join(left), "left").unwrap();
     }
@@ -222,7 +222,7 @@ fn settings_on_their_way_are_nobodys() {
     let after = fs::read_to_string(git.join("config")).unwrap();
     assert!(after.starts_with(settings) && after.contains("[branch \"b14999\"]"), "{said}");
     assert_eq!(fs::metadata(git.join("config")).unwrap().nlink(), 1);
-    // Whatever could be linked was what the older version had left.
+    // Every file that could be linked was left by the older version.
     let linked = fs::read_dir(place.workspace()).unwrap().map(|entry| entry.unwrap());
     for linked in linked.filter(|entry| entry.file_name().to_string_lossy().starts_with("linked-")) {
         assert_eq!(fs::read_to_string(linked.path()).unwrap(), "left", "{said}");
@@ -281,7 +281,7 @@ impl Drop for Ends {
     }
 }
 
-/// How a launcher ends; nothing if it does not within the time.
+/// Returns the end of a launcher; nothing if it does not end within the time.
 fn ended_within(child: &mut Ends, time: Duration) -> Option<ExitStatus> {
     let end = Instant::now() + time;
     while Instant::now() < end {
@@ -317,7 +317,7 @@ fn a_supervisor_that_is_stuck_holds_nothing_up() {
     if !has_python() {
         return;
     }
-    // The kernel takes the lease away after 45 seconds by default: whoever waits for that takes longer than this.
+    // The kernel takes the lease away after 45 seconds by default: a process that waits for that takes longer than this.
     let soon = Duration::from_secs(25);
     for (options, how, expected) in [
         (&["--limit", "wall-clock=2s"][..], "stay", Some(124)),
@@ -368,7 +368,7 @@ fn leased(place: &Place) -> Option<Ends> {
     Some(holder)
 }
 
-/// What the supervisor refuses is what the overlay marks, for every row of the table and everywhere it counts.
+/// The supervisor refuses what the overlay marks, for every row of the table and everywhere it counts.
 #[test]
 fn supervisor_and_overlay_judge_alike() {
     if !has_python() {

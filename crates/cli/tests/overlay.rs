@@ -86,7 +86,7 @@ fn discarding_leaves_nothing() {
     assert_eq!(stage.ledger("overlay.discarded").len(), 1);
 }
 
-/// What people read: texts as lines, everything else by its size.
+/// Review for people: texts as lines, everything else by its size.
 #[test]
 fn a_review_shows_lines() {
     if !works("a review") {
@@ -144,7 +144,7 @@ fn a_commit_is_taken_over_and_a_hook_is_not() {
     stage.git("fsck --strict");
     assert!(!stage.git("config --list").contains("evil"));
     assert!(!stage.git("status --porcelain").contains(" M"));
-    // What is named is taken, and then nothing is left.
+    // Named paths are taken, and then nothing is left.
     let left = stage.paths();
     assert!(left.iter().any(|path| path == ".git/hooks/pre-commit"), "{left:?}");
     let named = format!("apply --protected {}", left.join(" --protected "));
@@ -157,7 +157,7 @@ fn a_commit_is_taken_over_and_a_hook_is_not() {
 /// Something that is done outside meanwhile.
 type Act<'a> = &'a dyn Fn(&Stage);
 
-/// What was changed on both sides is for a person to choose, and nothing is applied until then.
+/// Changes on both sides are for a person to choose, and nothing is applied until then.
 #[test]
 fn what_was_changed_outside_meanwhile_is_not_overwritten() {
     if !works("changes on both sides") {
@@ -321,7 +321,7 @@ fn paths_are_applied_one_by_one() {
     assert!(stage.ws("deep/er/file").exists() && !stage.ws("deep/b").exists());
     let left: Vec<_> = all.iter().filter(|path| *path != "deep/er/a").cloned().collect();
     assert_eq!(stage.paths(), left);
-    // Inside nothing has changed; and what we have done ourselves is nobody else's change.
+    // Inside nothing has changed; and our own changes are not those of another program.
     stage.changed("echo again >>deep/er/a; mv c d");
     let again = stage.ringfence("apply deep/er/a d");
     assert_eq!(
@@ -371,7 +371,7 @@ fn an_overlay_goes_on_until_it_is_taken_or_thrown_away() {
         assert!(refused.err.contains("error[RF-O001]: the overlay "), "{words:?}: {refused:?}");
     }
     assert!(stage.ringfence("review --list").out.contains("  running "));
-    // Whoever followed it is killed: what was written is there.
+    // Its supervisor is killed: everything that was written is there.
     running.kill().unwrap();
     running.wait().unwrap();
     let mut list = stage.ringfence("review --list");
@@ -388,7 +388,7 @@ fn an_overlay_goes_on_until_it_is_taken_or_thrown_away() {
     assert_eq!(fs::read_to_string(stage.ws("written")).unwrap(), "partly\n");
 }
 
-/// Whoever was interrupted starts over.
+/// An interrupted command starts over.
 #[test]
 fn applying_again_finishes() {
     if !works("applying again") {
@@ -412,7 +412,7 @@ fn applying_again_finishes() {
     assert_eq!(tree(&stage.path("ws"), true), after);
 }
 
-/// Whatever a command leaves in its overlay, looking at it and applying it does no harm.
+/// Reviewing and applying an overlay does no harm, with any content.
 #[test]
 fn hostile_overlays_do_no_harm() {
     if !works("hostile overlays") {
@@ -475,7 +475,7 @@ open("bottom", "w").write("x")'
     assert_eq!((gone.code, stage.ids()), (0, vec![]), "{gone:?}");
 }
 
-/// Somebody who can write to the state directory is the user. What is not ours is refused all the same.
+/// A process that can write to the state directory is the user. Foreign files are refused all the same.
 #[test]
 fn damaged_overlays_are_refused() {
     if !works("damaged overlays") {
@@ -485,7 +485,7 @@ fn damaged_overlays_are_refused() {
         ("its manifest is not one of ours", &|stage| {
             fs::write(stage.overlays().join(&stage.ids()[0]).join("manifest.json"), "{}").unwrap();
         }),
-        ("is not the directory that it was", &|stage| {
+        ("was moved or replaced", &|stage| {
             fs::rename(stage.path("ws"), stage.path("away")).unwrap();
             stage.fill("ws");
         }),
@@ -511,7 +511,7 @@ fn damaged_overlays_are_refused() {
     }
 }
 
-/// What a run without a jail changes is changed for good, so there is none; nor one where nothing may be changed.
+/// A run without a jail changes files for good, so there is no overlay; nor one where nothing may be changed.
 #[test]
 fn without_a_jail_there_is_no_overlay() {
     if !works("overlays without a jail") {

@@ -81,7 +81,7 @@ while True: threading.Thread(target=serve, args=(server.accept()[0],), daemon=Tr
     )
 }
 
-/// A port of the host that nobody has now.
+/// Returns an unused port of the host.
 fn free() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -117,7 +117,7 @@ fn a_server_inside_is_reached_from_outside() {
     }
 }
 
-/// Where servers that listen on `localhost` often are.
+/// Servers that listen on `localhost` are often there.
 #[test]
 fn a_server_on_the_other_loopback_is_reached_too() {
     let Some(stage) = Stage::new() else { return };
@@ -207,7 +207,7 @@ fn a_port_ends_with_the_jail_however_that_ends() {
         assert!(Command::new("kill").args([&format!("-{signal}"), &id]).status().unwrap().success());
         running.0.wait().unwrap();
         assert!(matches!(open.read(&mut [0]), Ok(0) | Err(_)), "{signal}");
-        // Taken anew at once: nobody holds it.
+        // Taken anew at once: no process holds it.
         assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "{signal}");
     }
 }

@@ -42,7 +42,7 @@ fn main() {
 }
 "#;
 
-/// Whether it was built and ran, what it said, and what cargo complained about.
+/// Returns the success of build and run, the output, and the complaints of cargo.
 fn tried(stage: &Path, inside: bool) -> (bool, String, String) {
     let workspace = stage.join(if inside { "inside" } else { "outside" });
     fs::create_dir(&workspace).unwrap();

@@ -19,7 +19,7 @@ struct Stage {
     directory: tempfile::TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit of a command.
 #[derive(Debug)]
 struct Ended {
     code: i32,
@@ -100,7 +100,7 @@ impl Stage {
     }
 }
 
-/// Whether a jail can be made on this machine; says so where not.
+/// Returns true if a jail can be made on this machine; says so where not.
 fn jail_works() -> bool {
     let ended = Stage::new().run("", "true");
     let works = ended.code == 0;
@@ -154,7 +154,7 @@ fn it_ends_as_the_command_ends() {
     }
 }
 
-/// What goes wrong before anything starts says which code, what, and what would help.
+/// A failure before anything starts says which code, what, and what would help.
 #[test]
 fn a_refusal_says_why() {
     if !jail_works() {
@@ -211,7 +211,7 @@ fn a_rule_stops_a_command_and_silence_does_not() {
     assert!(ended.err.contains("(/stage/ws/ringfence.toml:2)"), "{}", ended.err);
 }
 
-/// Nobody can know what these start. A person typed them, and that is the answer; the jail holds whatever it is.
+/// It is not known what these start. A person typed them, and that is the answer; the jail holds in every case.
 #[test]
 fn typing_a_command_answers_what_a_finding_asks() {
     if !jail_works() {

@@ -1,4 +1,4 @@
-//! What `files.forbidden` names is masked in a jail, by the kernel, as far as it exists when the command starts.
+//! Files that `files.forbidden` names are masked in a jail, by the kernel, as far as they exist when the command starts.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -95,7 +95,7 @@ fn what_is_masked_is_not_changed_removed_or_replaced() {
         write(&stage, path, "hush");
     }
     let ended = unseen(&stage, "", CHANGES);
-    // What a command makes itself it can read.
+    // A command can read files that it makes itself.
     assert_eq!((ended.out.as_str(), ended.code), ("made\n", Some(0)), "{ended:?}");
     for path in ["ws/.env", "ws/keys/one", "ws/deep/link.key"] {
         assert_eq!(fs::read_to_string(stage.path(path)).unwrap(), "hush", "{path}");
@@ -208,7 +208,7 @@ fn an_overlay_masks_what_it_shows() {
         return stage::skipped("masks in an overlay", &ended.err);
     }
     assert_eq!(ended.out, "fineown\n", "{ended:?}");
-    // What the layer has, and what it has not, is masked as the next run sees it.
+    // Files in the layer, and files that are not, are masked as the next run sees them.
     let ended = unseen(&stage, "--overlay", "cat .env */.env plain own.key; echo x >swapped/x; ls");
     assert!(
         ended.out.starts_with("fine") && !ended.out.contains("hush") && !ended.out.contains("own\n"),
@@ -231,7 +231,7 @@ fn git_goes_on_beside_a_masked_file() {
         assert_eq!(ended.code, Some(0), "{script}: {ended:?}");
         ended.out
     };
-    // What is committed as it is can be read from history by anybody inside. What was changed since cannot.
+    // A file that is committed as it is can be read from history inside. One that was changed since cannot.
     let rows = [
         ("committed", "git add -f .env", "", false),
         ("changed since", "git add -f .env", "echo 2 >.env", true),
@@ -312,7 +312,7 @@ fn a_masked_file_that_was_moved_is_told() {
     assert!(recorded.collect::<String>().contains(&told), "{ended:?}");
 }
 
-/// What a link with a forbidden name leads to stays masked when the link is gone: in the same run, and in later ones.
+/// The target of a link with a forbidden name stays masked when the link is gone: in the same run, and in later ones.
 #[test]
 fn a_target_stays_masked_without_its_link() {
     let Some(stage) = Stage::new() else { return };
@@ -344,7 +344,7 @@ fn a_target_stays_masked_without_its_link() {
             let ended = unseen(&stage, options, "cat conf/prod; cat src/main");
             assert!(ended.err.contains("Permission denied"), "{what}: {ended:?}");
         }
-        // What the link is called is forbidden no more, or the person asks for the file.
+        // The name of the link is no longer forbidden, or the person asks for the file.
         let asked = format!("--read {}", stage.path("ws/conf/prod").display());
         assert_eq!(unseen(&stage, &format!("{options} {asked}"), "cat conf/prod").out, "hush", "{what}");
         policy(&stage, "files.exempt = [\"**/.env\", \"**/.ssh\"]");
@@ -361,7 +361,7 @@ fn a_target_stays_masked_without_its_link() {
     assert_eq!(unseen(&stage, "", "cat conf/prod").out, "fine");
 }
 
-/// What is committed is shown because the repository shows it: where it does not, there is a mask.
+/// A committed file is shown because the repository shows it: without that, there is a mask.
 #[test]
 fn only_the_shown_repository_of_a_working_tree_counts() {
     let Some(stage) = Stage::new() else { return };

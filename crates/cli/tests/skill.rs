@@ -20,7 +20,7 @@ struct Stage {
     directory: tempfile::TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit of a command.
 #[derive(Debug)]
 struct Ended {
     code: i32,
@@ -96,7 +96,7 @@ impl Stage {
         Ended { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Makes an archive; says so where nobody can.
+    /// Makes an archive; says so if the program is missing.
     fn packs(&self, program: &str, line: &str) -> bool {
         let mut command = Command::new(program);
         command.args(line.split_whitespace()).current_dir(self.path("ws")).stdout(Stdio::null());
@@ -239,7 +239,7 @@ fn archives_are_opened() {
     }
 }
 
-/// What is put into an archive, how it is loaded, the code, and what is on standard error.
+/// Content of an archive, the way it is loaded, the code, and the text on standard error.
 type Load = (&'static [(&'static str, &'static str)], &'static str, i32, &'static str);
 
 #[test]
@@ -253,7 +253,7 @@ fn the_one_skill_in_an_archive_is_loaded() {
         (&[("in/a/SKILL.md", "A.\n"), ("in/b/SKILL.md", "B.\n")], "load", 1, "there are 2 skills in it: "),
         (&[("in/a/SKILL.md", CRITICAL)], "load", 2, "RF-K001"),
         (&[("in/a/SKILL.md", WARNING)], "load", 0, "RF-K002"),
-        // What is beside the skill is looked at as well.
+        // Files beside the skill are looked at as well.
         (&[("in/a/SKILL.md", "Count.\n"), ("in/more.md", CRITICAL)], "load", 2, "RF-K001"),
         (&[("in/a/SKILL.md", "Count.\n"), ("in/more.md", WARNING)], "load", 0, "RF-K002"),
     ];
@@ -317,7 +317,7 @@ fn what_is_typed_in_error_is_told_in_plain_words() {
         ("load", 64, "<PATH>"),
         ("load ok ok", 64, "unexpected argument"),
         ("load two", 64, "several skills"),
-        ("load ok --format sarif", 64, "only `skill scan` speaks SARIF"),
+        ("load ok --format sarif", 64, "SARIF output exists for `skill scan` only"),
         ("scan missing", 1, "missing was not looked at: No such file"),
         ("scan trip", 1, "trip was not looked at: Too many levels of symbolic links"),
         ("scan fifo", 1, "`-` reads standard input"),
@@ -636,7 +636,7 @@ allow = [{ rule = "ENV_PRINTENV", path = "counter/**", reason = "looked at it" }
     validates(&ended.out);
 }
 
-/// Holds a log against the schema of OASIS, where somebody has put it: `RINGFENCE_SARIF_SCHEMA` names the file.
+/// Checks a log against the schema of OASIS, if it is there: `RINGFENCE_SARIF_SCHEMA` names the file.
 fn validates(log: &str) {
     let Some(schema) = std::env::var_os("RINGFENCE_SARIF_SCHEMA") else {
         return skipped("the schema of SARIF", "RINGFENCE_SARIF_SCHEMA does not name it");
@@ -823,7 +823,7 @@ fn what_cannot_be_recorded_is_not_loaded() {
     }
 }
 
-/// What is done to a stage or a command, so that nothing can be recorded.
+/// Change to a stage or a command, so that nothing can be recorded.
 type Loss = fn(&Stage, &mut Command);
 
 /// Root writes where it may not, so each of these is no directory.
@@ -1157,7 +1157,7 @@ fn a_profile_of_a_skill_can_be_used_and_lets_nothing_else_through() {
         profile.contains("[profiles.skill-counter]\nextends = \"readonly\"\nnetwork = \"none\"\n"),
         "{profile}"
     );
-    // What a test reads is tidied; a policy needs the real place.
+    // Paths are tidied for tests; a policy needs the real one.
     stage.policy(
         &profile
             .replace("/stage/", &format!("{}/", stage.path("").display().to_string().trim_end_matches('/'))),

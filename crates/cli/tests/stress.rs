@@ -58,7 +58,7 @@ fn random_calls_change_no_protected_name() {
     before.compare(&top, seed);
 }
 
-/// What a launcher writes, and how long it takes. One that does not end in time is killed.
+/// Returns the output of a launcher, and its duration. One that does not end in time is killed.
 fn within(mut command: Command, place: &Path, limit: Duration) -> (String, String, Duration) {
     let start = Instant::now();
     let file = |name: &str| fs::File::create(place.join(name)).unwrap();
@@ -102,7 +102,7 @@ fn identity(found: &fs::Metadata) -> Identity {
     (found.ino(), found.created().ok())
 }
 
-/// What was there.
+/// State before.
 struct Before {
     directories: HashSet<Identity>,
     /// The texts of files that may not change.
@@ -118,7 +118,7 @@ impl Before {
         Self { directories: directories.map(|path| found(&path)).collect(), files }
     }
 
-    /// Whatever is protected afterwards was there before, wherever it lies by now, and files have their texts.
+    /// Every protected name afterwards was there before, perhaps elsewhere, and files have their texts.
     fn compare(&self, top: &Path, seed: u64) {
         for path in all(top, Path::new("")) {
             let full = top.join(&path);
@@ -156,7 +156,7 @@ impl Before {
     }
 }
 
-/// Whether a path is a directory called `.git`, or lies in one.
+/// Returns true if a path is a directory called `.git`, or lies in one.
 fn is_of_git(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
 }

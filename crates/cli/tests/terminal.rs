@@ -153,7 +153,7 @@ fn a_suspended_program_goes_on_in_the_background() {
     person.waits();
 }
 
-/// Without a shell around nobody could continue it.
+/// Without a shell around, it could not be continued.
 #[test]
 fn where_no_shell_waits_nothing_is_suspended() {
     let Some((stage, mut person)) = begin() else { return };
@@ -293,7 +293,7 @@ fn in_the_background_it_goes_on_and_leaves_the_keyboard_alone() {
     person.waits();
 }
 
-/// Protected names are asked about one by one, and nobody throws changes away by accident.
+/// Protected names are asked about one by one, and changes are not discarded by accident.
 #[test]
 fn a_person_is_asked_about_overlays() {
     let Some((stage, mut person)) = begin() else { return };
@@ -338,7 +338,7 @@ fn many_skills(stage: &Stage, names: usize) {
     }
 }
 
-/// What is left on a screen of lines that were drawn over.
+/// Returns the rest on a screen of lines that were drawn over.
 fn left(shown: &str) -> Vec<&str> {
     shown.split("\r\n").map(|line| line.rsplit("\r\x1b[K").next().unwrap_or_default()).collect()
 }
@@ -380,7 +380,7 @@ fn a_scan_leaves_nothing_of_its_bar() {
     person.starts(&stage, &[PROGRAM, "skill", "scan", "many"]);
     let (status, shown) = person.waits();
     assert_eq!((status.code(), left(&shown)), (Some(0), vec![summary, ""]), "{shown:?}");
-    // Where a person cannot see a line change, or standard error goes elsewhere, there is no bar.
+    // Without a terminal that can redraw a line, or with standard error elsewhere, there is no bar.
     for line in
         ["TERM=dumb $RF skill scan many", "$RF skill scan many 2>err.txt", "$RF skill scan many 2>&1 | cat"]
     {

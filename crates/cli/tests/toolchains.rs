@@ -96,7 +96,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The home of whoever runs the tests.
+/// Returns the home of the user who runs the tests.
 fn real_home() -> PathBuf {
     PathBuf::from(std::env::var("HOME").unwrap())
 }
@@ -136,7 +136,7 @@ fn cargo_builds_from_a_warm_registry() {
         return skip::skipped("cargo in a jail", "there is no cargo below home with memchr in its registry");
     }
     assert_eq!(stage.says(&[], "cargo run -q --offline"), "Some(2)\n");
-    // What cargo unpacked inside is not there outside.
+    // Files that cargo unpacked inside are not there outside.
     assert!(!stage.at("home/.cargo/registry/src").exists());
     assert_eq!(stage.says(&[], "ls -A ~/.cargo"), "bin\nregistry\n");
     let script = "for i in .cargo/bin .rustup/toolchains; do touch ~/$i/x 2>/dev/null || echo refused; done";
@@ -264,7 +264,7 @@ fn what_was_shown_is_told_and_recorded() {
     assert_eq!(text(&stage.jailed(&[], "ls -A ~").stdout), "");
 }
 
-/// Root's jail runs as somebody to whom such a workspace is closed, and the layer over a cache was made from there.
+/// Root's jail runs as a user to whom such a workspace is closed, and the layer over a cache was made from there.
 #[test]
 fn caches_can_be_changed_from_a_closed_workspace() {
     use std::os::unix::fs::PermissionsExt as _;

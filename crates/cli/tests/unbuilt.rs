@@ -113,7 +113,7 @@ const HOSTS: &[(&str, &str, i32, &[&str])] = &[
     ("network.allow = [\"a.com\"]\ntools.allow = [\"web_fetch\"]", "a.com --tool exec", 4, &["RF-J005"]),
     ("tools.allow = [\"web_fetch\"]", "b.com", 3, &["RF-N005"]),
     ("tools.allow = [\"web_fetch\"]\nnetwork.deny = [\"b.com\"]", "b.com", 4, &["b.com"]),
-    // With the host's network, rules about hosts hold for no command: whatever they say, it is reached.
+    // With the host's network, rules about hosts hold for no command: it is reached in every case.
     (
         "network.deny = [\"b.com\"]\n[profiles.o]\nextends = \"readonly\"\nnetwork = \"open\"\n[jail]\nprofile = \"o\"",
         "b.com --tool exec",

@@ -1,4 +1,4 @@
-//! What git has not finished in a jail runs nothing when it is continued outside; and git inside works as it does outside.
+//! An unfinished operation of git in a jail runs nothing when it is continued outside; and git inside works as it does outside.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -42,14 +42,14 @@ const STOP: &str = r#"stop() { GIT_SEQUENCE_EDITOR="sh -c 'printf \"break\n$1\n\
 mkdir -p git-merge-x; printf '#!/bin/sh\ntouch CANARY\nexit 1\n' > evil; chmod +x evil
 "#;
 
-/// What becomes of a plant.
+/// Fate of a plant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It works without a jail; after a run it is taken out, and told.
     Removed,
     /// It works without a jail; in one, the name is refused.
     Refused,
-    /// It is told, whatever it could have done.
+    /// It is told, with any effect.
     Told,
 }
 
@@ -233,7 +233,7 @@ fn nothing_new_runs_when_git_goes_on_outside() {
         fresh(&stage);
         let planted = outside(&stage, &script);
         let acted = outside(&stage, act);
-        // Where it does nothing without a jail, it proves nothing either.
+        // If it does nothing without a jail, it proves nothing either.
         assert!(*fate == Fate::Told || canary.exists(), "{what}, without a jail: {planted:?} {acted:?}");
         let _gone = fs::remove_file(&canary);
         fresh(&stage);
@@ -295,7 +295,7 @@ fn learning_leaves_nothing_to_run_either() {
     assert!(!canary.exists(), "{acted:?}");
 }
 
-/// What a person began stays as it was, and goes on.
+/// An operation that a person began stays as it was, and goes on.
 #[test]
 fn a_rebase_that_was_there_before_goes_on() {
     let Some(stage) = staged() else { return };

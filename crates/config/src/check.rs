@@ -171,14 +171,14 @@ impl Checker<'_> {
 
     fn wrong_type(&mut self, kind: Kind, found: &DeValue<'_>, span: &Span, path: &Trail<'_>) {
         let message = format!("`{path}` has the wrong type");
-        let label = format!("this is a {}, it must be {}", type_word(found), kind.words());
+        let label = format!("expected {}, found {}", kind.words(), type_word(found));
         self.problem(Code::WrongType, message, span, label);
     }
 
     fn accept<T>(&mut self, value: Option<T>, kind: Kind, span: &Span, path: &Trail<'_>) -> Option<T> {
         if value.is_none() {
             let message = format!("`{path}` has a value that is not accepted");
-            self.problem(Code::BadValue, message, span, format!("it must be {}", kind.words()));
+            self.problem(Code::BadValue, message, span, format!("must be {}", kind.words()));
         }
         value
     }
@@ -197,7 +197,7 @@ impl Checker<'_> {
         let message = format!("`{}` cannot be `{}`", path, Shown::text(text));
         let label = match nearest(text, words.iter().copied()) {
             Some(near) => format!("did you mean \"{near}\"?"),
-            None => format!("it must be {}", kind.words()),
+            None => format!("must be {}", kind.words()),
         };
         self.problem(Code::BadValue, message, span, label);
         None
@@ -461,13 +461,13 @@ fn is_variable(text: &str) -> bool {
 
 fn type_word(value: &DeValue<'_>) -> &'static str {
     match value {
-        DeValue::String(_) => "text",
-        DeValue::Integer(_) => "whole number",
-        DeValue::Float(_) => "number with a fraction",
-        DeValue::Boolean(_) => "flag",
-        DeValue::Datetime(_) => "date",
-        DeValue::Array(_) => "list",
-        DeValue::Table(_) => "table",
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
     }
 }
 

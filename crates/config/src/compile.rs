@@ -344,8 +344,7 @@ impl Compiler<'_> {
 
     fn path_pattern(&mut self, text: &str, node: &Node) -> Option<PathPattern> {
         let Some(text) = self.places.pattern(text) else {
-            let problem =
-                Problem::new(Code::BadValue, "the home directory is not known, so `~/` means nothing");
+            let problem = Problem::new(Code::BadValue, "cannot expand `~/`: the home directory is unknown");
             self.problems.push(node.problem(problem, "set HOME, or write the whole path"));
             return None;
         };
@@ -505,7 +504,7 @@ impl Compiler<'_> {
                 self.parsed(HostPattern::parse(text), node).map(|pattern| (Subject::Host(pattern), None))
             }
             [] => {
-                let problem = Problem::new(Code::MissingKey, "the rule says nothing about what it matches");
+                let problem = Problem::new(Code::MissingKey, "the rule has no subject");
                 self.problems.push(node.problem(problem, "give it a tool, a command, a path or a host"));
                 None
             }

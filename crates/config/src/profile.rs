@@ -225,7 +225,7 @@ pub(crate) fn unknown(table: &Table, name: &str) -> Option<Problem> {
     }
     let known = names(table);
     if known.contains(&name) {
-        let message = format!("the profile `{name}` does not lead to a built-in one");
+        let message = format!("the profile `{name}` does not extend a built-in one");
         return Some(Problem::new(Code::BadValue, message));
     }
     let list = format!("known profiles: {}", Shown::text(&known.join(", ")));

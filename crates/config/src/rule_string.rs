@@ -203,7 +203,7 @@ fn unknown(name: &str) -> Refused {
 }
 
 fn no_home() -> Refused {
-    let message = "the home directory is not known, so `~/` means nothing".to_owned();
+    let message = "cannot expand `~/`: the home directory is unknown".to_owned();
     Refused { code: Code::BadValue, message, hint: None }
 }
 

@@ -175,16 +175,17 @@ impl Kind {
                 format!("{}, or a list of some of {}", quoted(words), quoted(listed))
             }
             Self::FlagOr(words) => format!("true, false or {}", quoted(words)),
-            Self::Count(min, max) => format!("a whole number from {min} to {max}"),
+            Self::Count(min, max) if min == max => min.to_string(),
+            Self::Count(min, max) => format!("an integer from {min} to {max}"),
             Self::Money => "a number of US dollars, such as 5.0".into(),
             Self::Size => "a size with a unit in quotes, such as \"4GiB\" or \"50KB\"".into(),
             Self::Time => "a time with a unit in quotes, such as \"10m\" or \"60s\"".into(),
-            Self::Text(_) => "a text in quotes".into(),
-            Self::List(_) => "a list of texts in `[…]`".into(),
+            Self::Text(_) => "a string".into(),
+            Self::List(_) => "a list of strings".into(),
             Self::Table(_) => "a table".into(),
             Self::Named(_) => "a table of named tables".into(),
             Self::Tables(_) => "a list of tables, each under a `[[…]]` header".into(),
-            Self::Map(_) => "a table of texts".into(),
+            Self::Map(_) => "a table of strings".into(),
             Self::Findings(words) => format!("a table of codes, each with {}", quoted(words)),
         }
     }

@@ -25,7 +25,8 @@ use crate::skills::ScanSettings;
 use crate::source::{Scope, Source};
 use crate::tree::{Node, Table, Value, find};
 
-const DEFAULTS: &str = include_str!("defaults.toml");
+/// Text of the built-in policy file.
+pub const BUILT_IN: &str = include_str!("defaults.toml");
 
 /// Paths of the layers. `None` leaves a layer out.
 #[derive(Debug, Clone)]
@@ -125,7 +126,7 @@ pub fn from_sources_for(
 
 /// Checks the layers and merges them for one agent.
 fn merge_sources(sources: Vec<Source>, agent: Option<&str>) -> Result<(Table, Vec<Arc<Source>>), Problems> {
-    let built_in = Source::new(Scope::BuiltIn, "built-in".as_ref(), DEFAULTS.to_owned());
+    let built_in = Source::new(Scope::BuiltIn, "built-in".as_ref(), BUILT_IN.to_owned());
     let sources: Vec<_> = std::iter::once(built_in).chain(sources).map(Arc::new).collect();
     let (mut layers, mut problems, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     for (index, source) in sources.iter().enumerate() {
@@ -235,7 +236,7 @@ fn inner_problems(table: &Table) -> Vec<Problem> {
         secret.table().and_then(|secret| find(secret, "inject")?.table()).map_or(0, Table::len)
     };
     let unclear = secrets.iter().filter(|secret| ways(secret) != 1).map(|secret| {
-        let problem = Problem::new(Code::BadValue, "a secret is injected in exactly one way");
+        let problem = Problem::new(Code::BadValue, "a secret needs exactly one way of injection");
         secret.problem(problem, "give `inject` one of header, bearer, basic or query")
     });
     let name =
@@ -256,7 +257,7 @@ fn unexplained(table: &Table) -> impl Iterator<Item = Problem> {
     let allow = find(table, "skills.scan.allow").map(Node::list).unwrap_or_default();
     allow.iter().filter_map(|node| {
         let reason = find(node.table()?, "reason")?;
-        let problem = Problem::new(Code::BadValue, "a finding is accepted for a reason");
+        let problem = Problem::new(Code::BadValue, "an accepted finding needs a `reason`");
         reason
             .text()?
             .trim()

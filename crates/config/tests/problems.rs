@@ -94,7 +94,7 @@ fn problems_say_what_and_where() {
         ("version = 1\njail.ports-out = [\"x\"]", "RF-C004: `jail.ports-out`: a port is written HOST"),
         ("version = 1\njail = { read-only = [\"/a\"], shared = [\"/a\"] }", "RF-C009: the directory is both"),
         ("version = 1\n[[rules]]\ntool = \"exec\"", "RF-C014: `rules.action` is missing"),
-        ("version = 1\n[[rules]]\naction = \"deny\"", "RF-C014: the rule says nothing about what it matches"),
+        ("version = 1\n[[rules]]\naction = \"deny\"", "RF-C014: the rule has no subject"),
         (
             "version = 1\n[[rules]]\naction = \"deny\"\npath = \"a\"\nhost = \"a.com\"",
             "RF-C004: the rule has path and host at once",
@@ -160,7 +160,7 @@ fn problems_say_what_and_where() {
         ("version = 1\n[profiles.x]\nextends = \"readonly\"\ncommands = \"of\"", "RF-C004"),
         (
             "version = 1\n[[secrets]]\nname = \"a\"\nhost = \"a.com\"\ninject = {}",
-            "RF-C004: a secret is injected in exactly one way",
+            "RF-C004: a secret needs exactly one way of injection",
         ),
         (
             "version = 1\n[[secrets]]\nname = \"a\"\nhost = \"a.com\"\nfrom = \"A\"\ninject = { bearer = true }",

@@ -353,10 +353,10 @@ impl Guard {
             Ok(answer) if answer.allows() => return Ok(Permit::new(id)),
             Ok(_) => (Code::AnsweredNo, "a person was asked and said no"),
             Err(Unanswered::Nobody) => {
-                (Code::AskUnanswered, "a person has to decide, and nobody can be asked")
+                (Code::AskUnanswered, "this needs approval, and there is no terminal or approver to ask")
             }
             Err(Unanswered::Aborted) => {
-                (Code::AskAborted, "the question was called off before it was answered")
+                (Code::AskAborted, "the question was cancelled before it was answered")
             }
         };
         let why = Reason { code, text: format!("{text}: {}", reason.text).into(), ..reason };
@@ -396,7 +396,7 @@ fn want(kind: Kind, location: &Location) -> Want<'_> {
 }
 
 fn magic() -> Reason {
-    Reason::new(Code::MagicLink, "the path leads through a link of the kernel, which is not a name")
+    Reason::new(Code::MagicLink, "the path goes through a magic link of the kernel, such as /proc/self/root")
         .remedy("write the path of the file that you mean")
 }
 

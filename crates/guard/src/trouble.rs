@@ -19,31 +19,31 @@ pub enum Trouble {
     #[error("there is no such file or directory")]
     NotFound,
     /// Links that lead to each other.
-    #[error("too many links: they lead in a circle")]
+    #[error("too many levels of symbolic links")]
     Loop,
     /// A magic link, which jumps to an object that a process has open.
-    #[error("the path leads through a link of the kernel that is not a name")]
+    #[error("the path goes through a magic link of the kernel, such as /proc/self/root")]
     MagicLink,
     /// Something on the way is not a directory.
-    #[error("something on the way is not a directory")]
+    #[error("a component of the path is not a directory")]
     NotADirectory,
     /// A file is needed.
     #[error("it is a directory")]
     IsADirectory,
     /// A pipe, a socket or a device.
-    #[error("it is neither a file nor a directory, but a pipe, a socket or a device")]
+    #[error("it is a pipe, a socket or a device, not a file or directory")]
     Special,
     /// Only a name in a directory can be removed or moved.
     #[error("the path does not end in a name")]
     NoName,
     /// A file that may not be read could be read after a move.
-    #[error("it may not be read, so it is not moved to where it could be")]
+    #[error("the policy denies reading it, so it cannot be moved to a place where it could be read")]
     MayNotBeRead,
     /// The object was moved or replaced while it was being looked at.
     #[error("the file was moved or replaced meanwhile")]
     Changed,
     /// The object has no name that can be judged.
-    #[error("the file has no name any more that could be judged")]
+    #[error("the file was deleted, so it has no path to check")]
     Gone,
     /// A guard belongs to the process that opened it.
     #[error("the guard was opened by another process: this one needs its own")]
@@ -52,7 +52,7 @@ pub enum Trouble {
     #[error("its access control list or extended attributes cannot be kept, so it is not replaced")]
     Attributes,
     /// The operating system refuses.
-    #[error("the system says: {0}")]
+    #[error("system error: {0}")]
     System(Errno),
 }
 

@@ -26,10 +26,10 @@ pub enum OverlayError {
         why: String,
     },
     /// The directory that it belongs to is another one.
-    #[error("{} is not the directory that it was", Shown::path(.0))]
+    #[error("{} was moved or replaced", Shown::path(.0))]
     Moved(PathBuf),
     /// The file system cannot hold it.
-    #[error("{} lies in a file system that keeps no marks on files", Shown::path(.0))]
+    #[error("{} is on a file system that has no extended attributes", Shown::path(.0))]
     NoMarks(PathBuf),
     /// There are more entries than are looked through.
     #[error("there are more than {0} changes")]

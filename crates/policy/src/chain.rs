@@ -277,11 +277,8 @@ fn narrow(base: (Phase, Decision), narrowed: Option<Decision>) -> (Phase, Decisi
 
 fn nobody(request: &Request<'_>) -> Reason {
     let kind = request.want.kind().word();
-    Reason::new(
-        Code::NobodyAnswered,
-        format!("no rule allows this {kind} request, and silence is not consent"),
-    )
-    .remedy("add a rule that allows it to your own policy file")
+    Reason::new(Code::NobodyAnswered, format!("no rule allows this {kind} request"))
+        .remedy("add a rule that allows it to your own policy file")
 }
 
 /// A link made of a closure.

@@ -106,7 +106,7 @@ impl Forbidden {
         let wide: Vec<_> = patterns.iter().map(|(pattern, _)| (pattern, Reach::Wide)).collect();
         let reason = |(pattern, rule): &(PathPattern, Option<RuleRef>)| {
             let text = format!("the name is forbidden by `{}`", pattern.text());
-            let remedy = "no rule overrules this: only the owner of `files.forbidden` can change it";
+            let remedy = "no rule can: change `files.forbidden`, or exempt the name with `files.exempt` in your own policy file";
             Reason::new(Code::ForbiddenName, text).by(rule.clone()).remedy(remedy)
         };
         Ok(Self {

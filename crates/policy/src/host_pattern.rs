@@ -46,7 +46,7 @@ pub enum HostPatternError {
     #[error("`*` may only stand alone at the beginning, as in `*.example.com`")]
     Wildcard,
     /// `*.com`, `*.co.uk`.
-    #[error("anybody can register a name below `{0}`: name the domain, as in `*.example.{0}`")]
+    #[error("names below `{0}` are open to public registration: name the domain, as in `*.example.{0}`")]
     PublicSuffix(Box<str>),
     /// `*.10.0.0.1`
     #[error("an address has no subdomains")]

@@ -8,11 +8,11 @@ mod ansi;
 mod character;
 mod dialect;
 mod judge;
-mod look;
 mod parse;
 mod print;
 mod read;
 pub mod tree;
+mod wrappers;
 
 pub use dialect::Dialect;
 pub use parse::{ParseError, Problem, parse};

@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Walks something whose effects on the state stay inside it.
-    fn apart(&mut self, walk: impl FnOnce(&mut Self)) {
+    fn in_subshell(&mut self, walk: impl FnOnce(&mut Self)) {
         let before = (Arc::clone(&self.state), self.feed.clone());
         let pipe = (std::mem::take(&mut self.stage), std::mem::take(&mut self.piped));
         walk(self);
@@ -355,7 +355,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Walks something that may not run, or more than once.
-    fn perhaps(&mut self, walk: impl FnOnce(&mut Self)) {
+    fn in_uncertain_branch(&mut self, walk: impl FnOnce(&mut Self)) {
         let tables = self.state.tables();
         self.maybe += 1;
         walk(self);
@@ -366,6 +366,6 @@ impl<'a> Reader<'a> {
     }
 
     fn inner_list(&mut self, list: &List) {
-        self.apart(|it| it.list(list));
+        self.in_subshell(|it| it.list(list));
     }
 }

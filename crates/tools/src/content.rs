@@ -37,7 +37,7 @@ impl Content {
 
 /// A file that cannot be read although it was opened.
 pub(crate) fn unreadable(name: &str, error: &std::io::Error) -> ToolError {
-    ToolError::new(ErrorKind::System, format!("{name}: the system says: {error}"))
+    ToolError::new(ErrorKind::System, format!("{name}: system error: {error}"))
 }
 
 /// A file that is not what it was when it was read.

@@ -226,7 +226,7 @@ fn put(abort: &Abort, writable: Writable, old: Option<&Content>, after: &str) ->
     }
     let staged = writable.stage(after.as_bytes()).map_err(trouble)?;
     if abort.is_aborted() {
-        return Err(ToolError::new(ErrorKind::Aborted, format!("{name}: the edit was called off")));
+        return Err(ToolError::new(ErrorKind::Aborted, format!("{name}: the edit was cancelled")));
     }
     if staged.version().map_err(trouble)? != old.map(|old| old.version) {
         return Err(content::changed(&name));

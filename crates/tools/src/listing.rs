@@ -93,7 +93,7 @@ pub(crate) fn left_out(text: &mut String, number: usize, one: &str, many: &str) 
 /// Says that a call was called off, if it was.
 pub(crate) fn unless_aborted(abort: &Abort) -> Result<(), ToolError> {
     if abort.is_aborted() {
-        return Err(ToolError::new(ErrorKind::Aborted, "the call was called off"));
+        return Err(ToolError::new(ErrorKind::Aborted, "the call was cancelled"));
     }
     Ok(())
 }

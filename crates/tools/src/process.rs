@@ -110,7 +110,7 @@ fn find(call: &Call<'_>, job: Option<&str>) -> Result<Arc<Job>, ToolError> {
     };
     call.session.jobs().get(id).ok_or_else(|| {
         ToolError::new(ErrorKind::NotFound, format!("there is no job {} in this session", Shown::text(id)))
-            .hint("action list shows those that there are")
+            .hint("the action `list` shows all jobs")
     })
 }
 

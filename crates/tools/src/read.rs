@@ -173,7 +173,7 @@ impl Source<'_> {
 fn refused(name: &str, window: Window, stopped: Stopped) -> ToolError {
     match stopped {
         Stopped::System(error) => unreadable(name, &error),
-        Stopped::Aborted => ToolError::new(ErrorKind::Aborted, format!("{name}: reading was called off")),
+        Stopped::Aborted => ToolError::new(ErrorKind::Aborted, format!("{name}: reading was cancelled")),
         Stopped::TooFar(line) => {
             let first = window.first;
             let text = format!("{name} is too long: line {first} was looked for up to line {line}");

@@ -133,7 +133,7 @@ fn put(
         ));
     }
     if call.abort.is_aborted() {
-        return Err(ToolError::new(ErrorKind::Aborted, format!("{name}: writing was called off")));
+        return Err(ToolError::new(ErrorKind::Aborted, format!("{name}: writing was cancelled")));
     }
     let trouble = |trouble| ToolError::trouble(&name, trouble);
     let staged = writable.stage(content.as_bytes()).map_err(trouble)?;

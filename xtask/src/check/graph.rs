@@ -1,10 +1,10 @@
-//! Who may use whom.
+//! Allowed dependencies between crates.
 
 use crate::offence::Offence;
 use crate::workspace::{Dependency, Kind, Package};
 
-/// The rooms and what each may use. `cli` and `xtask` may use every room.
-const ROOMS: &[(&str, &[&str])] = &[
+/// The crates and their allowed dependencies. `cli` and `xtask` may use every crate.
+const CRATES: &[(&str, &[&str])] = &[
     ("policy", &[]),
     ("shell", &["policy"]),
     ("skill", &["policy", "shell"]),
@@ -25,86 +25,89 @@ const ROOMS: &[(&str, &[&str])] = &[
 
 const ALL: &[&str] = &["*"];
 
-/// Dependencies from outside that only some rooms may have.
+/// External dependencies that only some crates may have.
 const OUTSIDE: &[Limited] = &[
-    Limited { dependency: "toml", rooms: &["config", "xtask"], in_tests: true },
-    Limited { dependency: "toml_edit", rooms: &["config", "xtask"], in_tests: true },
+    Limited { dependency: "toml", crates: &["config", "xtask"], in_tests: true },
+    Limited { dependency: "toml_edit", crates: &["config", "xtask"], in_tests: true },
     Limited {
         dependency: "tokio",
-        rooms: &["ringfence", "tools", "broker", "gateway", "cli"],
+        crates: &["ringfence", "tools", "broker", "gateway", "cli"],
         in_tests: false,
     },
 ];
 
 struct Limited {
     dependency: &'static str,
-    rooms: &'static [&'static str],
-    /// Whether every room may have it as a dev-dependency.
+    crates: &'static [&'static str],
+    /// True if every crate may have it as a dev-dependency.
     in_tests: bool,
 }
 
 impl Limited {
-    fn allows(&self, room: &str, is_test: bool) -> bool {
-        self.rooms.contains(&room) || is_test && self.in_tests
+    fn allows(&self, krate: &str, is_test: bool) -> bool {
+        self.crates.contains(&krate) || is_test && self.in_tests
     }
 }
 
-/// Rooms that no dependency with this prefix may enter, except for tests.
+/// Crates that may not have a dependency with this prefix, except for tests.
 const KEPT_OUT: &[(&str, &str)] = &[("policy", "serde")];
 
-/// Holds the packages against the table.
+/// Checks the packages against the table.
 pub(crate) fn check(packages: &[Package]) -> Vec<Offence> {
     packages.iter().flat_map(check_package).collect()
 }
 
 fn check_package(package: &Package) -> Vec<Offence> {
-    let Some((room, allowed)) = find(&package.name) else {
-        return vec![Offence::of(&package.name, "no such room; add it to ARCHITECTURE.md and to this check")];
+    let Some((krate, allowed)) = find(&package.name) else {
+        return vec![Offence::of(
+            &package.name,
+            "no such crate; add it to ARCHITECTURE.md and to this check",
+        )];
     };
-    let home = if matches!(room, "xtask" | "fuzz") { room.to_owned() } else { format!("crates/{room}") };
+    let home = if matches!(krate, "xtask" | "fuzz") { krate.to_owned() } else { format!("crates/{krate}") };
     let mut texts: Vec<String> =
-        package.dependencies.iter().filter_map(|dependency| judge(room, allowed, dependency)).collect();
+        package.dependencies.iter().filter_map(|dependency| judge(krate, allowed, dependency)).collect();
     if package.dir != home {
         texts.push(format!("lies in {}, not in {home}", package.dir));
     }
     texts.into_iter().map(|text| Offence::of(&package.name, text)).collect()
 }
 
-/// What is wrong with one dependency of a room, if anything.
-fn judge(room: &str, allowed: &[&str], dependency: &Dependency) -> Option<String> {
+/// Returns the problem with one dependency of a crate, if any.
+fn judge(krate: &str, allowed: &[&str], dependency: &Dependency) -> Option<String> {
     let name = dependency.name.as_str();
     if !dependency.local {
-        return judge_outside(room, dependency);
+        return judge_outside(krate, dependency);
     }
     let Some((used, _)) = find(name) else {
-        return Some(format!("uses {name}, which is no room"));
+        return Some(format!("uses {name}, which is no crate"));
     };
     let fine = allowed == ALL || allowed.contains(&used);
     (!fine).then(|| format!("may not use {used}; it may use {}", list(allowed)))
 }
 
-fn judge_outside(room: &str, dependency: &Dependency) -> Option<String> {
+fn judge_outside(krate: &str, dependency: &Dependency) -> Option<String> {
     let name = dependency.name.as_str();
     let is_test = dependency.kind == Kind::Dev;
     let limited = OUTSIDE.iter().find(|limited| limited.dependency == name);
-    if let Some(limited) = limited.filter(|it| !it.allows(room, is_test)) {
-        return Some(format!("may not use {name}; only {} may", list(limited.rooms)));
+    if let Some(limited) = limited.filter(|it| !it.allows(krate, is_test)) {
+        return Some(format!("may not use {name}; only {} may", list(limited.crates)));
     }
-    let kept_out = KEPT_OUT.iter().any(|&(kept, prefix)| room == kept && name.starts_with(prefix));
-    (kept_out && !is_test).then(|| format!("may not use {name}: this room is kept free of it"))
+    let kept_out = KEPT_OUT.iter().any(|&(kept, prefix)| krate == kept && name.starts_with(prefix));
+    (kept_out && !is_test).then(|| format!("may not use {name}: this crate is kept free of it"))
 }
 
-fn list(rooms: &[&str]) -> String {
-    if rooms.is_empty() { "no other room".into() } else { rooms.join(", ") }
+fn list(crates: &[&str]) -> String {
+    if crates.is_empty() { "no other crate".into() } else { crates.join(", ") }
 }
 
-/// The room of a package, by the names packages have.
+/// Returns the crate of a package, by the names packages have.
 fn find(package: &str) -> Option<(&'static str, &'static [&'static str])> {
-    let room = match package {
+    let krate = match package {
         "xtask" | "ringfence" => package,
         _ => package.strip_prefix("ringfence-")?,
     };
-    ROOMS.iter().copied().find(|&(name, _)| name == room)
+    CRATES.iter().copied().find(|&(name, _)| name == krate)
 }
 
 #[cfg(test)]
@@ -114,8 +117,8 @@ mod tests {
     fn offences(package: &str, dependency: (&str, Kind, bool)) -> Vec<String> {
         let (name, kind, local) = dependency;
         let dependencies = vec![Dependency { name: name.into(), kind, local }];
-        let room = package.trim_start_matches("ringfence-");
-        let dir = if room == "xtask" { "xtask".into() } else { format!("crates/{room}") };
+        let krate = package.trim_start_matches("ringfence-");
+        let dir = if krate == "xtask" { "xtask".into() } else { format!("crates/{krate}") };
         let package = Package { name: package.into(), dir, dependencies };
         check(&[package]).iter().map(ToString::to_string).collect()
     }
@@ -141,7 +144,7 @@ mod tests {
             (
                 "ringfence-policy",
                 "ringfence-audit",
-                "ringfence-policy: may not use audit; it may use no other room",
+                "ringfence-policy: may not use audit; it may use no other crate",
             ),
             ("ringfence-jail", "ringfence-audit", "ringfence-jail: may not use audit; it may use policy"),
             (
@@ -149,7 +152,7 @@ mod tests {
                 "ringfence-cli",
                 "ringfence-config: may not use cli; it may use policy, shell, jail",
             ),
-            ("ringfence-audit", "leftpad", "ringfence-audit: uses leftpad, which is no room"),
+            ("ringfence-audit", "leftpad", "ringfence-audit: uses leftpad, which is no crate"),
         ];
         for (package, used, message) in rows {
             for kind in [Kind::Normal, Kind::Build, Kind::Dev] {
@@ -177,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_rooms_and_wrong_homes_are_named() {
+    fn unknown_crates_and_wrong_homes_are_named() {
         let package =
             |name: &str, dir: &str| Package { name: name.into(), dir: dir.into(), dependencies: vec![] };
         let found =
             check(&[package("ringfence-attic", "crates/attic"), package("ringfence-jail", "crates/cage")]);
         let found: Vec<_> = found.iter().map(ToString::to_string).collect();
-        assert_eq!(found[0], "ringfence-attic: no such room; add it to ARCHITECTURE.md and to this check");
+        assert_eq!(found[0], "ringfence-attic: no such crate; add it to ARCHITECTURE.md and to this check");
         assert_eq!(found[1], "ringfence-jail: lies in crates/cage, not in crates/jail");
     }
 }

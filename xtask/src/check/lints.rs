@@ -1,4 +1,4 @@
-//! Whether every package carries the lints.
+//! Lints of every package.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const FLOOR: &[(&str, &str)] = &[
 /// The only manifest that may write the list out, because it needs `unsafe`.
 const EXCEPTION: &str = "crates/jail/Cargo.toml";
 
-/// What the exception may leave out.
+/// The lint that the exception may leave out.
 const LEFT_OUT: &str = "rust.unsafe_code";
 
 /// A manifest by its path in the repository.
@@ -66,7 +66,7 @@ fn check_package(package: &Manifest, workspace: &Levels) -> Vec<Offence> {
     differences(&own, workspace).into_iter().map(|text| Offence::of(&package.path, text)).collect()
 }
 
-/// How a list written out differs from the workspace's: it may add lints, not lose or allow any.
+/// Returns the differences of a list written out from the workspace's: it may add lints, not lose or allow any.
 fn differences(own: &Levels, workspace: &Levels) -> Vec<String> {
     let lost = workspace
         .iter()

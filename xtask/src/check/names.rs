@@ -80,7 +80,7 @@ impl<'ast> Visit<'ast> for Names<'_> {
     }
 }
 
-/// The first word of a name that says nothing, whatever its case and number.
+/// Returns the first word of a name that says nothing, in any case and number.
 fn empty_word(name: &str) -> Option<&'static str> {
     words(name).iter().find_map(|word| {
         let word = word.to_lowercase();

@@ -1,4 +1,4 @@
-//! Whether every row of a table says why it is there, once.
+//! Reasons and duplicates of table rows.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ fn repeated(rows: &[Row]) -> Vec<Offence> {
     offences
 }
 
-/// What makes two rows the same: everything but the reason.
+/// Identity of a row: everything but the reason.
 fn identity(row: &Row) -> (&str, Vec<(&String, &String)>) {
     (&row.section, row.fields.iter().filter(|(key, _)| *key != "because").collect())
 }

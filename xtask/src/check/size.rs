@@ -17,7 +17,7 @@ const LONGEST: usize = 80;
 const FILE: usize = 600;
 const PARAMETERS: usize = 6;
 
-/// What was measured, and what is over budget.
+/// Measurements, and offences over budget.
 pub(crate) struct Sizes {
     pub(crate) report: Vec<String>,
     pub(crate) offences: Vec<Offence>,
@@ -159,7 +159,7 @@ impl<'ast> Visit<'ast> for Functions<'_> {
     }
 }
 
-/// Lines between the braces that carry code: blank lines and comments are free, so nobody saves on them.
+/// Counts lines between the braces that carry code: blank lines and comments are free, so there is no gain in saving on them.
 fn code_lines(body: &syn::Block) -> usize {
     let mut lines = BTreeSet::new();
     for statement in &body.stmts {

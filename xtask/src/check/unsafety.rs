@@ -1,4 +1,4 @@
-//! Where `unsafe` stands, and whether it is argued for.
+//! Places of `unsafe`, and their safety comments.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -36,7 +36,7 @@ fn judge(source: &Source, lines: &[&str], found: &Use) -> Option<Offence> {
 /// One `unsafe`.
 struct Use {
     line: usize,
-    /// Whether we promise something here (a block, an `unsafe impl`) rather than ask for it (`unsafe fn`).
+    /// True if we promise something here (a block, an `unsafe impl`) rather than ask for it (`unsafe fn`).
     is_promise: bool,
     /// Lines above which the argument may stand: that of the keyword, and those where the statements around it begin.
     places: Vec<usize>,
@@ -72,7 +72,7 @@ fn starts_promise(next: &TokenTree) -> bool {
     }
 }
 
-/// Whether the comment that ends above a line argues for safety.
+/// Returns true if the comment that ends above a line argues for safety.
 fn is_argued(lines: &[&str], line: usize) -> bool {
     lines[..line - 1]
         .iter()

@@ -103,7 +103,7 @@ fn range(row: &Row) -> Result<Range, Offence> {
     Ok(Range { address, prefix, because: row.need("because")?.into() })
 }
 
-/// Whether nothing is set below the prefix, so that equal ranges are written alike.
+/// Returns true if nothing is set below the prefix, so that equal ranges are written alike.
 fn is_network(address: IpAddr, prefix: u8) -> bool {
     let (bits, width) = match address {
         IpAddr::V4(v4) => (u128::from(v4.to_bits()), 32),

@@ -36,7 +36,7 @@ fn usage(command: &Command) -> String {
     usage.trim_start_matches("Usage: ").lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// What the help says below the options, such as examples, as it is laid out there.
+/// Returns the help below the options, such as examples, as it is laid out there.
 fn examples(command: &Command) -> String {
     let text = command.get_after_long_help().or(command.get_after_help());
     text.map(|text| format!("\n```text\n{}\n```\n", text.to_string().trim_end())).unwrap_or_default()

@@ -9,7 +9,7 @@ pub(super) struct Project {
     pub(super) prepare: &'static str,
     /// Options of `run` without which it does not work, each with its reason beside it.
     pub(super) options: &'static [&'static str],
-    /// What is timed, without a network.
+    /// Command that is timed, without a network.
     pub(super) build: &'static str,
     /// Prints what has to be the same on both sides.
     pub(super) result: &'static str,

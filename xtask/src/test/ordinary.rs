@@ -15,7 +15,7 @@ use crate::command;
 use crate::tally::Tally;
 use crate::workspace::cargo;
 
-/// A user that nobody has: nothing on the machine belongs to it.
+/// An unused user id: nothing on the machine belongs to it.
 const USER: u32 = 54321;
 
 /// The packages whose tests touch files, processes or the kernel.
@@ -137,13 +137,13 @@ impl Place {
     }
 }
 
-/// Variables that mean the same for everybody.
+/// Variables that mean the same for every user.
 const KEPT: &[&str] = &["PATH", "LANG", "CI", "RUST_BACKTRACE", "PROPTEST_CASES"];
 
 /// Builds the tests and says where they are. `None`: they do not build, and Cargo said why.
 fn build(root: &Path, target: Option<&Path>) -> io::Result<Option<Vec<Executable>>> {
     let mut command = Command::new("sh");
-    // What others may read is decided by us here, not by whoever called.
+    // The umask is set here, not inherited from the caller.
     command.args(["-c", "umask 022; exec \"$@\"", "sh"]).arg(cargo().get_program());
     command.args([
         "test",
@@ -173,7 +173,7 @@ fn executable(root: &Path, message: &Value) -> Option<Executable> {
     (is_ours && is_test).then(|| Executable { path: path.into(), package: package.into() })
 }
 
-/// Whether everybody can read a file and search every directory on the way to it.
+/// Returns true if every user can read a file and search every directory on the way to it.
 fn is_open(path: &Path) -> bool {
     let allows =
         |path: &Path, bits: u32| fs::metadata(path).is_ok_and(|it| it.permissions().mode() & bits == bits);
@@ -181,7 +181,7 @@ fn is_open(path: &Path) -> bool {
         && path.ancestors().skip(1).all(|dir| dir.as_os_str().is_empty() || allows(dir, 0o001))
 }
 
-/// Copies a tree without its history and build products, readable by everybody.
+/// Copies a tree without its history and build products, readable by every user.
 fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     fs::set_permissions(to, Permissions::from_mode(0o755))?;

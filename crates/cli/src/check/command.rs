@@ -23,7 +23,7 @@ use crate::report;
 use crate::surroundings::columns;
 use crate::terminal::{Format, Terminal};
 
-/// What a person types after `ringfence check command`.
+/// Arguments of `ringfence check command`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = WORDS)]
 pub(crate) struct CommandArgs {
@@ -33,7 +33,7 @@ pub(crate) struct CommandArgs {
     /// The shell that would run it
     #[arg(long, value_enum, default_value = "bash", value_name = "SHELL")]
     shell: ShellArg,
-    /// What would stand on its standard input; `-` for what stands on ours
+    /// File with the standard input of the command; `-` for our own
     #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     stdin: Option<PathBuf>,
     /// Judge findings in this mode instead of the policy's
@@ -72,12 +72,12 @@ impl ShellArg {
     }
 }
 
-/// How strictly findings can be judged.
+/// Strictness with which findings are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ModeArg {
-    /// What hides a command is refused
+    /// Refuse constructs that hide a command
     Strict,
-    /// What is inside counts
+    /// Judge the commands inside
     Standard,
     /// Only what nothing overrules
     Off,

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::caret::Window;
 use crate::terminal::Terminal;
 
-/// What was found in a command line.
+/// Findings in a command line.
 pub(super) struct Found<'a> {
-    /// What the places are places in.
+    /// Text that positions refer to.
     pub(super) text: &'a [u8],
     pub(super) invocation: &'a Invocation,
-    /// Where the line would start.
+    /// Directory in which the line would start.
     pub(super) cwd: Option<&'a str>,
-    /// What findings mean.
+    /// Effects of findings.
     pub(super) findings: &'a Findings,
 }
 

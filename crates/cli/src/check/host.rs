@@ -26,7 +26,7 @@ pub(super) struct Found {
 struct Door {
     tool: ToolName,
     trace: Trace,
-    /// Whether a rule decided, and not a tool that is missing or a jail.
+    /// True if a rule decided, and not a tool that is missing or a jail.
     ruled: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn judge(host: &str, tool: Option<&ToolName>, settings: &Settings) ->
     Ok(Found { verdict: Verdict { kind, object, names: Vec::new(), trace: widest(&doors) }, doors })
 }
 
-/// What the most permissive door says. Where all are closed and no rule is why, the answer says so.
+/// Returns the answer of the most permissive door. If all are closed and no rule is the reason, the answer says so.
 fn widest(doors: &[Door]) -> Trace {
     let nothing = || Reason::new(Code::JailNoBroker, "nothing can reach this host");
     let open = |door: &&Door| !is_denied(&door.trace);
@@ -72,7 +72,7 @@ fn widest(doors: &[Door]) -> Trace {
     Door::fact(decision, closed.trace.said.clone())
 }
 
-/// What happens when this tool wants to connect.
+/// Judges a connection of this tool.
 fn through(tool: ToolName, endpoint: &Endpoint, settings: &Settings, jail: &JailSettings) -> Door {
     let rules = settings.explain(&Request { tool: &tool, want: Want::Connect(endpoint) });
     let call = settings.decide(&Request { tool: &tool, want: Want::Call(&Arguments::new(Vec::new())) });
@@ -95,7 +95,7 @@ fn is_command(tool: &ToolName) -> bool {
     matches!(tool.as_str(), "exec" | "process")
 }
 
-/// What holds for a command instead of the rules; `None` where the rules deny what the jail closes anyway.
+/// Returns the decision that replaces the rules for a command; `None` if the rules deny what the jail closes anyway.
 fn by_command(endpoint: &Endpoint, rules: &Trace, jail: &JailSettings) -> Option<Decision> {
     let open = jail.network == Network::Open || matches!(jail.jailing, Jailing::Never(_));
     if open {
@@ -167,7 +167,7 @@ pub(super) fn print(found: &Found, trace: bool, terminal: &mut Terminal<'_>) -> 
 }
 
 impl Found {
-    /// Whether every door says the same.
+    /// Returns true if every door says the same.
     fn agree(&self) -> bool {
         self.doors.iter().all(|door| door.trace.decision == self.verdict.trace.decision)
     }

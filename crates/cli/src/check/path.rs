@@ -31,7 +31,7 @@ pub(super) fn judge(
 ) -> Result<Found, Failure> {
     let guard = guard(tool, around, settings)?;
     let judged = guard.judge(path, &around.cwd, kind).map_err(|failed| refused(&failed))?;
-    // What is denied is denied, whatever is wrong with the path; what is not is not known to be allowed.
+    // A denied path is denied even if something is wrong with it; any other is not known to be allowed.
     if let (Some(trouble), false) = (judged.trouble, matches!(judged.trace.decision, Decision::Deny(_))) {
         return Err(refused(&Failed::new(trouble, path)));
     }
@@ -42,7 +42,7 @@ pub(super) fn judge(
 }
 
 impl Found {
-    /// What the path leads to, and every name it was judged by.
+    /// Prints the target of the path, and every name it was judged by.
     pub(super) fn text(&self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         let path = Shown::path(self.judged.location.path());
         writeln!(terminal.out, "  object: {}, {path}", self.what())?;

@@ -27,8 +27,8 @@ pub(super) fn answer(
     to: &mut dyn Write,
 ) -> Result<Exit, Failure> {
     let mut from = BufReader::with_capacity(1 << 16, from);
-    while let Some(line) =
-        next(&mut from).map_err(|error| Failure::new("the stream broke").because(&error))?
+    while let Some(line) = next(&mut from)
+        .map_err(|error| Failure::new("cannot read the stream of questions").because(&error))?
     {
         let answered = line
             .and_then(|line| Question::parse(&line, shell))
@@ -37,7 +37,7 @@ pub(super) fn answer(
         let json = serde_json::to_string(&answered).map_err(io::Error::from)?;
         to.write_all(plain_json(&json).as_bytes())?;
         to.write_all(b"\n")?;
-        // Whoever waits for this answer before the next question gets it.
+        // A client that waits for this answer before the next question gets it.
         if from.buffer().is_empty() {
             to.flush()?;
         }
@@ -70,7 +70,7 @@ impl Malformed {
         Self { id, error: error.into() }
     }
 
-    /// What cannot be read cannot be allowed.
+    /// A question that cannot be read cannot be allowed.
     fn refused(self) -> Value {
         json!({ "id": self.id, "verdict": "deny", "error": self.error })
     }
@@ -101,7 +101,7 @@ impl Question {
             None => shell,
             Some(name) => ShellArg::from_str(name, false).map_err(|_| wrong("the shell is not known"))?,
         };
-        // Where both are there, the text is what is left of bytes that are no text.
+        // If both are there, the text is a lossy form of bytes that are no text.
         let bytes = match (text("command_b64")?, text("command")?) {
             (Some(coded), _) => base64::decode(coded).ok_or_else(|| wrong("`command_b64` is not Base64"))?,
             (None, Some(text)) => text.as_bytes().to_vec(),

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use policy::{Code, Decision, HostError, Reason, Request, Shown, Trace};
+use policy::{Code, Decision, HostError, Reason, Request, RuleRef, Shown, Trace};
 use serde_json::{Value, json};
 
-use config::Settings;
+use config::{Scope, Settings};
 
 use crate::exit::Exit;
 use crate::terminal::Terminal;
@@ -48,7 +48,7 @@ impl Verdict {
         writeln!(terminal.out, "  {} {}", reason.code, Shown::text(&reason.text))?;
         if let Some(rule) = &reason.rule {
             let ask = reason.exception_to.as_ref().map(|ask| format!(", an exception to {ask}"));
-            writeln!(terminal.out, "  by {rule}{}", ask.unwrap_or_default())?;
+            writeln!(terminal.out, "  by {}{}", origin(rule), ask.unwrap_or_default())?;
         }
         if let (Some(remedy), false) = (&reason.remedy, matches!(self.trace.decision, Decision::Allow(_))) {
             writeln!(terminal.out, "  to allow it: {}", Shown::text(remedy))?;
@@ -56,7 +56,7 @@ impl Verdict {
         Ok(())
     }
 
-    /// What every link of the chain said.
+    /// Prints the answer of every link of the chain.
     pub(super) fn trace_text(&self, terminal: &mut Terminal<'_>) -> io::Result<()> {
         writeln!(terminal.out, "decided in phase: {}", self.trace.phase.words())?;
         for said in &self.trace.said {
@@ -87,7 +87,15 @@ impl Verdict {
     }
 }
 
-/// Where a rule stands, and the question that it is an exception to.
+/// Returns the file and line of a rule. Those of the built-in policy can be printed.
+fn origin(rule: &RuleRef) -> String {
+    if rule.file.as_os_str() == Scope::BuiltIn.word() {
+        return format!("the built-in policy (`ringfence policy show --builtin`, line {})", rule.line);
+    }
+    rule.to_string()
+}
+
+/// Returns the place of a rule, and the ask that it is an exception to.
 fn place(reason: &Reason) -> String {
     let rule = reason.rule.as_ref().map(ToString::to_string).unwrap_or_default();
     match &reason.exception_to {
@@ -101,7 +109,7 @@ fn decision_json(decision: &Decision) -> Value {
 }
 
 pub(super) fn reason_json(reason: &Reason) -> Value {
-    let place = |rule: &policy::RuleRef| json!({ "file": rule.file.to_string_lossy(), "line": rule.line });
+    let place = |rule: &RuleRef| json!({ "file": rule.file.to_string_lossy(), "line": rule.line });
     json!({
         "code": reason.code.id(),
         "text": &*reason.text,

@@ -2,7 +2,7 @@
 
 use jail::probe::{Machine, Step};
 
-/// Who refuses.
+/// Cause of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
     /// A seccomp filter that was there before us, as container engines install it.
@@ -53,7 +53,7 @@ impl Cause {
         }
     }
 
-    /// What to do. Nothing here opens more than Ringfence needs: a setting for every program of every user is the
+    /// Returns the remedy. Nothing here opens more than Ringfence needs: a setting for every program of every user is the
     /// administrator's choice, and is left as it was found.
     pub(super) fn remedy(self, machine: &Machine) -> String {
         let remedy = match self {

@@ -132,7 +132,7 @@ fn cgroup(machine: &Machine) -> Row {
 
 fn cgroup_remedy(machine: &Machine) -> Option<&'static str> {
     match machine.cgroup.hierarchy {
-        // What the engine does not hand down cannot be had from inside.
+        // A controller that the engine does not delegate is not available inside.
         _ if !machine.facts.containers.is_empty() => {
             Some("set limits for the container itself, with its engine")
         }

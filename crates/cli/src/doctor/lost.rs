@@ -26,7 +26,7 @@ pub(super) const POLICY: &str = "every action: a policy file that is refused all
 pub(super) const SOCKETS: &str = "approvals and sessions on a socket";
 pub(super) const WINDOWS: &str = "a wall towards Windows: its programs run outside every jail";
 
-/// What an old Landlock leaves out; of none at all, only the whole.
+/// Returns the gaps of an old Landlock; of none at all, only the whole.
 pub(super) fn by_landlock(abi: u32) -> Vec<&'static str> {
     let missing = SINCE.iter().filter(|(version, ..)| abi < *version).map(|(.., feature)| *feature);
     if abi == 0 { vec![LANDLOCK] } else { missing.collect() }

@@ -30,13 +30,13 @@ fn user_row(status: Status, measured: impl AsRef<str>) -> Row {
     Row::new("userns", status, measured, "a new user namespace with our own user in it")
 }
 
-/// What the other namespaces are for.
+/// A namespace and its purpose.
 struct Kind {
     id: &'static str,
     steps: &'static [Step],
     works: &'static str,
     expected: &'static str,
-    /// What it is without them.
+    /// Status without them.
     without: Status,
     remedy: &'static str,
     lost: &'static [&'static str],

@@ -9,7 +9,7 @@ use policy::Shown;
 use super::row::{Row, Status};
 use super::{ConfigFile, ConfigState, Places, lost};
 
-/// What was found at the places, and when.
+/// Objects found at the places, and the time.
 pub(super) struct Sites {
     pub(super) state: Site,
     pub(super) runtime: Site,
@@ -54,7 +54,7 @@ impl Site {
         }
     }
 
-    /// What its file system and its permissions are judged by.
+    /// Returns the object whose file system and permissions are judged.
     fn object(&self) -> Option<&Object> {
         match self {
             Self::There(_, object) | Self::Absent(_, Some(object)) => Some(object),
@@ -75,7 +75,7 @@ pub(super) fn rows(sites: &Sites, uid: u32) -> Vec<Row> {
     rows
 }
 
-/// What is asked of one place.
+/// Requirements for one place.
 struct Wanted {
     id: &'static str,
     kind: Kind,
@@ -83,9 +83,9 @@ struct Wanted {
     mode: &'static str,
     expected: &'static str,
     unknown: &'static str,
-    /// What to do where it cannot be.
+    /// Remedy if it cannot be there.
     elsewhere: &'static str,
-    /// What is lost without it.
+    /// Features that are lost without it.
     lost: &'static [&'static str],
 }
 
@@ -203,7 +203,7 @@ fn disk(state: &Site) -> Row {
     match state.object().map(|object| object.free >> 20) {
         None => row(Status::Note, "not measured: there is no place for the ledger".to_owned()),
         Some(free @ 0..64) => {
-            row(Status::Weak, format!("{free} MiB free")).remedy("make room").lost(&[lost::LEDGER])
+            row(Status::Weak, format!("{free} MiB free")).remedy("free disk space").lost(&[lost::LEDGER])
         }
         Some(free) => row(Status::Ok, format!("{free} MiB free")),
     }

@@ -33,7 +33,7 @@ impl Provider {
             }
     }
 
-    /// What this provider cannot do on any machine.
+    /// Returns the features that this provider lacks on every machine.
     const fn lacks(self) -> &'static [&'static str] {
         match self {
             Self::Native | Self::Bubblewrap => &[],
@@ -46,14 +46,14 @@ impl Provider {
 pub(super) const NATIVE: &[Step] =
     &[Step::User, Step::Map, Step::Net, Step::Loopback, Step::Mount, Step::Tmpfs, Step::Ipc, Step::Pid];
 
-/// What this machine could support.
+/// Providers that this machine could support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Support {
     /// The strongest provider possible; none: no jail at all.
     pub(super) strongest: Option<Provider>,
     /// Every provider possible, the strongest first.
     pub(super) possible: Vec<Provider>,
-    /// What the strongest one cannot do here.
+    /// Features that the strongest one lacks here.
     pub(super) lost: Vec<&'static str>,
 }
 

@@ -2,7 +2,7 @@
 
 use policy::Shown;
 
-/// How one thing stands.
+/// Status of one thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     /// As it should be.
@@ -32,13 +32,13 @@ pub(super) struct Row {
     /// Stable: people and programs look for it.
     pub(super) id: String,
     pub(super) status: Status,
-    /// What was found, safe to show.
+    /// Measurement, safe to show.
     pub(super) measured: String,
-    /// What would be in order.
+    /// Value that would be in order.
     pub(super) expected: &'static str,
-    /// What to do: a command or a setting, never one that opens more than Ringfence needs.
+    /// Remedy: a command or a setting, never one that opens more than Ringfence needs.
     pub(super) remedy: Option<String>,
-    /// What Ringfence cannot do here because of it.
+    /// Features that Ringfence lacks here because of it.
     pub(super) lost: Vec<&'static str>,
 }
 

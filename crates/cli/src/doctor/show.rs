@@ -23,7 +23,7 @@ pub(super) fn text(report: &Report, terminal: &mut Terminal<'_>) -> io::Result<(
 fn write_row(row: &Row, width: usize, terminal: &mut Terminal<'_>) -> io::Result<()> {
     let (id, status, measured) = (&row.id, word(row.status, terminal.color), &row.measured);
     writeln!(terminal.out, "{id:width$}  {status} {measured}")?;
-    // Where there is nothing to do about it, the summary at the end says enough.
+    // Without a remedy, the summary at the end says enough.
     let Some(remedy) = &row.remedy else { return Ok(()) };
     let lost = row.lost.join("; ");
     for (label, text) in [("expected", row.expected), ("remedy", remedy), ("lost", &lost)] {

@@ -4,7 +4,7 @@ use ::overlay::{Change, GitChanges, Head, Kind, Node, Touched};
 use policy::Shown;
 use serde_json::{Value, json};
 
-use super::drawn::Drawing;
+use super::draw::Drawing;
 use super::listing::Entry;
 use super::{shown, shown_path};
 use crate::failure::Failure;

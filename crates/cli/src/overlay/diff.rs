@@ -1,4 +1,4 @@
-//! What changed in a text, as lines that stay, go and come.
+//! Changes of a text, as lines that stay, go and come.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 
 /// Lines around a change.
 pub(crate) const AROUND: usize = 3;
-/// Longer than anybody waits for one file; then the lines are held against each other less cleverly.
+/// Longest time for one file; then the lines are compared less cleverly.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One line of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Where the next lines are: `@@ -1,2 +1,3 @@`.
+    /// Position of the next lines: `@@ -1,2 +1,3 @@`.
     Place(String),
     /// It stays.
     Same(String),

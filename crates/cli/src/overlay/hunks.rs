@@ -89,7 +89,7 @@ impl<'a> Hunks<'a> {
         text.into_bytes()
     }
 
-    /// How many units there are.
+    /// Returns the number of units.
     pub(crate) fn count(&self) -> usize {
         self.units.len()
     }

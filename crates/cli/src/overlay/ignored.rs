@@ -1,4 +1,4 @@
-//! What a repository ignores.
+//! Ignore rules of a repository.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ impl<'a> Ignored<'a> {
         if !self.lists.contains_key(&key) {
             let mut builder = GitignoreBuilder::new(directory);
             let here = directory.as_os_str().is_empty();
-            // What stands first counts less.
+            // Earlier files count less.
             for file in here.then_some(".git/info/exclude").into_iter().chain([".gitignore"]) {
                 let text = self.overlay.outside(view, &directory.join(file), LONGEST);
                 let text = text.map_err(|error| super::failure(&error))?.unwrap_or_default();

@@ -37,12 +37,12 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// How many files it stands for.
+    /// Returns the number of files it stands for.
     pub(crate) fn files(&self) -> usize {
-        self.changes().iter().filter(|change| !super::drawn::is_directory(change)).count()
+        self.changes().iter().filter(|change| !super::draw::is_directory(change)).count()
     }
 
-    /// Whether it stands for what a person does not read line by line.
+    /// Returns true if it stands for what a person does not read line by line.
     pub(crate) fn is_folded(&self) -> bool {
         matches!(self, Self::Repository { .. } | Self::Ignored { .. })
     }
@@ -75,7 +75,7 @@ impl Found {
         around.max_by_key(|git| git.path.components().count())
     }
 
-    /// Whether other changes of the same kind lie in a directory that came or went: then it is told by those.
+    /// Returns true if other changes of the same kind lie in a directory that came or went: then it is told by those.
     pub(crate) fn is_on_the_way(&self, change: &Change) -> bool {
         let before_or_at = |other: &Change| (other.view, &other.path) <= (change.view, &change.path);
         let next = self.changes.get(self.changes.partition_point(before_or_at));
@@ -92,7 +92,7 @@ pub(crate) struct Listing<'a> {
     pub(crate) found: &'a Found,
     /// The paths that were asked for; none for all.
     pub(crate) paths: &'a [PathBuf],
-    /// Whether repositories and ignored names take one line each.
+    /// True if repositories and ignored names take one line each.
     pub(crate) folds: bool,
 }
 

@@ -7,11 +7,11 @@ use crate::terminal::Terminal;
 
 /// Shows a text, escaped already, through a pager if a person looks at it.
 ///
-/// The pager takes our place: it has the terminal for itself, and what is typed reaches nobody else.
+/// The pager replaces this process: it has the terminal for itself, and no other program reads the keys.
 pub(crate) fn show(text: &str, pager: Option<OsString>, terminal: &mut Terminal<'_>) -> io::Result<()> {
     if let Some(pager) = pager {
         terminal.out.flush()?;
-        // Where there is no pager the text is shown without one.
+        // Without a pager the text is shown directly.
         become_pager(text, &pager).unwrap_or_default();
     }
     terminal.out.write_all(text.as_bytes())

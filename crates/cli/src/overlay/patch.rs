@@ -5,14 +5,14 @@ use std::collections::{BTreeSet, VecDeque};
 use ::overlay::{Change, Overlay, Parts};
 
 use super::diff::Line;
-use super::drawn::{Drawing, LONGEST, is_file};
+use super::draw::{Drawing, LONGEST, is_file};
 use super::hunks::{Hunk, Hunks};
 use super::listing::Entry;
 use super::{answer, failure, is_attended};
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 
-/// What was chosen.
+/// Chosen changes.
 #[derive(Default)]
 pub(crate) struct Chosen<'a> {
     pub(crate) changes: Vec<&'a Change>,

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use ::overlay::{Change, GitChanges, Overlay};
 use policy::Code;
 
-use super::drawn::protected_lines;
+use super::draw::protected_lines;
 use super::listing::Found;
 use super::{ask, listed, place, shown, shown_path};
 use crate::failure::Failure;
 use crate::terminal::Terminal;
 
-/// What was asked for on the command line.
+/// Selection on the command line.
 pub(crate) struct Wish {
     /// None for everything.
     pub(crate) paths: Vec<PathBuf>,
     /// Protected names that are wanted, too.
     pub(crate) protected: Vec<PathBuf>,
-    /// Whether commits are wanted that bring new content to protected names.
+    /// True if commits are wanted that bring new content to protected names.
     pub(crate) commits: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Selection<'a> {
             .hint(format!("or take it as it is: ringfence apply {id} --protected {repository}/{name}"))
     }
 
-    /// What is applied, and the protected names that are left.
+    /// Divides the changes into those that are applied, and protected names that are left.
     pub(crate) fn divide(&self, terminal: &mut Terminal<'_>) -> Result<(Changes<'a>, Changes<'a>), Failure> {
         let (mut taken, mut left) = (Vec::new(), Vec::new());
         for change in self.found.changes.iter().filter(|change| !self.is_way(change)) {
@@ -139,7 +139,7 @@ impl<'a> Selection<'a> {
         change.carries() && self.holds_more(change)
     }
 
-    /// Whether other changes lie in a directory.
+    /// Returns true if other changes lie in a directory.
     fn holds_more(&self, way: &Change) -> bool {
         let changes = &self.found.changes;
         let after = |other: &Change| (other.view, &other.path) <= (way.view, &way.path);
@@ -155,7 +155,7 @@ impl<'a> Selection<'a> {
             .iter()
             .flat_map(|change| change.path.ancestors().skip(1).map(|above| (change.view, above)))
             .collect();
-        // How much of each directory is not taken.
+        // Number of changes of each directory that are not taken.
         let mut left: BTreeMap<(usize, &Path), usize> = BTreeMap::new();
         for change in self.found.changes.iter().filter(|change| !self.found.is_on_the_way(change)) {
             if !known.contains(&(change.view, change.path.as_path())) {

@@ -21,7 +21,7 @@ pub(crate) struct Stage {
     directory: tempfile::TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit of a command.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -92,7 +92,7 @@ impl Stage {
         format!("sleep 9{}{digits}", std::process::id())
     }
 
-    /// How many processes sleep for this stage, or would.
+    /// Returns the number of processes that sleep for this stage, or would.
     pub(crate) fn count(&self) -> usize {
         let sleep = self.sleep();
         let inside = |line: &&String| line.contains(&sleep) && !line.starts_with(PROGRAM);
@@ -113,7 +113,7 @@ pub(crate) fn ended(command: &mut Command) -> Ended {
     Ended { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
 
-/// How a process ends, in the end.
+/// Waits for the end of a process.
 pub(crate) fn end_of(child: &mut Child) -> ExitStatus {
     let mut status = None;
     let over = within(LONG, || {
@@ -126,7 +126,7 @@ pub(crate) fn end_of(child: &mut Child) -> ExitStatus {
     status.unwrap_or_else(|| panic!("{child:?} does not end"))
 }
 
-/// Whether something comes true in time.
+/// Returns true if something comes true in time.
 pub(crate) fn within(time: Duration, mut is_true: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + time;
     loop {
@@ -147,7 +147,7 @@ pub(crate) fn processes() -> Vec<String> {
     lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).collect()
 }
 
-/// Whether a program is on this machine; says so where not.
+/// Returns true if a program is on this machine; says so where not.
 pub(crate) fn has(program: &str, what: &str) -> bool {
     let there = ["/usr/bin", "/bin"].iter().any(|directory| Path::new(directory).join(program).exists());
     if !there {

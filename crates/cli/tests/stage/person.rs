@@ -16,7 +16,7 @@ pub(crate) struct Person {
     master: OwnedFd,
     terminal: OwnedFd,
     shown: Vec<u8>,
-    /// How much of it was looked at.
+    /// Length of the part that was looked at.
     seen: usize,
     child: Option<Child>,
 }
@@ -99,7 +99,7 @@ impl Person {
         tcgetattr(&self.terminal).unwrap()
     }
 
-    /// Whether keys reach the program as they are typed.
+    /// Returns true if keys reach the program as they are typed.
     pub(crate) fn is_raw(&self) -> bool {
         !self.modes().local_modes.intersects(LocalModes::ICANON | LocalModes::ISIG | LocalModes::ECHO)
     }
@@ -115,11 +115,11 @@ impl Person {
         kill_process(pid, signal).unwrap();
     }
 
-    /// How what was started ends, and everything that was shown.
+    /// Waits for the end of the program, and returns everything that was shown.
     #[track_caller]
     pub(crate) fn waits(&mut self) -> (ExitStatus, String) {
         let status = end_of(self.child.as_mut().unwrap());
-        // What was written before it is shown before it.
+        // Earlier output is shown before it.
         rustix::io::write(&self.terminal, LAST.as_bytes()).unwrap();
         self.sees(LAST);
         (status, String::from_utf8_lossy(&self.shown[..self.seen - LAST.len()]).into_owned())

@@ -48,7 +48,7 @@ fn any_registration(rule: &Rule) -> Option<Remark> {
         return None;
     }
     let message = format!(
-        "{} is wider than it looks: names that anybody can register match it; name the domain",
+        "{} is wider than it looks: it matches names that are open to public registration; name the domain",
         subject_words(rule)
     );
     Some(remark(Code::WideAllow, rule, message))

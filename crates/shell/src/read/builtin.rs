@@ -5,7 +5,7 @@ use std::sync::Arc;
 use policy::{Assignment, Certainty, Code, Span, Word};
 
 use super::Reader;
-use super::command::{Beside, declares_integer};
+use super::command::{CommandParts, declares_integer};
 use super::feed::Feed;
 use super::start::{fed, is_descriptor};
 use super::state::{Alias, MAX_NAMES, Value};
@@ -16,7 +16,7 @@ const LONGEST_PATH: usize = 1024;
 
 impl Reader<'_> {
     /// Applies the effect of a builtin of this name to the state. Other programs have none.
-    pub(super) fn builtin(&mut self, words: &[Word], beside: &Beside) {
+    pub(super) fn builtin(&mut self, words: &[Word], beside: &CommandParts) {
         let Some((first, rest)) = words.split_first() else { return };
         if !first.is_literal() {
             return;
@@ -111,12 +111,12 @@ impl Reader<'_> {
         if words.next().is_none() || code.text.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
         }
-        self.perhaps(|it| it.code(&code.text, &[it.dialect], code.span));
+        self.in_uncertain_branch(|it| it.code(&code.text, &[it.dialect], code.span));
         // It may run between any two commands from now on.
         self.state_mut().haunt();
     }
 
-    fn source(&mut self, words: &[Word], beside: &Beside) {
+    fn source(&mut self, words: &[Word], beside: &CommandParts) {
         let Some(file) = operand(words) else { return };
         if file.text == "/dev/null" {
             return;

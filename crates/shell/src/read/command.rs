@@ -49,7 +49,7 @@ impl Reader<'_> {
                 self.set_surely(&assignment.name, guess);
             }
         }
-        self.run(words, Beside { redirects, assignments, through: Vec::new(), span: command.at.0 });
+        self.run(words, CommandParts { redirects, assignments, through: Vec::new(), span: command.at.0 });
     }
 
     fn assigned(&mut self, assign: &Assign) -> Assignment {
@@ -189,7 +189,7 @@ impl Reader<'_> {
         let rest: Vec<_> = words.iter().skip(1).map(quoted).collect();
         let text = format!("{} {}", alias.text, rest.join(" "));
         let taken = self.state_mut().aliases.remove(name);
-        self.perhaps(|it| it.code(&text, &[it.dialect], command.at.0));
+        self.in_uncertain_branch(|it| it.code(&text, &[it.dialect], command.at.0));
         if let Some(alias) = taken {
             self.state_mut().aliases.insert(name.to_owned(), alias);
         }
@@ -197,7 +197,7 @@ impl Reader<'_> {
 }
 
 /// Parts of a command beside its words.
-pub(super) struct Beside {
+pub(super) struct CommandParts {
     pub(super) redirects: Vec<Redirect>,
     pub(super) assignments: Vec<Assignment>,
     pub(super) through: Vec<policy::Argv>,

@@ -61,7 +61,7 @@ impl Reader<'_> {
             Feed::File(file) => self.script(file, dialect),
             Feed::Text(text) => {
                 self.note(Code::Evaluation, span, "the shell runs the text that it is given to read");
-                self.apart(|it| {
+                self.in_subshell(|it| {
                     it.feed = Feed::Outside;
                     it.state_mut().doubt();
                     it.code(text, dialect.readers(), span);
@@ -77,7 +77,7 @@ impl Reader<'_> {
         let what = "the shell runs whatever the pipe brings";
         self.add(policy::Finding::new(Code::PipeTarget, span, what).remedy(remedy));
         match text {
-            Some(text) => self.apart(|it| {
+            Some(text) => self.in_subshell(|it| {
                 it.feed = Feed::Outside;
                 it.state_mut().doubt();
                 it.code(text, dialect.readers(), span);

@@ -2,12 +2,12 @@
 
 use policy::{Argv, Assignment, Code, Direction, Program, Redirect, Span, Word};
 
-use super::command::Beside;
+use super::command::CommandParts;
 use super::feed::{Feed, output};
 use super::state::{Value, Written};
 use super::{MAX_PROGRAMS, Reader};
 use crate::Dialect;
-use crate::look::{Look, Start, look};
+use crate::wrappers::{Launch, Start, inspect};
 
 /// Directories in which every system keeps its programs.
 const DIRECTORIES: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
@@ -24,11 +24,11 @@ impl Reader<'_> {
     pub(super) fn start_words(&mut self, words: Vec<Word>) {
         let (redirects, assignments, through) = (Vec::new(), Vec::new(), Vec::new());
         let span = Argv::new(words.clone()).map(|argv| argv.span()).unwrap_or_default();
-        self.start(words, Beside { redirects, assignments, through, span });
+        self.start(words, CommandParts { redirects, assignments, through, span });
     }
 
     /// Runs a command in the shell: builtins and functions first.
-    pub(super) fn run(&mut self, words: Vec<Word>, beside: Beside) {
+    pub(super) fn run(&mut self, words: Vec<Word>, beside: CommandParts) {
         let Some(first) = words.first() else { return };
         if first.is_literal() && self.state.may_be_function(&first.text) {
             // Settings of its body are made now.
@@ -45,7 +45,7 @@ impl Reader<'_> {
     }
 
     /// Runs a command as a program that looks for programs does: builtins may be meant, functions are not.
-    fn run_past_functions(&mut self, words: Vec<Word>, beside: Beside) {
+    fn run_past_functions(&mut self, words: Vec<Word>, beside: CommandParts) {
         let before = self.state.cwd.clone();
         self.builtin(&words, &beside);
         if self.state.cwd == before {
@@ -58,7 +58,7 @@ impl Reader<'_> {
     }
 
     /// Starts a program, and looks through it.
-    fn start(&mut self, mut words: Vec<Word>, beside: Beside) {
+    fn start(&mut self, mut words: Vec<Word>, beside: CommandParts) {
         if let Some(first) = words.first_mut() {
             self.installed(first);
         }
@@ -76,7 +76,7 @@ impl Reader<'_> {
             }
             return;
         }
-        let seen = if first.is_literal() { look(&words) } else { Look::default() };
+        let seen = if first.is_literal() { inspect(&words) } else { Launch::default() };
         let feed = self.feed.with(&beside.redirects);
         if seen.starts.contains(&Start::ForeignStdin) {
             self.foreign_code(first, &feed, beside.span);
@@ -109,7 +109,7 @@ impl Reader<'_> {
     }
 
     /// Notes the program itself, unless it only starts another; then what is to be said of the other is returned.
-    fn emit(&mut self, words: Vec<Word>, seen: &Look, mut beside: Beside) -> Option<Beside> {
+    fn emit(&mut self, words: Vec<Word>, seen: &Launch, mut beside: CommandParts) -> Option<CommandParts> {
         let argv = Argv::new(words)?;
         let only_starts = matches!(&*seen.starts, [Start::Program { alone: true, .. }]);
         if only_starts {
@@ -143,7 +143,7 @@ impl Reader<'_> {
     }
 
     /// Follows the programs that a program would start in turn.
-    fn follow(&mut self, seen: Look, given: &Given, mut beside: Beside) {
+    fn follow(&mut self, seen: Launch, given: &Given, mut beside: CommandParts) {
         if seen.starts.is_empty() {
             return;
         }
@@ -156,7 +156,7 @@ impl Reader<'_> {
             self.change_directory(Some(directory));
         }
         for start in seen.starts {
-            let next = Beside {
+            let next = CommandParts {
                 redirects: std::mem::take(&mut beside.redirects),
                 assignments: beside.assignments.clone(),
                 through: std::mem::take(&mut beside.through),
@@ -168,11 +168,13 @@ impl Reader<'_> {
         self.texts -= 1;
     }
 
-    fn follow_one(&mut self, start: Start, given: &Given, beside: Beside) {
+    fn follow_one(&mut self, start: Start, given: &Given, beside: CommandParts) {
         match start {
             // `command eval x` and `builtin cd x` come back as words of the shell.
             Start::Program { words, alone: true } => self.run_past_functions(words, beside),
-            Start::Program { words, alone: false } => self.perhaps(|it| it.run_past_functions(words, beside)),
+            Start::Program { words, alone: false } => {
+                self.in_uncertain_branch(|it| it.run_past_functions(words, beside))
+            }
             Start::Code { code, dialect, arguments } => {
                 let state = std::sync::Arc::clone(&self.state);
                 for set in &given.environment {
@@ -288,9 +290,9 @@ impl Reader<'_> {
             Written::Nothing => {}
             Written::Something => self.unprovable(file.span, "the line runs a file that it writes itself"),
             Written::Text(text) => {
-                self.apart(|it| {
+                self.in_subshell(|it| {
                     it.state_mut().doubt();
-                    it.perhaps(|it| it.code(&text, dialect.readers(), file.span));
+                    it.in_uncertain_branch(|it| it.code(&text, dialect.readers(), file.span));
                 });
             }
         }
@@ -304,7 +306,7 @@ impl Reader<'_> {
         if code.text.is_empty() {
             return;
         }
-        self.apart(|it| {
+        self.in_subshell(|it| {
             it.state_mut().in_another_shell(Some(arguments.into()));
             it.code(&code.text, dialect.readers(), code.span);
         });
@@ -318,7 +320,7 @@ impl Reader<'_> {
         let mut words = vec![program.clone()];
         words.extend(option.map(Word::literal));
         words.push(code);
-        let seen = look(&words);
+        let seen = inspect(&words);
         seen.findings.into_iter().for_each(|finding| self.add(finding));
         for start in seen.starts {
             if let Start::Code { code, dialect, arguments } = start {

@@ -23,7 +23,7 @@ impl Reader<'_> {
 
     fn item(&mut self, item: &Item) {
         if item.background {
-            return self.apart(|it| it.perhaps(|it| it.pipelines(item)));
+            return self.in_subshell(|it| it.in_uncertain_branch(|it| it.pipelines(item)));
         }
         self.pipelines(item);
     }
@@ -38,7 +38,7 @@ impl Reader<'_> {
                     before.get_or_insert_with(|| Arc::clone(&self.state));
                     self.pipeline(pipeline);
                 }
-                Join::Or => self.perhaps(|it| it.pipeline(pipeline)),
+                Join::Or => self.in_uncertain_branch(|it| it.pipeline(pipeline)),
             }
         }
         // Behind the line, it is not known how far it came.
@@ -57,7 +57,7 @@ impl Reader<'_> {
             self.stage = if stage == 0 { outer.0 } else { stage };
             self.piped = outer.1 || (stage as usize) < last;
             let before = self.found.programs.len();
-            self.perhaps(|it| it.command(command));
+            self.in_uncertain_branch(|it| it.command(command));
             self.feed = Feed::Pipe(self.written_since(before));
         }
         (self.stage, self.piped, self.feed) = outer;
@@ -89,7 +89,7 @@ impl Reader<'_> {
             Kind::Group(list) => self.list(list),
             Kind::Subshell(list) => {
                 let (stage, piped) = (self.stage, self.piped);
-                self.apart(|it| {
+                self.in_subshell(|it| {
                     (it.stage, it.piped) = (stage, piped);
                     it.list(list);
                 });
@@ -109,7 +109,7 @@ impl Reader<'_> {
             Kind::Test(parts) => self.test(parts, command.at.0),
             Kind::Arith(parts) => self.arith(parts, command.at.0),
             Kind::Function { names, body } => self.function(names, body, command.at.0),
-            Kind::Coproc { body, .. } => self.apart(|it| it.perhaps(|it| it.command(body))),
+            Kind::Coproc { body, .. } => self.in_subshell(|it| it.in_uncertain_branch(|it| it.command(body))),
             Kind::Always { body, always } => {
                 self.list(body);
                 self.list(always);
@@ -120,10 +120,10 @@ impl Reader<'_> {
     fn if_then(&mut self, arms: &[(List, List)], otherwise: Option<&List>) {
         for (test, body) in arms {
             self.list(test);
-            self.perhaps(|it| it.list(body));
+            self.in_uncertain_branch(|it| it.list(body));
         }
         if let Some(body) = otherwise {
-            self.perhaps(|it| it.list(body));
+            self.in_uncertain_branch(|it| it.list(body));
         }
     }
 
@@ -136,7 +136,7 @@ impl Reader<'_> {
             let value = self.state.after_a_turn(name);
             self.set_surely(name, value);
         }
-        self.perhaps(|it| lists.iter().for_each(|list| it.list(list)));
+        self.in_uncertain_branch(|it| lists.iter().for_each(|list| it.list(list)));
     }
 
     fn for_in(&mut self, names: &[Word], words: Option<&[Word]>, select: bool, body: &List, span: Span) {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         if runs_text(body) {
             self.state_mut().doubt_numbers();
         }
-        self.perhaps(|it| it.list(body));
+        self.in_uncertain_branch(|it| it.list(body));
     }
 
     fn count(&mut self, head: &[Part], body: &List, span: Span) {
@@ -188,7 +188,7 @@ impl Reader<'_> {
             for pattern in &arm.patterns {
                 self.one_word(pattern);
             }
-            self.perhaps(|it| it.list(&arm.body));
+            self.in_uncertain_branch(|it| it.list(&arm.body));
         }
     }
 
@@ -259,7 +259,7 @@ impl Reader<'_> {
         let arguments = self.state_mut().arguments.take();
         let cwd = self.state.cwd.clone();
         self.state_mut().enter_function();
-        self.perhaps(|it| it.command(body));
+        self.in_uncertain_branch(|it| it.command(body));
         self.state_mut().leave_function();
         self.state_mut().arguments = arguments;
         if self.state.cwd != cwd {

@@ -19,7 +19,7 @@ pub(super) fn commit(changes: Vec<Change>, abort: &Abort) -> Result<Vec<Told>, T
         told.push(change.told);
     }
     if abort.is_aborted() {
-        return Err(ToolError::new(ErrorKind::Aborted, "the patch was called off: nothing was changed"));
+        return Err(ToolError::new(ErrorKind::Aborted, "the patch was cancelled; nothing was changed"));
     }
     ready.unchanged()?;
     ready.make()?;

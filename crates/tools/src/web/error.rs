@@ -58,10 +58,10 @@ pub enum FetchError {
     #[error("a redirect leads from https to http: {0}")]
     Downgrade(String),
     /// It took too long.
-    #[error("it took too long")]
+    #[error("the request timed out")]
     Timeout,
     /// The call was cancelled.
-    #[error("it was called off")]
+    #[error("the call was cancelled")]
     Aborted,
     /// Too much is being fetched already.
     #[error("too much is being fetched at the same time")]

@@ -38,7 +38,7 @@ pub enum LookupError {
     #[error("too many names are being looked up")]
     Busy,
     /// The call was cancelled.
-    #[error("it was called off")]
+    #[error("the call was cancelled")]
     Aborted,
 }
 

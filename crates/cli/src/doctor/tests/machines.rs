@@ -22,7 +22,7 @@ fn blind() -> Actions {
     Actions { kill_process: refused, errno: refused, notify: refused }
 }
 
-/// What is strongest, by what was done alone.
+/// The strongest provider is chosen by measurements alone.
 #[test]
 fn providers() {
     let all = Ok(refusing(&[]));
@@ -67,7 +67,7 @@ fn what_native_cannot_do_without() {
     }
 }
 
-/// Files explain and never decide: the same kernel gets the same answer whatever they say.
+/// Files explain and never decide: the same kernel gets the same answer with any files.
 #[test]
 fn signs_do_not_decide() {
     let powers = |name: &str| Machine {

@@ -1,4 +1,4 @@
-//! What people and programs read, and what holds for every report.
+//! Reports for people and programs, and laws that hold for every report.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -299,7 +299,7 @@ fn remedies_open_nothing_widely() {
     }
 }
 
-/// Whatever is not in order says what is lost, or is a note.
+/// Every row that is not in order says what is lost, or is a note.
 #[test]
 fn every_fault_says_what_is_lost() {
     use super::super::row::Status;

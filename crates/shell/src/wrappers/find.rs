@@ -2,23 +2,23 @@
 
 use policy::Word;
 
-use super::Look;
+use super::Launch;
 use super::words::{anything, filled, from, may_be_option};
 
 /// Looks through an expression.
-pub(super) fn find(words: &[Word], look: &mut Look) {
+pub(super) fn find(words: &[Word], launch: &mut Launch) {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let text = word.text.as_str();
         at += match text {
-            "-exec" | "-execdir" | "-ok" | "-okdir" => command(words, at, look),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => command(words, at, launch),
             "-delete" | "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
-                look.hazard(at);
-                look.writes.extend(words.get(at + 1).filter(|_| text != "-delete").cloned());
+                launch.hazard(at);
+                launch.writes.extend(words.get(at + 1).filter(|_| text != "-delete").cloned());
                 write_words(text)
             }
             _ if may_be_option(word) => {
-                look.hazard(at);
+                launch.hazard(at);
                 1
             }
             _ => 1 + usize::from(has_value(text)),
@@ -27,7 +27,7 @@ pub(super) fn find(words: &[Word], look: &mut Look) {
 }
 
 /// A command up to `;`, or up to `+` behind `{}`. Gives how many words it takes.
-fn command(words: &[Word], at: usize, look: &mut Look) -> usize {
+fn command(words: &[Word], at: usize, launch: &mut Launch) -> usize {
     let behind = from(words, at + 1);
     let ends = |at: usize, word: &Word| {
         let places =
@@ -37,9 +37,9 @@ fn command(words: &[Word], at: usize, look: &mut Look) -> usize {
     let length = behind.iter().enumerate().take_while(|(at, word)| !ends(*at, word)).count();
     let command = filled(behind.get(..length).unwrap_or_default(), "{}");
     if words.get(at).is_some_and(|word| word.text.ends_with("dir")) {
-        look.directory = words.get(at).map(anything);
+        launch.directory = words.get(at).map(anything);
     }
-    look.program(command, false);
+    launch.program(command, false);
     length + 2
 }
 

@@ -8,14 +8,14 @@ mod rows;
 
 use policy::{Certainty, Code, Span, Word};
 
-use super::{Look, Start, look, table};
+use super::{Launch, Start, inspect, table};
 use crate::Dialect;
 
 #[test]
 fn looking_through_words() {
     let mut wrong = Vec::new();
     for (line, expected) in rows::ROWS {
-        let found = shown(&look(&words(line)));
+        let found = shown(&inspect(&words(line)));
         if found != *expected {
             wrong.push(format!("{line}\n  expected {expected}\n  found    {found}"));
         }
@@ -33,17 +33,17 @@ fn the_table_is_sorted_so_that_it_can_be_searched() {
 fn the_names_of_python_are_sorted_so_that_they_can_be_searched() {
     for name in ["system", "subprocess", "__import__", "vars", "InteractiveConsole", "execvpe", "popen"] {
         let words = [Word::literal("python3"), Word::literal("-c"), Word::literal(format!("{name}(x)"))];
-        assert_eq!(look(&words).findings.len(), 1, "{name}");
+        assert_eq!(inspect(&words).findings.len(), 1, "{name}");
     }
 }
 
 #[test]
 fn a_name_counts_wherever_it_lies_and_whatever_its_version() {
     for name in ["python", "python3", "python3.11", "/usr/bin/python3", "./python-3.12"] {
-        assert_eq!(shown(&look(&[Word::literal(name)])), "foreign", "{name}");
+        assert_eq!(shown(&inspect(&[Word::literal(name)])), "foreign", "{name}");
     }
     for name in ["pythonic", "ls", "5", "ldd", ".", "3.1", ""] {
-        assert_eq!(look(&[Word::literal(name)]), Look::default(), "{name}");
+        assert_eq!(inspect(&[Word::literal(name)]), Launch::default(), "{name}");
     }
 }
 
@@ -72,7 +72,7 @@ fn any_words_of_any_tool_are_looked_at_without_a_panic() {
                 for certainty in [Certainty::Literal, Certainty::Unknown] {
                     let last = Word { certainty, ..Word::literal(second) };
                     let words = [Word::literal(*name), Word { certainty, ..Word::literal(first) }, last];
-                    look(&words);
+                    inspect(&words);
                 }
             }
         }
@@ -99,7 +99,7 @@ fn long_words_take_time_in_proportion() {
         let words =
             [Word::literal(name), Word::literal(option), Word::literal(piece.repeat(long / piece.len()))];
         let started = std::time::Instant::now();
-        look(&words);
+        inspect(&words);
         assert!(started.elapsed().as_secs() < 4, "{name} {piece}");
     }
 }
@@ -129,13 +129,13 @@ fn words(line: &str) -> Vec<Word> {
     words
 }
 
-fn shown(look: &Look) -> String {
-    let mut parts: Vec<_> = look.starts.iter().map(start).collect();
-    parts.extend(look.assignments.iter().map(|set| format!("set:{}={}", set.name, word(&set.value))));
-    parts.extend(look.directory.iter().map(|directory| format!("cd:{}", word(directory))));
-    parts.extend(look.writes.iter().map(|file| format!("w:{}", word(file))));
-    parts.extend(look.hazards.iter().map(|at| format!("h{at}")));
-    parts.extend(look.findings.iter().map(|finding| {
+fn shown(launch: &Launch) -> String {
+    let mut parts: Vec<_> = launch.starts.iter().map(start).collect();
+    parts.extend(launch.assignments.iter().map(|set| format!("set:{}={}", set.name, word(&set.value))));
+    parts.extend(launch.directory.iter().map(|directory| format!("cd:{}", word(directory))));
+    parts.extend(launch.writes.iter().map(|file| format!("w:{}", word(file))));
+    parts.extend(launch.hazards.iter().map(|at| format!("h{at}")));
+    parts.extend(launch.findings.iter().map(|finding| {
         let name = match finding.code {
             Code::CodeOfItsOwn => "own",
             Code::Unprovable => "unsure",

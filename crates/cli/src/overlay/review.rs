@@ -7,7 +7,7 @@ use policy::Shown;
 use ringfence::run::Host;
 use serde_json::{Value, json};
 
-use super::drawn::Drawing;
+use super::draw::Drawing;
 use super::listing::{Entry, Found, Listing, absolute};
 use super::{chosen, failure, named, pager, store};
 use crate::exit::Exit;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::surroundings;
 use crate::terminal::{Format, Terminal};
 
-/// What a person types after `ringfence review`.
+/// Arguments of `ringfence review`.
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct ReviewArgs {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &ReviewArgs, around: &Host, terminal: &mut Terminal<'_>)
     Ok(Exit::Ok)
 }
 
-/// How many entries follow, by what they are.
+/// Returns the number of entries that follow, by kind.
 fn heading(overlay: &Overlay, entries: &[Entry<'_>]) -> String {
     let count = |fits: &dyn Fn(&Entry<'_>) -> bool| entries.iter().filter(|entry| fits(entry)).count();
     let any = |entry: &Entry<'_>, fits: fn(&::overlay::Change) -> bool| {
@@ -92,7 +92,7 @@ fn heading(overlay: &Overlay, entries: &[Entry<'_>]) -> String {
     ];
     let counted = counted.iter().filter(|(count, _)| *count > 0);
     let counted: Vec<_> =
-        counted.map(|(count, what)| format!(", {} {what}", super::drawn::grouped(*count as u64))).collect();
+        counted.map(|(count, what)| format!(", {} {what}", super::draw::grouped(*count as u64))).collect();
     let workspace = Shown::path(&overlay.manifest.workspace);
     format!("overlay {} of {workspace}, {}{}", overlay.id, state(overlay), counted.concat())
 }
@@ -127,7 +127,7 @@ fn list(store: &::overlay::Store, terminal: &mut Terminal<'_>) -> Result<Exit, F
     Ok(Exit::Ok)
 }
 
-/// What became of the command.
+/// Returns the state of the command.
 fn state(overlay: &Overlay) -> &'static str {
     match (overlay.is_held(), overlay.manifest.state) {
         (true, _) => "running",

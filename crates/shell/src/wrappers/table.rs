@@ -1,9 +1,9 @@
 //! Table: the programs that are looked through, by name.
 
-use super::wrappers::Wrapper;
+use super::prefix::Wrapper;
 use super::{
-    Tool, awk, builders, editors, find, git, interpreters, languages, packages, programs, remote, sed,
-    shells, wrappers,
+    Tool, awk, builders, editors, find, git, interpreters, languages, packages, prefix, programs, remote,
+    sed, shells,
 };
 
 const PLAIN: Wrapper = Wrapper::new("");
@@ -175,13 +175,13 @@ pub(super) fn loader(name: &str) -> Option<&'static Tool> {
 
 macro_rules! language {
     ($language:ident) => {
-        Tool::Own(|words, look| languages::$language.look(words, look))
+        Tool::Own(|words, launch| languages::$language.inspect(words, launch))
     };
 }
 
 macro_rules! runner {
     ($runner:ident) => {
-        Tool::Own(|words, look| packages::$runner.look(words, look))
+        Tool::Own(|words, launch| packages::$runner.inspect(words, launch))
     };
 }
 
@@ -219,8 +219,8 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("bun", Tool::Own(interpreters::bun)),
     ("bundle", runner!(PROJECT)),
     ("busybox", Tool::Own(programs::applets)),
-    ("bwrap", Tool::Own(wrappers::bwrap)),
-    ("capsh", Tool::Own(wrappers::capsh)),
+    ("bwrap", Tool::Own(prefix::bwrap)),
+    ("capsh", Tool::Own(prefix::capsh)),
     ("cargo", Tool::Own(packages::cargo)),
     ("catchsegv", Tool::Wrapper(&PLAIN)),
     ("chronic", Tool::Wrapper(&PLAIN)),
@@ -251,24 +251,24 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("elvish", FOREIGN_SHELL),
     ("emacs", language!(ALWAYS)),
     ("emacsclient", language!(ALWAYS)),
-    ("entr", Tool::Own(wrappers::entr)),
-    ("env", Tool::Own(wrappers::env)),
+    ("entr", Tool::Own(prefix::entr)),
+    ("env", Tool::Own(prefix::env)),
     ("erl", language!(ALWAYS)),
     ("evim", Tool::Own(editors::vi)),
     ("ex", Tool::Own(editors::ex_mode)),
     ("exec", Tool::Wrapper(&EXEC)),
     ("expect", language!(EXPECT)),
     ("fakeroot", Tool::Wrapper(&FAKEROOT)),
-    ("fd", Tool::Own(wrappers::fd)),
-    ("fdfind", Tool::Own(wrappers::fd)),
+    ("fd", Tool::Own(prefix::fd)),
+    ("fdfind", Tool::Own(prefix::fd)),
     ("file", Tool::Options("-C|--compile! -m|--magic-file: -f|--files-from: -F: -e: -P:")),
     ("find", Tool::Own(find::find)),
-    ("firejail", Tool::Own(wrappers::firejail)),
+    ("firejail", Tool::Own(prefix::firejail)),
     ("fish", FOREIGN_SHELL),
-    ("flock", Tool::Own(wrappers::flock)),
+    ("flock", Tool::Own(prefix::flock)),
     ("gawk", Tool::Own(awk::awk)),
     ("gdb", Tool::Own(editors::gdb)),
-    ("genv", Tool::Own(wrappers::env)),
+    ("genv", Tool::Own(prefix::env)),
     ("gfind", Tool::Own(find::find)),
     ("ghc", language!(HASKELL)),
     ("ghci", language!(HASKELL)),
@@ -283,7 +283,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("guile", language!(ALWAYS)),
     ("gview", Tool::Own(editors::vi)),
     ("gvim", Tool::Own(editors::vi)),
-    ("gxargs", Tool::Own(wrappers::xargs)),
+    ("gxargs", Tool::Own(prefix::xargs)),
     ("hatch", runner!(PROJECT)),
     ("hush", SHELL),
     ("hyperfine", Tool::Own(programs::hyperfine)),
@@ -350,7 +350,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("original-awk", Tool::Own(awk::awk)),
     ("osascript", language!(APPLESCRIPT)),
     ("osh", SHELL),
-    ("parallel", Tool::Own(wrappers::parallel)),
+    ("parallel", Tool::Own(prefix::parallel)),
     ("pdm", runner!(PROJECT)),
     ("perl", Tool::Own(interpreters::perl)),
     ("php", language!(PHP)),
@@ -384,7 +384,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
         ),
     ),
     ("ruby", language!(RUBY)),
-    ("runuser", Tool::Own(wrappers::su)),
+    ("runuser", Tool::Own(prefix::su)),
     ("rview", Tool::Own(editors::vi)),
     ("rye", runner!(PROJECT)),
     ("rzsh", SHELL),
@@ -392,23 +392,23 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("scala", language!(ALWAYS)),
     ("scp", Tool::Options("-S:% -o:= -D:% -F:! -c: -i: -J: -l: -P: -X:")),
     ("screen", Tool::Wrapper(&SCREEN)),
-    ("script", Tool::Own(wrappers::script)),
+    ("script", Tool::Own(prefix::script)),
     ("sed", Tool::Own(sed::sed)),
-    ("setarch", Tool::Own(wrappers::setarch)),
+    ("setarch", Tool::Own(prefix::setarch)),
     ("setpriv", Tool::Wrapper(&SETPRIV)),
     ("setsid", Tool::Wrapper(&SETSID)),
     ("sftp", Tool::Options("-S:% -o:= -D:% -F:! -b:! -B: -c: -i: -J: -l: -P: -R: -s:! -X:")),
     ("sh", SHELL),
-    ("socat", Tool::Own(wrappers::socat)),
+    ("socat", Tool::Own(prefix::socat)),
     ("sort", Tool::Options("-o|--output:! --compress-program:% -k: -S: -t: -T:")),
     ("split", Tool::Options("--filter:$ -a: -b: -C: -l: -n: -t:")),
     ("sqlite3", Tool::Own(editors::sqlite)),
     ("ssh", Tool::Own(remote::ssh)),
-    ("start-stop-daemon", Tool::Own(wrappers::daemon)),
+    ("start-stop-daemon", Tool::Own(prefix::daemon)),
     ("stdbuf", Tool::Wrapper(&STDBUF)),
     ("strace", Tool::Wrapper(&STRACE)),
-    ("su", Tool::Own(wrappers::su)),
-    ("sudo", Tool::Own(wrappers::sudo)),
+    ("su", Tool::Own(prefix::su)),
+    ("sudo", Tool::Own(prefix::sudo)),
     ("swift", language!(ALWAYS)),
     ("systemd-run", Tool::Wrapper(&SYSTEMD_RUN)),
     ("tar", Tool::Own(programs::tar)),
@@ -421,7 +421,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("tcsh", FOREIGN_SHELL),
     ("time", Tool::Wrapper(&TIME)),
     ("timeout", Tool::Wrapper(&TIMEOUT)),
-    ("tmux", Tool::Own(wrappers::tmux)),
+    ("tmux", Tool::Own(prefix::tmux)),
     ("torify", Tool::Wrapper(&BUSY)),
     ("torsocks", Tool::Wrapper(&BUSY)),
     ("toybox", Tool::Own(programs::applets)),
@@ -433,7 +433,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ("view", Tool::Own(editors::vi)),
     ("vim", Tool::Own(editors::vi)),
     ("vimdiff", Tool::Own(editors::vi)),
-    ("watch", Tool::Own(wrappers::watch)),
+    ("watch", Tool::Own(prefix::watch)),
     (
         "wget",
         Tool::Options(
@@ -444,7 +444,7 @@ pub(super) static TOOLS: &[(&str, Tool)] = &[
     ),
     ("wish", language!(TCL)),
     ("x86_64", Tool::Wrapper(&LINUX32)),
-    ("xargs", Tool::Own(wrappers::xargs)),
+    ("xargs", Tool::Own(prefix::xargs)),
     ("xonsh", FOREIGN_SHELL),
     ("xvfb-run", Tool::Wrapper(&XVFB)),
     ("yarn", runner!(YARN)),

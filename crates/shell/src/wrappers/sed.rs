@@ -5,7 +5,7 @@ use std::str::CharIndices;
 
 use policy::Word;
 
-use super::Look;
+use super::Launch;
 use super::options::{Found, Item, Options};
 use super::programs::effect;
 use super::words::{unknown, with_text};
@@ -15,17 +15,17 @@ const SED: &str = "-n|--quiet|--silent -e|--expression: -f|--file:! -i|--in-plac
     --help --version";
 
 /// Looks at the options and the script.
-pub(super) fn sed(words: &[Word], look: &mut Look) {
+pub(super) fn sed(words: &[Word], launch: &mut Launch) {
     let (mut scripts, mut operands, mut given) = (Vec::new(), Vec::new(), false);
     for item in Options::new(words, SED) {
         match item {
             Item::Found(Found { name: "-e", value: Some(script), at, .. }) => scripts.push((at, script)),
             Item::Found(found) => {
                 given |= found.name == "-f";
-                effect(&found, look);
+                effect(&found, launch);
             }
             Item::Operand(at) => operands.extend(words.get(at).map(|word| (at, word.clone()))),
-            Item::Strange(at) => super::wrappers::strange(words, at, look),
+            Item::Strange(at) => super::prefix::strange(words, at, launch),
         }
     }
     if scripts.is_empty() && !given {
@@ -33,27 +33,27 @@ pub(super) fn sed(words: &[Word], look: &mut Look) {
         let empty = operands.first().is_some_and(|(_, word)| word.text.is_empty() && word.is_literal());
         scripts.extend(operands.into_iter().take(1 + usize::from(empty)));
     }
-    judge(&scripts, look);
+    judge(&scripts, launch);
 }
 
 /// Several scripts are lines of one.
-fn judge(scripts: &[(usize, Word)], look: &mut Look) {
+fn judge(scripts: &[(usize, Word)], launch: &mut Launch) {
     if let Some((_, word)) = scripts.iter().find(|(_, word)| !word.is_literal()) {
-        return look.unprovable(word, "the `sed` script is not known before it runs");
+        return launch.unprovable(word, "the `sed` script is not known before it runs");
     }
     let whole = scripts.iter().map(|(_, word)| word.text.as_str()).collect::<Vec<_>>().join("\n");
     let Some((at, word)) = scripts.first() else { return };
     let (at, word) =
         scripts.iter().find(|(_, word)| script_acts(&word.text)).map_or((at, word), |(at, w)| (at, w));
-    Script { chars: whole.char_indices().peekable(), text: &whole, word, at: *at, look }.run();
+    Script { chars: whole.char_indices().peekable(), text: &whole, word, at: *at, launch }.run();
 }
 
 /// Returns true if one of several scripts does something by itself: the place to show.
 fn script_acts(text: &str) -> bool {
-    let mut look = Look::default();
+    let mut launch = Launch::default();
     let word = Word::literal("");
-    Script { chars: text.char_indices().peekable(), text, word: &word, at: 0, look: &mut look }.run();
-    look != Look::default()
+    Script { chars: text.char_indices().peekable(), text, word: &word, at: 0, launch: &mut launch }.run();
+    launch != Launch::default()
 }
 
 struct Script<'a> {
@@ -61,7 +61,7 @@ struct Script<'a> {
     text: &'a str,
     word: &'a Word,
     at: usize,
-    look: &'a mut Look,
+    launch: &'a mut Launch,
 }
 
 impl<'a> Script<'a> {
@@ -74,7 +74,7 @@ impl<'a> Script<'a> {
             self.addresses();
             self.skip(|char| char.is_ascii_whitespace() || char == '!');
             if !self.command() {
-                return self.look.unprovable(self.word, "this `sed` script cannot be read");
+                return self.launch.unprovable(self.word, "this `sed` script cannot be read");
             }
         }
     }
@@ -144,8 +144,8 @@ impl<'a> Script<'a> {
         while let Some((_, flag)) = self.chars.peek().copied() {
             match flag {
                 'e' => {
-                    self.look.own_code(self.word, "sed");
-                    self.look.code(unknown(self.word, replacement));
+                    self.launch.own_code(self.word, "sed");
+                    self.launch.code(unknown(self.word, replacement));
                 }
                 'w' => {
                     self.next();
@@ -170,17 +170,17 @@ impl<'a> Script<'a> {
 
     fn execute(&mut self) {
         let code = self.line().trim();
-        self.look.own_code(self.word, "sed");
+        self.launch.own_code(self.word, "sed");
         if code.is_empty() {
-            self.look.unprovable(self.word, "`sed` would run the lines that it reads");
+            self.launch.unprovable(self.word, "`sed` would run the lines that it reads");
         } else {
-            self.look.code(with_text(self.word, code));
+            self.launch.code(with_text(self.word, code));
         }
     }
 
     fn write(&mut self) {
         if !matches!(self.line().trim(), "/dev/stdout" | "/dev/stderr") {
-            self.look.hazard(self.at);
+            self.launch.hazard(self.at);
         }
     }
 

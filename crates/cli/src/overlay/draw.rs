@@ -8,7 +8,7 @@ use super::listing::Entry;
 use super::{failure, shown, shown_path};
 use crate::failure::Failure;
 
-/// How changes are drawn.
+/// Style in which changes are drawn.
 pub(crate) struct Drawing<'a> {
     pub(crate) overlay: &'a Overlay,
     /// Without what is in files.
@@ -166,14 +166,14 @@ impl Drawing<'_> {
     }
 }
 
-/// What else is to be said of a change.
+/// Returns notes on a change.
 fn notes(change: &Change) -> impl Iterator<Item = String> + use<> {
     let outside = change.outside.then(|| "        changed outside, too, since the command began".to_owned());
     let cannot = change.cannot.map(|why| format!("        cannot be applied: {why}"));
     outside.into_iter().chain(cannot)
 }
 
-/// What of a repository needs a person who agrees, line by line.
+/// Returns the changes of a repository that need a person who agrees, line by line.
 pub(crate) fn protected_lines(git: &GitChanges) -> Vec<String> {
     let touched = |of: &str, it: &Touched| {
         format!("        protected: {of} brings {}: {}", Shown::path(&it.path), it.name.because)
@@ -222,7 +222,7 @@ fn reference(reference: &RefChange) -> String {
     format!("        {} {moved}{commits}", Shown::text(name))
 }
 
-/// Whether something is a file.
+/// Returns true if something is a file.
 pub(crate) fn is_file(node: Option<&Node>) -> bool {
     matches!(node, Some(Node { kind: Kind::File, .. }))
 }
@@ -243,7 +243,7 @@ fn path_depth(entry: &Entry<'_>) -> usize {
     }
 }
 
-/// How many files, how long they are, and what was done to them.
+/// Returns the number of files, their size, and the operations on them.
 fn tally(changes: &[&Change]) -> String {
     let files: Vec<_> = changes.iter().filter(|change| !is_directory(change)).collect();
     let size = files.iter().filter_map(|change| change.after.as_ref()).map(|node| node.size).sum();
@@ -294,7 +294,7 @@ fn bytes(count: u64) -> String {
     format!("{count} {}", if count == 1 { "byte" } else { "bytes" })
 }
 
-/// What differs besides the text of a file.
+/// Describes differences besides the text of a file.
 fn detail(change: &Change) -> String {
     let said = |node: &Node| match &node.kind {
         Kind::Link(target) => format!("link to {}", Shown::path(target)),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::terminal::{Format, Terminal};
 
-/// What a person types after `ringfence discard`.
+/// Arguments of `ringfence discard`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct DiscardArgs {
     /// The overlay, by the beginning of its id [default: the newest of this directory]
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &DiscardArgs, around: &Host, terminal: &mut Terminal<'_>
     }
     let overlay = chosen(&store, around, args.id.as_deref())?;
     let lock = overlay.hold().map_err(|error| failure(&error))?;
-    // Whoever throws it away need not be able to look at it.
+    // An overlay can be discarded even if it cannot be read.
     let count = overlay.changes().map_or(0, |changes| changes.len());
     let id = overlay.id.clone();
     let workspace = overlay.manifest.workspace.clone();
@@ -60,8 +60,9 @@ fn agreed(args: &DiscardArgs, question: &str, terminal: &mut Terminal<'_>) -> Re
     }
     match ask(question, terminal)? {
         Some(true) => Ok(()),
-        Some(false) => Err(Failure::new("nothing was thrown away")),
-        None => Err(Failure::usage("nobody can be asked").hint("say --yes if you are certain")),
+        Some(false) => Err(Failure::new("nothing was discarded")),
+        None => Err(Failure::usage("discarding needs confirmation, and there is no terminal to ask on")
+            .hint("to discard without asking: --yes")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use policy::Word;
 
-use super::Look;
+use super::Launch;
 use super::words::{anything, unknown, with_text};
 
 /// A name in a text, with the byte where it begins.
@@ -101,16 +101,16 @@ fn escaped(char: char) -> Option<char> {
 
 impl Call {
     /// Adds the programs that the call would start.
-    pub(super) fn start(self, word: &Word, look: &mut Look) {
+    pub(super) fn start(self, word: &Word, launch: &mut Launch) {
         let make = |text: String| if self.whole { with_text(word, text) } else { unknown(word, text) };
         let mut words: Vec<_> = self.strings.into_iter().map(|text| with_text(word, text)).collect();
         if !self.list && words.len() == 1 {
             let code = words.remove(0);
-            return look.code(make(code.text));
+            return launch.code(make(code.text));
         }
         if !self.whole {
             words.push(anything(word));
         }
-        look.program(words, false);
+        launch.program(words, false);
     }
 }

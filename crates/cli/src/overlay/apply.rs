@@ -8,7 +8,7 @@ use policy::{Code, Shown};
 use ringfence::run::Host;
 use serde_json::json;
 
-use super::drawn::protected_lines;
+use super::draw::protected_lines;
 use super::listing::{Found, Listing, absolute};
 use super::selection::{Selection, Wish};
 use super::{chosen, failure, listed, named, patch, place, shown, shown_path, store};
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::terminal::{Format, Terminal};
 
-/// What a person types after `ringfence apply`.
+/// Arguments of `ringfence apply`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "Exit codes: 0 applied, 1 not everything that was asked for; what is left is listed.")]
 pub(crate) struct ApplyArgs {
@@ -41,7 +41,7 @@ pub(crate) struct ApplyArgs {
     force: bool,
 }
 
-/// What is applied, and what is left because it is protected.
+/// Changes that are applied, and those that are left because they are protected.
 #[derive(Default)]
 struct Decision<'a> {
     taken: Vec<&'a Change>,

@@ -2,7 +2,7 @@
 
 use policy::Word;
 
-use super::Look;
+use super::Launch;
 use super::scan::{Call, call, is_name};
 
 /// Names that start programs or evaluate text.
@@ -98,15 +98,15 @@ const CALLS: &[&str] = &[
 ];
 
 /// Judges Python code.
-pub(super) fn judge(code: &Word, look: &mut Look) {
+pub(super) fn judge(code: &Word, launch: &mut Launch) {
     if !code.is_literal() {
-        return look.unprovable(code, "the Python code is not known before it runs");
+        return launch.unprovable(code, "the Python code is not known before it runs");
     }
     let mut reader = Reader { text: &code.text, next: 0, runs: false, calls: Vec::new() };
     reader.read();
     if reader.runs {
-        look.own_code(code, "Python");
-        reader.calls.into_iter().for_each(|call| call.start(code, look));
+        launch.own_code(code, "Python");
+        reader.calls.into_iter().for_each(|call| call.start(code, launch));
     }
 }
 

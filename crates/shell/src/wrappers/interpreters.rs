@@ -10,7 +10,7 @@ use super::options::{Item, Options};
 use super::programs::effect;
 use super::scan::{behind, call, is_name, names};
 use super::words::{from, is_stdin, with_text};
-use super::{Look, Start, python};
+use super::{Launch, Start, python};
 
 /// A language, and the options of its interpreter.
 #[derive(Clone, Copy)]
@@ -69,10 +69,10 @@ impl Language {
     }
 
     /// Looks at the words of the interpreter.
-    pub(super) fn look(&self, words: &[Word], look: &mut Look) {
+    pub(super) fn inspect(&self, words: &[Word], launch: &mut Launch) {
         let mut read = Read::default();
         for item in Options::new(words, self.spec) {
-            if !self.item(item, words, &mut read, look) {
+            if !self.item(item, words, &mut read, launch) {
                 return;
             }
             // Behind an option that is not known, an operand may be its value.
@@ -81,48 +81,48 @@ impl Language {
             }
         }
         if !read.code && !self.has(Habit::Deaf) && read.file.is_none_or(is_stdin_word) {
-            look.starts.push(Start::ForeignStdin);
+            launch.starts.push(Start::ForeignStdin);
         }
     }
 
     /// Takes one option or operand; `false` when the program only says something about itself.
-    fn item<'a>(&self, item: Item, words: &'a [Word], read: &mut Read<'a>, look: &mut Look) -> bool {
+    fn item<'a>(&self, item: Item, words: &'a [Word], read: &mut Read<'a>, launch: &mut Launch) -> bool {
         match item {
             Item::Found(found) => {
                 let (is_code, before) = (self.code.contains(&found.name), self.before.contains(&found.name));
                 if let Some(code) = found.value.as_ref().filter(|_| is_code || before) {
                     read.code |= is_code;
-                    self.judge(code, look);
+                    self.judge(code, launch);
                 }
                 read.printed |= found.name == self.printed;
-                effect(&found, look);
+                effect(&found, launch);
                 return found.effect != Some('.') || read.code;
             }
             Item::Strange(_) => read.strange = true,
-            Item::Operand(at) => self.operand(at, words, read, look),
+            Item::Operand(at) => self.operand(at, words, read, launch),
         }
         true
     }
 
-    fn operand<'a>(&self, at: usize, words: &'a [Word], read: &mut Read<'a>, look: &mut Look) {
+    fn operand<'a>(&self, at: usize, words: &'a [Word], read: &mut Read<'a>, launch: &mut Launch) {
         let Some(word) = words.get(at) else { return };
         if read.printed && !read.code {
             read.code = true;
-            self.judge(word, look);
+            self.judge(word, launch);
         }
         read.file = read.file.or(Some(word));
     }
 
     /// Judges code in this language.
-    pub(super) fn judge(&self, code: &Word, look: &mut Look) {
+    pub(super) fn judge(&self, code: &Word, launch: &mut Launch) {
         if !code.is_literal() {
-            return look.unprovable(code, format!("the {} code is not known before it runs", self.name));
+            return launch.unprovable(code, format!("the {} code is not known before it runs", self.name));
         }
         if self.has(Habit::Always) || self.runs(&code.text) {
-            look.own_code(code, self.name);
-            self.calls(code, look);
+            launch.own_code(code, self.name);
+            self.calls(code, launch);
             if self.has(Habit::Backticks) {
-                backticks(code, look);
+                backticks(code, launch);
             }
         }
     }
@@ -155,13 +155,13 @@ impl Language {
         }
     }
 
-    fn calls(&self, code: &Word, look: &mut Look) {
+    fn calls(&self, code: &Word, launch: &mut Launch) {
         for (at, name) in names(&code.text) {
             if !self.calls.contains(&name) {
                 continue;
             }
             if let Some(call) = code.text.get(at + name.len()..).and_then(call) {
-                call.start(code, look);
+                call.start(code, launch);
             }
         }
     }
@@ -181,12 +181,12 @@ fn is_stdin_word(word: &Word) -> bool {
 }
 
 /// Text between backticks, and behind `qx` and `%x`.
-fn backticks(code: &Word, look: &mut Look) {
+fn backticks(code: &Word, launch: &mut Launch) {
     let quoted = code.text.split('`').skip(1).step_by(2);
     let quoted: Vec<_> =
         quoted.chain(delimited(&code.text, "qx")).chain(delimited(&code.text, "%x")).collect();
     for text in quoted {
-        look.code(if text.contains(['$', '#', '@']) {
+        launch.code(if text.contains(['$', '#', '@']) {
             super::words::unknown(code, text)
         } else {
             with_text(code, text)
@@ -256,7 +256,7 @@ fn opens_anything(text: &str) -> bool {
 }
 
 /// Python, which is read more closely.
-pub(super) fn python(words: &[Word], look: &mut Look) {
+pub(super) fn python(words: &[Word], launch: &mut Launch) {
     const PYTHON: &str = "-c: -m: -b -B -d -E -h. -i -I -O -P -q -s -S -u -v -V|--version. -W: -x -X: --help. \
         --check-hash-based-pycs: --help-all. --help-env. --help-xoptions. -t -3 -R";
     let mut options = Options::new(words, PYTHON);
@@ -264,32 +264,32 @@ pub(super) fn python(words: &[Word], look: &mut Look) {
         match item {
             Item::Found(found) if found.effect == Some('.') => return,
             Item::Found(found) => match (found.name, &found.value) {
-                ("-c", Some(code)) => return python::judge(code, look),
+                ("-c", Some(code)) => return python::judge(code, launch),
                 ("-m", Some(module)) => {
-                    return python_module(&module.text, from(words, options.position()), look);
+                    return python_module(&module.text, from(words, options.position()), launch);
                 }
                 _ => {}
             },
-            Item::Strange(at) => super::wrappers::strange(words, at, look),
+            Item::Strange(at) => super::prefix::strange(words, at, launch),
             Item::Operand(at) if words.get(at).is_some_and(is_stdin_word) => break,
             Item::Operand(_) => return,
         }
     }
-    look.starts.push(Start::ForeignStdin);
+    launch.starts.push(Start::ForeignStdin);
 }
 
 /// `-m timeit` runs its words.
-fn python_module(module: &str, words: &[Word], look: &mut Look) {
+fn python_module(module: &str, words: &[Word], launch: &mut Launch) {
     if module == "timeit" {
         for word in words {
-            python::judge(word, look);
+            python::judge(word, launch);
         }
     }
 }
 
 /// Perl opens the files it is given so that a pipe in a name starts a program.
-pub(super) fn perl(words: &[Word], look: &mut Look) {
-    super::languages::PERL.look(words, look);
+pub(super) fn perl(words: &[Word], launch: &mut Launch) {
+    super::languages::PERL.inspect(words, launch);
     for word in words
         .iter()
         .skip(1)
@@ -298,38 +298,38 @@ pub(super) fn perl(words: &[Word], look: &mut Look) {
         let text = word.text.trim();
         let piped = text.strip_suffix('|').or_else(|| text.strip_prefix('|')).filter(|code| !code.is_empty());
         if let Some(code) = piped {
-            look.own_code(word, "Perl");
-            look.code(with_text(word, code));
+            launch.own_code(word, "Perl");
+            launch.code(with_text(word, code));
         }
     }
 }
 
 /// `deno eval CODE`, `deno run -`.
-pub(super) fn deno(words: &[Word], look: &mut Look) {
+pub(super) fn deno(words: &[Word], launch: &mut Launch) {
     let operand =
         |from: usize| words.iter().skip(from).find(|word| !word.text.starts_with('-') || word.text == "-");
     match words.get(1).map(|word| word.text.as_str()) {
-        None | Some("repl" | "-") => look.starts.push(Start::ForeignStdin),
+        None | Some("repl" | "-") => launch.starts.push(Start::ForeignStdin),
         Some("eval") => words
             .iter()
             .skip(2)
             .filter(|word| !word.text.starts_with('-'))
-            .for_each(|code| NODE.judge(code, look)),
+            .for_each(|code| NODE.judge(code, launch)),
         Some("run" | "test") if operand(2).is_some_and(is_stdin_word) => {
-            look.starts.push(Start::ForeignStdin);
+            launch.starts.push(Start::ForeignStdin);
         }
         _ => {}
     }
 }
 
 /// `bun -e CODE`, `bun run -`.
-pub(super) fn bun(words: &[Word], look: &mut Look) {
-    super::languages::BUN.look(words, look);
+pub(super) fn bun(words: &[Word], launch: &mut Launch) {
+    super::languages::BUN.inspect(words, launch);
     let is = |at: usize, text: &str| words.get(at).is_some_and(|word| word.text == text);
     if is(1, "-") || (is(1, "run") && is(2, "-")) {
-        look.starts.push(Start::ForeignStdin);
+        launch.starts.push(Start::ForeignStdin);
     }
     if is(1, "exec") {
-        look.joined(from(words, 2));
+        launch.joined(from(words, 2));
     }
 }

@@ -12,6 +12,7 @@ mod interpreters;
 mod languages;
 mod options;
 mod packages;
+mod prefix;
 mod programs;
 mod python;
 mod remote;
@@ -23,7 +24,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod words;
-mod wrappers;
 
 use policy::{Assignment, Certainty, Code, Finding, Word};
 
@@ -31,7 +31,7 @@ use crate::Dialect;
 
 /// Effects of a program with certain words besides its own work.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct Launch {
     /// Programs that it would start, in order.
     pub(crate) starts: Vec<Start>,
     /// Variables that it sets for what it starts (`env A=1`).
@@ -64,23 +64,23 @@ pub(crate) enum Start {
 /// Argument syntax of a tool.
 enum Tool {
     /// It starts the command that follows its own options.
-    Wrapper(&'static wrappers::Wrapper),
+    Wrapper(&'static prefix::Wrapper),
     /// Only some of its options start or write something.
     Options(&'static str),
     /// It has a way of its own.
-    Own(fn(&[Word], &mut Look)),
+    Own(fn(&[Word], &mut Launch)),
 }
 
 /// Looks through a program. `words` has at least one word, and the first is known.
-pub(crate) fn look(words: &[Word]) -> Look {
-    let mut look = Look::default();
-    let Some(tool) = words.first().and_then(|first| tool(&first.text)) else { return look };
+pub(crate) fn inspect(words: &[Word]) -> Launch {
+    let mut launch = Launch::default();
+    let Some(tool) = words.first().and_then(|first| tool(&first.text)) else { return launch };
     match tool {
-        Tool::Wrapper(wrapper) => wrapper.look(words, &mut look),
-        Tool::Options(spec) => programs::by_options(spec, words, &mut look),
-        Tool::Own(own) => own(words, &mut look),
+        Tool::Wrapper(wrapper) => wrapper.inspect(words, &mut launch),
+        Tool::Options(spec) => programs::by_options(spec, words, &mut launch),
+        Tool::Own(own) => own(words, &mut launch),
     }
-    look
+    launch
 }
 
 /// The tool that a program's path names.
@@ -109,7 +109,7 @@ fn base_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-impl Look {
+impl Launch {
     /// A program would start with these words, if there are any.
     fn program(&mut self, words: Vec<Word>, alone: bool) {
         if !words.is_empty() {

@@ -2,9 +2,9 @@
 
 use policy::Word;
 
+use super::prefix::{strange, uncertain_before};
 use super::words::{from, is_stdin};
-use super::wrappers::{strange, uncertain_before};
-use super::{Look, Start, base_name, versioned};
+use super::{Launch, Start, base_name, versioned};
 use crate::Dialect;
 
 /// Options of a shell.
@@ -17,13 +17,13 @@ struct Told {
 }
 
 /// A shell whose language is read.
-pub(super) fn shell(words: &[Word], look: &mut Look) {
+pub(super) fn shell(words: &[Word], launch: &mut Launch) {
     let dialect = words.first().map_or(Dialect::Sh, |word| dialect_of(&word.text));
-    let told = options(words, dialect, look);
+    let told = options(words, dialect, launch);
     // A script that is not known could be an option too.
-    uncertain_before(words, told.next + usize::from(!told.code), look);
+    uncertain_before(words, told.next + usize::from(!told.code), launch);
     if let Some(start) = start(words, &told, dialect) {
-        look.starts.push(start);
+        launch.starts.push(start);
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn dialect_of(path: &str) -> Dialect {
 }
 
 /// Reads the options. `-c` has no value: the code is the first word behind all options.
-fn options(words: &[Word], dialect: Dialect, look: &mut Look) -> Told {
+fn options(words: &[Word], dialect: Dialect, launch: &mut Launch) -> Told {
     let mut told = Told { next: 1, ..Told::default() };
     while let Some(word) = words.get(told.next) {
         let text = word.text.as_str();
@@ -59,15 +59,15 @@ fn options(words: &[Word], dialect: Dialect, look: &mut Look) -> Told {
         if ends {
             break;
         }
-        if !long(words, &mut told, dialect, look) {
-            letters(words, &mut told, dialect, look);
+        if !long(words, &mut told, dialect, launch) {
+            letters(words, &mut told, dialect, launch);
         }
     }
     told
 }
 
 /// Options with a long name; `bash` takes them behind one dash too. Says whether it was one.
-fn long(words: &[Word], told: &mut Told, dialect: Dialect, look: &mut Look) -> bool {
+fn long(words: &[Word], told: &mut Told, dialect: Dialect, launch: &mut Launch) -> bool {
     let at = told.next - 1;
     let Some(text) = words.get(at).map(|word| word.text.as_str()) else { return false };
     let (dashes, name) =
@@ -75,7 +75,7 @@ fn long(words: &[Word], told: &mut Told, dialect: Dialect, look: &mut Look) -> b
     match name {
         "rcfile" | "init-file" => {
             if let Some(file) = words.get(told.next) {
-                look.starts.push(Start::Script { file: file.clone(), dialect });
+                launch.starts.push(Start::Script { file: file.clone(), dialect });
             }
             told.next += 1;
         }
@@ -84,14 +84,14 @@ fn long(words: &[Word], told: &mut Told, dialect: Dialect, look: &mut Look) -> b
         | "version" | "help" | "dump-strings" | "dump-po-strings" | "pretty-print" | "protected"
         | "wordexp" => {}
         _ if dashes == 1 => return false,
-        _ if dialect != Dialect::Zsh => strange(words, at, look),
+        _ if dialect != Dialect::Zsh => strange(words, at, launch),
         _ => {}
     }
     true
 }
 
 /// A cluster of letters. `o` and `O` take the next word.
-fn letters(words: &[Word], told: &mut Told, dialect: Dialect, look: &mut Look) {
+fn letters(words: &[Word], told: &mut Told, dialect: Dialect, launch: &mut Launch) {
     let at = told.next - 1;
     let Some(word) = words.get(at) else { return };
     let on = word.text.starts_with('-');
@@ -106,19 +106,19 @@ fn letters(words: &[Word], told: &mut Told, dialect: Dialect, look: &mut Look) {
                     // The rest of the word is the name.
                     Dialect::Zsh if attached => return,
                     // These shells disagree whether it is, or more letters.
-                    Dialect::Sh if attached => strange(words, at, look),
+                    Dialect::Sh if attached => strange(words, at, launch),
                     _ => {}
                 }
                 told.next += 1;
             }
             _ if letter.is_ascii_alphanumeric() => {}
-            _ => strange(words, at, look),
+            _ => strange(words, at, launch),
         }
     }
 }
 
 /// A shell whose language is not read: what it runs is not certain.
-pub(super) fn foreign_shell(words: &[Word], look: &mut Look) {
+pub(super) fn foreign_shell(words: &[Word], launch: &mut Launch) {
     let Some(program) = words.first() else { return };
     let is_code = |word: &Word| {
         let option = word.text.trim_start_matches(['-', '/']).to_ascii_lowercase();
@@ -130,11 +130,12 @@ pub(super) fn foreign_shell(words: &[Word], look: &mut Look) {
     if code {
         let span = words.last().map_or(program.span, |last| program.span.to(last.span));
         let all = Word { span, ..program.clone() };
-        return look.unprovable(&all, format!("the language of `{}` is not read", base_name(&program.text)));
+        return launch
+            .unprovable(&all, format!("the language of `{}` is not read", base_name(&program.text)));
     }
     let operand = words.get(1 + options().count());
     if operand.is_none_or(|file| is_stdin(&file.text)) {
-        look.starts.push(super::Start::ForeignStdin);
+        launch.starts.push(super::Start::ForeignStdin);
     }
 }
 

@@ -5,25 +5,25 @@ use policy::Word;
 use super::options::{Found, Item, Options};
 use super::programs::{deeper, effect};
 use super::words::{is_stdin, with_text};
-use super::{Look, Start};
+use super::{Launch, Start};
 
 const MAKE: &str = "-f|--file|--makefile: -E|--eval: -C|--directory:@ -I|--include-dir: -o|--old-file|--assume-old: \
     -W|--what-if|--new-file|--assume-new: -j|--jobs? -l|--load-average? -O|--output-sync? --debug? --shuffle? \
     --jobserver-auth: --jobserver-fds: --jobserver-style: --sync-output";
 
 /// `make`: a makefile from standard input, `--eval`, and variables that are code.
-pub(super) fn make(words: &[Word], look: &mut Look) {
+pub(super) fn make(words: &[Word], launch: &mut Launch) {
     for item in Options::new(words, MAKE) {
         match item {
             Item::Found(Found { name: "-f", value: Some(file), .. }) if is_stdin(&file.text) => {
-                look.starts.push(Start::ForeignStdin);
+                launch.starts.push(Start::ForeignStdin);
             }
-            Item::Found(Found { name: "-C", value: Some(directory), .. }) => deeper(directory, look),
-            Item::Found(Found { name: "-E", value: Some(code), at, .. }) => evaluated(&code, at, look),
-            Item::Found(found) => effect(&found, look),
+            Item::Found(Found { name: "-C", value: Some(directory), .. }) => deeper(directory, launch),
+            Item::Found(Found { name: "-E", value: Some(code), at, .. }) => evaluated(&code, at, launch),
+            Item::Found(found) => effect(&found, launch),
             Item::Operand(at) => {
                 if let Some(word) = words.get(at) {
-                    variable(word, at, look);
+                    variable(word, at, launch);
                 }
             }
             Item::Strange(_) => {}
@@ -31,27 +31,27 @@ pub(super) fn make(words: &[Word], look: &mut Look) {
     }
 }
 
-fn evaluated(code: &Word, at: usize, look: &mut Look) {
-    look.hazard(at);
-    look.own_code(code, "make");
-    shell_calls(code, look);
+fn evaluated(code: &Word, at: usize, launch: &mut Launch) {
+    launch.hazard(at);
+    launch.own_code(code, "make");
+    shell_calls(code, launch);
 }
 
 /// `NAME=VALUE`: the shell of all recipes, or a value that runs something when it is read.
-fn variable(word: &Word, at: usize, look: &mut Look) {
+fn variable(word: &Word, at: usize, launch: &mut Launch) {
     let Some((name, value)) = word.text.split_once('=') else { return };
     let plain = name.trim_end_matches([':', '?', '+']).trim();
     if matches!(plain, "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "MAKEFILES") {
-        look.hazard(at);
-        look.own_code(word, "make");
+        launch.hazard(at);
+        launch.own_code(word, "make");
     } else if name.ends_with('!') {
-        look.hazard(at);
-        look.own_code(word, "make");
-        look.code(with_text(word, value));
+        launch.hazard(at);
+        launch.own_code(word, "make");
+        launch.code(with_text(word, value));
     } else if ["shell", "eval", "guile", "load"].iter().any(|call| calls(value, call)) {
-        look.hazard(at);
-        look.own_code(word, "make");
-        shell_calls(word, look);
+        launch.hazard(at);
+        launch.own_code(word, "make");
+        shell_calls(word, launch);
     }
 }
 
@@ -64,11 +64,11 @@ fn calls(text: &str, name: &str) -> bool {
 }
 
 /// The code of every `$(shell …)`, up to the last bracket.
-fn shell_calls(word: &Word, look: &mut Look) {
+fn shell_calls(word: &Word, launch: &mut Launch) {
     for opening in ["$(shell ", "${shell "] {
         if let Some((_, behind)) = word.text.split_once(opening) {
             let code = behind.rsplit_once([')', '}']).map_or(behind, |(code, _)| code);
-            look.code(with_text(word, code));
+            launch.code(with_text(word, code));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use policy::Word;
 
-use super::Look;
+use super::Launch;
 use super::options::{Found, Item, Options};
 use super::programs::effect;
 use super::words::{unknown, with_text};
@@ -13,25 +13,25 @@ const AWK: &str = "-F|--field-separator: -v|--assign: -f|--file:! -e|--source: -
     --no-optimize --bignum --gen-pot --lint-old --non-decimal-data --characters-as-bytes";
 
 /// Looks at the options and the program.
-pub(super) fn awk(words: &[Word], look: &mut Look) {
+pub(super) fn awk(words: &[Word], launch: &mut Launch) {
     let mut given = false;
     for item in Options::new(words, AWK) {
         match item {
             Item::Found(Found { name: "-e", value: Some(program), at, .. }) => {
                 given = true;
-                judge(&program, at, look);
+                judge(&program, at, launch);
             }
             Item::Found(found) => {
                 given |= matches!(found.name, "-f" | "-E") || is_exec(&found);
-                effect(&found, look);
+                effect(&found, launch);
                 if is_exec(&found) {
-                    look.hazard(found.at);
+                    launch.hazard(found.at);
                 }
             }
-            Item::Strange(at) => super::wrappers::strange(words, at, look),
+            Item::Strange(at) => super::prefix::strange(words, at, launch),
             Item::Operand(at) => {
                 if let Some(program) = words.get(at).filter(|_| !given) {
-                    judge(program, at, look);
+                    judge(program, at, launch);
                 }
                 return;
             }
@@ -44,20 +44,20 @@ fn is_exec(found: &Found) -> bool {
     found.name == "-W" && found.value.as_ref().is_some_and(|value| value.text.starts_with(['e', 'f']))
 }
 
-fn judge(program: &Word, at: usize, look: &mut Look) {
+fn judge(program: &Word, at: usize, launch: &mut Launch) {
     if !program.is_literal() {
-        return look.unprovable(program, "the `awk` program is not known before it runs");
+        return launch.unprovable(program, "the `awk` program is not known before it runs");
     }
     // A pattern that is taken for a division, or the other way round, must not hide this one.
     if super::scan::calls(&program.text, "system") {
-        look.own_code(program, "awk");
+        launch.own_code(program, "awk");
     }
     Program {
         text: &program.text,
         next: 0,
         word: program,
         at,
-        look,
+        launch,
         last: Last::Nothing,
         print: None,
         depth: 0,
@@ -82,7 +82,7 @@ struct Program<'a> {
     next: usize,
     word: &'a Word,
     at: usize,
-    look: &'a mut Look,
+    launch: &'a mut Launch,
     last: Last<'a>,
     /// The depth of brackets at `print`, while its statement lasts.
     print: Option<usize>,
@@ -109,7 +109,7 @@ impl<'a> Program<'a> {
             '|' => self.pipe(),
             '>' => self.greater(),
             '@' => {
-                self.look.own_code(self.word, "awk");
+                self.launch.own_code(self.word, "awk");
                 self.skip(1);
             }
             ' ' | '\t' | '\r' => self.skip(1),
@@ -141,7 +141,7 @@ impl<'a> Program<'a> {
     }
 
     fn system(&mut self) {
-        self.look.own_code(self.word, "awk");
+        self.launch.own_code(self.word, "awk");
         self.take(|char| char.is_ascii_whitespace());
         if self.rest().starts_with('"') {
             self.quoted_code();
@@ -153,7 +153,7 @@ impl<'a> Program<'a> {
         let code = unescaped(self.quoted());
         let behind = self.rest().trim_start_matches([' ', '\t']);
         let whole = behind.is_empty() || behind.starts_with([')', ';', '}', '\n']);
-        self.look.code(if whole { with_text(self.word, code) } else { unknown(self.word, code) });
+        self.launch.code(if whole { with_text(self.word, code) } else { unknown(self.word, code) });
         self.last = Last::Value;
     }
 
@@ -218,14 +218,14 @@ impl<'a> Program<'a> {
             self.last = Last::Nothing;
             return;
         }
-        self.look.own_code(self.word, "awk");
+        self.launch.own_code(self.word, "awk");
         let before = if let Last::Text(text) = self.last { Some(text) } else { None };
         self.skip(if rest.starts_with("|&") { 2 } else { 1 });
         self.take(|char| char.is_ascii_whitespace());
         self.last = Last::Nothing;
         let reads = self.rest().starts_with("getline");
         if let Some(code) = before.filter(|_| reads) {
-            self.look.code(with_text(self.word, unescaped(code)));
+            self.launch.code(with_text(self.word, unescaped(code)));
         } else if self.rest().starts_with('"') {
             self.quoted_code();
         }
@@ -242,7 +242,7 @@ impl<'a> Program<'a> {
         self.take(|char| char.is_ascii_whitespace());
         let target = self.rest();
         if !["\"/dev/stderr\"", "\"/dev/stdout\"", "\"-\""].iter().any(|stream| target.starts_with(stream)) {
-            self.look.hazard(self.at);
+            self.launch.hazard(self.at);
         }
     }
 

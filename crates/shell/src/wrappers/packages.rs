@@ -4,11 +4,11 @@
 
 use policy::Word;
 
-use super::Look;
+use super::Launch;
 use super::options::{Found, Item, Options};
+use super::prefix::strange;
 use super::programs::effect;
 use super::words::{from, with_text};
-use super::wrappers::strange;
 
 /// A tool with subcommands that start a command.
 pub(super) struct Runner {
@@ -52,19 +52,19 @@ pub(super) const YARN: Runner = Runner {
 
 impl Runner {
     /// Looks for the subcommand and starts what stands behind it.
-    pub(super) fn look(&self, words: &[Word], look: &mut Look) {
+    pub(super) fn inspect(&self, words: &[Word], launch: &mut Launch) {
         let mut odd = None;
         for item in Options::new(words, self.global) {
             match item {
                 Item::Found(Found { effect: Some('.'), .. }) => return,
-                Item::Found(found) => effect(&found, look),
+                Item::Found(found) => effect(&found, launch),
                 Item::Strange(at) => odd = Some(at),
-                Item::Operand(at) => return self.subcommand(words, at, odd, look),
+                Item::Operand(at) => return self.subcommand(words, at, odd, launch),
             }
         }
     }
 
-    fn subcommand(&self, words: &[Word], at: usize, odd: Option<usize>, look: &mut Look) {
+    fn subcommand(&self, words: &[Word], at: usize, odd: Option<usize>, launch: &mut Launch) {
         let name = words.get(at).map(|word| word.text.as_str()).unwrap_or_default();
         let run = self.runs.iter().find(|(names, ..)| names.contains(&name));
         let Some((_, spec, before)) = run else {
@@ -75,20 +75,20 @@ impl Runner {
                 .flat_map(|(names, ..)| *names)
                 .any(|name| words.iter().skip(at + 1).any(|word| word.text == *name));
             if let Some(odd) = odd.filter(|_| hidden) {
-                strange(words, odd, look);
+                strange(words, odd, launch);
             }
             return;
         };
-        Self::command(words, Options::starting(words, spec, at + 1), *before, look);
+        Self::command(words, Options::starting(words, spec, at + 1), *before, launch);
     }
 
-    fn command(words: &[Word], options: Options<'_>, before: usize, look: &mut Look) {
+    fn command(words: &[Word], options: Options<'_>, before: usize, launch: &mut Launch) {
         for item in options {
             match item {
                 Item::Found(Found { effect: Some('.'), .. }) => return,
-                Item::Found(found) => effect(&found, look),
-                Item::Strange(at) => strange(words, at, look),
-                Item::Operand(at) => return look.program(from(words, at + before).to_vec(), false),
+                Item::Found(found) => effect(&found, launch),
+                Item::Strange(at) => strange(words, at, launch),
+                Item::Operand(at) => return launch.program(from(words, at + before).to_vec(), false),
             }
         }
     }
@@ -99,25 +99,25 @@ const NPX: &str = "-c|--call:$ -p|--package: -y|--yes -n|--no --no-install -q|--
     --script-shell:% --shell:% --ignore-existing --help. -v|--version.";
 
 /// `npx -c CODE`.
-pub(super) fn npx(words: &[Word], look: &mut Look) {
-    call(words, 1, look);
+pub(super) fn npx(words: &[Word], launch: &mut Launch) {
+    call(words, 1, launch);
 }
 
 /// `npm exec -c CODE`, and settings that name a program.
-pub(super) fn npm(words: &[Word], look: &mut Look) {
+pub(super) fn npm(words: &[Word], launch: &mut Launch) {
     let at = words.iter().position(|word| matches!(word.text.as_str(), "exec" | "x"));
-    call(words, 1, look);
-    if let Some(at) = at.filter(|_| look.starts.is_empty()) {
-        call(words, at + 1, look);
+    call(words, 1, launch);
+    if let Some(at) = at.filter(|_| launch.starts.is_empty()) {
+        call(words, at + 1, launch);
     }
 }
 
 /// Code behind `-c`, before the first operand. Behind an option that is not known, an operand may be its value.
-fn call(words: &[Word], next: usize, look: &mut Look) {
+fn call(words: &[Word], next: usize, launch: &mut Launch) {
     let mut strange = false;
     for item in Options::starting(words, NPX, next) {
         match item {
-            Item::Found(found) => effect(&found, look),
+            Item::Found(found) => effect(&found, launch),
             Item::Strange(_) => strange = true,
             Item::Operand(_) if !std::mem::take(&mut strange) => return,
             Item::Operand(_) => {}
@@ -126,7 +126,7 @@ fn call(words: &[Word], next: usize, look: &mut Look) {
 }
 
 /// `pnpm exec COMMAND…`; with `-c` a shell reads it.
-pub(super) fn pnpm(words: &[Word], look: &mut Look) {
+pub(super) fn pnpm(words: &[Word], launch: &mut Launch) {
     const PNPM: &str = "-C|--dir:@ -F|--filter: -r|--recursive -w|--workspace-root -s|--silent --parallel --no-color --stream \
         --reporter: --loglevel: --aggregate-output --color -c|--shell-mode --resume-from: --no-reporter-hide-prefix \
         --report-summary --no-bail --package: --allow-build: --script-shell:% --shell-emulator";
@@ -135,14 +135,14 @@ pub(super) fn pnpm(words: &[Word], look: &mut Look) {
         match item {
             Item::Found(found) => {
                 shell |= found.name == "-c";
-                effect(&found, look);
+                effect(&found, launch);
             }
             Item::Strange(_) => {}
-            Item::Operand(at) if runs && shell => return look.joined(from(words, at)),
-            Item::Operand(at) if runs => return look.program(from(words, at).to_vec(), false),
+            Item::Operand(at) if runs && shell => return launch.joined(from(words, at)),
+            Item::Operand(at) if runs => return launch.program(from(words, at).to_vec(), false),
             Item::Operand(at) => match words.get(at).map(|word| word.text.as_str()) {
                 Some("exec") => runs = true,
-                Some("dlx") => return dlx(words, at, shell, look),
+                Some("dlx") => return dlx(words, at, shell, launch),
                 _ => return,
             },
         }
@@ -150,31 +150,31 @@ pub(super) fn pnpm(words: &[Word], look: &mut Look) {
 }
 
 /// The program of a package has a name of its own; code is code.
-fn dlx(words: &[Word], at: usize, shell: bool, look: &mut Look) {
+fn dlx(words: &[Word], at: usize, shell: bool, launch: &mut Launch) {
     let shell =
         shell || from(words, at).iter().any(|word| matches!(word.text.as_str(), "-c" | "--shell-mode"));
     let first = words.iter().enumerate().skip(at + 1).find(|(_, word)| !word.text.starts_with('-'));
     if let Some((first, _)) = first.filter(|_| shell) {
-        look.joined(from(words, first));
+        launch.joined(from(words, first));
     }
 }
 
 /// `cargo --config KEY=VALUE`: some keys name programs.
-pub(super) fn cargo(words: &[Word], look: &mut Look) {
+pub(super) fn cargo(words: &[Word], launch: &mut Launch) {
     for item in Options::new(words, "--config: -C:@ -Z: --target: -p: --features: --manifest-path: -j: -F:") {
         match item {
             Item::Found(Found { name: "--config", value: Some(setting), at, .. }) => {
-                cargo_setting(&setting, at, look);
+                cargo_setting(&setting, at, launch);
             }
-            Item::Found(found) => effect(&found, look),
-            Item::Strange(at) => super::programs::unknown_option(words, at, look),
+            Item::Found(found) => effect(&found, launch),
+            Item::Strange(at) => super::programs::unknown_option(words, at, launch),
             Item::Operand(_) => {}
         }
     }
 }
 
-fn cargo_setting(setting: &Word, at: usize, look: &mut Look) {
-    look.hazard(at);
+fn cargo_setting(setting: &Word, at: usize, launch: &mut Launch) {
+    launch.hazard(at);
     let (key, value) = setting.text.split_once('=').unwrap_or((&setting.text, ""));
     let name = key.trim().rsplit('.').next().unwrap_or_default().trim_matches(['"', '\'']);
     let names_program = matches!(
@@ -192,31 +192,31 @@ fn cargo_setting(setting: &Word, at: usize, look: &mut Look) {
             | "rustdocflags"
     );
     if !setting.is_literal() {
-        return look.unprovable(setting, "this setting of `cargo` is not known before it runs");
+        return launch.unprovable(setting, "this setting of `cargo` is not known before it runs");
     }
     if names_program {
-        look.own_code(setting, "cargo");
+        launch.own_code(setting, "cargo");
         let value = value.trim().trim_start_matches('[').trim_end_matches(']').replace(['"', '\'', ','], " ");
         let flags = name.ends_with("flags");
         let program =
             if flags { Vec::new() } else { super::split::at_blanks(&with_text(setting, value.trim())) };
-        look.program(program, false);
+        launch.program(program, false);
     }
 }
 
 /// `nix-shell --run CODE`, `nix develop -c COMMAND…`.
-pub(super) fn nix(words: &[Word], look: &mut Look) {
+pub(super) fn nix(words: &[Word], launch: &mut Launch) {
     for (at, word) in words.iter().enumerate().skip(1) {
         let shell = words.first().is_some_and(|name| name.text.ends_with("nix-shell"));
         match word.text.as_str() {
             "--run" | "--command" if shell => {
-                look.hazard(at);
-                return look.code(words.get(at + 1).cloned().unwrap_or_else(|| word.clone()));
+                launch.hazard(at);
+                return launch.code(words.get(at + 1).cloned().unwrap_or_else(|| word.clone()));
             }
-            "-c" | "--command" => return look.program(from(words, at + 1).to_vec(), false),
+            "-c" | "--command" => return launch.program(from(words, at + 1).to_vec(), false),
             "--expr" | "-E" | "--eval" => {
-                look.hazard(at);
-                look.own_code(word, "Nix");
+                launch.hazard(at);
+                launch.own_code(word, "Nix");
             }
             _ => {}
         }

@@ -6,21 +6,21 @@ use super::options::{Found, Item, Options};
 use super::programs::effect;
 use super::scan::names;
 use super::words::{from, with_text};
-use super::{Look, Start};
+use super::{Launch, Start};
 
 /// `vi` and its family: `-c COMMAND`, `+COMMAND`.
-pub(super) fn vi(words: &[Word], look: &mut Look) {
+pub(super) fn vi(words: &[Word], launch: &mut Launch) {
     const VI: &str = "-c|--cmd: -S:! -s: -es -Es -e -E -u: -U: -i: -T: -t? -q? -w:! -W:! -r? -L? -p? -o? -O? -V? -b -d -D -f \
         -F -g -h -H -l: -m -M -n -N -R -v -x -X -y -Z --clean --noplugin --headless --embed --listen: --server: \
         --remote-send:! --remote-expr:! --servername: --startuptime:! --not-a-term --help. --version.";
     for item in Options::new(words, VI) {
         match item {
-            Item::Found(Found { name: "-c", value: Some(command), at, .. }) => ex(&command, at, look),
-            Item::Found(Found { name: "-es" | "-Es", .. }) => look.starts.push(Start::ForeignStdin),
-            Item::Found(found) => effect(&found, look),
+            Item::Found(Found { name: "-c", value: Some(command), at, .. }) => ex(&command, at, launch),
+            Item::Found(Found { name: "-es" | "-Es", .. }) => launch.starts.push(Start::ForeignStdin),
+            Item::Found(found) => effect(&found, launch),
             Item::Operand(at) => {
                 if let Some(word) = words.get(at).filter(|word| word.text.starts_with('+')) {
-                    ex(&with_text(word, word.text.get(1..).unwrap_or_default()), at, look);
+                    ex(&with_text(word, word.text.get(1..).unwrap_or_default()), at, launch);
                 }
             }
             Item::Strange(_) => {}
@@ -29,24 +29,24 @@ pub(super) fn vi(words: &[Word], look: &mut Look) {
 }
 
 /// `ex` reads its commands from standard input.
-pub(super) fn ex_mode(words: &[Word], look: &mut Look) {
-    vi(words, look);
-    look.starts.push(Start::ForeignStdin);
+pub(super) fn ex_mode(words: &[Word], launch: &mut Launch) {
+    vi(words, launch);
+    launch.starts.push(Start::ForeignStdin);
 }
 
 /// One command line of `ex`.
-fn ex(command: &Word, at: usize, look: &mut Look) {
+fn ex(command: &Word, at: usize, launch: &mut Launch) {
     if !command.is_literal() {
-        return look.unprovable(command, "the editor's command is not known before it runs");
+        return launch.unprovable(command, "the editor's command is not known before it runs");
     }
     let text = command.text.as_str();
     if let Some(code) = bang(text) {
-        look.hazard(at);
-        look.own_code(command, "editor");
-        look.code(with_text(command, code));
+        launch.hazard(at);
+        launch.own_code(command, "editor");
+        launch.code(with_text(command, code));
     } else if names(text).any(|(_, name)| is_ex_code(name)) {
-        look.hazard(at);
-        look.own_code(command, "editor");
+        launch.hazard(at);
+        launch.own_code(command, "editor");
     }
 }
 
@@ -118,18 +118,18 @@ fn is_ex_code(name: &str) -> bool {
 }
 
 /// `ed`: its file can be a program, and its commands come from standard input.
-pub(super) fn ed(words: &[Word], look: &mut Look) {
+pub(super) fn ed(words: &[Word], launch: &mut Launch) {
     for (at, word) in words.iter().enumerate().skip(1) {
         if let Some(code) = word.text.strip_prefix('!') {
-            look.hazard(at);
-            look.code(with_text(word, code));
+            launch.hazard(at);
+            launch.code(with_text(word, code));
         }
     }
-    look.starts.push(Start::ForeignStdin);
+    launch.starts.push(Start::ForeignStdin);
 }
 
 /// `gdb`: commands in words, and the program that it debugs.
-pub(super) fn gdb(words: &[Word], look: &mut Look) {
+pub(super) fn gdb(words: &[Word], launch: &mut Launch) {
     const GDB: &str = "-ex|--ex|-iex|--iex|-eval-command|--eval-command|-init-eval-command|--init-eval-command: \
         -x|-command|--command|-ix|--init-command:! -batch|--batch|-batch-silent|--batch-silent -args|--args -q|-quiet \
         --quiet -silent --silent -n|-nx --nx -nh --nh -nw --nw -w -tui --tui -p|-pid|--pid: -c|-core|--core: -s|-symbols|--symbols: \
@@ -141,54 +141,54 @@ pub(super) fn gdb(words: &[Word], look: &mut Look) {
     while let Some(item) = options.next() {
         match item {
             Item::Found(Found { effect: Some('.'), .. }) => return,
-            Item::Found(Found { name: "-ex", value: Some(command), at, .. }) => debug(&command, at, look),
+            Item::Found(Found { name: "-ex", value: Some(command), at, .. }) => debug(&command, at, launch),
             Item::Found(Found { name: "-args", .. }) => {
-                look.program(from(words, options.position()).to_vec(), false);
+                launch.program(from(words, options.position()).to_vec(), false);
                 break;
             }
             Item::Found(found) => {
                 batch |= found.name == "-batch";
-                effect(&found, look);
+                effect(&found, launch);
             }
             Item::Operand(at) => {
-                look.program(words.get(at..=at).unwrap_or_default().to_vec(), false);
+                launch.program(words.get(at..=at).unwrap_or_default().to_vec(), false);
                 break;
             }
-            Item::Strange(at) => super::wrappers::strange(words, at, look),
+            Item::Strange(at) => super::prefix::strange(words, at, launch),
         }
     }
     batch |= words.iter().any(|word| matches!(word.text.as_str(), "-batch" | "--batch"));
     if !batch {
-        look.starts.push(Start::ForeignStdin);
+        launch.starts.push(Start::ForeignStdin);
     }
-    later_commands(from(words, options.position()), options.position(), look);
+    later_commands(from(words, options.position()), options.position(), launch);
 }
 
 /// Commands may stand behind the program too.
-fn later_commands(words: &[Word], first: usize, look: &mut Look) {
+fn later_commands(words: &[Word], first: usize, launch: &mut Launch) {
     for (at, pair) in words.windows(2).enumerate() {
         if let [option, command] = pair
             && matches!(option.text.as_str(), "-ex" | "--ex" | "-iex" | "--iex")
         {
-            debug(command, first + at, look);
+            debug(command, first + at, launch);
         }
     }
 }
 
 /// One command of `gdb`.
-fn debug(command: &Word, at: usize, look: &mut Look) {
+fn debug(command: &Word, at: usize, launch: &mut Launch) {
     if !command.is_literal() {
-        return look.unprovable(command, "the debugger's command is not known before it runs");
+        return launch.unprovable(command, "the debugger's command is not known before it runs");
     }
     let text = command.text.trim_start();
     let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     if let Some(code) = text.strip_prefix('!').or_else(|| is_shell(name).then_some(rest)) {
-        look.hazard(at);
-        look.own_code(command, "debugger");
-        look.code(with_text(command, code));
+        launch.hazard(at);
+        launch.own_code(command, "debugger");
+        launch.code(with_text(command, code));
     } else if is_debug_code(name) || text.contains('(') || text.starts_with('|') {
-        look.hazard(at);
-        look.own_code(command, "debugger");
+        launch.hazard(at);
+        launch.own_code(command, "debugger");
     }
 }
 
@@ -220,34 +220,34 @@ fn is_debug_code(name: &str) -> bool {
 }
 
 /// `sqlite3`: dot commands that start programs.
-pub(super) fn sqlite(words: &[Word], look: &mut Look) {
+pub(super) fn sqlite(words: &[Word], launch: &mut Launch) {
     for (at, word) in words.iter().enumerate().skip(1) {
-        word.text.lines().for_each(|line| sqlite_line(line.trim_start(), word, at, look));
+        word.text.lines().for_each(|line| sqlite_line(line.trim_start(), word, at, launch));
         if word.text.contains("load_extension") || word.text.contains("edit(") {
-            look.hazard(at);
-            look.own_code(word, "SQLite");
+            launch.hazard(at);
+            launch.own_code(word, "SQLite");
         } else if word.text.contains("writefile(") || word.text == "-init" {
-            look.hazard(at);
+            launch.hazard(at);
         }
     }
 }
 
-fn sqlite_line(line: &str, word: &Word, at: usize, look: &mut Look) {
+fn sqlite_line(line: &str, word: &Word, at: usize, launch: &mut Launch) {
     let Some(command) = line.strip_prefix('.') else { return };
     let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     let code = rest.trim().trim_matches(['\'', '"']);
     match name {
         "" => return,
-        _ if begins("shell", name, 2) || begins("system", name, 2) => look.code(with_text(word, rest)),
-        _ if code.starts_with('|') => look.code(with_text(word, code.trim_start_matches('|'))),
+        _ if begins("shell", name, 2) || begins("system", name, 2) => launch.code(with_text(word, rest)),
+        _ if code.starts_with('|') => launch.code(with_text(word, code.trim_start_matches('|'))),
         _ if begins("load", name, 2) || begins("excel", name, 3) || begins("www", name, 1) => {}
         _ if begins("output", name, 1) || begins("once", name, 2) || begins("backup", name, 1) => {
-            return look.hazard(at);
+            return launch.hazard(at);
         }
         _ => return,
     }
-    look.hazard(at);
-    look.own_code(word, "SQLite");
+    launch.hazard(at);
+    launch.own_code(word, "SQLite");
 }
 
 /// Returns true if a name is a beginning of another, and long enough to be no third.
@@ -256,7 +256,7 @@ fn begins(known: &str, name: &str, least: usize) -> bool {
 }
 
 /// `psql`: `\!` and the other commands that start programs.
-pub(super) fn psql(words: &[Word], look: &mut Look) {
+pub(super) fn psql(words: &[Word], launch: &mut Launch) {
     for (at, word) in words.iter().enumerate().skip(1) {
         let text = word.text.as_str();
         let code = text
@@ -265,14 +265,14 @@ pub(super) fn psql(words: &[Word], look: &mut Look) {
         let program =
             text.to_ascii_lowercase().contains("program") && text.to_ascii_lowercase().contains("copy");
         if let Some((_, code)) = code.filter(|(_, code)| !code.trim().is_empty()) {
-            look.hazard(at);
-            look.own_code(word, "psql");
-            look.code(with_text(word, code.trim()));
+            launch.hazard(at);
+            launch.own_code(word, "psql");
+            launch.code(with_text(word, code.trim()));
         } else if program {
-            look.hazard(at);
-            look.own_code(word, "psql");
+            launch.hazard(at);
+            launch.own_code(word, "psql");
             let code = text.split('\'').nth(1).unwrap_or_default();
-            look.code(with_text(word, code));
+            launch.code(with_text(word, code));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use policy::Word;
 
-use super::Look;
+use super::Launch;
 use super::options::{Found, Item, Options};
 use super::programs::{deeper, effect, in_options, unknown_option};
 use super::split;
@@ -14,39 +14,39 @@ const GIT: &str = "-C:@ -c: --config-env: --exec-path?! --git-dir: --work-tree: 
     --info-path. -v|--version. -h|--help.";
 
 /// Looks at the options of `git` itself, then at those of the subcommand.
-pub(super) fn git(words: &[Word], look: &mut Look) {
+pub(super) fn git(words: &[Word], launch: &mut Launch) {
     let mut aliases = Vec::new();
     for item in Options::new(words, GIT) {
         match item {
             Item::Found(Found { effect: Some('.'), .. }) => return,
-            Item::Found(Found { name: "-C", value: Some(directory), .. }) => deeper(directory, look),
+            Item::Found(Found { name: "-C", value: Some(directory), .. }) => deeper(directory, launch),
             Item::Found(Found { name: "-c", value: Some(setting), at, .. }) => {
-                set(&setting, at, look);
+                set(&setting, at, launch);
                 aliases.push(setting);
             }
             Item::Found(Found { name: "--config-env", value: Some(setting), at, .. }) => {
-                set_unknown(&setting, at, look);
+                set_unknown(&setting, at, launch);
             }
-            Item::Found(found) => effect(&found, look),
-            Item::Strange(at) => super::wrappers::strange(words, at, look),
-            Item::Operand(at) => return subcommand(words, at, &aliases, look),
+            Item::Found(found) => effect(&found, launch),
+            Item::Strange(at) => super::prefix::strange(words, at, launch),
+            Item::Operand(at) => return subcommand(words, at, &aliases, launch),
         }
     }
 }
 
-fn subcommand(words: &[Word], at: usize, settings: &[Word], look: &mut Look) {
+fn subcommand(words: &[Word], at: usize, settings: &[Word], launch: &mut Launch) {
     let Some(name) = words.get(at) else { return };
     if !name.is_literal() {
-        return look.unprovable(name, "the subcommand of `git` is not known");
+        return launch.unprovable(name, "the subcommand of `git` is not known");
     }
-    alias(words, at, settings, look);
+    alias(words, at, settings, launch);
     match name.text.as_str() {
-        "bisect" if is(words, at + 1, "run") => look.program(from(words, at + 2).to_vec(), false),
-        "submodule" => submodule(words, at, look),
-        "config" => config(words, at, look),
-        "merge-index" => merge_index(words, at, look),
-        "remote-ext" => look.joined(from(words, at + 2)),
-        other => by_name(other, words, at, look),
+        "bisect" if is(words, at + 1, "run") => launch.program(from(words, at + 2).to_vec(), false),
+        "submodule" => submodule(words, at, launch),
+        "config" => config(words, at, launch),
+        "merge-index" => merge_index(words, at, launch),
+        "remote-ext" => launch.joined(from(words, at + 2)),
+        other => by_name(other, words, at, launch),
     }
 }
 
@@ -55,7 +55,7 @@ fn is(words: &[Word], at: usize, text: &str) -> bool {
 }
 
 /// An alias of this very line stands for another subcommand.
-fn alias(words: &[Word], at: usize, settings: &[Word], look: &mut Look) {
+fn alias(words: &[Word], at: usize, settings: &[Word], launch: &mut Launch) {
     let Some(name) = words.get(at) else { return };
     for setting in settings {
         let Some((key, value)) = setting.text.split_once('=') else { continue };
@@ -65,32 +65,32 @@ fn alias(words: &[Word], at: usize, settings: &[Word], look: &mut Look) {
             let mut command = vec![Word::literal("git")];
             command.extend(split::at_blanks(&with_text(setting, value)));
             command.extend_from_slice(from(words, at + 1));
-            look.program(command, true);
+            launch.program(command, true);
         }
     }
 }
 
 /// The options of a subcommand.
-fn by_name(name: &str, words: &[Word], at: usize, look: &mut Look) {
+fn by_name(name: &str, words: &[Word], at: usize, launch: &mut Launch) {
     let mut operands = Vec::new();
     for item in Options::starting(words, spec(name), at + 1) {
         match item {
             Item::Found(Found { name: "-c", value: Some(setting), at, .. }) if name == "clone" => {
-                set(&setting, at, look);
+                set(&setting, at, launch);
             }
             // A pager gets the names of files behind its own words, so what it is told is not a command of its own.
             Item::Found(Found { name: "-O", value: Some(pager), at, .. }) => {
-                look.hazard(at);
-                look.own_code(&pager, "pager");
+                launch.hazard(at);
+                launch.own_code(&pager, "pager");
             }
-            Item::Found(found) => effect(&found, look),
+            Item::Found(found) => effect(&found, launch),
             Item::Operand(at) => operands.push(at),
-            Item::Strange(at) => unknown_option(words, at, look),
+            Item::Strange(at) => unknown_option(words, at, launch),
         }
     }
     if reaches_out(name) {
         for at in operands {
-            external(words, at, look);
+            external(words, at, launch);
         }
     }
 }
@@ -104,16 +104,16 @@ fn reaches_out(name: &str) -> bool {
 }
 
 /// `ext::COMMAND` is an address that starts a program.
-fn external(words: &[Word], at: usize, look: &mut Look) {
+fn external(words: &[Word], at: usize, launch: &mut Launch) {
     let Some(word) = words.get(at) else { return };
     if let Some(code) = word.text.strip_prefix("ext::") {
-        look.hazard(at);
-        look.code(with_text(word, code));
+        launch.hazard(at);
+        launch.code(with_text(word, code));
     } else if let Some((helper, _)) =
         word.text.split_once("::").filter(|(helper, _)| !helper.contains(['/', '[', '@']))
     {
-        look.hazard(at);
-        look.program(vec![with_text(word, format!("git-remote-{helper}"))], false);
+        launch.hazard(at);
+        launch.program(vec![with_text(word, format!("git-remote-{helper}"))], false);
     }
 }
 
@@ -150,11 +150,11 @@ fn spec(name: &str) -> &'static str {
 }
 
 /// `git submodule foreach CODE`.
-fn submodule(words: &[Word], at: usize, look: &mut Look) {
+fn submodule(words: &[Word], at: usize, launch: &mut Launch) {
     let Some(each) = words.iter().skip(at).position(|word| word.text == "foreach") else {
-        return in_options(Options::starting(words, "--reference: -b:", at + 1), look)
+        return in_options(Options::starting(words, "--reference: -b:", at + 1), launch)
             .into_iter()
-            .for_each(|at| external(words, at, look));
+            .for_each(|at| external(words, at, launch));
     };
     let mut first = at + each + 1;
     while words.get(first).is_some_and(|word| word.text.starts_with('-')) {
@@ -164,7 +164,7 @@ fn submodule(words: &[Word], at: usize, look: &mut Look) {
     let rest = from(words, first);
     let text = if rest.len() > 1 { format!("{} \"$@\"", code.text) } else { code.text.clone() };
     let start = with_text(code, text);
-    look.starts.push(super::Start::Code {
+    launch.starts.push(super::Start::Code {
         code: start,
         dialect: crate::Dialect::Sh,
         arguments: rest.to_vec(),
@@ -172,7 +172,7 @@ fn submodule(words: &[Word], at: usize, look: &mut Look) {
 }
 
 /// `git config KEY VALUE`: a program that starts later.
-fn config(words: &[Word], at: usize, look: &mut Look) {
+fn config(words: &[Word], at: usize, launch: &mut Launch) {
     const CONFIG: &str = "-f|--file: --blob: -t|--type: --default: --get. --get-all. --get-regexp. -l|--list. --unset. \
         --unset-all. --remove-section. --add --replace-all -e|--edit";
     let mut operands = Vec::new();
@@ -188,14 +188,14 @@ fn config(words: &[Word], at: usize, look: &mut Look) {
         && !matches!(key_kind(&key.text), Key::Plain)
         && !is_harmless(&value.text)
     {
-        look.hazard(*at);
-        look.own_code(value, "git");
+        launch.hazard(*at);
+        launch.own_code(value, "git");
     }
 }
 
-fn merge_index(words: &[Word], at: usize, look: &mut Look) {
+fn merge_index(words: &[Word], at: usize, launch: &mut Launch) {
     let program = from(words, at + 1).iter().find(|word| !word.text.starts_with('-'));
-    look.program(program.cloned().into_iter().collect(), false);
+    launch.program(program.cloned().into_iter().collect(), false);
 }
 
 /// Effect of a setting.
@@ -211,10 +211,10 @@ enum Key {
 }
 
 /// The setting behind `-c`.
-fn set(setting: &Word, at: usize, look: &mut Look) {
+fn set(setting: &Word, at: usize, launch: &mut Launch) {
     let Some((key, value)) = setting.text.split_once('=') else {
         if !setting.is_literal() {
-            look.unprovable(setting, "this setting of `git` is not known before it runs");
+            launch.unprovable(setting, "this setting of `git` is not known before it runs");
         }
         return;
     };
@@ -228,19 +228,19 @@ fn set(setting: &Word, at: usize, look: &mut Look) {
     if kind == Key::Bang && bang.is_none() && !value.starts_with('/') && setting.is_literal() {
         return;
     }
-    look.hazard(at);
+    launch.hazard(at);
     if kind != Key::Hazard {
-        look.own_code(setting, "git");
-        look.code(with_text(setting, bang.unwrap_or(value)));
+        launch.own_code(setting, "git");
+        launch.code(with_text(setting, bang.unwrap_or(value)));
     }
 }
 
 /// A setting whose value stands in a variable.
-fn set_unknown(setting: &Word, at: usize, look: &mut Look) {
+fn set_unknown(setting: &Word, at: usize, launch: &mut Launch) {
     let (key, _) = setting.text.split_once('=').unwrap_or((&setting.text, ""));
     if key_kind(key) != Key::Plain {
-        look.hazard(at);
-        look.code(unknown(setting, ""));
+        launch.hazard(at);
+        launch.code(unknown(setting, ""));
     }
 }
 
