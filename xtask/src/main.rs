@@ -57,7 +57,6 @@ fn run(words: &[&str], out: &mut dyn Write) -> io::Result<ExitCode> {
             Some(wanted) => dist::run(root, &wanted, out).map(|()| ExitCode::SUCCESS),
             None => Ok(complain(USAGE, WRONG_USAGE)),
         },
-        ["check"] => check::run_all(root, out).map(verdict),
         ["check", words @ ..] => check::run_all(root, words, out).map(verdict),
         ["projects", words @ ..] => match projects::Wanted::parse(words) {
             Some(wanted) => projects::run_all(root, &wanted, out).map(verdict),

@@ -86,7 +86,7 @@ mod tests {
             Exit::Ask,
             Exit::Deny,
             Exit::Usage,
-            Exit::Limit,
+            Exit::Own(124),
             Exit::NoJail,
             Exit::Refused,
             Exit::NotFound,

@@ -82,6 +82,7 @@ pub(crate) struct RunningJail {
 }
 
 /// The end of a jail.
+#[cfg_attr(not(feature = "policy-file"), expect(dead_code, reason = "jobs report them by the last step"))]
 pub(crate) struct EndedJail<T> {
     /// Outcome, if the command could be followed to its end.
     pub(crate) outcome: Result<Outcome, JailError>,

@@ -43,7 +43,7 @@ pub(crate) fn random() -> Result<u128, Errno> {
 }
 
 /// Denies other processes of this user access to our memory, core dumps included.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "policy-file"))]
 pub(crate) fn deny_memory_access() -> Result<(), Errno> {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
@@ -51,15 +51,15 @@ pub(crate) fn deny_memory_access() -> Result<(), Errno> {
 }
 
 /// Fails: there is no jail on this system either.
-#[cfg(target_os = "macos")]
+#[cfg(all(target_os = "macos", feature = "policy-file"))]
 pub(crate) fn deny_memory_access() -> Result<(), Errno> {
     Err(Errno::NOSYS)
 }
 
 /// Clock that file systems take their times from, or one that is never ahead of it.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "policy-file"))]
 pub(crate) const FILE_CLOCK: rustix::time::ClockId = rustix::time::ClockId::RealtimeCoarse;
 
 /// Clock that file systems take their times from.
-#[cfg(target_os = "macos")]
+#[cfg(all(target_os = "macos", feature = "policy-file"))]
 pub(crate) const FILE_CLOCK: rustix::time::ClockId = rustix::time::ClockId::Realtime;

@@ -1,8 +1,4 @@
-<<<<<<< HEAD:crates/ringfence/src/run/command_line.rs
 //! A command line, the programs that it would start, and the decision about it; the same for `check` and `run`.
-=======
-//! A command as given -> the programs it would start -> the decision. Shared by `check` and `run`.
->>>>>>> h-words:crates/cli/src/command.rs
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,11 +11,7 @@ use policy::{
 };
 use shell::Dialect;
 
-<<<<<<< HEAD:crates/ringfence/src/run/command_line.rs
 /// A command line.
-=======
-/// A command as given.
->>>>>>> h-words:crates/cli/src/command.rs
 #[derive(Debug, PartialEq, Eq)]
 pub enum CommandLine {
     /// Text for a shell.
@@ -44,27 +36,17 @@ impl CommandLine {
         Self::Words(words, text)
     }
 
-<<<<<<< HEAD:crates/ringfence/src/run/command_line.rs
     /// Returns the text that spans of programs and findings refer to.
     #[must_use]
     pub fn text(&self) -> &[u8] {
-=======
-    /// Returns the text that positions of programs and findings refer to.
-    pub(crate) fn text(&self) -> &[u8] {
->>>>>>> h-words:crates/cli/src/command.rs
         match self {
             Self::Text(text) | Self::Words(_, text) => text,
         }
     }
 
-<<<<<<< HEAD:crates/ringfence/src/run/command_line.rs
     /// Reads the programs that it would start.
     #[must_use]
     pub fn read(&self, around: &shell::Surroundings<'_>) -> Invocation {
-=======
-    /// Reads the programs it would start.
-    pub(crate) fn read(&self, around: &shell::Surroundings<'_>) -> Invocation {
->>>>>>> h-words:crates/cli/src/command.rs
         match self {
             Self::Text(text) => shell::read(text, around),
             Self::Words(words, _) => shell::read_words(words, around),
@@ -97,14 +79,9 @@ fn span(start: usize, end: usize) -> Span {
     Span::new(byte(start), byte(end))
 }
 
-<<<<<<< HEAD:crates/ringfence/src/run/command_line.rs
 /// Describes the place of a command for the shell reader.
 #[must_use]
 pub fn surroundings<'a>(
-=======
-/// Returns the surroundings of a command for the reader.
-pub(crate) fn surroundings<'a>(
->>>>>>> h-words:crates/cli/src/command.rs
     dialects: &'a [Dialect],
     cwd: &'a Path,
     home: Option<&'a Path>,
@@ -131,14 +108,9 @@ fn asked<T>(line: &CommandLine, invocation: &Invocation, ask: impl FnOnce(&Reque
     ask(&Request { tool: &ToolName::exec(), want })
 }
 
-<<<<<<< HEAD:crates/ringfence/src/run/command_line.rs
 /// Returns the span of the finding or the program that a decision rests on; none for a line with one program only.
 #[must_use]
 pub fn locate(
-=======
-/// Returns the basis of a decision: a finding, or a program that a rule names. It is not told of a line with one program only.
-pub(crate) fn place(
->>>>>>> h-words:crates/cli/src/command.rs
     settings: &Settings,
     line: &CommandLine,
     invocation: &Invocation,
