@@ -179,7 +179,6 @@ pub(crate) struct SkillHit {
 
 impl Rule {
     /// The words that make a scan try it.
-    #[must_use]
     pub fn anchors(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.anchors.iter()
     }

@@ -10,7 +10,7 @@ pub(super) const RULE: Rule = Rule {
     category: Category::CredentialAccess,
     severity: Severity::Critical,
     title: "a private store is read",
-    why: "Programs use keys and logins through the tools they belong to. FactKind a browser, a wallet or a key chain keeps is opened by thieves.",
+    why: "Programs use keys and logins through the tools they belong to. What a browser, a wallet or a key chain keeps is opened by thieves.",
     fix: "use the tool that the secret belongs to",
     places: CODE,
     anchors: crate::rules::exfiltration::SECRET_PATHS,
