@@ -519,11 +519,11 @@ fn the_three_ready_configs() {
         ("../out/secret.txt", ["jail", "allowed", "ask-no-handler"]),
         (".env", ["forbidden-glob", "allowed", "forbidden-glob"]),
         (".git/config", ["forbidden-glob", "allowed", "forbidden-glob"]),
-        // Names that only the built-in policy file forbade.
-        ("a/.ssh/config", ["forbidden-glob", "allowed", "forbidden-glob"]),
-        ("id_ed25519", ["forbidden-glob", "allowed", "forbidden-glob"]),
-        (".aws/credentials", ["forbidden-glob", "allowed", "forbidden-glob"]),
-        ("a/.netrc", ["forbidden-glob", "allowed", "forbidden-glob"]),
+        // Names that only the built-in policy file forbade. They are not there, so that reading them fails where it is allowed.
+        ("a/.ssh/config", ["forbidden-glob", "failed", "forbidden-glob"]),
+        ("id_ed25519", ["forbidden-glob", "failed", "forbidden-glob"]),
+        (".aws/credentials", ["forbidden-glob", "failed", "forbidden-glob"]),
+        ("a/.netrc", ["forbidden-glob", "failed", "forbidden-glob"]),
     ];
     for (path, expected) in rows {
         let came = [0, 1, 2].map(|index| read(&configs[index], path));
