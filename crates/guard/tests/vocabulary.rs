@@ -436,7 +436,9 @@ fn listeners_are_told_of_answers_that_hold_for_the_session() {
         for _ in 0..8 {
             send.send(answer).unwrap();
         }
-        threads.map(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
         assert_eq!(*snapshots.lock().unwrap(), expected, "{answer:?}");
     }
 }

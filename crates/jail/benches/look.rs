@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use policy::floor::{Forbidden, TEMPLATES};
-use policy::{Limits, PathPattern};
+use policy::floor::Forbidden;
+use policy::{Limits, PathPattern, template_patterns};
 use ringfence_jail::{Capture, Choice, Command, End, Provider, Spec, Streams, hold};
 
 const PATTERNS: &[&str] = &[
@@ -71,9 +71,9 @@ fn promise(time: Duration) -> &'static str {
 }
 
 fn forbidden() -> Forbidden {
-    let parse = |text: &&str| PathPattern::parse(text).unwrap();
+    let parse = |text: &str| PathPattern::parse(text).unwrap();
     let patterns: Vec<_> = PATTERNS.iter().map(|text| (parse(text), None)).collect();
-    let exempt: Vec<_> = TEMPLATES.iter().map(parse).collect();
+    let exempt: Vec<_> = template_patterns().map(parse).collect();
     Forbidden::new(&patterns).unwrap().except(&exempt, |_| true).unwrap()
 }
 
