@@ -12,9 +12,9 @@ id_ed25519*|name|all|||||||
 .gnupg/**|home|all|where private keys are kept|part of the key ring|private keys||key|key|true
 .aws/credentials|home|all|where the keys of a cloud account are kept|||credential||credentials|
 .netrc|home|all|where passwords are kept|where passwords are kept|passwords for hosts|credential||credentials|true
-.npmrc|home|all|where the token of a registry is kept|read by every npm command, and holds tokens|tokens for a registry|credential||credentials|true
+.npmrc|home|all|where the token of a registry is kept|read by every npm command, and holds tokens|tokens for a registry|credential||credentials|
 .yarnrc|home|all|||||||
-.pypirc|home|all|where the token of a registry is kept|where tokens are kept|tokens for a registry|credential||credentials|true
+.pypirc|home|all|where the token of a registry is kept|where tokens are kept|tokens for a registry|credential||credentials|
 .git-credentials|home|all|where git keeps passwords|where git keeps passwords|passwords for repositories|credential||credentials|true
 .docker/config.json|home|all|where the tokens of registries are kept|||credential||credentials|
 .kube/config|home|all|where the keys to clusters are kept|||credential||credentials|
@@ -57,7 +57,7 @@ secrets/**|name|tools|||||||
 .config/glab-cli/config.yml|home||where the token of an account is kept|||credential||credentials|
 .config/hub|home||where the token of an account is kept||a token for GitHub|credential||credentials|true
 .config/github-copilot/**|home||where the token of an account is kept||login of an agent|credential|||true
-.yarnrc.yml|home||where the token of a registry is kept||tokens for a registry|credential||credentials|true
+.yarnrc.yml|home||where the token of a registry is kept||tokens for a registry|credential||credentials|
 .cargo/credentials*|home||where the token of a registry is kept|where tokens are kept|||||
 .gem/credentials|home||where the token of a registry is kept||tokens for a registry|credential||credentials|
 .m2/settings-security.xml|home||where the password of a registry is kept||the password of passwords|credential||credentials|
