@@ -32,13 +32,25 @@ const ALLOWED: &[(&str, &str)] = &[
         "crates/skill/src/rules/",
         "samples and phrases: the words that skills use, not the files that hold secrets",
     ),
-    ("crates/skill/src/fact/persist.rs", "files that make something run later; some hold secrets besides"),
-    ("crates/skill/src/language.rs", "formats of files by name"),
-    ("crates/skill/src/destination/table.rs", "hosts by what skills do there; metadata servers are one kind"),
+    (
+        "crates/skill/src/code/fact/persist.rs",
+        "files that make something run later; some hold secrets besides",
+    ),
+    ("crates/skill/src/text/language.rs", "formats of files by name"),
+    (
+        "crates/skill/src/code/destination/table.rs",
+        "hosts by what skills do there; metadata servers are one kind",
+    ),
     ("crates/shell/src/judge/paths.rs", "files that decide what runs later; some hold secrets besides"),
     ("crates/shell/src/judge/secret.rs", "public files beside private keys are known by their directory"),
-    ("crates/cli/src/learn/table.rs", "files from which the host executes or takes accounts, secret or not"),
-    ("crates/jail/src/toolchain/table.rs", "settings of toolchains that a jail shows without their tokens"),
+    (
+        "crates/ringfence/src/learn/table.rs",
+        "files from which the host executes or takes accounts, secret or not",
+    ),
+    (
+        "crates/jail/src/host/toolchain/table.rs",
+        "settings of toolchains that a jail shows without their tokens",
+    ),
     ("crates/jail/src/plan/system.rs", "canaries: paths whose presence shows a mistake in a plan"),
 ];
 

@@ -162,7 +162,11 @@ fn scratch_left() -> Vec<PathBuf> {
         let lock = rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive);
         lock.is_ok() && handle.metadata().unwrap().uid() == geteuid().as_raw()
     };
-    let named = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with("ringfence-");
+    // Numbers only: other programs have names of ours with words.
+    let named = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.strip_prefix("ringfence-").is_some_and(|id| id.chars().all(|digit| digit.is_ascii_hexdigit()))
+    };
     let entries = fs::read_dir(std::env::temp_dir()).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| named(path) && File::open(path).is_ok() && is_left(path)).collect()
 }

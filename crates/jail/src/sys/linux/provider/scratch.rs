@@ -108,10 +108,15 @@ fn is_ours(found: &Stat) -> bool {
 /// Removes what launchers left that were killed. What cannot be removed stays for the next one.
 fn remove_stale(base: &OwnedFd) {
     let Ok(entries) = Dir::read_from(base) else { return };
-    for entry in entries.flatten().filter(|entry| entry.file_name().to_bytes().starts_with(PREFIX.as_bytes()))
-    {
+    for entry in entries.flatten().filter(|entry| is_scratch_name(entry.file_name().to_bytes())) {
         let _left = remove_unused(base, entry.file_name());
     }
+}
+
+/// Returns true for a name that [`Scratch`] makes. A directory of the user may begin with the same word.
+fn is_scratch_name(name: &[u8]) -> bool {
+    let number = name.strip_prefix(PREFIX.as_bytes());
+    number.is_some_and(|number| number.len() == 16 && number.iter().all(u8::is_ascii_hexdigit))
 }
 
 fn remove_unused(base: &OwnedFd, name: &CStr) -> Result<(), Errno> {

@@ -63,17 +63,26 @@ fn nothing_is_left_however_much() {
 fn what_is_stale_is_removed_by_the_next_and_what_is_used_is_not() {
     let base = tempfile::tempdir().unwrap();
     let used = Scratch::make_in(base.path()).unwrap();
-    for (name, mode) in [("ringfence-0", 0o700), ("ringfence-open", 0o755), ("other", 0o700)] {
+    let rows = [
+        ("ringfence-0123456789abcdef", 0o700),
+        ("ringfence-fedcba9876543210", 0o755),
+        ("ringfence-mine", 0o700),
+        ("other", 0o700),
+    ];
+    for (name, mode) in rows {
         let stale = base.path().join(name);
         fs::create_dir_all(stale.join("tmp/deep")).unwrap();
         fs::set_permissions(&stale, Permissions::from_mode(mode)).unwrap();
     }
-    symlink("/", base.path().join("ringfence-link")).unwrap();
+    symlink("/", base.path().join("ringfence-00000000000000ff")).unwrap();
     let next = Scratch::make_in(base.path()).unwrap();
     let mut found = left(base.path());
     found.retain(|name| *name != used.name && *name != next.name);
     found.sort();
-    assert_eq!(found, ["other", "ringfence-link", "ringfence-open"]);
+    assert_eq!(
+        found,
+        ["other", "ringfence-00000000000000ff", "ringfence-fedcba9876543210", "ringfence-mine"]
+    );
     assert!(used.tmp().exists() && used.home().exists());
 }
 
