@@ -41,11 +41,11 @@ pub fn charset(bytes: &[u8]) {
 /// Escaped text stays as it is, and the pieces in which it comes make no difference.
 pub fn visible(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let (once, escaped) = source::visible(text);
+    let (once, counted) = source::visible(text);
     assert_eq!(source::visible(&once), (once.clone(), 0), "{text:?}");
     let (mut whole, mut escaper) = (String::new(), Escaper::default());
     text.chars().for_each(|c| escaper.push(c.encode_utf8(&mut [0; 4]), &mut whole));
-    assert_eq!((whole, escaper.escaped()), (once, escaped), "{text:?}");
+    assert_eq!((whole, escaper.counted()), (once, counted), "{text:?}");
 }
 
 /// Every strategy keeps to its cap, JSON that is cut is JSON, and a second cut changes nothing.

@@ -14,7 +14,7 @@ const NAMES: &[&str] = &[
     "run.sh",
     "run.py",
     "run.js",
-    ".mcp.json",
+    "mcp.json",
     "settings.yaml",
     "tool.zip",
     "run",

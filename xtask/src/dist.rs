@@ -29,7 +29,7 @@ impl Wanted {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             match *word {
-                "--target" => wanted.target = (*words.next()?).to_owned(),
+                "--target" => (*words.next()?).clone_into(&mut wanted.target),
                 "--out" => wanted.out = Some((*words.next()?).into()),
                 _ => return None,
             }
@@ -84,6 +84,7 @@ struct Contents {
 }
 
 /// Directories of the parts of a package.
+#[derive(Clone, Copy)]
 struct Layout {
     manual: &'static str,
     completions: [&'static str; 3],

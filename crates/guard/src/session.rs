@@ -153,7 +153,9 @@ impl Session {
         let mut tools: Vec<_> = lock(&self.tools).values().cloned().collect();
         tools.retain(|own| self.cover == Cover::Session || own.tool == *request.tool);
         tools.sort_by(|one, other| one.tool.cmp(&other.tool));
-        tools.iter().for_each(|own| self.tell(own));
+        for own in &tools {
+            self.tell(own);
+        }
     }
 
     /// Questions are the same where one answer would cover both.

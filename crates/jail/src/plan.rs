@@ -99,7 +99,7 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
 
 /// What nearly every plan on a machine has in common, whatever its spec: it can be built before the spec is known.
 #[derive(Debug, Clone)]
-pub struct CommonPlan {
+pub struct BasePlan {
     /// As whom the jail runs.
     pub identity: Identity,
     /// What is made in the empty root, parents first.
@@ -112,11 +112,11 @@ pub struct CommonPlan {
 
 /// What plans for this machine have in common.
 #[must_use]
-pub fn usual(host: &Host) -> CommonPlan {
+pub fn usual(host: &Host) -> BasePlan {
     let identity = identity::identity(None, host);
     let mounts = tree::mounts(None, host, &identity);
     let skeleton = tree::skeleton(None, host, &mounts, &identity);
-    CommonPlan { skeleton, grants: tree::grants(&mounts), identity, mounts }
+    BasePlan { skeleton, grants: tree::grants(&mounts), identity, mounts }
 }
 
 /// The size of private space when no limit says otherwise.

@@ -22,7 +22,7 @@
 //! | `policy-file` | [`SandboxBuilder::policy_file`], the crate [`config`], and [`run`] |
 //! | `skill` | [`Session::load_skill`] and the crate [`skill`] |
 //! | `html` | `source::readable`: readable text of pages |
-//! | `tokio` | [`future`]: commands as futures, streams of output, approvers that await |
+//! | `tokio` | `ringfence::future`: commands as futures, streams of output, approvers that await |
 //!
 //! **Invariant.** The chain decides if a request is allowed, the spec confines it. No answer of the chain changes the spec.
 //! **Invariant.** Nothing outlives its session.

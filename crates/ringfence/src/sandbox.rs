@@ -91,7 +91,6 @@ pub enum SessionError {
 
 impl Sandbox {
     /// Returns a builder, which needs a policy, a workspace and a state directory.
-    #[must_use]
     pub fn builder() -> SandboxBuilder {
         SandboxBuilder::new()
     }

@@ -1,4 +1,5 @@
-//! The tools that an agent calls: read, write, edit, apply_patch, grep, find, ls, exec, process, web_fetch, and tools of the caller.
+//! The tools that an agent calls: `read`, `write`, `edit`, `apply_patch`, `grep`, `find`, `ls`, `exec`, `process`, `web_fetch`, and tools of the
+//! caller.
 //!
 //! Every tool goes through the guard of its name, takes JSON, and returns text for a model and data for a program. [`Toolbox`] holds
 //! the tools, [`Tool`] is the trait for one of your own.

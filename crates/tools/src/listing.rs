@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::{ErrorKind, ToolError};
 
-/// OneOrMany texts, of which one alone may be written without a list.
+/// Texts, of which one alone may be written without a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]

@@ -34,6 +34,7 @@ impl Toolbox {
     /// Adds a tool of the caller, in place of one of the same name. The tool set of the sandbox has to contain its name:
     /// `tools.allow` of a policy file, or [`ringfence::policy::ToolSet::allow`].
     #[must_use]
+    #[expect(clippy::should_implement_trait, reason = "a builder of a set, not a sum")]
     pub fn add(self, tool: impl Tool + 'static) -> Self {
         self.add_any(Box::new(tool))
     }

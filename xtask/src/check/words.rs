@@ -90,7 +90,9 @@ struct Count {
 impl Count {
     fn of(source: &Source) -> Self {
         let mut count = Self::default();
-        comments(source).iter().for_each(|line| count.add_line(line));
+        for line in comments(source) {
+            count.add_line(line);
+        }
         count
     }
 

@@ -73,7 +73,7 @@ pub(super) fn deb(control: &str, entries: &[Entry<'_>]) -> io::Result<Vec<u8>> {
     ];
     let mut package = b"!<arch>\n".to_vec();
     for (name, bytes) in members {
-        write!(package, "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 100_644, bytes.len())?;
+        writeln!(package, "{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`", 0, 0, 0, 100_644, bytes.len())?;
         package.extend(&bytes);
         if bytes.len() % 2 == 1 {
             package.push(b'\n');

@@ -97,8 +97,10 @@ fn forbid(text: &str, rows: &[Row]) -> Option<String> {
     let (before, rest) = text.split_once("forbidden = [\n")?;
     let (_, after) = rest.split_once("]\n")?;
     let paths = rows.iter().filter(|row| row.get("floor") == Some("all")).filter_map(|row| row.get("path"));
-    let list: String =
-        [".git/hooks/**"].into_iter().chain(paths).map(|path| format!("    \"**/{path}\",\n")).collect();
+    let mut list = String::new();
+    for path in [".git/hooks/**"].into_iter().chain(paths) {
+        list.extend(["    \"**/", path, "\",\n"]);
+    }
     Some(format!("{before}forbidden = [\n{list}]\n{after}"))
 }
 

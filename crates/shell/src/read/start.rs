@@ -173,7 +173,7 @@ impl Reader<'_> {
             // `command eval x` and `builtin cd x` come back as words of the shell.
             Start::Program { words, alone: true } => self.run_past_functions(words, beside),
             Start::Program { words, alone: false } => {
-                self.in_uncertain_branch(|it| it.run_past_functions(words, beside))
+                self.in_uncertain_branch(|it| it.run_past_functions(words, beside));
             }
             Start::Code { code, dialect, arguments } => {
                 let state = std::sync::Arc::clone(&self.state);

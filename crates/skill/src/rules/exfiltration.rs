@@ -1,13 +1,13 @@
 //! Secrets and files that are sent away.
 
 mod collector;
-mod data_in_lookup;
 mod encoded_piped;
 mod encoded_sent;
 mod env_sent;
 mod environment_sent;
 mod file_sent;
 mod image_beacon;
+mod payload_in_lookup;
 mod prose_handed;
 mod prose_in_address;
 mod prose_published;
@@ -37,7 +37,7 @@ pub(super) const RULES: &[&Rule] = &[
     &file_sent::RULE,
     &image_beacon::RULE,
     &secret_in_lookup::RULE,
-    &data_in_lookup::RULE,
+    &payload_in_lookup::RULE,
     &read_and_sent::RULE,
     &secrets_together::RULE,
     &store_sent::RULE,

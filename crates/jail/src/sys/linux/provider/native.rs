@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::hold::Groups;
-use crate::plan::{CommonPlan, Host, Identity, Plan, SCRATCH, usual};
+use crate::plan::{BasePlan, Host, Identity, Plan, SCRATCH, usual};
 use crate::seccomp::Instruction;
 use crate::sys::linux::host::namespaces;
 use crate::sys::linux::host::plan_host::machine;
@@ -156,7 +156,7 @@ fn explain(broken: SetupError, before: &[Step], tree: &[Step]) -> SetupError {
     }
 }
 
-fn base(usual: &CommonPlan, bare: bool) -> EarlyScript {
+fn base(usual: &BasePlan, bare: bool) -> EarlyScript {
     let handled = landlock_rules::about();
     let (steps, grants) = if bare {
         (Vec::new(), Vec::new())
