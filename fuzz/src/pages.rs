@@ -45,7 +45,7 @@ pub fn visible(bytes: &[u8]) {
     assert_eq!(source::visible(&once), (once.clone(), 0), "{text:?}");
     let (mut whole, mut escaper) = (String::new(), Escaper::default());
     text.chars().for_each(|c| escaper.push(c.encode_utf8(&mut [0; 4]), &mut whole));
-    assert_eq!((whole, escaper.counted()), (once, counted), "{text:?}");
+    assert_eq!((whole, escaper.escaped()), (once, counted), "{text:?}");
 }
 
 /// Every strategy keeps to its cap, JSON that is cut is JSON, and a second cut changes nothing.

@@ -77,7 +77,7 @@ fn blocks() -> Vec<Block> {
         let (mut open, mut before): (Option<Block>, &str) = (None, "");
         for (line, number) in text.lines().zip(1..) {
             match (&mut open, line.trim_start().strip_prefix("```")) {
-                (Some(block), None) => block.text += &format!("{line}\n"),
+                (Some(block), None) => block.text.extend([line, "\n"]),
                 (Some(_), Some(_)) => blocks.extend(open.take()),
                 (None, Some(language)) => {
                     let place = format!("{}:{number}", path.file_name().unwrap().display());

@@ -68,7 +68,7 @@ fn seconds(salt: u32) -> String {
 
 #[tokio::test]
 async fn a_command_is_awaited_and_the_runtime_goes_on() {
-    let (_dir, builder) = place();
+    let (directory, builder) = place();
     let session = session(builder);
     let ticks = Arc::new(AtomicUsize::new(0));
     let ticking = {
@@ -86,7 +86,7 @@ async fn a_command_is_awaited_and_the_runtime_goes_on() {
     let go = async {
         let before = ticks.load(Ordering::SeqCst);
         until("the other task", || ticks.load(Ordering::SeqCst) > before + 3).await;
-        fs::write(_dir.path().join("ws/go"), "").unwrap();
+        fs::write(directory.path().join("ws/go"), "").unwrap();
     };
     let (ran, ()) = tokio::join!(ran, go);
     ticking.abort();

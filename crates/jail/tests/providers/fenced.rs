@@ -140,7 +140,7 @@ pub(crate) fn programs_work() {
                 assert_eq!((done.output.as_str(), done.end), (expected, End::Exited(0)), "{script} {done:?}");
             }
             Err(ringfence_jail::JailError::NotFound(_)) => {
-                skipped(script, &format!("{program} is not installed"))
+                skipped(script, &format!("{program} is not installed"));
             }
             Err(error) => panic!("{script}: {error}"),
         }

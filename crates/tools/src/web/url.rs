@@ -278,7 +278,7 @@ mod tests {
         ];
         for (byte, count, expected) in rows {
             let joined = base.join(&[b"/".as_slice(), &byte.repeat(*count)].concat());
-            assert_eq!(joined.as_ref().map(|_| ()), expected.as_ref().map(|_| ()), "{byte:?} {count}");
+            assert_eq!(joined.is_ok(), expected.is_ok(), "{byte:?} {count}");
             assert!(joined.is_ok_and(|url| Url::parse(&url.to_string()) == Ok(url)) == expected.is_ok());
         }
         let long = format!("http://a.example/{}", "\u{e9}".repeat(4000));
