@@ -36,7 +36,7 @@ impl<'a> Mount<'a> {
         Some(Self { part: fields.next()?, place: fields.next()?, kind: kind.next()?, options })
     }
 
-    /// Whether it shows the hierarchy of a controller; the unified one has no name.
+    /// Returns true if it shows the hierarchy of a controller; the unified one has no name.
     pub(crate) fn shows(&self, controller: Option<&str>) -> bool {
         match controller {
             None => self.kind == "cgroup2",
@@ -44,7 +44,7 @@ impl<'a> Mount<'a> {
         }
     }
 
-    /// Where a cgroup is seen, if the part of the tree that is mounted contains it.
+    /// Returns the path at which a cgroup is seen, if the part of the tree that is mounted contains it.
     pub(crate) fn seen(&self, cgroup: &Path) -> Option<PathBuf> {
         let path = Path::new(self.place).join(cgroup.strip_prefix(self.part).ok()?);
         path.components().all(|part| part.as_os_str() != "..").then_some(path)
