@@ -34,7 +34,7 @@ const SKIPPED: &[(&str, &str)] = &[
     ("site-packages", "installed packages: large, public, and with certificates that programs need"),
 ];
 
-/// More mounts than this make a jail slow to start, and are not meant.
+/// More mounts than this make a jail slow to start, and are not intended.
 const MOST_MASKS: usize = 2000;
 /// A directory with a longer path is masked instead of looked through: what lies in it could not be mounted on.
 const LONGEST: usize = 3800;

@@ -59,7 +59,7 @@ pub(super) fn namespaces(script: &mut Script, own_network: bool) {
     set_hostname(script);
     // The tree is made as it is written down; the command has the caller's mask again.
     script.call(libc::SYS_umask, arguments![0]).into(UMASK);
-    // The caller's directory may be closed to whom init becomes, and is not needed here.
+    // The caller's directory may be closed to the user that init becomes, and is not needed here.
     let top = script.text(c"/");
     script.call(libc::SYS_chdir, arguments![top]);
 }
@@ -120,7 +120,7 @@ pub(super) fn processors(script: &mut Script, processors: &CpuSet) {
 
 /// Work that init does before the jail is known: what nearly every jail has.
 pub(super) struct EarlyScript {
-    /// Whom it becomes; it stays who it is where the caller is an ordinary user.
+    /// User that it becomes; it stays who it is where the caller is an ordinary user.
     pub(super) becomes: Option<Owner>,
     /// Options of the file system that holds everything private.
     pub(super) root: Options,

@@ -38,7 +38,7 @@ pub(crate) struct Running {
     cgroups: Cgroups,
     watchdog: Option<Watchdog>,
     looked: Instant,
-    /// When the command last wrote something that was captured.
+    /// Time at which the command last wrote something that was captured.
     wrote: Instant,
     /// The limit for which we ended it.
     ended_for: Option<Overrun>,
@@ -46,7 +46,7 @@ pub(crate) struct Running {
     stop: Option<Stop>,
     /// True if the end was asked for before anything else ended the command.
     stopped: bool,
-    /// When patience with a command that was asked to end is over.
+    /// Deadline of a command that was asked to end.
     patience: Option<Instant>,
     status: Option<i32>,
     /// True if the jail has a terminal of its own.

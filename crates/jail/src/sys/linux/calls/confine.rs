@@ -86,7 +86,7 @@ pub(crate) fn close_on_exec_from(first: u32) -> Result<(), Errno> {
         .map(drop)
 }
 
-/// Which signals wait.
+/// Returns the blocked-signal mask.
 pub(crate) fn blocked_signals() -> Result<u64, Errno> {
     let mut blocked = 0_u64;
     // SAFETY: without a new set the kernel only writes the present one, of eight bytes.
@@ -94,7 +94,7 @@ pub(crate) fn blocked_signals() -> Result<u64, Errno> {
     Ok(blocked)
 }
 
-/// Sets which signals wait.
+/// Sets the blocked-signal mask.
 pub(crate) fn block_signals(mask: u64) -> Result<u64, Errno> {
     let mut old = 0_u64;
     let arguments = [

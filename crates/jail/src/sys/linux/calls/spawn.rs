@@ -62,7 +62,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Why the program could not be executed. Known once the process has ended.
+    /// Returns the error for which the program could not be executed. Known once the process has ended.
     pub(crate) fn failure(&self) -> Option<Errno> {
         // SAFETY: `start` is alive, and this field is atomic.
         let failure = unsafe { &(*self.start.order().as_ptr()).failure };

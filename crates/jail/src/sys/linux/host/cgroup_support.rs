@@ -1,4 +1,4 @@
-//! Which cgroups are mounted, and whether jails can have some of their own.
+//! Cgroups that are mounted, and whether jails can have some of their own.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const USUAL: Wanted = Wanted { memory: Some(3_000_000_000), processes: Some(1024
 
 /// One line of the table of mounts, as far as it concerns us.
 pub(crate) struct Mount<'a> {
-    /// Which part of the file system is mounted.
+    /// Part of the file system that is mounted.
     part: &'a str,
     place: &'a str,
     kind: &'a str,

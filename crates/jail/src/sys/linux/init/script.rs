@@ -80,7 +80,7 @@ pub(crate) use arguments;
 
 /// A script that is being written.
 pub(crate) struct Script {
-    /// Which one it is of those that a process is given.
+    /// Number of the script among those that a process is given.
     number: u64,
     data: Vec<u8>,
     operations: Vec<Operation>,

@@ -64,7 +64,7 @@ pub(crate) struct Usage {
     pub(crate) refused: u64,
 }
 
-/// Why there is no cgroup.
+/// Reason why there is no cgroup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unavailable {
     /// No hierarchy with this controller is seen.
@@ -75,7 +75,7 @@ pub(crate) enum Unavailable {
     Refused { directory: PathBuf, step: &'static str, errno: Errno },
 }
 
-/// Why the groups of a jail with these limits could not all be made; `None` if they could. Makes nothing.
+/// Returns the reason why the groups of a jail with these limits could not all be made; `None` if they could. Makes nothing.
 pub(crate) fn unavailable(root: Root<'_>, limits: Wanted) -> Option<Unavailable> {
     places(root, limits).1
 }

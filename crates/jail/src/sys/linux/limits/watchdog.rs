@@ -119,7 +119,7 @@ impl Watchdog {
         tree.memory.saturating_add(in_files - self.before)
     }
 
-    /// Whose it is is only looked up when it could be too much: that is slow.
+    /// The owner of memory is only looked up when it could be too much: that is slow.
     fn too_much(&self, tree: &Tree, at_most: u64) -> Option<Overrun> {
         let allowed = self.memory.filter(|allowed| at_most > *allowed)?;
         let exact = tree.exact();

@@ -31,7 +31,7 @@ const MOST_FILES: usize = 256;
 /// So many directories are worth another thread.
 const MANY: usize = 512;
 
-/// Which directory it is, and when it was changed last.
+/// Identity of a directory, and the time of its last change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     device: u64,
@@ -182,7 +182,7 @@ impl Written {
 pub(super) struct Known {
     bytes: Vec<u8>,
     nodes: Vec<Node>,
-    /// Which directories have not changed.
+    /// True for each directory that has not changed.
     same: Vec<bool>,
 }
 

@@ -234,11 +234,11 @@ fn no_handle() -> SetupError {
 pub(crate) struct CommandTerms<'a> {
     /// The whole environment of the command.
     pub(crate) environment: &'a [(OsString, OsString)],
-    /// Which sockets it may make.
+    /// Sockets that it may make.
     pub(crate) sockets: Sockets,
     /// True if its users are its own, and are counted apart.
     pub(crate) own_users: bool,
-    /// Which of its calls are heard of.
+    /// Calls of it that are heard of.
     pub(crate) heard: Option<NotifyOptions>,
     /// Number of processes besides the command's that are in its cgroups.
     pub(crate) others: u64,

@@ -39,7 +39,7 @@ pub(crate) struct Order<'a> {
     pub(crate) mask: u64,
 }
 
-/// Why there is no jail.
+/// Reason why there is no jail.
 #[derive(Debug)]
 pub(crate) enum SetupError {
     /// The first process could not be made at all.
@@ -54,7 +54,7 @@ pub(crate) enum SetupError {
     Layer(String, Errno),
 }
 
-/// Purpose for which an init process is started.
+/// Options with which an init process is started.
 #[derive(Clone, Copy)]
 pub(crate) struct SpawnOptions {
     /// True if it has a network of its own.

@@ -75,7 +75,7 @@ pub(crate) fn resize(script: &mut Script, options: &Options) {
     close(script, CONTEXT);
 }
 
-/// Options by which a tree is built.
+/// Parameters of the build of a tree.
 pub(crate) struct Rootfs<'a> {
     pub(crate) options: &'a Options,
     /// True if paths lie in what others can change meanwhile.

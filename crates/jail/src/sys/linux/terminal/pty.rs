@@ -156,7 +156,7 @@ pub(crate) struct Terminal {
     turn: Turn,
 }
 
-/// Whose turn it is at the caller's terminal.
+/// Owner of the turn at the caller's terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     /// Not looked at yet.

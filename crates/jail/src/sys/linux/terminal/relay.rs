@@ -118,7 +118,7 @@ impl Relay {
         self.terminal.is_none() && self.outputs.iter().flatten().all(Channel::ended)
     }
 
-    /// When the command last wrote something. Nothing if a part of its output does not come past us, see
+    /// Time at which the command last wrote something. `None` if a part of its output does not come past us, see
     /// [`Streams::watched`].
     pub(crate) fn activity(&self) -> Option<Instant> {
         let outputs = self.outputs.iter().flatten().filter_map(Channel::moved);

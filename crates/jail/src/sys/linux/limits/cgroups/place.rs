@@ -15,7 +15,7 @@ pub(crate) enum Controller {
     Pids,
 }
 
-/// Which of the kernel's two interfaces a hierarchy has.
+/// One of the kernel's two interfaces, which a hierarchy has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     /// One hierarchy for each controller.

@@ -88,7 +88,7 @@ fn plain(from: &Path, path: &[u8]) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// Which working tree of a repository is said to be at a path.
+/// Returns the working tree of a repository that is said to be at a path.
 fn expecting(trees: &OwnedFd, full: &Path) -> Option<Vec<u8>> {
     let listed =
         rustix::fs::openat(trees, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());

@@ -18,7 +18,7 @@ const PLACE: &CStr = c".layer";
 const LOWER: &CStr = c"lower";
 const SPACE: &CStr = c"space";
 
-/// Directory that covers private space in every jail: a name beneath it leads nowhere.
+/// Directory at which private space is covered in every jail: a name beneath it leads nowhere.
 const COVERED: &CStr = c"proc";
 
 const AT: Register = Register(20);

@@ -110,12 +110,12 @@ impl Channel {
         self.source.as_ref()
     }
 
-    /// When the last byte was read.
+    /// Returns the time at which the last byte was read.
     pub(crate) fn moved(&self) -> Option<Instant> {
         self.moved
     }
 
-    /// Why it ended early, if it did.
+    /// Returns the error for which it ended early, if it did.
     pub(crate) fn failure(&self) -> Option<Errno> {
         self.failure
     }

@@ -28,7 +28,7 @@ enum Manner {
     Asked(usize),
 }
 
-/// Which way bytes go through a port.
+/// Direction in which bytes go through a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Read,
