@@ -1,4 +1,4 @@
-//! An operating system nobody has taught us to ask: everything is absent, so nothing is promised.
+//! An operating system that is not supported: everything is absent, so nothing is promised.
 
 use std::path::Path;
 use std::process;
@@ -9,7 +9,7 @@ use crate::host::probe::{
     Unmeasured,
 };
 
-/// Nobody: a number no account has.
+/// A number that no account has.
 pub(crate) fn uid() -> u32 {
     u32::MAX
 }

@@ -25,7 +25,7 @@ pub(super) fn landlock_abi() -> Result<u32, Errno> {
     u32::try_from(abi).map_err(|_| last_errno())
 }
 
-/// Whether the kernel knows a seccomp action. Installs nothing.
+/// Checks that the kernel knows a seccomp action. Installs nothing.
 pub(super) fn action_available(action: u32) -> Result<(), Errno> {
     const GET_ACTION_AVAIL: libc::c_uint = 2;
     // SAFETY: SECCOMP_GET_ACTION_AVAIL reads one u32 through the pointer, which points to our parameter on the stack and
@@ -126,7 +126,7 @@ fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
-/// What a process that has ended and everything it waited for used.
+/// Resources used by a process that has ended and everything it waited for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ResourceUsage {
     /// The wait status.
@@ -179,7 +179,7 @@ pub(super) fn signal_group(process: std::os::fd::BorrowedFd<'_>, signal: i32) ->
     }
 }
 
-/// Whether something can be read, or the other side has ended.
+/// Returns true if something can be read, or the other side has ended.
 pub(super) fn is_ready(descriptor: std::os::fd::BorrowedFd<'_>) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };

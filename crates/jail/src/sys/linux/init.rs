@@ -45,7 +45,7 @@ fn image() -> Result<&'static OwnedFd, Errno> {
 pub(crate) struct Init {
     process: Process,
     channel: ControlChannel,
-    /// What it was told to do, to explain what failed.
+    /// Scripts that it was told to run, to explain what failed.
     scripts: Vec<Script>,
 }
 
@@ -149,7 +149,7 @@ impl Init {
     }
 }
 
-/// How everything in a jail is ended.
+/// Means by which everything in a jail is ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The first process of a namespace is killed, and the kernel ends everything else in it.
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(init.reap().unwrap().status, 0);
     }
 
-    /// What fails in the spawned process is told with its place, and init ends.
+    /// A failure in the spawned process is told with its place, and init ends.
     #[test]
     fn what_cannot_be_executed_is_told() {
         let mut init = Init::start(0).unwrap();

@@ -34,7 +34,7 @@ const SKIPPED: &[(&str, &str)] = &[
     ("site-packages", "installed packages: large, public, and with certificates that programs need"),
 ];
 
-/// More mounts than this make a jail slow to start, and nobody has meant them.
+/// More mounts than this make a jail slow to start, and are not intended.
 const MOST_MASKS: usize = 2000;
 /// A directory with a longer path is masked instead of looked through: what lies in it could not be mounted on.
 const LONGEST: usize = 3800;
@@ -60,10 +60,10 @@ pub(crate) fn look(spec: &Spec, cache: Option<&Path>) -> Result<Looked, Conflict
     targets.retain(|target| look.found.iter().any(|mask| mask.path == target.path));
     links::add_second_names(&mut look)?;
     let Look { mut found, .. } = look;
-    // What somebody hides is hidden as they say.
+    // A path that the spec hides is hidden as it says.
     found.retain(|mask| !spec.views.iter().any(|view| view.path == mask.path && !view.mode.shows_host()));
     found.sort_by(|one, other| one.path.cmp(&other.path));
-    // What lies in a masked directory is masked with it.
+    // A path in a masked directory is masked with it.
     found.dedup_by(|mask, before| mask.path.starts_with(&before.path));
     let mut shown = spec.views.iter().filter(|view| view.mode.shows_host());
     if let Some(view) = shown.find(|view| found.iter().any(|mask| view.path.starts_with(&mask.path))) {
@@ -105,11 +105,11 @@ struct Look<'a> {
     found: Vec<Mask>,
     /// Links with forbidden names.
     links: Vec<PathBuf>,
-    /// Where the kernel lists names.
+    /// Buffer in which the kernel lists names.
     space: Vec<u8>,
 }
 
-/// What a directory has.
+/// Kind of an entry of a directory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EntryKind {
     Directory,
@@ -124,11 +124,11 @@ struct Directory {
     below: CString,
     /// Its place in what is known from before.
     known: Option<usize>,
-    /// Whether it is seen through a layer.
+    /// True if it is seen through a layer.
     through: bool,
 }
 
-/// What was found in a directory.
+/// Entries that were found in a directory.
 #[derive(Default)]
 struct Listed {
     stamp: Option<Stamp>,
@@ -136,7 +136,7 @@ struct Listed {
     found: Vec<(CString, EntryKind)>,
     /// Directories to go on with.
     children: Vec<Directory>,
-    /// Whether the directory itself is masked, because it cannot be looked through.
+    /// True if the directory itself is masked, because it cannot be looked through.
     closed: bool,
 }
 
@@ -216,7 +216,7 @@ impl Look<'_> {
         let opened = match layers.open(&directory.below, directory.through) {
             // It has gone since it was listed.
             Err(Errno::NOTDIR | Errno::NOENT | Errno::LOOP) => return Ok(Listed::default()),
-            // Whoever owns it can open it up later.
+            // Its owner can open it up later.
             Err(Errno::ACCESS) => return Ok(closed(Stamp::at(&layers.lower, &directory.below))),
             opened => opened?,
         };
@@ -245,8 +245,8 @@ impl Look<'_> {
         done.map(|()| listed)
     }
 
-    /// A link cannot be mounted on: what it leads to is masked, if the jail shows it and it is not what somebody asked for. So is what
-    /// links have led to that would be forbidden if they were still there.
+    /// A link cannot be mounted on: what it leads to is masked, if the jail shows it and it is not what the spec asks for.
+    /// So is what links have led to that would be forbidden if they were still there.
     fn follow_links(&mut self, remembered: &[Target]) -> Vec<Target> {
         let mut targets: Vec<_> =
             std::mem::take(&mut self.links).into_iter().filter_map(Target::of).collect();
@@ -309,7 +309,7 @@ fn open_step_by_step(top: &OwnedFd, below: &std::ffi::CStr) -> Result<OwnedFd, E
     Ok(opened)
 }
 
-/// What an entry is, asked for where the file system does not say it in its list.
+/// Returns the kind of an entry, asked for where the file system does not say it in its list.
 fn kind(directory: &OwnedFd, name: &std::ffi::CStr, listed: FileType) -> EntryKind {
     let known = match listed {
         FileType::Unknown => rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)

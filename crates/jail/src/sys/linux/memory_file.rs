@@ -1,4 +1,4 @@
-//! Files in memory that nobody can change any more.
+//! Files in memory that can no longer be changed.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 
@@ -42,7 +42,7 @@ fn make(content: &[u8], kind: MemfdFlags) -> Result<OwnedFd, Errno> {
     Ok(made)
 }
 
-/// A program in a file that never had a name. Nobody can write to it: the only handle is read-only.
+/// A program in a file that never had a name. It cannot be written to: the only handle is read-only.
 fn unnamed(content: &[u8]) -> Result<OwnedFd, Errno> {
     let own = std::env::var_os("XDG_RUNTIME_DIR").map(std::path::PathBuf::from);
     let usual = ["/dev/shm", "/tmp", "/var/tmp"].map(std::path::PathBuf::from);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use std::io::Read as _;
 
-    /// What a file says, and whether it can be changed.
+    /// Checks the content of a file, and that it cannot be changed.
     fn check(file: OwnedFd, content: &[u8]) {
         assert!(rustix::io::write(&file, b"x").is_err());
         let mut found = Vec::new();

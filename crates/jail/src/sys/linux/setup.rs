@@ -26,7 +26,7 @@ pub(super) use command::{Checks, Command, Group, Streams};
 /// Marks descriptors to be closed when something is executed, and closes none.
 const CLOSE_RANGE_CLOEXEC: u32 = 1 << 2;
 
-/// What Landlock allows.
+/// Ruleset that Landlock enforces.
 pub(super) const RULESET: Register = Register(4);
 /// The two ends of the jail's terminal.
 pub(super) const MASTER: Register = Register(5);
@@ -59,7 +59,7 @@ pub(super) fn namespaces(script: &mut Script, own_network: bool) {
     set_hostname(script);
     // The tree is made as it is written down; the command has the caller's mask again.
     script.call(libc::SYS_umask, arguments![0]).into(UMASK);
-    // The caller's directory may be closed to whom init becomes, and is nobody's business here.
+    // The caller's directory may be closed to the user that init becomes, and is not needed here.
     let top = script.text(c"/");
     script.call(libc::SYS_chdir, arguments![top]);
 }
@@ -70,8 +70,8 @@ fn set_hostname(script: &mut Script) {
     script.call(libc::SYS_sethostname, arguments![name, HOSTNAME.len()]);
 }
 
-/// Children stay to be waited for, and their end is told, whatever the caller has made of `SIGCHLD`: ignored signals stay
-/// ignored in what is executed.
+/// Children stay to be waited for, and their end is told, no matter what the caller has made of `SIGCHLD`: ignored signals
+/// stay ignored in what is executed.
 fn watch_children(script: &mut Script) {
     let default = script.words(&[0; 4]);
     script.call(libc::SYS_rt_sigaction, arguments![libc::SIGCHLD, default, 0, 8]);
@@ -92,8 +92,8 @@ fn loopback(script: &mut Script) {
     free_low_ports(script);
 }
 
-/// Lets everybody in the jail's own network have ports below 1024: they belong to no service there. Where `/proc/sys` cannot be
-/// written, as in a container, they stay closed.
+/// Lets every process in the jail's own network have ports below 1024: they belong to no service there. Where `/proc/sys`
+/// cannot be written, as in a container, they stay closed.
 fn free_low_ports(script: &mut Script) {
     let path = script.text(c"/proc/sys/net/ipv4/ip_unprivileged_port_start");
     let flags = libc::O_WRONLY | libc::O_CLOEXEC;
@@ -118,17 +118,17 @@ pub(super) fn processors(script: &mut Script, processors: &CpuSet) {
     script.call(libc::SYS_sched_setaffinity, arguments![0, words.len() * 8, mask]);
 }
 
-/// What init does before the jail is known: what nearly every jail has.
+/// Work that init does before the jail is known: what nearly every jail has.
 pub(super) struct EarlyScript {
-    /// Whom it becomes; it stays who it is where the caller is an ordinary user.
+    /// User that it becomes; it stays who it is where the caller is an ordinary user.
     pub(super) becomes: Option<Owner>,
     /// Options of the file system that holds everything private.
     pub(super) root: Options,
     /// The part of the tree that nearly every jail has.
     pub(super) steps: Vec<Step>,
-    /// What Landlock is about; absent where the kernel has none.
+    /// Access that Landlock handles; absent where the kernel has none.
     pub(super) handled: Option<HandledAccess>,
-    /// What it allows in nearly every jail.
+    /// Access that it allows in nearly every jail.
     pub(super) grants: Vec<Grant>,
 }
 
@@ -145,7 +145,7 @@ pub(super) fn base(script: &mut Script, base: &EarlyScript) {
     let top = script.text(c"/");
     script.call(libc::SYS_mount, arguments![0, top, 0, libc::MS_REC | libc::MS_PRIVATE, 0]);
     rootfs::private_root(script, &base.root);
-    // Nobody else can change these paths: they are the system's or our own.
+    // No other process can change these paths: they are the system's or our own.
     Rootfs { options: &base.root, shared: false }.build(script, &base.steps, 0);
     if let Some(handled) = &base.handled {
         script.step(SetupStep::Landlock);
@@ -156,7 +156,7 @@ pub(super) fn base(script: &mut Script, base: &EarlyScript) {
     drop_privileges(script, &[]);
 }
 
-/// Becomes somebody else, with no other groups.
+/// Becomes another user, with no other groups.
 fn become_owner(script: &mut Script, owner: Owner) {
     script.step(SetupStep::Identity);
     script.call(libc::SYS_setgroups, arguments![0, 0]);
@@ -184,7 +184,7 @@ fn allow(script: &mut Script, grants: &[Grant]) {
     }
 }
 
-/// Gives up what nobody in the jail can ever have again.
+/// Gives up what no process in the jail can ever have again.
 fn drop_privileges(script: &mut Script, accepted: &[Errno]) {
     /// `NOROOT`, `NO_SETUID_FIXUP`, `NO_CAP_AMBIENT_RAISE`, and the locks of these and of `KEEP_CAPS`.
     const SECURE_BITS: u32 = 0b1110_1111;
@@ -206,11 +206,11 @@ pub(super) struct LateScript<'a> {
     pub(super) resized: bool,
     pub(super) root: Options,
     pub(super) steps: &'a [Step],
-    /// How many steps were performed before.
+    /// Number of steps that were performed before.
     pub(super) before: usize,
-    /// What Landlock allows, besides what nearly every jail allows.
+    /// Access that Landlock allows, besides what nearly every jail allows.
     pub(super) grants: Vec<Grant>,
-    /// Whether there is a Landlock.
+    /// True if there is a Landlock.
     pub(super) landlock: bool,
 }
 
@@ -227,17 +227,17 @@ pub(super) fn rest(script: &mut Script, rest: &LateScript<'_>) {
     rootfs::enter(script);
 }
 
-/// Sockets inside the jail's network for the supervisor. Nobody inside gets them: they are closed when something is executed.
+/// Sockets inside the jail's network for the supervisor. No process inside gets them: they are closed when something is executed.
 pub(super) struct Sockets<'a> {
-    /// Where it listens.
+    /// Addresses on which it listens.
     pub(super) listen: &'a [SocketAddr],
-    /// Whether it connects to servers there.
+    /// True if it connects to servers there.
     pub(super) dial: bool,
 }
 
-/// How many connections into a jail there can be at once, of each version of the protocol.
+/// Number of connections into a jail that there can be at once, of each version of the protocol.
 const DIALERS_PER_FAMILY: usize = 32;
-/// How many sockets there are for them.
+/// Number of sockets for them.
 pub(super) const DIALERS: usize = 2 * DIALERS_PER_FAMILY;
 /// As many listeners as a spec can ask for.
 const LISTENERS: usize = 16;
@@ -252,7 +252,7 @@ fn sockets(script: &mut Script, sockets: &Sockets<'_>) -> Vec<Register> {
         made.push(register);
     }
     let dialers = if sockets.dial { DIALERS } else { 0 };
-    // Where there is no IPv6 the second half is more of the first.
+    // Without IPv6 the second half is more of the first.
     let second = if has_ipv6() { libc::AF_INET6 } else { libc::AF_INET };
     for (number, register) in (0..dialers).zip(registers) {
         socket(
@@ -361,7 +361,7 @@ pub(super) fn init(script: &mut Script, sockets: &Sockets<'_>, to_start: &Comman
 /// Starts the process of the command, which goes on with what `command` writes at the end of the script.
 fn spawn(script: &mut Script, to_start: &Command<'_>) {
     script.step(SetupStep::Command);
-    // Nobody inside looks into this process, from the first moment on.
+    // No process inside looks into this process, from the first moment on.
     script.call(libc::SYS_prctl, arguments![libc::PR_SET_DUMPABLE, 0, 0, 0, 0]);
     let group = to_start.groups.iter().find(|group| group.whole.is_some());
     let into = group.and_then(|group| group.whole).unwrap_or(Register(0));
@@ -381,7 +381,7 @@ pub(super) fn subreaper(script: &mut Script, lock: Register, terminal_access: u6
     let children = script.text(c"/proc/thread-self/children");
     let flags = libc::O_RDONLY | libc::O_CLOEXEC;
     script.call(libc::SYS_openat, arguments![libc::AT_FDCWD, children, flags, 0]).into(CHILDREN);
-    // Whoever may not touch keyrings here has none that matters: the filter refuses them to the command as well.
+    // A process that may not touch keyrings here has none that matters: the filter refuses them to the command as well.
     leave_keyring(script, &[Errno::PERM]);
     if to_start.streams.has_terminal() {
         terminal(script);
@@ -394,8 +394,8 @@ pub(super) fn subreaper(script: &mut Script, lock: Register, terminal_access: u6
         script.step(SetupStep::Session);
         script.call(libc::SYS_setsid, []);
     }
-    // Whoever may not change the bounding set has no capabilities to bound: with no new privileges, executing something
-    // never gives more than there was before.
+    // A process that may not change the bounding set has no capabilities to bound: with no new privileges, executing
+    // something never gives more than there was before.
     drop_privileges(script, &[Errno::PERM]);
     spawn(script, to_start);
     script.add(ops::CLOSE_OTHERS, arguments![ops::CONTROL, lock.0, CHILDREN.0]);

@@ -38,26 +38,26 @@ pub(crate) struct Running {
     cgroups: Cgroups,
     watchdog: Option<Watchdog>,
     looked: Instant,
-    /// When the command last wrote something that was captured.
+    /// Time at which the command last wrote something that was captured.
     wrote: Instant,
     /// The limit for which we ended it.
     ended_for: Option<Overrun>,
-    /// Who may ask from another thread that it ends; nobody after it was asked.
+    /// Handle by which another thread asks for the end of the command; `None` after it was asked.
     stop: Option<Stop>,
-    /// Whether it was asked before anything else ended it.
+    /// True if the end was asked for before anything else ended the command.
     stopped: bool,
-    /// When patience with a command that was asked to end is over.
+    /// Deadline of a command that was asked to end.
     patience: Option<Instant>,
     status: Option<i32>,
-    /// Whether the jail has a terminal of its own.
+    /// True if the jail has a terminal of its own.
     terminal: bool,
-    /// Whoever started us, where our signals are the command's: its end is a request to end, too.
+    /// The parent process, where our signals are the command's: its end is a request to end, too.
     parent: Option<OwnedFd>,
     /// The private home, by its path inside.
     pub(super) home: Option<PathBuf>,
-    /// Where somebody here listens inside the jail, and what it connects with, until they are asked for.
+    /// Listeners of the supervisor inside the jail, and sockets to connect with, until they are asked for.
     pub(super) sockets: Sockets,
-    /// Who makes names in the command's place, and watches for refusals.
+    /// Guard that makes names in the command's place, and watches for refusals.
     pub(super) name_guard: Option<NameGuard>,
     sweeper: Option<Sweeper>,
 }
@@ -105,7 +105,7 @@ impl Running {
         Ok(self)
     }
 
-    /// What ends the command from another thread: always the same one.
+    /// Returns the handle that ends the command from another thread: always the same one.
     pub(super) fn stop(&mut self) -> Result<Stop, JailError> {
         if self.stop.is_none() {
             let what = || "wait for a word from another thread".to_owned();
@@ -115,7 +115,7 @@ impl Running {
         self.stop.clone().ok_or(JailError::BadCommand("nobody can ask for its end"))
     }
 
-    /// Leaves the caller's terminal as it was found, whoever has taken it.
+    /// Leaves the caller's terminal as it was found, no matter what has taken it.
     pub(crate) fn restore_terminal() {
         put_terminal_back();
     }
@@ -189,7 +189,7 @@ impl Running {
         }
     }
 
-    /// How long nothing has to be looked at.
+    /// Returns the time until something has to be looked at.
     fn next_look(&self) -> Option<Duration> {
         let now = Instant::now();
         let until = |when: Instant| when.saturating_duration_since(now);
@@ -224,7 +224,7 @@ impl Running {
         }
     }
 
-    /// Nobody is left to wait for the command.
+    /// Asks the command to end when the parent has ended: no process is left to wait for it.
     fn look_after_parent(&mut self) {
         if self.parent.as_ref().is_some_and(|parent| calls::is_ready(parent.as_fd())) {
             self.parent = None;
@@ -232,7 +232,8 @@ impl Running {
         }
     }
 
-    /// Somebody in another thread wants it to end. What has ended already, or is being ended, did so for its own reason.
+    /// Asks the command to end if another thread wants it. A command that has ended already, or is being ended, did so for
+    /// its own reason.
     fn hear_stop(&mut self) {
         let asked = self.stop.take_if(|stop| stop.is_asked()).is_some();
         if asked && self.status.is_none() && self.ended_for.is_none() {
@@ -270,11 +271,11 @@ impl Running {
         let _ended = calls::signal_group(self.processes.command(), signal);
     }
 
-    /// Stops as the command has, until somebody continues us: at once where nobody could.
+    /// Stops as the command has, until a signal continues us: at once where no process could send one.
     fn suspend(&mut self, whom: Whom) {
         if let Connection::Relay(relay, signals) = &mut self.connection {
             relay.suspend();
-            // Who cannot be stopped goes on.
+            // A process that cannot be stopped goes on.
             drop(signals.stop(whom));
         }
         self.resume();
@@ -288,7 +289,7 @@ impl Running {
         self.tell(libc::SIGCONT);
     }
 
-    /// What the first process says about the command.
+    /// Reads the states of the command that the first process reports.
     fn read_status(&mut self) {
         while let Some(status) = self.processes.news() {
             if libc::WIFSTOPPED(status) {
@@ -299,8 +300,8 @@ impl Running {
         }
     }
 
-    /// A command with a terminal that is stopped, by a key or by itself, takes us with it, and whoever shares the job with
-    /// us: to its shell they are one.
+    /// A command with a terminal that is stopped, by a key or by itself, takes us with it, and the processes that share the
+    /// job with us: to its shell they are one.
     fn stopped(&mut self) {
         if self.terminal {
             self.suspend(Whom::Job);
@@ -431,7 +432,7 @@ impl Running {
 fn parent() -> Option<OwnedFd> {
     let pid = getppid().filter(|pid| pid.as_raw_pid() != 1)?;
     let parent = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-    // Had it ended before, its number could be somebody else's by now.
+    // Had it ended before, its number could be another process's by now.
     (getppid() == Some(pid)).then_some(parent)
 }
 

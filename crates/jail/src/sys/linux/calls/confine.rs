@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use super::mounts::number;
 use super::raw;
 
-/// What a Landlock ruleset is about.
+/// Access that a Landlock ruleset handles.
 #[repr(C)]
 pub(crate) struct HandledAccess {
     /// `LANDLOCK_ACCESS_FS_*`.
@@ -41,7 +41,7 @@ pub(crate) fn landlock_allow(
     unsafe { raw::call(libc::SYS_landlock_add_rule, arguments) }.map(drop)
 }
 
-/// How a filter is installed that notifies its listener, as far as this kernel knows it.
+/// Returns the flags to install a filter that notifies its listener, as far as this kernel knows them.
 pub(crate) fn listener_flags() -> u32 {
     const NEW_LISTENER: u32 = 1 << 3;
     // A signal that is handled would break a call off that was heard and have it made again, when it is done already.
@@ -56,7 +56,7 @@ pub(crate) fn listener_flags() -> u32 {
     }
 }
 
-/// Has this thread alone use files as somebody else without any powers, and have its own umask. It keeps who it is towards
+/// Has this thread alone use files as another user without any powers, and have its own umask. It keeps who it is towards
 /// processes: that is what lets it look at those of a jail that it has made.
 pub(crate) fn use_files_as(uid: u32, gid: u32) -> Result<(), Errno> {
     super::unshare_namespaces(rustix::thread::UnshareFlags::FS)?;
@@ -65,12 +65,12 @@ pub(crate) fn use_files_as(uid: u32, gid: u32) -> Result<(), Errno> {
         let dumpable = rustix::process::dumpable_behavior()?;
         // SAFETY: no groups, so nothing is read; the C library would do this to every thread.
         unsafe { raw::call(libc::SYS_setgroups, [0; 6]) }?;
-        // SAFETY: no pointers. They answer with the old number, whatever happened; what counts is tried below.
+        // SAFETY: no pointers. They answer with the old number in every case; what counts is tried below.
         unsafe { raw::call(libc::SYS_setfsgid, [gid as usize, 0, 0, 0, 0, 0]) }?;
         // SAFETY: as above.
         unsafe { raw::call(libc::SYS_setfsuid, [uid as usize, 0, 0, 0, 0, 0]) }?;
         drop_capabilities()?;
-        // SAFETY: as above. An id that nobody can have changes nothing and tells the one that holds.
+        // SAFETY: as above. An id that no user can have changes nothing and tells the one that holds.
         let now = unsafe { raw::call(libc::SYS_setfsuid, [u32::MAX as usize, 0, 0, 0, 0, 0]) }?;
         rustix::process::set_dumpable_behavior(dumpable)?;
         return if now == uid as usize { Ok(()) } else { Err(Errno::PERM) };
@@ -86,7 +86,7 @@ pub(crate) fn close_on_exec_from(first: u32) -> Result<(), Errno> {
         .map(drop)
 }
 
-/// Which signals wait.
+/// Returns the blocked-signal mask.
 pub(crate) fn blocked_signals() -> Result<u64, Errno> {
     let mut blocked = 0_u64;
     // SAFETY: without a new set the kernel only writes the present one, of eight bytes.
@@ -94,7 +94,7 @@ pub(crate) fn blocked_signals() -> Result<u64, Errno> {
     Ok(blocked)
 }
 
-/// Sets which signals wait.
+/// Sets the blocked-signal mask.
 pub(crate) fn block_signals(mask: u64) -> Result<u64, Errno> {
     let mut old = 0_u64;
     let arguments = [
@@ -130,7 +130,7 @@ pub(crate) fn drop_capabilities() -> Result<(), Errno> {
 
 /// # Safety
 ///
-/// The kernel has just made the descriptor, and nobody else knows of it.
+/// The kernel has just made the descriptor, and no other code knows of it.
 #[expect(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "descriptors are ints")]
 unsafe fn owned(descriptor: usize) -> OwnedFd {
     // SAFETY: the caller's promise.

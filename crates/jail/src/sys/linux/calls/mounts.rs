@@ -6,14 +6,14 @@ use rustix::io::Errno;
 
 use super::raw;
 
-/// What a mount becomes.
+/// Change of a mount's attributes.
 #[repr(C)]
 pub(crate) struct MountChange {
     /// `MOUNT_ATTR_*` that are set.
     pub(crate) set: u64,
     /// `MOUNT_ATTR_*` that are cleared.
     pub(crate) clear: u64,
-    /// How mounts and unmounts elsewhere show here.
+    /// Propagation of mounts and unmounts from elsewhere.
     pub(crate) propagation: u64,
     /// A user namespace whose map says how ids are shown.
     pub(crate) idmap: u64,

@@ -47,7 +47,7 @@ impl Process {
         let mut handle: RawFd = -1;
         let flags = program.namespaces | libc::CLONE_VM | libc::CLONE_PIDFD | libc::SIGCHLD;
         let mask = block_signals(u64::MAX)?;
-        // SAFETY: stack and order are in `start`, which nobody else uses and which is not freed before the new process is
+        // SAFETY: stack and order are in `start`, which no other code uses and which is not freed before the new process is
         // reaped. `execute` makes system calls only. Every signal is blocked: no handler runs in our memory. The table of
         // descriptors is a copy. The kernel writes one descriptor to `handle`.
         let pid = unsafe {
@@ -56,13 +56,13 @@ impl Process {
         let pid = Pid::from_raw(pid.max(0)).ok_or_else(super::last_errno);
         let unblocked = block_signals(mask);
         let pid = pid?;
-        // SAFETY: the kernel has just made it for us, and nobody else knows of it.
+        // SAFETY: the kernel has just made it for us, and no other code knows of it.
         let process = Self { pid, handle: unsafe { OwnedFd::from_raw_fd(handle) }, reaped: false, start };
         unblocked?;
         Ok(process)
     }
 
-    /// Why the program could not be executed. Known once the process has ended.
+    /// Returns the error for which the program could not be executed. Known once the process has ended.
     pub(crate) fn failure(&self) -> Option<Errno> {
         // SAFETY: `start` is alive, and this field is atomic.
         let failure = unsafe { &(*self.start.order().as_ptr()).failure };
@@ -75,7 +75,7 @@ impl Process {
     pub(crate) fn run_elsewhere(&self, processors: &CpuSet) {
         let mut others = *processors;
         others.unset(rustix::thread::sched_getcpu());
-        // Where that is not allowed it starts later.
+        // If that is not allowed it starts later.
         let _as_it_is = rustix::thread::sched_setaffinity(Some(self.pid), &others);
     }
 
@@ -115,11 +115,11 @@ impl Drop for Process {
     }
 }
 
-/// What a new process is given.
+/// Arguments that a new process is given.
 struct Order {
     image: RawFd,
     descriptors: [RawFd; 3],
-    /// Whether it has the capabilities of a new user namespace, which executing something would take away.
+    /// True if it has the capabilities of a new user namespace, which executing something would take away.
     keeps_capabilities: bool,
     /// The error number of what failed.
     failure: AtomicI32,
@@ -172,7 +172,7 @@ fn number(descriptor: RawFd) -> usize {
     descriptor.cast_unsigned() as usize
 }
 
-/// Makes every capability one that is kept when something is executed: nobody in a new user namespace is its user 0.
+/// Makes every capability one that is kept when something is executed: no process in a new user namespace is its user 0.
 fn keep_capabilities() -> Result<(), Errno> {
     const VERSION_3: u32 = 0x2008_0522;
     let (header, mut own) = ([VERSION_3, 0], [0_u32; 6]);
@@ -205,7 +205,7 @@ fn keep_capabilities() -> Result<(), Errno> {
 /// at its end.
 struct Start(NonNull<c_void>);
 
-// SAFETY: it is memory that nobody else knows of, apart from the process that uses it.
+// SAFETY: it is memory that no other code knows of, apart from the process that uses it.
 unsafe impl Send for Start {}
 // SAFETY: as above; all that is shared is one atomic number.
 unsafe impl Sync for Start {}
@@ -221,13 +221,13 @@ impl Start {
         use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
         const { assert!(size_of::<Order>() <= Self::SIZE - Self::ORDER) };
         let flags = MapFlags::PRIVATE | MapFlags::STACK;
-        // SAFETY: new memory, wherever the kernel has place for it.
+        // SAFETY: new memory, at an address that the kernel chooses.
         let bottom = unsafe { mmap_anonymous(std::ptr::null_mut(), Self::SIZE, ProtFlags::empty(), flags) }?;
         let start = Self(NonNull::new(bottom).ok_or(Errno::NOMEM)?);
         let usable = bottom.wrapping_byte_add(Self::GUARD);
-        // SAFETY: the upper part of what was just mapped and nobody uses.
+        // SAFETY: the upper part of what was just mapped and is not in use.
         unsafe { mprotect(usable, Self::SIZE - Self::GUARD, MprotectFlags::READ | MprotectFlags::WRITE) }?;
-        // SAFETY: there is place for it at this address, which is aligned and nobody else's.
+        // SAFETY: there is place for it at this address, which is aligned and not in use.
         unsafe { start.order().write(order) };
         Ok(start)
     }

@@ -12,10 +12,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use crate::host::probe::{Errno, Unmeasured};
 
-/// What `command` writes to standard output, if it ends well within `limit`.
+/// Returns what `command` writes to standard output, if it ends well within `limit`.
 ///
-/// Its environment is empty and its working directory the root. Whatever it started in its process group is gone when
-/// this returns.
+/// Its environment is empty and its working directory the root. All that it started in its process group is gone when this returns.
 pub(crate) fn run_bounded(mut command: Command, limit: Duration) -> Result<Vec<u8>, Unmeasured> {
     let deadline = Instant::now() + limit;
     command.env_clear().current_dir("/").process_group(0);
@@ -26,7 +25,7 @@ pub(crate) fn run_bounded(mut command: Command, limit: Duration) -> Result<Vec<u
     answer.and_then(|answer| if status.success() { Ok(answer) } else { Err(Unmeasured::Ended(status)) })
 }
 
-/// Reads until nobody can write any more and the child has ended.
+/// Reads until no process can write any more and the child has ended.
 fn listen(child: &mut Child, deadline: Instant) -> Result<Vec<u8>, Unmeasured> {
     let answer = child.stdout.take().map_or(Ok(Vec::new()), |output| read_all(output, deadline))?;
     // Kernels before 5.3 and some filters have no such handle; there the end of the output has to do.

@@ -21,7 +21,7 @@ pub(crate) fn bubblewrap(root: &Path, limit: Duration) -> Bwrap {
     trusted.or(found.first()).cloned().unwrap_or(Bwrap::Absent)
 }
 
-/// What stands in one directory; nothing, if there is none.
+/// Examines the program in one directory; `None` if there is none.
 fn examine(root: Root<'_>, place: &str, limit: Duration) -> Option<Bwrap> {
     let path = Path::new(place).join("bwrap");
     match trusted(root, place) {
@@ -117,7 +117,7 @@ fn ask(program: &Program, arguments: &[&str], limit: Duration) -> Result<String,
     version.map(str::to_owned).ok_or(Unmeasured::Malformed)
 }
 
-/// Never `PATH`: whoever sets it would choose the program.
+/// Never `PATH`: the user or process that sets it would choose the program.
 const PLACES: &[&str] = &["/usr/bin", "/usr/local/bin", "/bin"];
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const PROGRAM: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);

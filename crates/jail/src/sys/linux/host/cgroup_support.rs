@@ -1,4 +1,4 @@
-//! Which cgroups are mounted, and whether jails can have some of their own.
+//! Cgroups that are mounted, and whether jails can have some of their own.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const USUAL: Wanted = Wanted { memory: Some(3_000_000_000), processes: Some(1024
 
 /// One line of the table of mounts, as far as it concerns us.
 pub(crate) struct Mount<'a> {
-    /// Which part of the file system is mounted.
+    /// Part of the file system that is mounted.
     part: &'a str,
     place: &'a str,
     kind: &'a str,
@@ -36,7 +36,7 @@ impl<'a> Mount<'a> {
         Some(Self { part: fields.next()?, place: fields.next()?, kind: kind.next()?, options })
     }
 
-    /// Whether it shows the hierarchy of a controller; the unified one has no name.
+    /// Returns true if it shows the hierarchy of a controller; the unified one has no name.
     pub(crate) fn shows(&self, controller: Option<&str>) -> bool {
         match controller {
             None => self.kind == "cgroup2",
@@ -44,7 +44,7 @@ impl<'a> Mount<'a> {
         }
     }
 
-    /// Where a cgroup is seen, if the part of the tree that is mounted contains it.
+    /// Returns the path at which a cgroup is seen, if the part of the tree that is mounted contains it.
     pub(crate) fn seen(&self, cgroup: &Path) -> Option<PathBuf> {
         let path = Path::new(self.place).join(cgroup.strip_prefix(self.part).ok()?);
         path.components().all(|part| part.as_os_str() != "..").then_some(path)

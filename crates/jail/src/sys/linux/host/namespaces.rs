@@ -15,7 +15,7 @@ use crate::sys::linux::calls::{self, Namespace, SingleThread};
 pub(crate) fn namespaces_here() -> Result<Namespaces, Unmeasured> {
     let attempt = Attempt {
         alone: SingleThread::check().map_err(Unmeasured::NotAlone)?,
-        // Asked before the first step: in an unmapped namespace everyone is nobody.
+        // Asked before the first step: in an unmapped namespace every user is shown as the overflow id.
         uid: geteuid().as_raw(),
         gid: getegid().as_raw(),
     };

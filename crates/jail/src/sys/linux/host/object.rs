@@ -35,7 +35,7 @@ fn kind(stat: &Stat) -> Kind {
     }
 }
 
-/// A name for what the handle holds, whatever happens to the name it was opened by.
+/// A name for what the handle holds, no matter what happens to the name it was opened by.
 pub(crate) fn by_handle(handle: &impl AsFd) -> String {
     format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd())
 }

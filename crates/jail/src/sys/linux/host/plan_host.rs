@@ -7,12 +7,12 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use crate::plan::{Conflict, Entry, Host, Owner, Sight, copied, plan, questions, questions_about};
 use crate::spec::Spec;
 
-/// What a jail of this spec would let a program see.
+/// Returns what a jail of this spec would let a program see.
 pub(crate) fn sight(spec: &Spec) -> Result<Sight, Conflict> {
     plan(spec, &with_views(machine(true), spec)).map(|plan| Sight::of(&plan))
 }
 
-/// Looks at what every plan for this machine has to know. `powerful` root runs as somebody else.
+/// Looks at what every plan for this machine has to know. `powerful` root runs as another user.
 pub(crate) fn machine(powerful: bool) -> Host {
     let caller = Owner { uid: rustix::process::geteuid().as_raw(), gid: rustix::process::getegid().as_raw() };
     let root = caller.uid == 0;
@@ -20,7 +20,7 @@ pub(crate) fn machine(powerful: bool) -> Host {
     let texts = copied().filter_map(|path| Some((path.to_owned(), text(path, &mut space)?)));
     Host {
         caller,
-        // Whoever runs as somebody else has another name.
+        // Root that runs as another user has another name.
         user: if root && powerful { String::new() } else { user(caller.uid) },
         powerful: root && powerful,
         entries: entries(questions(root && !powerful)).collect(),
@@ -41,7 +41,7 @@ fn entries(paths: impl Iterator<Item = PathBuf>) -> impl Iterator<Item = (PathBu
     })
 }
 
-/// What cannot be looked at counts as not there: whatever needs it says so.
+/// An entry that cannot be looked at counts as not there: the step that needs it says so.
 fn entry(path: &Path) -> Option<Entry> {
     let found = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let (owner, id) = (owner(&found), (found.st_dev, found.st_ino));

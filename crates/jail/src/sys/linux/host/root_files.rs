@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Where a machine's files lie: `/`, or a recording.
+/// Directory that holds a machine's files: `/`, or a recording.
 #[derive(Clone, Copy)]
 pub(crate) struct Root<'a>(pub(crate) &'a Path);
 
@@ -25,7 +25,7 @@ impl Root<'_> {
         self.at(Path::new(path)).exists()
     }
 
-    /// The text of a file, if it can be read; never more than a bound, whatever the file claims.
+    /// The text of a file, if it can be read; never more than a bound, no matter what the file claims.
     pub(crate) fn text(self, path: &str) -> Option<String> {
         let mut bytes = Vec::new();
         File::open(self.at(Path::new(path))).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;

@@ -25,7 +25,7 @@ impl ControlChannel {
         Ok((Self(ours), theirs))
     }
 
-    /// Readable when there is a report, or nobody left to make one.
+    /// Readable when there is a report, or no process left to make one.
     pub(crate) fn readable(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -65,7 +65,7 @@ impl ControlChannel {
         }
     }
 
-    /// Waits for the next report and the descriptors that come with it; `None` when nobody is left to report.
+    /// Waits for the next report and the descriptors that come with it; `None` when no process is left to report.
     pub(crate) fn receive(&self) -> Result<Option<(Report, Vec<OwnedFd>)>, Errno> {
         self.receive_with(RecvFlags::empty())
     }

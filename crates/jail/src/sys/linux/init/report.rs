@@ -1,4 +1,4 @@
-//! What an init process tells its supervisor: eight bytes at a time.
+//! Reports of an init process to its supervisor: eight bytes at a time.
 
 use rustix::io::Errno;
 
@@ -115,7 +115,7 @@ impl SetupStep {
         }
     }
 
-    /// What was tried, after "cannot".
+    /// Returns what was tried, after "cannot".
     pub(crate) fn words(self) -> &'static str {
         STEPS.iter().find(|(part, _)| *part == self).map_or("build its tree of files", |(_, words)| words)
     }

@@ -28,7 +28,7 @@ impl Register {
 pub(crate) enum Argument {
     /// A number, or an address in the script.
     Value(u64),
-    /// What a register holds.
+    /// The value of a register.
     In(Register),
     /// The address of a register, for calls that take a number by its address.
     At(Register),
@@ -80,11 +80,11 @@ pub(crate) use arguments;
 
 /// A script that is being written.
 pub(crate) struct Script {
-    /// Which one it is of those that a process is given.
+    /// Number of the script among those that a process is given.
     number: u64,
     data: Vec<u8>,
     operations: Vec<Operation>,
-    /// What operations belong to, by the first of them.
+    /// Steps that operations belong to, by the first of them.
     steps: Vec<(usize, SetupStep)>,
 }
 
@@ -99,18 +99,18 @@ impl Script {
         }
     }
 
-    /// What the operations that follow belong to.
+    /// Sets the step that the operations that follow belong to.
     pub(crate) fn step(&mut self, step: SetupStep) {
         self.steps.push((self.operations.len(), step));
     }
 
-    /// What an operation belongs to.
+    /// Returns the step that an operation belongs to.
     pub(crate) fn step_of(&self, operation: u16) -> SetupStep {
         let before = self.steps.iter().rev().find(|(first, _)| *first <= usize::from(operation));
         before.map_or(SetupStep::Report, |(_, step)| *step)
     }
 
-    /// What follows is done by the process that the script spawns.
+    /// Marks the operations that follow as done by the process that the script spawns.
     pub(crate) fn begin_spawned(&mut self) {
         let next = self.operations.len() as u64;
         let spawns = self.operations.iter_mut().filter(|operation| operation.kind == ops::SPAWN);
@@ -191,7 +191,7 @@ impl Script {
         ops::BASE + self.number * ops::SPACING + (size_of::<Header>() + self.data.len()) as u64
     }
 
-    /// The script as a file that nobody can change any more.
+    /// The script as a file that can no longer be changed.
     pub(crate) fn file(&self) -> Result<OwnedFd, Errno> {
         let begin = (size_of::<Header>() + self.data.len()).next_multiple_of(8);
         let size = begin + self.operations.len() * size_of::<Operation>();
@@ -221,7 +221,7 @@ fn encode(operation: &Operation, bytes: &mut Vec<u8>) {
 pub(crate) struct Added<'a>(&'a mut Operation);
 
 impl Added<'_> {
-    /// Where its result goes.
+    /// Sets the register that its result goes to.
     pub(crate) fn into(self, register: Register) {
         self.0.result = register.0;
     }

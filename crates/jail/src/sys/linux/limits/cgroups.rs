@@ -1,6 +1,6 @@
 //! A cgroup of the jail's own: the kernel bounds and counts what the whole tree uses.
 //!
-//! The new groups lie beneath our own, so that whatever bounds us bounds the jail too. Only the unified hierarchy forbids
+//! The new groups lie beneath our own, so that the limits on us hold for the jail too. Only the unified hierarchy forbids
 //! that while we are in ours; there they lie beside it, and only if ours is not bounded more tightly.
 
 mod place;
@@ -30,30 +30,30 @@ use crate::sys::linux::host::root_files::Root;
 pub(crate) struct Cgroups {
     groups: Vec<Group>,
     directories: Vec<CString>,
-    /// How many processes in them are not the command's.
+    /// Number of processes in them that are not the command's.
     others: u64,
 }
 
 #[derive(Debug)]
 struct Group {
-    /// Locked for as long as we live: whoever finds the directory unlocked may remove it.
+    /// Locked for as long as we live: a process that finds the directory unlocked may remove it.
     handle: OwnedFd,
     entrance: OwnedFd,
     version: Version,
     controllers: Vec<Controller>,
 }
 
-/// How a process comes into a group.
+/// Descriptors by which a process enters a group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CgroupHandles<'a> {
-    /// What it writes `0` to, while it has one thread, before it starts another process. Moving another process has the kernel
-    /// wait for all processors, which takes milliseconds.
+    /// The file that it writes `0` to, while it has one thread, before it starts another process. Moving another process has
+    /// the kernel wait for all processors, which takes milliseconds.
     pub(crate) procs: BorrowedFd<'a>,
     /// The group itself, where the kernel can start a process in it.
     pub(crate) directory: Option<BorrowedFd<'a>>,
 }
 
-/// What a jail has used, as far as the kernel counts it.
+/// Resources that a jail has used, as far as the kernel counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// Processes that were ended for want of memory.
@@ -64,7 +64,7 @@ pub(crate) struct Usage {
     pub(crate) refused: u64,
 }
 
-/// Why there is no cgroup.
+/// Reason why there is no cgroup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unavailable {
     /// No hierarchy with this controller is seen.
@@ -75,7 +75,7 @@ pub(crate) enum Unavailable {
     Refused { directory: PathBuf, step: &'static str, errno: Errno },
 }
 
-/// Why the groups of a jail with these limits could not all be made; `None` if they could. Makes nothing.
+/// Returns the reason why the groups of a jail with these limits could not all be made; `None` if they could. Makes nothing.
 pub(crate) fn unavailable(root: Root<'_>, limits: Wanted) -> Option<Unavailable> {
     places(root, limits).1
 }
@@ -84,8 +84,8 @@ impl Cgroups {
     /// Makes groups with the limits that are set, or says why the first of them could not be made.
     ///
     /// A group that cannot be made does not keep the others from being made: see [`Cgroups::bounds`]. `others` is how many
-    /// processes in them are not the command's. `announced` is told
-    /// the directories before the first of them is there, so that somebody knows of each if we do not live on.
+    /// processes in them are not the command's. `announced` is told the directories before the first of them is there, so
+    /// that another process knows of each if we do not live on.
     pub(crate) fn make(
         limits: &Limits,
         others: u64,
@@ -118,7 +118,7 @@ impl Cgroups {
             Ok(directory) => directory,
             Err(errno) => return Err(refused("making a cgroup")(errno)),
         };
-        // From here on it is removed with the others, whatever happens.
+        // From here on it is removed with the others, in every case.
         self.directories.push(directory);
         let group = Group::open(&path, place.version, place.controllers);
         match group.and_then(|group| group.bound(limits).map(|()| group)) {
@@ -131,7 +131,7 @@ impl Cgroups {
         Ok(())
     }
 
-    /// How the process of the command comes into the groups.
+    /// Returns the descriptors by which the process of the command enters the groups.
     pub(crate) fn entrances(&self) -> impl Iterator<Item = CgroupHandles<'_>> {
         self.groups.iter().map(|group| CgroupHandles {
             procs: group.entrance.as_fd(),
@@ -145,7 +145,7 @@ impl Cgroups {
         &self.directories
     }
 
-    /// What was used so far.
+    /// Returns what was used so far.
     pub(crate) fn usage(&self) -> Usage {
         let peak = |group: &Group| get(&group.handle, group.version.memory_names().peak)?.trim().parse().ok();
         let held = self.of(Controller::Memory).and_then(peak);
@@ -171,7 +171,7 @@ impl Cgroups {
         Some(all.saturating_sub(self.others))
     }
 
-    /// What keeps which limit, given whether somebody can look after the rest.
+    /// Returns what enforces each limit; `watched` says that a watchdog can enforce the rest.
     pub(crate) fn bounds(&self, limits: &Limits, watched: bool, why: Option<&Unavailable>) -> Bounds {
         let means = |asked: bool, controller| match (asked, self.of(controller), watched) {
             (false, ..) => Means::Unasked,
@@ -186,12 +186,12 @@ impl Cgroups {
         }
     }
 
-    /// Whether the kernel bounds the processes of this jail by a group.
+    /// Returns true if the kernel bounds the processes of this jail by a group.
     pub(crate) fn counts_processes(&self) -> bool {
         self.of(Controller::Pids).is_some()
     }
 
-    /// Whether the kernel bounds the memory of this jail by a group.
+    /// Returns true if the kernel bounds the memory of this jail by a group.
     pub(crate) fn counts_memory(&self) -> bool {
         self.of(Controller::Memory).is_some()
     }
@@ -224,7 +224,7 @@ impl Cgroups {
 
 impl Drop for Cgroups {
     fn drop(&mut self) {
-        // Nobody is left to tell; the next sweep finds what could not be removed.
+        // There is no caller to tell; the next sweep finds what could not be removed.
         self.clear().ok();
     }
 }
@@ -284,7 +284,7 @@ fn sweep(parent: &Path) -> usize {
     names.filter(|name| is_orphan(name) && remove_unlocked(&parent.join(name)).is_ok()).count()
 }
 
-/// Whether a name is of our making and its maker gone.
+/// Returns true if a name is of our making and its maker gone.
 fn is_orphan(name: &str) -> bool {
     let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-')?.0.parse().ok());
     let Some(maker) = maker.and_then(Pid::from_raw) else { return false };

@@ -9,7 +9,7 @@ use rustix::process::getrlimit;
 
 use crate::resources::{Bound, Resource, rlimits};
 
-/// What the second process of a jail sets before foreign code runs: resource, soft bound, hard bound.
+/// Resource limits that the second process of a jail sets before foreign code runs: resource, soft bound, hard bound.
 pub(crate) fn prepared_rlimits(limits: &Limits, own_user_namespace: bool) -> Vec<(u32, u64, u64)> {
     let set = rlimits(limits, own_user_namespace, current).into_iter();
     set.map(|(resource, bound)| (number(resource), bound.soft, bound.hard)).collect()
@@ -41,7 +41,7 @@ const fn kernel(resource: Resource) -> rustix::process::Resource {
     }
 }
 
-/// Whether so little is left of a file system, in bytes or in files, that writing to it fails.
+/// Returns true if so little is left of a file system, in bytes or in files, that writing to it fails.
 ///
 /// One that cannot be asked is not called full: that would blame a limit for a failure of the command.
 pub(crate) fn is_full(file_system: impl AsFd) -> bool {

@@ -14,7 +14,7 @@ pub(crate) struct Sweeper(Init);
 impl Sweeper {
     /// Starts one for these directories; without any there is nothing to do.
     ///
-    /// If it cannot be started, what is left is found by whoever starts the next jail.
+    /// If it cannot be started, what is left is found by the process that starts the next jail.
     pub(crate) fn start(directories: &[CString]) -> Option<Self> {
         if directories.is_empty() { None } else { Self::spawn(directories).ok() }
     }
@@ -23,7 +23,7 @@ impl Sweeper {
         let mut init = Init::start(0)?;
         let mut script = init.script();
         script.step(SetupStep::Session);
-        // What ends the process group of the supervisor does not end this.
+        // A signal that ends the process group of the supervisor does not end this.
         script.call(libc::SYS_setsid, []);
         let directories = script.texts(directories);
         script.add(ops::REMOVE_DIRECTORIES, arguments![directories]);

@@ -1,7 +1,7 @@
 //! Looks after what a whole tree of processes uses, where no cgroup does.
 //!
-//! What is seen is a moment's picture, put together while the processes go on: a process that is handed to another parent
-//! during the walk may be missed once. Bounds on single processes hold meanwhile.
+//! The watchdog sees a snapshot, put together while the processes go on: a process that is handed to another parent during
+//! the walk may be missed once. Bounds on single processes hold meanwhile.
 
 use std::collections::HashMap;
 use std::fs;
@@ -62,12 +62,12 @@ impl Watchdog {
         })
     }
 
-    /// Whether there is anything to see on this machine.
+    /// Returns true if there is anything to see on this machine.
     pub(crate) fn can_see() -> bool {
         Process::read(rustix::process::getpid(), &mut String::new()).is_some()
     }
 
-    /// How long to wait until the next look.
+    /// Returns the time to wait until the next look.
     pub(crate) fn due(&self) -> Duration {
         self.pace.period()
     }
@@ -91,7 +91,7 @@ impl Watchdog {
         overrun
     }
 
-    /// Where the kernel counts, nobody is blamed for a crowd that never wanted to be larger; but who was refused and stays
+    /// If the kernel counts, a crowd that never wanted to be larger is not blamed; but a process that was refused and stays
     /// may be waiting for the next try.
     fn crowded(&mut self, tree: &Tree, cgroups: &Cgroups, now: Instant) -> bool {
         let Some(allowed) = self.processes else { return false };
@@ -108,7 +108,8 @@ impl Watchdog {
         self.crowd.note(crowded, now).then(|| Overrun::new(Limit::Processes, Amount::Count(allowed)))
     }
 
-    /// Memory that processes share counts for each of them here, and memory in files counts for the jail whoever made it.
+    /// Memory that processes share counts for each of them here, and memory in files counts for the jail, no matter which
+    /// process made it.
     fn at_most(&mut self, tree: &Tree) -> u64 {
         if self.memory.is_none() {
             return 0;
@@ -118,7 +119,7 @@ impl Watchdog {
         tree.memory.saturating_add(in_files - self.before)
     }
 
-    /// Whose it is is only looked up when it could be too much: that is slow.
+    /// The owner of memory is only looked up when it could be too much: that is slow.
     fn too_much(&self, tree: &Tree, at_most: u64) -> Option<Overrun> {
         let allowed = self.memory.filter(|allowed| at_most > *allowed)?;
         let exact = tree.exact();
@@ -202,7 +203,7 @@ impl Process {
     }
 }
 
-/// What a program wrote itself; what it maps of files can be had back at any time.
+/// Memory that a program wrote itself; what it maps of files can be had back at any time.
 fn memory(status: &str) -> u64 {
     kilobytes(status, &["RssAnon:", "RssShmem:", "VmSwap:"])
 }
@@ -221,7 +222,8 @@ fn number(text: &str, key: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The processes below `root`, and itself: by the kernel's lists of children, or where it keeps none by everybody's parent.
+/// The processes below `root`, and itself: by the kernel's lists of children, or where it keeps none by the parent of every
+/// process.
 fn members(root: Pid) -> Vec<Pid> {
     let mut found = vec![root];
     let mut next = 0;
@@ -278,7 +280,7 @@ fn pid(text: &str) -> Option<Pid> {
     text.parse().ok().filter(|number| *number > 0).and_then(Pid::from_raw)
 }
 
-/// What the kernel calls a file that was made without a name, up to the name it was given.
+/// Start of the name that the kernel gives to a file that was made without a name, up to the name it was given.
 const NAMELESS: &[u8] = b"/memfd:";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the last look found, for directories that have not changed since.
+//! Results of the last look, for directories that have not changed since.
 //!
 //! A directory is the same if its device, its inode and the time of its last change are: every name that comes or goes changes that time,
 //! and no program can set it. Times have a grain, so a directory that had changed shortly before it was listed is listed again.
@@ -31,7 +31,7 @@ const MOST_FILES: usize = 256;
 /// So many directories are worth another thread.
 const MANY: usize = 512;
 
-/// Which directory it is, and when it was changed last.
+/// Identity of a directory, and the time of its last change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     device: u64,
@@ -70,10 +70,10 @@ impl Stamp {
     }
 }
 
-/// Where the last look at a view is remembered.
+/// File that remembers the last look at a view.
 pub(super) struct Cache {
     file: PathBuf,
-    /// What the file has to begin with: everything that the result depends on but the directories.
+    /// Bytes that the file has to begin with: everything that the result depends on but the directories.
     head: Vec<u8>,
 }
 
@@ -97,7 +97,7 @@ impl Cache {
         let bytes = fs::read(&self.file).unwrap_or_default();
         let body = bytes.strip_prefix(&*self.head).map_or(bytes.len(), |body| bytes.len() - body.len());
         let mut known = Known { bytes, nodes: Vec::new(), same: Vec::new() };
-        // What ends in the middle is nothing.
+        // A record that ends in the middle counts as nothing.
         known.nodes = known.parse(body).unwrap_or_default();
         known
     }
@@ -139,12 +139,12 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// What is written for the next look: directories with their stamps, those of one directory in a row.
+/// Record that is written for the next look: directories with their stamps, those of one directory in a row.
 pub(super) struct Written {
     bytes: Vec<u8>,
     /// The latest time of change that cannot come again.
     trusted: i64,
-    /// How many directories there are, with those that are still to come.
+    /// Number of directories, with those that are still to come.
     directories: u32,
 }
 
@@ -177,12 +177,12 @@ impl Written {
     }
 }
 
-/// What is known from the last look.
+/// Record that is known from the last look.
 #[derive(Default)]
 pub(super) struct Known {
     bytes: Vec<u8>,
     nodes: Vec<Node>,
-    /// Which directories have not changed.
+    /// True for each directory that has not changed.
     same: Vec<bool>,
 }
 
@@ -220,7 +220,7 @@ impl Known {
         usize::try_from(u32::from_le_bytes(bytes)).ok()
     }
 
-    /// Where a name begins, and where it ends behind its zero.
+    /// Returns the offset at which a name begins, and the one at which it ends behind its zero.
     fn name(&self, at: usize) -> Option<(usize, usize)> {
         let (first, last) = (at + 4, (at + 4).checked_add(self.number(at)?)?.checked_add(1)?);
         CStr::from_bytes_with_nul(self.bytes.get(first..last)?).ok()?;
@@ -254,7 +254,7 @@ impl Known {
         self
     }
 
-    /// Whether nothing has changed.
+    /// Returns true if nothing has changed.
     pub(super) fn is_all(&self) -> bool {
         !self.same.is_empty() && self.same.iter().all(|same| *same)
     }
@@ -271,7 +271,7 @@ impl Known {
         nodes.iter().position(|node| self.text(node.below) == below).map(|place| first + place)
     }
 
-    /// What the last look found in a directory, if it has not changed.
+    /// Returns what the last look found in a directory, if it has not changed.
     pub(super) fn listed(&self, place: usize) -> Option<Listed> {
         let node = self.nodes.get(place).filter(|_| self.same[place])?;
         let (first, count) = node.children;

@@ -1,5 +1,5 @@
-//! Files whose content is committed. Whoever can use the repository reads it there, so a mask would hide nothing, and git could not
-//! work with the file.
+//! Files whose content is committed. A process that can use the repository reads it there, so a mask would hide nothing, and
+//! git could not work with the file.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -34,7 +34,7 @@ pub(super) fn leave_out(found: &mut Vec<Mask>, spec: &Spec) {
     });
 }
 
-/// Whether a file is as it was committed. `None` if it lies in no working tree, or something cannot be read.
+/// Returns true if a file is as it was committed. `None` if it lies in no working tree, or something cannot be read.
 fn is_committed(path: &Path, spec: &Spec, trees: &mut HashMap<PathBuf, Option<History>>) -> Option<bool> {
     let tree = path.ancestors().skip(1).find(|above| above.join(".git").symlink_metadata().is_ok())?;
     let history = trees.entry(tree.to_owned()).or_insert_with(|| checked_out(tree, spec)).as_mut()?;

@@ -8,7 +8,7 @@ use super::{Look, error_number, failed};
 use crate::plan::{Conflict, Mask};
 use crate::spec::Mode;
 
-/// Adds every other name of the masked files that have one, wherever the jail shows it. Nothing is skipped.
+/// Adds every other name of the masked files that have one, in every place where the jail shows it. Nothing is skipped.
 pub(super) fn add_second_names(look: &mut Look<'_>) -> Result<(), Conflict> {
     let mut shared = HashSet::new();
     for mask in &mut look.found {
@@ -56,7 +56,7 @@ pub(super) fn add_second_names(look: &mut Look<'_>) -> Result<(), Conflict> {
     Ok(())
 }
 
-/// What cannot be opened is masked already, or is no directory, or is gone.
+/// Returns true if the error says that the path is masked already, or is no directory, or is gone.
 fn is_passed_over(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
     matches!(error.kind(), NotADirectory | NotFound | PermissionDenied)

@@ -54,7 +54,7 @@ impl Layers {
 }
 
 impl Opened {
-    /// Whether the directories in it can be seen through the layer.
+    /// Returns true if the directories in it can be seen through the layer.
     pub(super) fn goes_through(&self) -> bool {
         self.lower.is_some()
     }
@@ -98,12 +98,12 @@ fn each(directory: &OwnedFd, space: &mut Vec<u8>, mut hit: impl FnMut(&CStr, Fil
     Ok(())
 }
 
-/// What a layer leaves where something was removed.
+/// Returns true if the entry is what a layer leaves where something was removed.
 fn is_whiteout(directory: &OwnedFd, name: &CStr) -> bool {
     rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|found| found.st_rdev == 0)
 }
 
-/// Whether nothing of the directory below is seen.
+/// Returns true if nothing of the directory below is seen.
 fn is_opaque(directory: &OwnedFd) -> bool {
     let mut value = [0; 1];
     ["user.overlay.opaque", "trusted.overlay.opaque"].iter().any(|mark| {

@@ -1,7 +1,8 @@
-//! What links with forbidden names have led to.
+//! Targets that links with forbidden names have led to.
 //!
-//! A link cannot be mounted on, so whoever can write beside it can remove it, and with it the reason for the mask of its target. That
-//! there was such a link is remembered where no jail sees it, and the target stays masked for as long as it is the same object.
+//! A link cannot be mounted on, so a process that can write beside it can remove it, and with it the reason for the mask of
+//! its target. That there was such a link is remembered where no jail sees it, and the target stays masked for as long as it
+//! is the same object.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -29,7 +30,7 @@ pub(super) struct Target {
     object: Object,
 }
 
-/// Which object it is, whatever is done to it.
+/// Identity of an object, which stays the same after every change to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Object {
     device: u64,
@@ -39,7 +40,7 @@ struct Object {
 }
 
 impl Target {
-    /// What a link leads to now. `None`: nothing.
+    /// Returns the target that a link leads to now. `None`: nothing.
     pub(super) fn of(link: PathBuf) -> Option<Self> {
         let path = fs::canonicalize(&link).ok()?;
         let object = Object::at(&path)?;
@@ -62,12 +63,12 @@ impl Object {
     }
 }
 
-/// What is remembered for a workspace. Nobody else changes it meanwhile.
+/// Targets that are remembered for a workspace. No other process changes them meanwhile.
 pub(super) struct Remembered {
     file: PathBuf,
     /// Those that are still there.
     pub(super) targets: Vec<Target>,
-    /// How many the file has.
+    /// Number of targets in the file.
     count: usize,
     _lock: OwnedFd,
 }

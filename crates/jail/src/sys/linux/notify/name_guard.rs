@@ -91,7 +91,7 @@ pub(crate) struct About {
     pub(crate) user: Owner,
     /// Visible paths, if refusals are explained.
     pub(crate) sight: Option<Sight>,
-    /// Where commits are recorded that jails make.
+    /// Record of the commits that jails make.
     pub(crate) record: Option<CommitRecord>,
 }
 

@@ -16,7 +16,7 @@ use call::{Call, Notice};
 use crate::launch::Denial;
 use crate::plan::{Refusal, Sight};
 
-/// What a call will be refused, as far as it can be told.
+/// Returns what a call will be refused, as far as it can be told.
 pub(crate) fn denial(notice: &Notice, sight: &Sight) -> Option<Denial> {
     match notice.call()? {
         Call::Execute(path) => {
@@ -53,7 +53,7 @@ fn connection(bytes: &[u8], sight: &Sight) -> Option<Denial> {
     }
 }
 
-/// Who is called.
+/// Address that is called.
 enum Address {
     Socket(PathBuf),
     Internet(SocketAddr),

@@ -52,7 +52,7 @@ pub(crate) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforceme
 }
 
 /// The program, by handle. One that runs as root by itself refuses half of what we ask for; and it has no way to let root's
-/// jail run as nobody and still work on root's files.
+/// jail run as a user without rights and still work on root's files.
 fn find() -> Result<Program, JailError> {
     let unavailable =
         |what: String| Err(JailError::Unavailable { provider: Provider::Bubblewrap, what, errno: None });
@@ -86,7 +86,7 @@ fn start(
     let inner = rustix::process::pidfd_open(child, PidfdFlags::empty())
         .map_err(|errno| SetupError::Step(SetupStep::Processes, None, errno))?;
     let pid = outer.pid();
-    // From here on whatever fails ends both: while the inner one waits at the gate, it does not end with the outer one.
+    // From here on every failure ends both: while the inner one waits at the gate, it does not end with the outer one.
     let processes = BubblewrapTree { outer, inner, ours, programs, reaped: false };
     processes.ours.wait_until_mounted();
     if !is_alive(&processes.outer) {
@@ -102,7 +102,7 @@ fn number_after(text: &str, key: &str, least: i32) -> Option<i32> {
     rest[..end].parse().ok().filter(|number| *number >= least)
 }
 
-/// Whether the kernel shows the first process inside in other namespaces than ours.
+/// Checks that the kernel shows the first process inside in other namespaces than ours.
 fn namespaces_differ(child: Pid, own_network: bool) -> Result<(), SetupError> {
     let broken = |errno| SetupError::Step(SetupStep::Namespaces, None, errno);
     let names =
@@ -164,7 +164,7 @@ fn is_alive(init: &Init) -> bool {
     matches!(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now))), Ok(0))
 }
 
-/// The command line of bubblewrap. The rest of it comes from a descriptor: that is never too long, and nobody sees it.
+/// The command line of bubblewrap. The rest of it comes from a descriptor: that is never too long, and is not visible to others.
 fn words(order: &Order<'_>, descriptors: &Descriptors) -> Vec<CString> {
     let number = text(descriptors.arguments().to_string().as_ref());
     let own = [c"bwrap".to_owned(), c"--args".to_owned(), number, c"--".to_owned()];
@@ -199,7 +199,7 @@ impl ProcessTree for BubblewrapTree {
     fn last_word(&self, used: Option<&ResourceUsage>) -> Option<i32> {
         let told = self.ours.rest();
         let code = number_after(&told, "\"exit-code\":", 0);
-        // Where the kernel has not kept its status, what it has told has to do.
+        // If the kernel has not kept its status, what it has told has to do.
         let Some(used) = used else { return code.map(|code| code << 8) };
         let failed = libc::WIFEXITED(used.status) && libc::WEXITSTATUS(used.status) == 1;
         Some(if failed && code.is_none() { NOT_FOUND } else { used.status })
@@ -251,7 +251,7 @@ impl Drop for BubblewrapTree {
 /// A wait status that says: ended by itself, with the code of what is not found.
 const NOT_FOUND: i32 = 127 << 8;
 
-/// What was reached, as far as it is known from outside.
+/// Returns the enforcement that was reached, as far as it is known from outside.
 fn enforcement(spec: &Spec, resources: Reached) -> Enforcement {
     let files = partial(
         "mount namespace by bubblewrap",

@@ -107,7 +107,7 @@ pub(crate) fn hold(
     }
 }
 
-/// Refuses what would mean something else to the kernel than to whoever wrote it.
+/// Refuses text that would mean something else to the kernel than to its author.
 fn check(spec: &Spec, command: &Command) -> Result<OsString, JailError> {
     let Some(program) = command.argv.first().filter(|program| !program.is_empty()) else {
         return Err(JailError::BadCommand("there is no command"));
@@ -133,14 +133,13 @@ fn hold_native(
     let mut spec = Cow::Borrowed(spec);
     loop {
         match attempt(early.take(), options, &spec, command, &degradation)? {
-            // Root without the power to show files as somebody else's, or a file system that cannot: still a jail, and it
-            // says so.
+            // Root without the power to show files as another user's, or a file system that cannot: still a jail, and it says so.
             Err(SetupError::Step(SetupStep::Identity, what, errno)) if options.powerful => {
                 options.powerful = false;
                 let what = what.unwrap_or_else(|| "run as somebody else".to_owned());
                 degradation.as_root = Some(format!("the kernel cannot {what} ({errno})"));
             }
-            // What can be seen and not be changed is less than asked for, and nothing of it is a danger.
+            // A tree that can be seen and not be changed is less than asked for, and nothing of it is a danger.
             Err(SetupError::Layer(what, errno)) if degradation.layers.is_none() && errno != Errno::STALE => {
                 degradation.layers = Some(format!("the kernel cannot {what} ({errno})"));
                 spec = Cow::Owned(without_own_layers(&spec));
@@ -158,14 +157,14 @@ fn hold_native(
     }
 }
 
-/// What could not be had, and why.
+/// Features that could not be had, and why.
 #[derive(Default)]
 struct Degradation {
-    /// A jail that runs as somebody else than root.
+    /// A jail that runs as another user than root.
     as_root: Option<String>,
     /// Layers of the jail's own.
     layers: Option<String>,
-    /// Whether what was built before the spec was known had to be thrown away.
+    /// True if the tree that was built before the spec was known had to be thrown away.
     built_twice: bool,
 }
 
@@ -194,7 +193,7 @@ fn attempt(
     Ok(finish(init, spec, command, &plan, degradation))
 }
 
-/// What nearly every jail has is being built; the rest comes on top.
+/// Finishes a jail on top of the part that nearly every jail has and that is being built.
 fn finish(
     init: PrewarmedInit,
     spec: &Spec,
@@ -231,23 +230,23 @@ fn no_handle() -> SetupError {
     SetupError::Step(SetupStep::Report, None, Errno::MFILE)
 }
 
-/// What a provider decides about how a command is started.
+/// Decisions of a provider about how a command is started.
 pub(crate) struct CommandTerms<'a> {
     /// The whole environment of the command.
     pub(crate) environment: &'a [(OsString, OsString)],
-    /// Which sockets it may make.
+    /// Sockets that it may make.
     pub(crate) sockets: Sockets,
-    /// Whether its users are its own, and are counted apart.
+    /// True if its users are its own, and are counted apart.
     pub(crate) own_users: bool,
-    /// Which of its calls are heard of.
+    /// Calls of it that are heard of.
     pub(crate) heard: Option<NotifyOptions>,
-    /// How many processes besides the command's are in its cgroups.
+    /// Number of processes besides the command's that are in its cgroups.
     pub(crate) others: u64,
 }
 
-/// What a provider has made.
+/// Jail that a provider has made.
 pub(crate) struct SpawnedJail {
-    /// Who has everything in the jail below it.
+    /// The process that has everything in the jail below it.
     pub(crate) pid: Pid,
     /// The supervisor's side of the jail's terminal.
     pub(crate) terminal: Option<OwnedFd>,
@@ -309,7 +308,7 @@ impl Groups {
         Self { limits: limits.clone(), others, made: None }
     }
 
-    /// How the process of the command comes into them.
+    /// Returns the descriptors by which the process of the command enters them.
     pub(crate) fn entrances(&mut self) -> Vec<CgroupHandles<'_>> {
         let (limits, others) = (&self.limits, self.others);
         let (cgroups, ..) = self.made.get_or_insert_with(|| make_groups(limits, others));
@@ -327,7 +326,7 @@ fn make_groups(limits: &Limits, others: u64) -> CgroupSet {
     (cgroups, missing, sweeper)
 }
 
-/// What connects the command with the caller.
+/// Connection of the command with the caller.
 pub(crate) enum Connection {
     Relay(Box<Relay>, Signals),
     Collectors(Collectors),
@@ -355,7 +354,7 @@ fn connect(spec: &Spec, command: &Command) -> Result<(Ends, Connection), Errno> 
     }
 }
 
-/// Where a program may be: as it is written, or in each directory of the jail's `PATH`.
+/// Paths at which a program may be: as it is written, or in each directory of the jail's `PATH`.
 fn programs(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<CString> {
     if program.as_bytes().contains(&b'/') {
         return vec![text(program)];
@@ -367,7 +366,7 @@ fn programs(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<CStrin
     absolute.iter().map(|directory| text(Path::join(directory, program).as_os_str())).collect()
 }
 
-/// What was reached. Everything named here was done: the jail would not be held otherwise.
+/// Returns the enforcement that was reached. Everything named here was done: the jail would not be held otherwise.
 fn enforcement(plan: &Plan, spec: &Spec, degradation: &Degradation, resources: Reached) -> Enforcement {
     let abi = calls::landlock_abi().unwrap_or(0);
     let files = match abi {
@@ -415,7 +414,7 @@ pub(crate) fn partial(by: &str, gap: &str) -> Reached {
     Reached { level: Level::Partial, by: by.to_owned(), gap: Some(gap.to_owned()) }
 }
 
-/// Whether a step fails on one machine or on every one decides who is asked next.
+/// Converts a setup error: whether a step fails on one machine or on every one decides which provider is asked next.
 pub(crate) fn error(provider: Provider, broken: SetupError) -> JailError {
     match broken {
         SetupError::NoProcess(errno) => {

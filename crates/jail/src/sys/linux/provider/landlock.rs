@@ -1,5 +1,5 @@
 //! The provider for machines without namespaces: files by Landlock, sockets and system calls by seccomp, and a process that
-//! ends whatever the command leaves behind.
+//! ends everything the command leaves behind.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -33,7 +33,7 @@ pub(crate) fn hold(spec: &Spec, command: &Command) -> Result<(Running, Enforceme
     attempt(spec, command, &plan, abi).map_err(|broken| error(Provider::Landlock, broken))
 }
 
-/// Before version 3 every file of the caller could be emptied, whatever the rules say.
+/// Before version 3 every file of the caller could be emptied, no matter what the rules say.
 fn version() -> Result<u32, JailError> {
     let unavailable = |what: &str, errno: Option<Errno>| JailError::Unavailable {
         provider: Provider::Landlock,
@@ -83,8 +83,8 @@ fn in_private_space(errno: Errno) -> SetupError {
     )
 }
 
-/// What Landlock allows, and handles on all of it. They have to stay open: rules are tied to what the kernel has in memory, and
-/// for files that are on no disk it would make another one when it forgets the first.
+/// Returns the ruleset that Landlock enforces, and handles on everything it allows. They have to stay open: rules are tied
+/// to what the kernel has in memory, and for files that are on no disk it would make another one when it forgets the first.
 fn ruleset(plan: &LandlockPlan, scratch: &Scratch, abi: u32) -> Result<(OwnedFd, Vec<OwnedFd>), SetupError> {
     let part = |errno| SetupError::Step(SetupStep::Landlock, None, errno);
     let about = landlock_rules::handled(abi);
@@ -109,7 +109,7 @@ fn ruleset(plan: &LandlockPlan, scratch: &Scratch, abi: u32) -> Result<(OwnedFd,
     Ok((ruleset, handles))
 }
 
-/// What is behind a rule. A view has to be the object that was judged; what the system lacks is left out.
+/// Opens the object behind a rule. A view has to be the object that was judged; what the system lacks is left out.
 fn open(rule: &PathRule) -> Result<Option<OwnedFd>, Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let Some(id) = rule.id else {
@@ -128,7 +128,7 @@ struct Ground {
     ruleset: OwnedFd,
     rules: Vec<OwnedFd>,
     scratch: Scratch,
-    /// What may be done with a terminal.
+    /// Rights on a terminal.
     terminal: u64,
     unreadable: Vec<CString>,
     refused: &'static [i32],
@@ -178,13 +178,13 @@ fn start(
     let (handed, _) = init.wait_until_ready()?;
     let mut handed = handed.into_iter();
     let command = handed.next().ok_or(SetupError::Silent)?;
-    // Private space is removed last, when nobody is left to use it. It lies on a file system of the host, which others fill
-    // as well.
+    // Private space is removed last, when no process is left to use it. It lies on a file system of the host, which others
+    // fill as well.
     let kept = Box::new((ground.rules, ground.scratch));
     Ok((Jail { init, ending: Ending::Ask, command, root: None, kept }, handed.next()))
 }
 
-/// What was reached. Everything named here was done: the jail would not be held otherwise.
+/// Returns the enforcement that was reached. Everything named here was done: the jail would not be held otherwise.
 fn enforcement(spec: &Spec, abi: u32, resources: Reached) -> Enforcement {
     let files = partial(
         &format!("Landlock {abi}"),
@@ -210,7 +210,7 @@ fn processes(abi: u32) -> Reached {
     partial("a session of its own, a process that ends it, signals by Landlock", &gap)
 }
 
-/// Private space is a directory on the host, and nobody bounds its size.
+/// Private space is a directory on the host, and its size is not bounded.
 fn bounded(resources: Reached) -> Reached {
     let own = "private space is bounded by the disk alone";
     let gap = resources.gap.map_or_else(|| own.to_owned(), |gap| format!("{gap}; {own}"));

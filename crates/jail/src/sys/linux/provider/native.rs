@@ -23,7 +23,7 @@ use crate::sys::linux::setup::{
 };
 use crate::sys::linux::setup::{idmap, landlock_rules};
 
-/// What a provider is asked for.
+/// Everything that a provider is asked for.
 pub(crate) struct Order<'a> {
     pub(crate) environment: &'a [(OsString, OsString)],
     pub(crate) limits: Vec<(u32, u64, u64)>,
@@ -39,7 +39,7 @@ pub(crate) struct Order<'a> {
     pub(crate) mask: u64,
 }
 
-/// Why there is no jail.
+/// Reason why there is no jail.
 #[derive(Debug)]
 pub(crate) enum SetupError {
     /// The first process could not be made at all.
@@ -48,20 +48,20 @@ pub(crate) enum SetupError {
     Step(SetupStep, Option<String>, Errno),
     /// The processes ended without a word.
     Silent,
-    /// What was built before the spec was known is not part of it.
+    /// The tree that was built before the spec was known is not part of it.
     Outgrown,
     /// The kernel cannot put a layer over something.
     Layer(String, Errno),
 }
 
-/// What an init process is started for.
+/// Options with which an init process is started.
 #[derive(Clone, Copy)]
 pub(crate) struct SpawnOptions {
-    /// Whether it has a network of its own.
+    /// True if it has a network of its own.
     pub(crate) own_network: bool,
-    /// Whether root runs as somebody else.
+    /// True if root runs as another user.
     pub(crate) powerful: bool,
-    /// Whether nothing is built before the spec is known.
+    /// True if nothing is built before the spec is known.
     pub(crate) bare: bool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct SpawnOptions {
 /// namespaces while the supervisor finds out the rest.
 pub(crate) struct PrewarmedInit {
     init: Init,
-    /// What it builds meanwhile.
+    /// The part of the tree that it builds meanwhile.
     base: EarlyScript,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct NativeJail {
     pub(crate) sockets: Sockets,
     /// The supervisor's side of the jail's terminal.
     pub(crate) terminal: Option<OwnedFd>,
-    /// Where notifications of calls come from.
+    /// Descriptor from which notifications of calls come.
     pub(crate) listener: Option<OwnedFd>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct NativeJail {
 #[derive(Default)]
 pub(crate) struct Sockets {
     pub(crate) listeners: Vec<TcpListener>,
-    /// What we connect with; each of the first half speaks IPv4, each of the second IPv6.
+    /// Sockets that we connect with; each of the first half speaks IPv4, each of the second IPv6.
     pub(crate) dialers: Vec<OwnedFd>,
 }
 

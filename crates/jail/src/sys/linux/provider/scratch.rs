@@ -10,16 +10,16 @@ use rustix::io::Errno;
 
 /// A directory with a home and a place for temporary files in it. Removed when dropped.
 pub(crate) struct Scratch {
-    /// Where it lies.
+    /// Directory that it lies in.
     base: OwnedFd,
     name: String,
-    /// The directory itself, locked for as long as somebody may use it: whoever finds it unlocked may remove it.
+    /// The directory itself, locked for as long as a process may use it: one that finds it unlocked may remove it.
     handle: OwnedFd,
     path: PathBuf,
 }
 
 impl Scratch {
-    /// Makes one among the caller's temporary files, and removes those that nobody uses any more.
+    /// Makes one among the caller's temporary files, and removes those that are no longer in use.
     pub(crate) fn make() -> Result<Self, Errno> {
         let path = Some(std::env::temp_dir()).filter(|path| path.is_absolute());
         Self::make_in(&path.unwrap_or_else(|| PathBuf::from("/tmp")))
@@ -31,7 +31,7 @@ impl Scratch {
         remove_stale(&base);
         for _ in 0..ATTEMPTS {
             match Self::try_make(&base, path) {
-                // Somebody else took it for a stale one, in the moment before it was locked.
+                // Another process took it for a stale one, in the moment before it was locked.
                 Err(Errno::NOENT | Errno::AGAIN | Errno::EXIST) => {}
                 made => return made,
             }
@@ -69,7 +69,7 @@ impl Scratch {
         Ok([open(HOME)?, open(TMP)?])
     }
 
-    /// Whoever has this open keeps it from being removed as stale.
+    /// A process that has this open keeps the directory from being removed as stale.
     pub(crate) fn lock(&self) -> &OwnedFd {
         &self.handle
     }
@@ -77,7 +77,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed now is stale once the lock is gone, and the next start tries again.
+        // A directory that cannot be removed now is stale once the lock is gone, and the next start tries again.
         let _left = empty(&self.handle)
             .and_then(|()| rustix::fs::unlinkat(&self.base, self.name.as_str(), AtFlags::REMOVEDIR));
     }
@@ -88,11 +88,11 @@ const HOME: &str = "home";
 const TMP: &str = "tmp";
 const ATTEMPTS: u32 = 16;
 const PRIVATE: Mode = Mode::RWXU;
-/// Everything that somebody else may do.
+/// All permissions of other users.
 const OTHERS: Mode = Mode::RWXG.union(Mode::RWXO);
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Where everybody may rename everything, another directory could be put in the place of this one.
+/// Fails if every user may rename everything in it: another directory could be put in the place of this one.
 ///
 /// Its owner always could, and would gain nothing: rights are given by handle, and to this directory alone.
 fn nobody_else_renames(base: &Stat) -> Result<(), Errno> {

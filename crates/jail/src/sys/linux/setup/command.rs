@@ -14,7 +14,7 @@ use crate::sys::linux::init::report::SetupStep;
 use crate::sys::linux::init::script::{Argument, Register, Script, arguments};
 use crate::sys::linux::setup::rootfs::close;
 
-/// What a command is started with.
+/// Everything that a command is started with.
 pub(crate) struct Command<'a> {
     /// Cgroups to join.
     pub(crate) groups: Vec<Group>,
@@ -23,28 +23,28 @@ pub(crate) struct Command<'a> {
     pub(crate) limits: &'a [(u32, u64, u64)],
     /// The directory it starts in.
     pub(crate) cwd: &'a CStr,
-    /// What Landlock allows.
+    /// Ruleset that Landlock enforces.
     pub(crate) ruleset: Option<Register>,
     /// The filter of system calls.
     pub(crate) filter: &'a [Instruction],
     /// The filter that notifies the supervisor of calls.
     pub(crate) notified: Option<&'a [Instruction]>,
-    /// What must not be possible.
+    /// Actions that must not be possible.
     pub(crate) checks: Checks<'a>,
-    /// Where the program may be, in order.
+    /// Paths at which the program may be, in order.
     pub(crate) programs: &'a [CString],
     pub(crate) argv: &'a [CString],
     pub(crate) environment: &'a [CString],
     /// Blocked-signal mask.
     pub(crate) mask: u64,
-    /// Whether it has namespaces of its own.
+    /// True if it has namespaces of its own.
     pub(crate) namespaced: bool,
 }
 
 /// A cgroup to join.
 #[derive(Clone, Copy)]
 pub(crate) struct Group {
-    /// What is written to in order to join it.
+    /// File that is written to in order to join it.
     pub(crate) entrance: Register,
     /// The group itself, where a process can be started in it.
     pub(crate) whole: Option<Register>,
@@ -59,7 +59,7 @@ impl Streams {
     }
 }
 
-/// What is tried before the command starts, and has to fail.
+/// Actions that are tried before the command starts, and have to fail.
 #[derive(Default)]
 pub(crate) struct Checks<'a> {
     /// Paths that must not be there.
@@ -68,7 +68,7 @@ pub(crate) struct Checks<'a> {
     pub(crate) unreadable: &'a [CString],
     /// Families of sockets that must not be made.
     pub(crate) families: &'a [i32],
-    /// Whether no way may lead out of the network.
+    /// True if no way may lead out of the network.
     pub(crate) cut_off: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Showing the files of one user as another's: how root's jail can run as nobody and still work on root's files.
+//! Showing the files of one user as another's: how root's jail can run as a user without rights and still work on root's files.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -50,8 +50,8 @@ pub(crate) fn ready(plan: &Plan) -> Result<Ready, SetupError> {
     Ok(Ready { mounts: mounts.collect::<Result<_, _>>()?, holder: Some(holder) })
 }
 
-/// What is mounted in a directory is not part of a layer over it, and what it covers would be seen. The kernel refuses that to
-/// everybody but root.
+/// Mounts in a directory are not part of a layer over it, and what they cover would be seen. The kernel refuses that to all
+/// users but root.
 fn layers_are_whole(plan: &Plan) -> Result<(), SetupError> {
     let mut layers = plan.mounts.iter().filter(|mount| matches!(mount.kind, Kind::Layered { .. })).peekable();
     if layers.peek().is_none() {
@@ -86,7 +86,7 @@ fn point(line: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(path)))
 }
 
-/// What is shown as the jail's own: its path, which object it is, and whether it can be changed.
+/// Returns what is shown as the jail's own: its path, which object it is, and whether it can be changed.
 fn own(mount: &Mount) -> Option<(&PathBuf, (u64, u64), bool)> {
     match mount.kind {
         Kind::Bind { own: true, write, id, .. } => Some((&mount.path, id, write)),
@@ -124,7 +124,7 @@ fn user_namespace(holder: &Init, from: Owner, to: Owner) -> Result<OwnedFd, Errn
     rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Two ids change places, the others keep theirs. Ids above the second are not mapped: nobody has them.
+/// Two ids change places, the others keep theirs. Ids above the second are not mapped: no user has them.
 fn swapped(one: u32, two: u32) -> String {
     let (low, high) = (one.min(two), one.max(two));
     let mut lines = vec![format!("{low} {high} 1"), format!("{high} {low} 1")];

@@ -6,7 +6,7 @@ use super::steps::{inside, text};
 use crate::plan::{Access, Grant};
 use crate::sys::linux::calls::{self, confine::HandledAccess};
 
-/// What Landlock is about in a jail that has mounts as well; nothing where the kernel has no Landlock.
+/// Returns the access that Landlock handles in a jail that has mounts as well; `None` where the kernel has no Landlock.
 pub(crate) fn about() -> Option<HandledAccess> {
     let abi = calls::landlock_abi().unwrap_or(0);
     let mut handled = handled(abi);
@@ -17,7 +17,7 @@ pub(crate) fn about() -> Option<HandledAccess> {
     (abi > 0).then_some(handled)
 }
 
-/// What is allowed beneath which path, relative to the root of the jail.
+/// Returns the rights beneath each path, relative to the root of the jail.
 pub(crate) fn rules(grants: &[Grant], about: Option<&HandledAccess>) -> Vec<(CString, u64)> {
     let files = about.map_or(0, |about| about.files);
     let rights = |grant: &Grant| rights(grant.access, grant.directory) & files;

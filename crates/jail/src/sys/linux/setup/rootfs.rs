@@ -17,7 +17,7 @@ use crate::sys::linux::init::script::{Register, Script, arguments};
 /// The root of the jail, once it is made.
 pub(crate) const ROOT: Register = Register(3);
 
-/// What a step uses for a moment.
+/// Registers that a step uses for a moment.
 const TREE: Register = Register(16);
 const CONTEXT: Register = Register(17);
 const POINT: Register = Register(18);
@@ -75,10 +75,10 @@ pub(crate) fn resize(script: &mut Script, options: &Options) {
     close(script, CONTEXT);
 }
 
-/// How a tree is built.
+/// Parameters of the build of a tree.
 pub(crate) struct Rootfs<'a> {
     pub(crate) options: &'a Options,
-    /// Whether paths lie in what others can change meanwhile.
+    /// True if paths lie in what others can change meanwhile.
     pub(crate) shared: bool,
 }
 
@@ -219,7 +219,7 @@ fn same(script: &mut Script, tree: Register, (device, inode): (u64, u64)) {
     script.add(crate::sys::linux::init::ops::CHECK_IDENTITY, arguments![tree.0, device, inode]);
 }
 
-/// What a mount becomes.
+/// Change of a mount's attributes.
 #[derive(Clone, Copy)]
 struct MountChange {
     set: u64,

@@ -45,7 +45,7 @@ pub(crate) enum Source {
     Named { from: CString, id: (u64, u64) },
 }
 
-/// Where the changes of a layer go.
+/// Destination of the changes of a layer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Changes {
     /// To a directory of the host.
@@ -84,16 +84,16 @@ impl Hash for Step {
 /// An empty file and an empty directory that masks are made of; their names are gone before the command starts.
 pub(crate) const BLANK: &CStr = c".blank";
 pub(crate) const VOID: &CStr = c".void";
-/// The same, and nobody can open them.
+/// The same, and they cannot be opened.
 pub(crate) const MASK_FILE: &CStr = c".mask-file";
 pub(crate) const MASK_DIRECTORY: &CStr = c".mask-directory";
 
-/// What was prepared outside for the steps of a tree.
+/// Objects that were prepared outside for the steps of a tree.
 #[derive(Default)]
 pub(crate) struct Prepared<'a> {
     /// Mounts that were made before, with their paths.
     pub(crate) ready: Vec<(PathBuf, Slot)>,
-    /// Where the changes of layers stay.
+    /// Directories in which the changes of layers stay.
     pub(crate) kept: &'a [Keeps],
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn steps(
     steps
 }
 
-/// What is left to do of `whole` when `done` is done; `None` when something was done that does not belong to it.
+/// Returns what is left to do of `whole` when `done` is done; `None` when something was done that does not belong to it.
 pub(crate) fn rest(whole: Vec<Step>, done: &[Step]) -> Option<Vec<Step>> {
     let mut done: HashSet<&Step> = done.iter().collect();
     let rest = whole.into_iter().filter(|step| !done.remove(step)).collect();
@@ -149,7 +149,7 @@ fn mounted(mount: &Mount, all: &[Mount], prepared: &Prepared<'_>) -> Step {
             None => Step::Bind { from, path, attributes: attributes(write), id },
         },
         Kind::Device => Step::Device { from, path },
-        // Where the root has the directory, it is part of the one private file system and shares its size.
+        // If the root has the directory, it is part of the one private file system and shares its size.
         Kind::Scratch if !mount.makes.is_empty() => Step::Scratch { path },
         Kind::Scratch => Step::Fresh { path },
         // It lies in private space, where everything is made.
@@ -190,7 +190,7 @@ fn holds_others(mount: &Mount, all: &[Mount]) -> bool {
     all.iter().any(|other| other.path != mount.path && other.path.starts_with(&mount.path))
 }
 
-/// What a view of the host may not be used for, whatever it is on the host.
+/// Attributes that limit the use of a view of the host, no matter what it is on the host.
 pub(crate) fn attributes(write: bool) -> u64 {
     let read_only = if write { 0 } else { libc::MOUNT_ATTR_RDONLY };
     read_only | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV

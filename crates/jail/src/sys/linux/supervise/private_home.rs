@@ -73,7 +73,7 @@ fn open(at: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
     openat(at, path, flags, Mode::empty())
 }
 
-/// Names in a home that programs use for themselves, and that nobody misses.
+/// Returns true for names in a home that programs use for themselves, and that are not missed.
 fn is_of_programs(name: &[u8]) -> bool {
     name.ends_with(b"_history") || [&b".cache"[..], b".lesshst", b".viminfo", b".wget-hsts"].contains(&name)
 }

@@ -57,7 +57,7 @@ impl Collectors {
                 Ok(count) if count < rest.len() => drop(rest.drain(..count)),
                 Err(Errno::AGAIN) => return,
                 Err(Errno::INTR) => {}
-                // All of it, or nobody reads it.
+                // All of it is written, or the pipe has no reader.
                 Ok(_) | Err(_) => self.input = None,
             }
         }
@@ -73,7 +73,7 @@ impl Collectors {
     }
 }
 
-/// Where to write, and what is left to be written.
+/// Descriptor to write to, and what is left to be written.
 type Feed = (OwnedFd, Vec<u8>);
 
 fn feed(input: &[u8]) -> Result<(OwnedFd, Option<Feed>), Errno> {
@@ -108,7 +108,7 @@ fn high(fd: &OwnedFd) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(fd.as_fd(), 10)
 }
 
-/// How much is taken at once of a command that writes faster than it is read: limits and other streams have to be looked at.
+/// Number of bytes taken at once of a command that writes faster than it is read: limits and other streams have to be looked at.
 const TURN: usize = 1 << 20;
 
 impl Collector {
@@ -133,7 +133,8 @@ impl Collector {
         self.total - before
     }
 
-    /// The command has ended, and what it wrote is in the pipe. Whoever still writes has got hold of it some other way.
+    /// Takes the rest after the command has ended: what it wrote is in the pipe. A process that still writes has got hold of
+    /// it some other way.
     fn finish(mut self) -> Self {
         let left = self.from.as_ref().and_then(|from| rustix::io::ioctl_fionread(from).ok());
         self.take(left.and_then(|left| usize::try_from(left).ok()).unwrap_or(TURN));

@@ -1,7 +1,7 @@
 //! The caller's terminal and the one inside.
 //!
-//! The program inside has a terminal of its own, with its own modes, size, foreground and keys. The caller's is taken
-//! only while it is ours to take: its foreground is our process group, and nobody else has changed its modes since.
+//! The program inside has a terminal of its own, with its own modes, size, foreground and keys. The caller's is taken only
+//! while it is ours to take: its foreground is our process group, and no other process has changed its modes since.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -42,7 +42,7 @@ fn session() -> Option<Pid> {
 pub(crate) struct Host {
     fd: OwnedFd,
     found: Termios,
-    /// Whether keyboard and screen are both the command's, so that it has the terminal from the start. Otherwise others in
+    /// True if keyboard and screen are both the command's, so that it has the terminal from the start. Otherwise others in
     /// the same pipeline may use it: a pager after us, the keyboard before us.
     whole: bool,
     raw: bool,
@@ -55,8 +55,8 @@ impl Host {
         Ok(Self { fd, found, whole, raw: false })
     }
 
-    /// Whether this process may use the terminal: it is in its foreground, or the terminal does not control it and so has no
-    /// foreground to be in.
+    /// Returns true if this process may use the terminal: it is in its foreground, or the terminal does not control it and
+    /// so has no foreground to be in.
     fn is_ours(&self) -> bool {
         match tcgetpgrp(&self.fd) {
             Ok(foreground) => Some(foreground) == process_group(),
@@ -66,7 +66,7 @@ impl Host {
         }
     }
 
-    /// Notes the modes again: whoever gave us the terminal has set it up for us.
+    /// Notes the modes again: the process that gave us the terminal has set it up for us.
     fn look_again(&mut self) {
         match tcgetattr(&self.fd) {
             Ok(found) if !self.raw => self.found = found,
@@ -92,8 +92,8 @@ impl Host {
         }
     }
 
-    /// Leaves the terminal as it was found. From the background nothing is touched: whoever is in the foreground has set it
-    /// up for themselves.
+    /// Leaves the terminal as it was found. From the background nothing is touched: the process in the foreground has set it
+    /// up for itself.
     fn leave(&mut self) {
         if !std::mem::take(&mut self.raw) {
             return;
@@ -121,7 +121,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// A terminal that is gone cannot be put back, and nobody will miss it.
+    /// A terminal that is gone cannot be put back, and does not need to be.
     fn put_back(&self) {
         tcsetattr(&self.fd, OptionalActions::Now, &self.found).ok();
     }
@@ -150,16 +150,16 @@ pub(crate) struct Terminal {
     /// The modes the terminal inside began with.
     begun: Termios,
     suspended: bool,
-    /// Whether the caller's terminal was somebody else's or left to them, so that its modes may be others since.
+    /// True if the caller's terminal was another process's or left to it, so that its modes may be others since.
     away: bool,
-    /// What was found when we last looked at the caller's terminal.
+    /// State of the caller's terminal when we last looked at it.
     turn: Turn,
 }
 
-/// Whose turn it is at the caller's terminal.
+/// Owner of the turn at the caller's terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// Nobody has looked yet.
+    /// Not looked at yet.
     Unknown,
     Ours,
     SomebodyElses,
@@ -242,7 +242,8 @@ impl Terminal {
         self.follow();
     }
 
-    /// Nobody inside reads any more. The program side is closed too, so that the screen ends when it is empty.
+    /// Closes the keyboard when no process inside reads any more. The program side is closed too, so that the screen ends
+    /// when it is empty.
     pub(crate) fn close_keyboard(&mut self) {
         // A command may have ended before anything was looked at. Its output is shown as the terminal inside made it.
         if self.turn == Turn::Unknown {
@@ -271,8 +272,8 @@ impl Terminal {
         self.keyboard.pause(!ours);
     }
 
-    /// Whether the program inside expects keys and not lines. Where others may use the terminal, it has to have said so by
-    /// changing the modes of its own.
+    /// Returns true if the program inside expects keys and not lines. If others may use the terminal, it has to have said so
+    /// by changing the modes of its own.
     fn wants_keys(&self) -> bool {
         let changed = |inner| tcgetattr(inner).is_ok_and(|now| !same_modes(&now, &self.begun));
         self.host.whole || self.inner.as_ref().is_some_and(changed)
@@ -288,7 +289,7 @@ impl Drop for Terminal {
     }
 }
 
-/// How often to look whether the terminal is ours again, as not every shell tells a job that it is in the foreground, and
+/// Interval for looking whether the terminal is ours again, as not every shell tells a job that it is in the foreground, and
 /// whether a program that shares it wants keys, as no kernel tells that the modes of a terminal have changed.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 

@@ -1,7 +1,7 @@
 //! The caller's standard streams and the jailed command, connected.
 //!
-//! A supervisor calls [`Relay::watch`] before it polls and [`Relay::advance`] after, whatever woke it. Nothing here blocks,
-//! waits or starts a thread, except [`Relay::finish`], until its deadline.
+//! A supervisor calls [`Relay::watch`] before it polls and [`Relay::advance`] after, no matter what woke it. Nothing here
+//! blocks, waits or starts a thread, except [`Relay::finish`], until its deadline.
 
 mod channel;
 mod port;
@@ -40,7 +40,7 @@ pub(crate) struct Relay {
     host: Option<Host>,
     terminal: Option<Terminal>,
     begun: Instant,
-    /// Whether all output comes past us.
+    /// True if all output comes past us.
     seen: bool,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Loss {
 }
 
 impl Loss {
-    /// Whether it is a result of the command, which could not know. Programs go on when standard error takes nothing.
+    /// Returns true if it is a result of the command, which could not know. Programs go on when standard error takes nothing.
     pub(crate) const fn is_of_output(self) -> bool {
         matches!(self, Self::Refused(Stream::Output, _) | Self::Late(Stream::Output))
     }
@@ -96,8 +96,8 @@ impl Relay {
         }
     }
 
-    /// The longest time to sleep: while the terminal is somebody else's, nothing tells us when it is ours again. Zero before
-    /// the first [`Relay::advance`].
+    /// The longest time to sleep: while the terminal is another process's, nothing tells us when it is ours again. Zero
+    /// before the first [`Relay::advance`].
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.terminal.as_ref().and_then(Terminal::patience)
     }
@@ -112,13 +112,13 @@ impl Relay {
         }
     }
 
-    /// Whether all output has ended and been written. A terminal never says so while it is attached.
+    /// Returns true if all output has ended and been written. A terminal never says so while it is attached.
     #[cfg(test)]
     pub(crate) fn drained(&self) -> bool {
         self.terminal.is_none() && self.outputs.iter().flatten().all(Channel::ended)
     }
 
-    /// When the command last wrote something. Nothing if a part of its output does not come past us, see
+    /// Time at which the command last wrote something. `None` if a part of its output does not come past us, see
     /// [`Streams::watched`].
     pub(crate) fn activity(&self) -> Option<Instant> {
         let outputs = self.outputs.iter().flatten().filter_map(Channel::moved);
@@ -166,7 +166,7 @@ impl Relay {
             outputs().filter_map(|(channel, stream)| Some(Loss::Refused(stream, channel.failure()?)));
         let mut losses: Vec<_> = input.chain(refused).collect();
         if late {
-            // Where it is neither of them, it is the screen.
+            // If it is neither of them, it is the screen.
             let stuck = outputs().find(|(channel, _)| !channel.is_empty());
             losses.push(Loss::Late(stuck.map_or(Stream::Output, |(_, stream)| stream)));
         }

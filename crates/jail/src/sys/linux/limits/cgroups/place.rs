@@ -1,4 +1,4 @@
-//! Where groups can be made.
+//! Directories in which groups can be made.
 
 use std::path::{Path, PathBuf};
 
@@ -8,14 +8,14 @@ use super::Unavailable;
 use crate::sys::linux::host::cgroup_support::Mount;
 use crate::sys::linux::host::root_files::Root;
 
-/// What a group can bound.
+/// A resource that a group can bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Controller {
     Memory,
     Pids,
 }
 
-/// Which of the kernel's two interfaces a hierarchy has.
+/// One of the kernel's two interfaces, which a hierarchy has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     /// One hierarchy for each controller.
@@ -86,14 +86,15 @@ impl Version {
     }
 }
 
-/// What groups are to bound: memory in bytes and processes, as far as they are limited.
+/// Limits that groups are to enforce: memory in bytes and processes, as far as they are limited.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) memory: Option<u64>,
     pub(crate) processes: Option<u64>,
 }
 
-/// Where the groups of a jail with these limits can be made, and why the first that is missing cannot. Nothing is made.
+/// Returns the directories where the groups of a jail with these limits can be made, and why the first that is missing
+/// cannot. Nothing is made.
 pub(super) fn places(root: Root<'_>, limits: Wanted) -> (Vec<Place>, Option<Unavailable>) {
     let membership = root.text("/proc/self/cgroup").unwrap_or_default();
     let wanted = [(Controller::Memory, limits.memory), (Controller::Pids, limits.processes)];

@@ -37,7 +37,7 @@ fn start_inside(groups: &Cgroups, script: &str) -> (Child, ChildStdout) {
     (child, stdout)
 }
 
-/// Its input ends when nobody holds its output any more.
+/// Its input ends when no process holds its output any more.
 fn run_inside(groups: &Cgroups, script: &str) -> Output {
     let (child, mut output) = start_inside(groups, script);
     let mut stdout = Vec::new();
@@ -90,7 +90,7 @@ fn what_stays_within_its_limits_notices_nothing() {
     assert_eq!(groups.bounds(&limits(1, 1), false, None).memory, Means::Cgroup);
 }
 
-/// The first process of a jail is in another user namespace and nobody in particular: what counts is who opened the file.
+/// The first process of a jail is in another user namespace and has no particular user: what counts is who opened the file.
 #[test]
 fn a_process_joins_from_its_own_user_namespace() {
     let Some(groups) = groups("joining a cgroup from a user namespace", &limits(200 << 20, 20)) else {
@@ -155,7 +155,7 @@ fn groups_are_private_and_removed() {
     assert!(!directories.iter().any(exists), "whoever forgets to remove them");
 }
 
-/// Whoever ends a process does not know when it has left its group.
+/// A process that ends another one does not know when that has left its group.
 #[test]
 fn a_process_that_is_ending_does_not_keep_its_group() {
     let Some(groups) = groups("a cgroup of an ending process", &limits(32 << 20, 20)) else { return };
@@ -193,7 +193,7 @@ fn waiting() -> Child {
     Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
 }
 
-/// Names: of a process that is gone, of one that lives, and of nobody we know.
+/// Names: of a process that is gone, of one that lives, and of none we know.
 #[test]
 fn only_orphans_are_swept() {
     let Some(groups) = groups("sweeping cgroups", &limits(32 << 20, 20)) else { return };

@@ -1,4 +1,4 @@
-//! What the kernel says of numbers and of file systems.
+//! Answers of the kernel about resource numbers and file systems.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -1,4 +1,4 @@
-//! On real processes, which wait for the end of their input and so end with the test whatever happens.
+//! On real processes, which wait for the end of their input and so end with the test in every case.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -123,7 +123,7 @@ fn memory_that_nobody_maps_is_seen() {
     let shell = Shell::run(command, "echo ready; cat");
     let mut watchdog = Watchdog::new(&limits, shell.id(), &cgroups).unwrap();
     assert_eq!(watchdog.look(&cgroups, Instant::now()), None);
-    // As if nobody else on the machine had any: theirs comes and goes.
+    // As if no other process on the machine had any: theirs comes and goes.
     watchdog.before = 0;
     (&file).write_all(&vec![1; 40_000_000]).unwrap();
     let overrun = watchdog.look(&cgroups, Instant::now()).unwrap();

@@ -37,7 +37,7 @@ use crate::sys::linux::calls::confine;
 /// Files that git writes at this moment.
 #[derive(Default)]
 pub(super) struct Checkouts {
-    /// How many there are: mostly none.
+    /// Number of files: mostly none.
     count: AtomicUsize,
     /// Held while files get their names. It is taken before the names, and `open` after them.
     finishing: Mutex<()>,

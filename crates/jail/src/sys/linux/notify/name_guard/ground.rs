@@ -26,7 +26,7 @@ pub(crate) struct Grounds {
     /// Every mount by its path; true if it shows something of the host that can be changed.
     mounts: Vec<(PathBuf, bool)>,
     repositories: Vec<PathBuf>,
-    /// What settings of git name.
+    /// Paths that settings of git name.
     named: Vec<PathBuf>,
 }
 
@@ -165,7 +165,7 @@ pub(super) fn judge(
     }
     let is_named = |below: &Path| grounds.is_named(&top.join(below), act);
     if is_named(below) || folded.as_deref().is_some_and(is_named) {
-        // Where the settings themselves may be changed, nothing is gained.
+        // If the settings themselves may be changed, nothing is gained.
         let settings = shared.protected().judge(Ground::Repository, Path::new("config"), Act::File);
         if let Verdict::Settings(name) = settings {
             return Ok(Permission::Known(name));
@@ -204,7 +204,7 @@ pub(super) fn judge(
         Ruling::Settings(name) if act == Act::File && is_first(shared, spot) => {
             Ok(Permission::FirstSettings(name))
         }
-        // What git itself keeps is in no commit.
+        // Files that git itself keeps are in no commit.
         Ruling::Refused(name) if !name.in_stores => Ok(Permission::Known(name)),
         Ruling::Refused(name) | Ruling::Common(name) | Ruling::Settings(name) => no(name),
     }

@@ -18,7 +18,7 @@ pub(super) struct NamesLock {
     verdict: Mutex<()>,
 }
 
-/// How a call holds the names.
+/// Lock by which a call holds the names.
 enum Held<'a> {
     Shared(#[expect(dead_code, reason = "held, not read")] RwLockReadGuard<'a, ()>),
     Alone(#[expect(dead_code, reason = "held, not read")] RwLockWriteGuard<'a, ()>),

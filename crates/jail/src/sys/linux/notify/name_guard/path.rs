@@ -19,11 +19,11 @@ pub(super) const STRAIGHT: ResolveFlags = ResolveFlags::NO_SYMLINKS.union(Resolv
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Where a path leads.
+/// Object or name that a path leads to.
 pub(super) enum Found {
     /// A name in a directory, which may or may not be there, and may be a link.
     Spot(Spot),
-    /// Something without a name to be judged: a directory called `.` or `..`, or what somebody has open.
+    /// Something without a name to be judged: a directory called `.` or `..`, or what a process has open.
     Object(OwnedFd),
 }
 
@@ -31,11 +31,11 @@ pub(super) enum Found {
 pub(super) struct Spot {
     /// The directory, on a mount of the jail.
     pub(super) directory: OwnedFd,
-    /// Where that is.
+    /// Path of the directory.
     pub(super) path: PathBuf,
     /// The name.
     pub(super) name: CString,
-    /// Whether only a directory is meant.
+    /// True if only a directory is meant.
     pub(super) slash: bool,
 }
 
@@ -52,7 +52,7 @@ impl Spot {
     }
 }
 
-/// What to do with a link at the end of a path.
+/// Treatment of a link at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Follow,
@@ -96,7 +96,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Where the link at a place leads; `None` if it is none, or nothing is there.
+    /// Follows the link at a place; `None` if it is none, or nothing is there.
     pub(super) fn follow(&self, spot: &Spot) -> Result<Option<Found>, Errno> {
         let Some(to) = link(&spot.directory, &spot.name)? else { return Ok(None) };
         if is_proc(&spot.directory)? {
@@ -159,7 +159,7 @@ impl Finder<'_> {
         Ok(Found::Spot(Spot { directory, path, name, slash }))
     }
 
-    /// `self` in `/proc` is whoever asks, and we are not meant.
+    /// `self` in `/proc` is the process that asks, and we are not meant.
     fn meant(&self, at: &OwnedFd, part: Vec<u8>) -> Result<Vec<u8>, Errno> {
         if part != b"self" && part != b"thread-self" || !is_proc(at)? {
             return Ok(part);
@@ -167,8 +167,8 @@ impl Finder<'_> {
         self.caller.process_inside().map(String::into_bytes)
     }
 
-    /// What somebody has open, or where somebody is. What came from outside the jail can be used as it was given, and not
-    /// be opened again.
+    /// Opens what a process has open, or the directory it is in. An object from outside the jail can be used as it was
+    /// given, and not be opened again.
     fn object(&self, directory: &OwnedFd, name: &CString) -> Result<Found, Errno> {
         self.may_follow(directory, name)?;
         let object = rustix::fs::openat(directory, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
@@ -193,7 +193,7 @@ impl Finder<'_> {
     }
 }
 
-/// What a link leads to; `None` if it is none, or nothing is there.
+/// Reads the target of a link; `None` if it is none, or nothing is there.
 fn link(directory: &OwnedFd, name: &CString) -> Result<Option<Vec<u8>>, Errno> {
     match rustix::fs::readlinkat(directory, name.as_c_str(), Vec::new()) {
         Ok(to) => Ok(Some(to.into_bytes())),
@@ -220,7 +220,7 @@ fn parts(path: &[u8]) -> Vec<Vec<u8>> {
     named.rev().map(<[u8]>::to_vec).collect()
 }
 
-/// What is above the last component, the component if it is a name, and whether slashes follow.
+/// Returns the part above the last component, the component if it is a name, and whether slashes follow.
 fn split(path: &[u8]) -> (&[u8], Option<&[u8]>, bool) {
     let end = path.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
     let (plain, slash) = (&path[..end], end < path.len());
@@ -235,7 +235,7 @@ fn relative(path: &[u8]) -> &[u8] {
     if start == path.len() { b"." } else { &path[start..] }
 }
 
-/// What is there under a name, itself and not what it leads to.
+/// Returns the type of the entry under a name, itself and not what it leads to.
 pub(super) fn kind(directory: &OwnedFd, name: &CString) -> Option<FileType> {
     let found = rustix::fs::statat(directory, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
     Some(FileType::from_raw_mode(found.st_mode))

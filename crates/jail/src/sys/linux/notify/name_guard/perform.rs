@@ -214,7 +214,7 @@ impl<'a> CallerCall<'a> {
         if kind == FileType::Symlink {
             return Err(Errno::LOOP);
         }
-        // Who may read a file of `/proc` is decided when it is opened, by the process that opens it: that would be us.
+        // The right to read a file of `/proc` is decided when it is opened, by the process that opens it: that would be us.
         if is_proc(object)? {
             return Err(if flags.intersects(WRITES) { Errno::ROFS } else { Errno::ACCESS });
         }
@@ -298,7 +298,7 @@ impl<'a> CallerCall<'a> {
 
     fn link(&mut self, from: (i32, u64), to: (i32, u64), flags: i32) -> Result<(), Errno> {
         let spot = self.new_file(to)?;
-        // A link replaces nothing. Whoever tries it first and renames then has not tried to.
+        // A link replaces nothing. A program that tries it first and renames then has not tried to.
         if kind(&spot.directory, &spot.name).is_some() {
             return Err(Errno::EXIST);
         }
@@ -427,7 +427,7 @@ impl<'a> CallerCall<'a> {
         let (Some(above), Some(name)) = (full.parent(), full.file_name()) else { return Ok(()) };
         let directory = self.shared.directory(above).map_err(|_| Errno::ACCESS)?;
         let name = CString::new(name.as_bytes()).map_err(|_| Errno::INVAL)?;
-        // Another file may have the name by now, if this one was removed or somebody outside has moved it.
+        // Another file may have the name by now, if this one was removed or a process outside has moved it.
         let there = rustix::fs::statat(&directory, &name, AtFlags::SYMLINK_NOFOLLOW);
         if !there.is_ok_and(|there| (there.st_dev, there.st_ino) == (found.st_dev, found.st_ino)) {
             return Err(Errno::ACCESS);

@@ -1,4 +1,4 @@
-//! What git itself writes where nothing else may: the pointers of a working tree, and settings that make nothing run.
+//! Files that git itself writes where nothing else may: the pointers of a working tree, and settings that make nothing run.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -14,8 +14,8 @@ use rustix::io::Errno;
 use super::Shared;
 use super::path::{STRAIGHT, Spot, kind};
 
-/// What belongs into the `.git` of a new working tree: where the repository that expects it there has its part. `None` if
-/// there is something already, or no repository expects it.
+/// Returns the content of the `.git` of a new working tree: where the repository that expects it there has its part. `None`
+/// if there is something already, or no repository expects it.
 pub(super) fn pointer(shared: &Shared, spot: &Spot) -> Option<Vec<u8>> {
     if kind(&spot.directory, &spot.name).is_some() {
         return None;
@@ -88,7 +88,7 @@ fn plain(from: &Path, path: &[u8]) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// Which working tree of a repository is said to be at a path.
+/// Returns the working tree of a repository that is said to be at a path.
 fn expecting(trees: &OwnedFd, full: &Path) -> Option<Vec<u8>> {
     let listed =
         rustix::fs::openat(trees, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
@@ -104,7 +104,7 @@ fn expecting(trees: &OwnedFd, full: &Path) -> Option<Vec<u8>> {
 }
 
 const MOST_TREES: usize = 1000;
-/// Nobody's settings are longer.
+/// No settings are longer.
 const LONGEST: u64 = 1 << 20;
 
 /// The text of a small plain file below a directory.
@@ -122,7 +122,7 @@ pub(super) fn text(directory: &OwnedFd, path: &[u8]) -> Result<Vec<u8>, Errno> {
     Ok(text)
 }
 
-/// How a repository has come into being.
+/// Origin of a repository.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Age {
     /// It was there before.
@@ -131,8 +131,8 @@ pub(super) enum Age {
     New,
 }
 
-/// Whether settings differ from others in nothing that makes git run something or go elsewhere: in what branches follow. Those of
-/// a repository that the command has made itself may also say what it is and where it came from.
+/// Returns true if settings differ from others in nothing that makes git run something or go elsewhere: in what branches
+/// follow. Those of a repository that the command has made itself may also say what it is and where it came from.
 pub(super) fn is_harmless(before: &[u8], after: &[u8], age: Age) -> bool {
     // A line that ends in a backslash goes on with the next one: what is between the two belongs to a value.
     let goes_on =
@@ -171,7 +171,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Line<'_>> {
 
 /// The lines of settings that make a difference.
 ///
-/// What is left out is one whole line without quotes, escapes or comments: it cannot change what others mean.
+/// A line that is left out is one whole line without quotes, escapes or comments: it cannot change what others mean.
 fn rest<'a>(text: &'a [u8], age: Age, followed: Followed<'_>) -> Vec<Line<'a>> {
     let counts = |line: &Line<'a>| match line.1[0] {
         b'[' => section(line.1).is_none(),

@@ -11,13 +11,13 @@ use super::staging::{self, Replaced};
 
 /// Puts new settings in place of old ones, if they make nothing run. `None` if they might, or it cannot be told.
 ///
-/// What was read is what is put there: the file that it was read from may be written on.
+/// The text that was read is what is put there: the file that it was read from may be written on.
 pub(super) fn replace(shared: &Shared, old: &Spot, new: &Spot, flags: u32) -> Option<Result<(), Errno>> {
     let after = repository::text(&old.directory, old.name.to_bytes()).ok()?;
     let is_new = shared.repositories.is_made(Identity::of(&new.directory).ok()?);
     let (before, age) = match repository::text(&new.directory, new.name.to_bytes()) {
         Ok(before) => (Some(before), if is_new { Age::New } else { Age::Old }),
-        // Settings that are gone are not new ones: somebody may have removed them.
+        // Settings that are gone are not new ones: another process may have removed them.
         Err(Errno::NOENT) if is_new => (None, Age::New),
         Err(_) => return None,
     };
@@ -27,7 +27,7 @@ pub(super) fn replace(shared: &Shared, old: &Spot, new: &Spot, flags: u32) -> Op
     match staging::replace(&new.directory, &new.name, &after) {
         Ok(()) => Some(remove(old)),
         Err(Replaced::Not(errno)) => Some(Err(errno)),
-        // Somebody outside was quicker, and what they wrote is theirs.
+        // A process outside was quicker, and what it wrote is kept.
         Err(Replaced::Overtaken) => None,
         Err(Replaced::Changed) => {
             restore(new, before.as_deref());
@@ -36,7 +36,7 @@ pub(super) fn replace(shared: &Shared, old: &Spot, new: &Spot, flags: u32) -> Op
     }
 }
 
-/// Takes away what was moved. Whoever removed it meanwhile has done so.
+/// Takes away what was moved. A file that was removed meanwhile is no error.
 fn remove(old: &Spot) -> Result<(), Errno> {
     match rustix::fs::unlinkat(&old.directory, &old.name, AtFlags::empty()) {
         Err(Errno::NOENT) => Ok(()),

@@ -46,7 +46,7 @@ pub(super) fn create_like(
     Staged::write(directory, text, Some(like))?.link(name)
 }
 
-/// Puts a file with a text at a name, with the mode and group of another, whatever is there.
+/// Puts a file with a text at a name, with the mode and group of another, no matter what is there.
 pub(super) fn replace_like(
     directory: &OwnedFd,
     name: &CString,

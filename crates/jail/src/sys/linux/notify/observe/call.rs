@@ -18,14 +18,14 @@ pub(crate) struct Notice {
     pub(crate) arguments: [u64; 6],
 }
 
-/// What a call is about.
+/// Operation that a call is about.
 pub(super) enum Call {
     Execute(PathBuf),
     Open { path: PathBuf, writes: bool },
     Connect(Vec<u8>),
 }
 
-/// The next call; `None` when everybody who could make one has ended.
+/// The next call; `None` when every process that could make one has ended.
 pub(crate) fn next(listener: &OwnedFd) -> Option<Notice> {
     loop {
         if !ends_by_itself() && notify::has_ended(listener.as_fd()) {
@@ -41,15 +41,15 @@ pub(crate) fn next(listener: &OwnedFd) -> Option<Notice> {
                 });
             }
             Err(Errno::INTR) => {}
-            // Whoever made it has ended meanwhile, or everybody has.
+            // The process that made it has ended meanwhile, or all have.
             Err(Errno::NOENT) if !notify::has_ended(listener.as_fd()) => {}
             Err(_) => return None,
         }
     }
 }
 
-/// Whether the kernel ends the wait for the next call when nobody is left to make one. Else one thread at most may wait, and
-/// it has to look first.
+/// Returns true if the kernel ends the wait for the next call when no process is left to make one. Else one thread at most
+/// may wait, and it has to look first.
 pub(crate) fn ends_by_itself() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| {
@@ -61,7 +61,7 @@ pub(crate) fn ends_by_itself() -> bool {
 }
 
 impl Notice {
-    /// What it is about, as far as the memory of the program tells now.
+    /// Returns what it is about, as far as the memory of the program tells now.
     pub(super) fn call(&self) -> Option<Call> {
         let [a, b, c, ..] = self.arguments;
         let writes = |flags| int(flags) & (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) != 0;
@@ -122,7 +122,7 @@ impl Notice {
         Some(plain)
     }
 
-    /// Where the program is, or the directory that it has open and means instead.
+    /// Returns the working directory of the program, or the directory that it has open and means instead.
     fn directory(&self, argument: Option<usize>) -> Option<PathBuf> {
         let opened =
             argument.map(|argument| int(self.arguments[argument])).filter(|fd| *fd != libc::AT_FDCWD);
@@ -145,7 +145,7 @@ impl Notice {
         let mut text = Vec::with_capacity(PIECE);
         while text.len() < LONGEST {
             let from = address.checked_add(text.len() as u64).ok_or(Errno::FAULT)?;
-            // What follows on the next page need not be there.
+            // The bytes on the next page need not be there.
             let left = usize::try_from(PAGE - from % PAGE).unwrap_or(PIECE);
             let start = text.len();
             text.resize(start + left.min(PIECE), 0);

@@ -1,4 +1,4 @@
-//! What a call uses, for whoever wants to know everything and not refusals alone.
+//! Paths and addresses that a call uses, for callers that want to know everything and not refusals alone.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::address;
 use super::call::{Call, Notice};
 use crate::uses::Use;
 
-/// What a call is about to use.
+/// Returns what a call is about to use.
 pub(crate) fn of(notice: &Notice) -> Vec<Use> {
     match notice.call() {
         Some(Call::Execute(path)) => notice.absolute(&path).map(Use::Program).into_iter().collect(),
@@ -33,7 +33,7 @@ fn names(notice: &Notice) -> Vec<PathBuf> {
     places.iter().filter_map(|(directory, path)| notice.path_at(*directory, *path)).collect()
 }
 
-/// Where the arguments of a call have a name: which is the directory, if one is, and which the path.
+/// Arguments of a call that have a name: which is the directory, if one is, and which the path.
 type Row = (libc::c_long, &'static [(Option<usize>, usize)]);
 
 const NAMING: &[Row] = &[

@@ -26,13 +26,13 @@ pub(super) struct Descriptors {
 
 /// Our ends.
 pub(super) struct Ours {
-    /// Where it is let go.
+    /// Pipe by which it is let go.
     pub(super) gate: OwnedFd,
     /// Closed by the other side when everything is mounted.
     mounted: OwnedFd,
-    /// What it tells.
+    /// Pipe by which it tells its status.
     status: OwnedFd,
-    /// What it has told and nobody has asked for yet.
+    /// Text that it has told and that has not been asked for yet.
     told: RefCell<Vec<u8>>,
 }
 
@@ -44,7 +44,7 @@ impl Descriptors {
             (pipe()?, pipe()?, pair().map_err(broken)?);
         let mut ends =
             Ends { gate, sync_fd: our_gate.try_clone().map_err(|_| broken(Errno::MFILE))?, status, last };
-        // Above whatever init is given, so that no number is taken by one that has not got its own yet.
+        // Above every number that init is given, so that no number is taken by one that has not got its own yet.
         let first = RESERVED + words.iter().filter(|word| matches!(word, Word::Handle(_))).count();
         let (mut all, mut text) = (Vec::new(), Vec::new());
         for word in words {
@@ -155,9 +155,9 @@ impl Ours {
         (count > 0).then_some(())
     }
 
-    /// Until the last text was read and nobody has the other side any more.
+    /// Waits until the last text was read and no process has the other side any more.
     pub(super) fn wait_until_mounted(&self) {
-        // Nothing comes but the end; an error is one as well, and what it means is seen by whether anybody is left.
+        // Nothing comes but the end; an error is one as well, and what it means is seen by whether any process is left.
         let _end = rustix::io::retry_on_intr(|| rustix::io::read(self.mounted.as_fd(), &mut [0]));
     }
 }

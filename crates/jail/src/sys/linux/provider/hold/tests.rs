@@ -1,4 +1,4 @@
-//! Each layer alone, with the others off or as wide as they go: what it stops has to be stopped by nobody else.
+//! Each layer alone, with the others off or as wide as they go: what it stops has to be stopped by no other layer.
 
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
@@ -78,7 +78,7 @@ fn everywhere(access: Access) -> Grant {
     Grant { path: PathBuf::from("/"), directory: true, access }
 }
 
-/// What a script says with some layers on; `None` where this machine has no namespaces.
+/// Output of a script with some layers on; `None` where this machine has no namespaces.
 fn said(on: On, spec: &Spec, change: impl FnOnce(&mut Order<'_>, &mut Plan), script: &str) -> Option<String> {
     let words = ["sh", "-c", script];
     let streams = Streams::Captured(Capture::keeping(4096));
@@ -235,7 +235,7 @@ fn limits_of_a_process_alone_hold() {
     stops((On::Nothing, &bounded), (On::Limits, &bounded), &lines);
 }
 
-/// The host's loopback is another one, whatever may be called.
+/// The host's loopback is another one, no matter which calls are allowed.
 #[test]
 fn the_network_alone_keeps_connections() {
     let host = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -248,7 +248,7 @@ fn the_network_alone_keeps_connections() {
     }
 }
 
-/// Between the judgement and the mount somebody puts a link in the way.
+/// Between the judgement and the mount another process puts a link in the way.
 #[test]
 fn a_link_that_appears_leads_nowhere() {
     let place = Place::new();

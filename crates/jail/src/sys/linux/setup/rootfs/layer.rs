@@ -13,12 +13,12 @@ use super::{
 use crate::sys::linux::init::script::{Register, Script, arguments};
 use crate::sys::linux::setup::steps::{Changes, Source, attributes};
 
-/// Where the parts are put for a moment, relative to the new root, and their names there.
+/// Directory that the parts are put in for a moment, relative to the new root, and their names there.
 const PLACE: &CStr = c".layer";
 const LOWER: &CStr = c"lower";
 const SPACE: &CStr = c"space";
 
-/// Where private space is covered in every jail: a name beneath it leads nowhere.
+/// Directory at which private space is covered in every jail: a name beneath it leads nowhere.
 const COVERED: &CStr = c"proc";
 
 const AT: Register = Register(20);
@@ -81,8 +81,8 @@ fn clear(script: &mut Script, name: &CStr) {
 
 /// The overlay of the parts in the working directory.
 ///
-/// Its marks are attributes that everybody may set on files of their own: the others need powers over the host. A layer that
-/// follows no marks for moved directories and half copied files cannot be led elsewhere by them.
+/// Its marks are attributes that every user may set on files of their own: the others need powers over the host. A layer
+/// that follows no marks for moved directories and half copied files cannot be led elsewhere by them.
 fn overlay(script: &mut Script, into: Register) {
     open_context(script, c"overlay");
     set(script, c"lowerdir", LOWER);

@@ -3,7 +3,7 @@ use std::io::Write as _;
 
 use super::*;
 
-/// A command may have passed its streams on to somebody who outlives it, such as a command in another jail.
+/// A command may have passed its streams on to a process that outlives it, such as a command in another jail.
 #[test]
 fn the_end_does_not_wait_for_whoever_else_writes() {
     let (ends, collectors) = Collectors::open(&Capture::keeping(100)).unwrap();

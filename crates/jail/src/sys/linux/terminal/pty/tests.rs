@@ -48,7 +48,7 @@ impl Person {
         assert_eq!(rustix::io::write(&self.master, keys).unwrap(), keys.len());
     }
 
-    /// Whether something that was typed can be read, at the latest after `patience`.
+    /// Returns true if something that was typed can be read, at the latest after `patience`.
     fn has_input(&self, patience: Option<&Timespec>) -> bool {
         poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], patience).unwrap() > 0
     }
@@ -108,7 +108,7 @@ fn start(script: &str, streams: Streams) -> (Child, Relay) {
     (command.spawn().unwrap(), relay)
 }
 
-/// What a supervisor and a person do until `done`, or until the command has ended.
+/// Plays the supervisor and a person until `done`, or until the command has ended.
 fn live(
     person: &mut Person,
     child: &mut Child,

@@ -14,7 +14,7 @@ use crate::terminal::Filter;
 /// Bytes on their way in one direction.
 ///
 /// It reads only when everything read before is written, so a sink that is full stops the source. When the source ends the
-/// sink is closed; when the sink is closed so is the source, and whoever writes to it learns.
+/// sink is closed; when the sink is closed so is the source, and the process that writes to it learns.
 #[derive(Debug)]
 pub(crate) struct Channel {
     source: Option<Port>,
@@ -24,15 +24,15 @@ pub(crate) struct Channel {
     written: usize,
     filter: Option<Filter>,
     end: End,
-    /// Whether the source is left alone for now.
+    /// True if the source is left alone for now.
     paused: bool,
     failure: Option<Errno>,
     moved: Option<Instant>,
-    /// A source that has ended, and the pipe we wrote to: what nobody has read is still in it.
+    /// A source that has ended, and the pipe we wrote to: what was not read is still in it.
     unread: Option<(Port, OwnedFd)>,
 }
 
-/// What the end of the source means for the sink.
+/// Effect of the end of the source on the sink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// The sink is closed.
@@ -43,7 +43,7 @@ pub(crate) enum End {
     Type(u8),
 }
 
-/// What became of an attempt to move bytes.
+/// Result of an attempt to move bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// There may be more to do at once.
@@ -56,7 +56,7 @@ pub(crate) enum Progress {
 
 /// The most bytes held.
 const ROOM: usize = 64 * 1024;
-/// How often one call fills and empties, so that others get their turn.
+/// Number of times that one call fills and empties, so that others get their turn.
 const ROUNDS: usize = 16;
 
 impl Channel {
@@ -105,32 +105,32 @@ impl Channel {
         Progress::More
     }
 
-    /// Where it reads from, while that is open.
+    /// Returns the port that it reads from, while that is open.
     pub(crate) fn source(&self) -> Option<&Port> {
         self.source.as_ref()
     }
 
-    /// When the last byte was read.
+    /// Returns the time at which the last byte was read.
     pub(crate) fn moved(&self) -> Option<Instant> {
         self.moved
     }
 
-    /// Why it ended early, if it did.
+    /// Returns the error for which it ended early, if it did.
     pub(crate) fn failure(&self) -> Option<Errno> {
         self.failure
     }
 
-    /// Whether the terminal was asked something.
+    /// Returns true if the terminal was asked something.
     pub(crate) fn asked(&self) -> bool {
         self.filter.as_ref().is_some_and(Filter::asked)
     }
 
-    /// Whether nothing is held.
+    /// Returns true if nothing is held.
     pub(crate) fn is_empty(&self) -> bool {
         self.written == self.waiting.len()
     }
 
-    /// Whether nothing will come any more.
+    /// Returns true if nothing will come any more.
     #[cfg(test)]
     pub(crate) fn ended(&self) -> bool {
         self.source.is_none() && self.is_empty()

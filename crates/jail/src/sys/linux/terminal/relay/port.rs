@@ -10,8 +10,8 @@ use rustix::net::{RecvFlags, SendFlags};
 
 /// A descriptor and how not to block on it.
 ///
-/// Whether a descriptor blocks is a flag of the open file, which the caller shares with others: setting it on the
-/// caller's terminal would break the shell. Therefore it is set only where the open file is our own.
+/// Blocking is a flag of the open file, which the caller shares with others: setting it on the caller's terminal would break
+/// the shell. Therefore it is set only where the open file is our own.
 #[derive(Debug)]
 pub(crate) struct Port {
     fd: OwnedFd,
@@ -28,7 +28,7 @@ enum Manner {
     Asked(usize),
 }
 
-/// Which way bytes go through a port.
+/// Direction in which bytes go through a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Read,
@@ -36,7 +36,7 @@ pub(crate) enum Direction {
 }
 
 impl Port {
-    /// A port on an open file that nobody else has.
+    /// A port on an open file that no other process has.
     pub(crate) fn own(fd: OwnedFd) -> io::Result<Self> {
         fcntl_setfl(&fd, fcntl_getfl(&fd)? | OFlags::NONBLOCK)?;
         Ok(Self { fd, manner: Manner::Free })
@@ -64,7 +64,7 @@ impl Port {
         }
     }
 
-    /// Whether it is a file on a disk.
+    /// Returns true if it is a file on a disk.
     pub(super) fn is_file(&self) -> bool {
         fstat(&self.fd).is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)
     }
@@ -95,7 +95,7 @@ impl Port {
         }
     }
 
-    /// Whether the other side of a terminal or a socket is gone for good.
+    /// Returns true if the other side of a terminal or a socket is gone for good.
     pub(super) fn hung_up(&self) -> bool {
         let mut fds = [PollFd::new(&self.fd, PollFlags::empty())];
         let asked = retry_on_intr(|| poll(&mut fds, Some(&AT_ONCE)));

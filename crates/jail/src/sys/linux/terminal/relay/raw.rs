@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Whether two descriptors are one open file: one offset, one set of flags. Nothing if the kernel does not say.
+/// Returns true if two descriptors are one open file: one offset, one set of flags. `None` if the kernel does not say.
 pub(super) fn same_open_file(a: impl AsFd, b: impl AsFd) -> Option<bool> {
     const FILE: libc::c_int = 0;
     let (a, b) = (a.as_fd().as_raw_fd(), b.as_fd().as_raw_fd());

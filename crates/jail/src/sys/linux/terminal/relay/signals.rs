@@ -21,12 +21,12 @@ pub(crate) struct Signals {
     here: PhantomData<*const ()>,
 }
 
-/// Who stops.
+/// Processes that are stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// This process.
     Us,
-    /// Everybody in its process group, as by the key of a terminal.
+    /// All processes in its process group, as by the key of a terminal.
     Job,
 }
 
@@ -64,8 +64,8 @@ impl Signals {
         Ok(Self { descriptor, before, here: PhantomData })
     }
 
-    /// Stops, and comes back when somebody continues us. The kernel takes it as a key of the terminal: it stops nobody who
-    /// ignores it, and no process group without a shell that could continue it.
+    /// Stops, and comes back when another process continues us. The kernel takes it as a key of the terminal: it stops no
+    /// process that ignores it, and no process group without a shell that could continue it.
     #[expect(clippy::unused_self, reason = "while these are blocked nobody else takes the signal")]
     pub(crate) fn stop(&self, whom: Stop) -> io::Result<()> {
         let sent = match whom {

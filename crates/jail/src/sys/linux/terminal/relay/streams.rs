@@ -1,4 +1,4 @@
-//! What each of the caller's standard streams becomes inside.
+//! Conversion of the caller's standard streams to those inside.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,7 +18,7 @@ use crate::sys::linux::terminal::pty::Host;
 #[derive(Debug)]
 pub(crate) struct Streams {
     three: [Stream; 3],
-    /// Whether standard output and standard error are one open file and have to stay in order.
+    /// True if standard output and standard error are one open file and have to stay in order.
     merged: bool,
 }
 
@@ -28,7 +28,7 @@ struct Stream {
     way: Way,
 }
 
-/// What a stream becomes inside.
+/// Form that a stream has inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// The same open file: a pipe, or `/dev/null`.
@@ -40,7 +40,7 @@ pub(crate) enum Way {
     Terminal,
 }
 
-/// What the command gets as one of its standard streams.
+/// An end that the command gets as one of its standard streams.
 #[derive(Debug)]
 pub(crate) enum End {
     /// This open file. It has to be closed outside once the command has it, or its end is never seen.
@@ -77,7 +77,7 @@ impl Streams {
         self
     }
 
-    /// What each stream becomes.
+    /// Returns the form of each stream.
     #[cfg(test)]
     pub(crate) fn ways(&self) -> [Way; 3] {
         [self.three[0].way, self.three[1].way, self.three[2].way]
@@ -110,9 +110,9 @@ impl Streams {
     }
 }
 
-/// Lets the command open its stream by name: programs use `/dev/stdin` and `/dev/stderr`. A pipe opens only to its owner, and
-/// a root caller's command is somebody else inside. It gets the direction that it has anyway, so it cannot take back what others
-/// have written. A pipe with a name belongs to the file system and stays as it is; one that cannot be changed, too.
+/// Lets the command open its stream by name: programs use `/dev/stdin` and `/dev/stderr`. A pipe opens only to its owner,
+/// and a root caller's command is another user inside. It gets the direction that it has anyway, so it cannot take back what
+/// others have written. A pipe with a name belongs to the file system and stays as it is; one that cannot be changed, too.
 pub(crate) fn make_openable(pipe: &OwnedFd, direction: Direction) {
     const PIPES: u64 = 0x5049_5045;
     let nameless = fstatfs(pipe).is_ok_and(|system| u64::try_from(system.f_type) == Ok(PIPES));
@@ -150,7 +150,7 @@ fn way(fd: &OwnedFd, terminal: Option<u32>) -> io::Result<Way> {
     })
 }
 
-/// Whether what is written to both has to stay in order: one open file, or one file that both append to.
+/// Returns true if what is written to both has to stay in order: one open file, or one file that both append to.
 fn one_output(output: &OwnedFd, error: &OwnedFd) -> io::Result<bool> {
     let (a, b) = (fstat(output)?, fstat(error)?);
     if (a.st_dev, a.st_ino) != (b.st_dev, b.st_ino) {

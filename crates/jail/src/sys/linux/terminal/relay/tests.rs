@@ -38,7 +38,7 @@ fn start(mut command: Command, streams: Streams) -> (Child, Relay) {
     (command.spawn().unwrap(), relay)
 }
 
-/// What a supervisor does: one loop until the command has ended.
+/// Follows a command like a supervisor: one loop until it has ended.
 fn follow(child: &mut Child, relay: &mut Relay) -> ExitStatus {
     let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).unwrap();
     loop {
