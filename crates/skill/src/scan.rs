@@ -19,26 +19,26 @@ use crate::text::unit::Unit;
 use crate::text::view::{Skill, View, read, sections, units_in};
 use crate::tree::{Content, Tree};
 
-/// How many findings of one rule in one unit are kept.
+/// Maximum number of findings of one rule in one unit.
 const MAX_OF_RULE: usize = 20;
 
-/// How many bytes a part has that is read in any case: reaching a limit is a finding too.
+/// Minimum size in bytes of a part that is read in any case: reaching a limit is a finding too.
 const LARGE: usize = 32 << 10;
 
-/// How many findings of one scan are kept.
+/// Maximum number of findings of one scan.
 const MAX_FINDINGS: usize = 2000;
 
-/// How many characters of what matched are kept.
+/// Maximum number of characters of the match that are kept.
 const MAX_MATCHED: usize = 100;
 
 /// A set of rules, ready to be used.
 pub struct Scanner {
     rules: Vec<&'static Rule>,
     patterns: Vec<OnceLock<Option<Patterns>>>,
-    /// What they find, wherever a line begins or ends.
+    /// The same expressions without line borders: they match at least as much.
     loose: Vec<OnceLock<Option<Regex>>>,
     prefilter: Prefilter,
-    /// Whether what is only told about counts less than the rule says.
+    /// True if described acts count less than the rule says.
     weighs: bool,
 }
 
@@ -57,7 +57,7 @@ impl Scanner {
         Self { rules: rules.to_vec(), patterns, loose, prefilter: Prefilter::new(rules), weighs: true }
     }
 
-    /// A scanner with the base rules. Each finding has the severity of its rule, wherever it stands: the base rules are there to
+    /// A scanner with the base rules. Each finding has the severity of its rule in every place: the base rules are there to
     /// be compared with others, who do not weigh either.
     #[must_use]
     pub fn base() -> Self {
@@ -119,7 +119,7 @@ impl Scanner {
         }
     }
 
-    /// Whether a rule could find something in some unit of a part of a text, with these anchors in it.
+    /// Returns true if a rule could find something in some unit of a part of a text, with these anchors in it.
     fn could_hit(&self, rule: u16, view: &View<'_>, section: &Range<usize>, anchors: &[Anchor]) -> bool {
         let whole = view.text.as_bytes();
         let text = &whole[section.clone()];
@@ -189,7 +189,7 @@ impl Patterns {
             .collect()
     }
 
-    /// Whether something on the line of a hit, or the one before, takes it back.
+    /// Returns true if something on the line of a hit, or the one before, revokes it.
     fn is_taken_back(&self, text: &str, range: &Range<usize>) -> bool {
         let line = |at: usize| memchr::memrchr(b'\n', &text.as_bytes()[..at]);
         let start = line(range.start).map_or(0, |end| line(end).map_or(0, |before| before + 1));
@@ -265,7 +265,7 @@ impl<'a> Found<'a> {
             }
             return;
         }
-        // What is left out is never worse than what is kept.
+        // Omitted findings are never worse than those kept.
         if self.findings.len() >= MAX_FINDINGS && self.worst >= Some(severity) {
             return;
         }
@@ -283,7 +283,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Lowers what is only told about. Where findings were left out, nobody knows what else there was, and nothing is lowered.
+    /// Lowers described acts. If findings were left out, the rest is unknown, and nothing is lowered.
     fn lower_described(&mut self, skill: &Skill<'_>) {
         if self.weighs && self.findings.len() < MAX_FINDINGS {
             intent::lower_described(skill, &mut self.findings);

@@ -1,4 +1,4 @@
-//! What Python, JavaScript and PowerShell run that they were not written with.
+//! Code that Python, JavaScript and PowerShell run but that is not part of their source.
 
 mod amsi;
 mod assembled;
@@ -55,12 +55,12 @@ fn flowing(unit: &Unit<'_>, wanted: fn(&Fact, &Fact) -> bool) -> Vec<Hit> {
     hits
 }
 
-/// Whether a unit is commands and nothing else.
+/// Returns true if a unit consists of shell commands only.
 fn is_plain_shell(unit: &Unit<'_>) -> bool {
     crate::code::fact::is_shell(unit)
 }
 
-/// Whether an address is where a known tool says that its installer lies.
+/// Returns true if an address is the documented location of the installer of a known tool.
 fn is_installer(from: &Destination) -> bool {
     classify(&from.text).weight_of_running() < Severity::Critical
 }

@@ -1,4 +1,4 @@
-//! What stays after the skill has gone.
+//! Changes that stay after the skill has gone.
 
 mod agent_settings;
 mod loader;
@@ -38,7 +38,7 @@ fn holds(unit: &Unit<'_>, wanted: &[Hold], severity: fn(&str, &str) -> Severity)
     hits
 }
 
-/// Whether a program is fetched from a host that nobody vouches for, saved, and made one that can be started.
+/// Returns true if a program is fetched from an untrusted host, saved, and made executable.
 fn keeps_fetched(unit: &Unit<'_>) -> bool {
     const MADE_PROGRAM: &[&str] = &["chmod", "0o7", ".exe", "0755", "0o5"];
     let text = unit.text();
@@ -61,7 +61,7 @@ fn lines_around<'t>(text: &'t str, range: &std::ops::Range<usize>) -> &'t str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// Whether a text that will run later does what ordinary ones do not: fetch, decode, run out of temporary places.
+/// Returns true if a text that will run later does what ordinary ones do not: fetch, decode, run out of temporary places.
 fn is_suspect(text: &str) -> bool {
     const SIGNS: &[&str] = &[
         "curl ",

@@ -1,4 +1,4 @@
-//! What a rule is.
+//! Definition of a rule and of its hits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::text::unit::{Places, Unit};
 use crate::text::view::Skill;
 use crate::words::Words;
 
-/// How bad a finding is. The larger, the worse.
+/// Severity of a finding. The larger, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing; changes nothing.
@@ -30,22 +30,22 @@ impl Severity {
     }
 }
 
-/// What a rule is about. The first six are those of the base rules.
+/// Subject of a rule. The first six are those of the base rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// Commands in text that a shell would run.
     ExecInjection,
     /// The environment is read as a whole.
     EnvHarvesting,
-    /// Mining for somebody else.
+    /// Mining for a third party.
     CryptoMining,
-    /// Connections that bring code or let somebody in.
+    /// Connections that bring code or let an attacker in.
     NetworkExfil,
     /// Code that does not want to be read.
     Obfuscation,
     /// Text that ends the frame it is put into.
     XmlBreakout,
-    /// Instructions against whoever the agent works for.
+    /// Instructions against the user of the agent.
     PromptInjection,
     /// Text that a person does not see.
     HiddenText,
@@ -108,32 +108,32 @@ impl Category {
 pub struct Rule {
     /// Its name: upper case, the same for ever.
     pub id: &'static str,
-    /// What it is about.
+    /// Subject of the rule.
     pub category: Category,
-    /// How bad a finding is where nothing lowers it.
+    /// Severity of a finding that nothing lowers.
     pub severity: Severity,
-    /// What was found, in a few words.
+    /// Description of the finding, in a few words.
     pub title: &'static str,
     /// Why it matters, in a sentence or two.
     pub why: &'static str,
-    /// What to do about it.
+    /// Advice on how to fix it.
     pub fix: &'static str,
-    /// Where it looks.
+    /// Places that the rule examines.
     pub(crate) places: Places,
     /// Words one of which is in everything that it finds, lower case; the scan tries the rule only where one stands. Empty: always.
     pub(crate) anchors: Words,
-    /// How it looks.
+    /// Method by which the rule searches.
     pub(crate) check: Check,
 }
 
-/// How a rule looks.
+/// Method by which a rule searches.
 pub(crate) enum Check {
     /// A regular expression, ignoring case, `\s` also between lines; a hit does not count if one of the others matches in the
     /// same unit around it (on its line and the one before).
     Pattern {
-        /// What is looked for.
+        /// Expression that is searched for.
         finds: &'static str,
-        /// What takes a hit back.
+        /// Expressions that revoke a hit.
         unless: &'static [&'static str],
     },
     /// Code that looks at one unit.
@@ -146,14 +146,14 @@ pub(crate) enum Check {
     Skill(fn(&Skill<'_>) -> Vec<SkillHit>),
 }
 
-/// What a check found in a unit.
+/// Hit of a check in a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Where, in the text of the unit.
+    /// Byte range in the text of the unit.
     pub(crate) range: std::ops::Range<usize>,
     /// A sentence, where the rule's title does not say it all.
     pub(crate) note: Option<String>,
-    /// How bad it is here, if not as bad as the rule says.
+    /// Severity of this hit, if lower than that of the rule.
     pub(crate) severity: Option<Severity>,
 }
 
@@ -164,16 +164,16 @@ impl Hit {
     }
 }
 
-/// What a check found in a skill: in which file, where in its bytes as they came.
+/// Hit of a check in a skill: the file, and the range in its original bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SkillHit {
     /// The number of the entry in the tree.
     pub(crate) entry: usize,
-    /// Where, in its bytes.
+    /// Byte range in the file.
     pub(crate) span: std::ops::Range<usize>,
     /// A sentence, where the rule's title does not say it all.
     pub(crate) note: Option<String>,
-    /// How bad it is here, if not as bad as the rule says.
+    /// Severity of this hit, if lower than that of the rule.
     pub(crate) severity: Option<Severity>,
 }
 

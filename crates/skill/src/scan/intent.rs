@@ -2,7 +2,7 @@
 //!
 //! A guide that teaches to find attacks has to quote them. What it quotes is found like anything else, and then weighed: the
 //! sentence, the row, the comment in the fence, the paragraph before it, the headings, and what the skill is about. Nothing of that
-//! is taken alone, since all of it is written by whoever wrote the rest.
+//! is taken alone, since all of it has the same author as the rest.
 //!
 //! **Invariant.** Scripts, hidden text, decoded text, values and what runs when a skill is loaded are never weighed.
 //! **Invariant.** What a skill claims to be about counts only beside something that stands where the finding is.
@@ -42,16 +42,16 @@ pub(crate) fn lower_described(skill: &Skill<'_>, findings: &mut [Finding]) {
     }
 }
 
-/// What speaks for a text that tells about something.
+/// Evidence that a text describes an act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Weight {
-    /// What stands in the sentence, the row or the fence itself.
+    /// Evidence in the sentence, the row or the fence itself.
     here: u8,
-    /// What stands around it: headings and the paragraph before and behind.
+    /// Evidence around it: headings and the paragraph before and after.
     around: u8,
-    /// What the skill is about.
+    /// Evidence from the subject of the skill.
     theme: u8,
-    /// Whether it would reach somebody as it stands, or talk somebody into something.
+    /// True if it would reach a real host as it is, or persuade its reader to act.
     reaches: bool,
     /// The best that can come of it.
     least: Severity,
@@ -90,7 +90,7 @@ fn blocks_of(blocks: &[&Unit<'_>], found: &[(&str, usize)]) -> usize {
     found.iter().map(|(_, at)| of(*at)).collect::<BTreeSet<usize>>().len()
 }
 
-/// Whether a file is there to be looked at: for a test, or as an example of what is bad.
+/// Returns true if a file is a specimen: for a test, or as an example of what is bad.
 fn is_specimen(skill: &Skill<'_>, entry: usize, path: &Path) -> bool {
     static SPECIMEN: Phrases = Phrases::new(words![
         r"(?:^|/)(?:tests?|fixtures?|samples?|corpus|cases|testdata|rules|evals?)/|(?:cases|examples?|samples?|injections?|evals?)[^/]*\.(?:json|jsonl|ya?ml|csv|txt)$|(?:evil|malicious|vulnerable|payloads?|bad[-_]|attack)[^/]*$",
@@ -106,7 +106,7 @@ fn is_specimen(skill: &Skill<'_>, entry: usize, path: &Path) -> bool {
     !runs && SPECIMEN.is_in(&name)
 }
 
-/// Whether a finding stands in a text of a program that is an element of a list: what the program looks for or tries, not what it does.
+/// Returns true if a finding is in a string of a program that is an element of a list: data to look for or try, not an act.
 fn is_listed(skill: &Skill<'_>, entry: usize, finding: &Finding) -> bool {
     static ELEMENT: Phrases = Phrases::new(words![
         r"^\s*(?:-\s+|\(\s*)?(?:[\x22'][\w .-]*[\x22']\s*:\s*)?(?:re\.compile\(\s*)?[rbfu]{0,2}(?:\x22[^\x22]*\x22|'[^']*'|/[^\n]*/[a-z]*|`[^`]*`|r?\x22.*\x22|r?'.*')\s*(?:,.*|\).*)?(?:#.*|//.*)?$",
@@ -125,7 +125,7 @@ fn is_listed(skill: &Skill<'_>, entry: usize, finding: &Finding) -> bool {
 struct IntentWeights<'s, 'a> {
     skill: &'s Skill<'a>,
     theme: Theme,
-    /// What was found in each file, and where.
+    /// Findings in each file: rule and position.
     found: HashMap<PathBuf, Vec<(&'static str, usize)>>,
     files: HashMap<usize, Option<File<'s, 'a>>>,
 }
@@ -136,11 +136,11 @@ struct File<'s, 'a> {
     blocks: Vec<&'s Unit<'a>>,
     unseen: Vec<Range<usize>>,
     theme: u8,
-    /// Whether it is nothing but one attack: no front matter, short, and nothing that defends.
+    /// True if it is nothing but one attack: no front matter, short, and nothing that defends.
     bare: bool,
-    /// Whether it sends its reader to a block elsewhere in it.
+    /// True if it sends its reader to a block elsewhere in it.
     points: bool,
-    /// Whether it is about attacks and shows them in many places. An attack stands in one.
+    /// True if it is about attacks and shows them in many places. A real attack is in one place.
     catalogue: bool,
 }
 
@@ -171,7 +171,7 @@ impl<'s, 'a> IntentWeights<'s, 'a> {
         let file =
             self.files.entry(entry).or_insert_with(|| File::new(skill, theme, found, entry)).as_ref()?;
         let weight = file.weight(finding)?;
-        // What hides or is encoded counts as shown only in a text about such things, and stays visible.
+        // Hidden or encoded text counts as shown only in a text about such things, and stays visible.
         match plain {
             true => Some(weight),
             false if weight.theme >= 2 => Some(Weight { least: Severity::Warning, ..weight }),
@@ -179,7 +179,7 @@ impl<'s, 'a> IntentWeights<'s, 'a> {
         }
     }
 
-    /// Whether it stands in the file as it was read.
+    /// Returns true if it is in the file as it was read.
     fn is_plain(&self, finding: &Finding) -> bool {
         if finding.via.is_empty() {
             return true;
@@ -240,7 +240,7 @@ impl<'s, 'a> File<'s, 'a> {
         let (around, theme) = if told { (0, 0) } else { (around, self.theme + u8::from(self.catalogue)) };
         let stand_in = !is_words && theme > 0 && has_stand_in(unit, &span);
         let least = self.least(finding, unit, here, &span);
-        // A sentence that nobody quotes is said to whoever reads it.
+        // A sentence that is not quoted addresses its reader.
         let said = is_words && unit.place != Place::Fence;
         let lured = finding.rule.category == Category::Lure && !is_code(unit, &span);
         let reaches = (said && !is_code(unit, &span) || lured) && !self.catalogue;
@@ -248,7 +248,7 @@ impl<'s, 'a> File<'s, 'a> {
         Some(Weight { here: here + u8::from(stand_in), around, theme, reaches, least })
     }
 
-    /// What nobody sees counts as shown where it is quoted, in a text about such things.
+    /// Weighs hidden text, which counts as shown if it is quoted in a text about such things.
     fn cited(&self, unseen: &Range<usize>) -> Option<Weight> {
         let before = self.view.text.get(..unseen.start)?.rsplit('\n').next()?;
         let cited = self.catalogue || self.theme == 2 && before.trim_start().starts_with('>');
@@ -293,7 +293,7 @@ fn line<'a>(unit: &Unit<'a>, span: &Range<usize>) -> &'a str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// Whether a stretch stands in a fence, or between backticks.
+/// Returns true if a span is in a fence, or between backticks.
 fn is_code(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     let before = unit.text().get(..span.start).unwrap_or_default();
     unit.place == Place::Fence || before.matches('`').count() % 2 == 1
@@ -317,13 +317,13 @@ fn has_real_host(unit: &Unit<'_>, span: &Range<usize>) -> bool {
     })
 }
 
-/// Addresses that are kept free for documents: nobody is there.
+/// Returns true for addresses that are reserved for documentation: no host uses them.
 fn is_for_documents(host: &str) -> bool {
     ["192.0.2.", "198.51.100.", "203.0.113."].iter().any(|net| host.starts_with(net))
         || [".example", ".test", ".invalid"].iter().any(|end| host.ends_with(end))
 }
 
-/// Whether a text sends its reader to run a block that stands elsewhere in it.
+/// Returns true if a text sends its reader to run a block that is elsewhere in it.
 fn points(text: &str) -> bool {
     static POINTS: Phrases = Phrases::new(words![
         r"\b(?:run|execute|paste|apply) (?:<any> ){0,4}(?:commands?|snippets?|code|blocks?|scripts?|payloads?|examples?) (?:<any> ){0,3}(?:in|from|under|of) (?:<any> ){0,5}(?:section|examples?|above|below|indicators?|red flags?)\b",

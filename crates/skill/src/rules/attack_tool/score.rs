@@ -1,4 +1,4 @@
-//! How much a tool says of itself that attackers say of theirs.
+//! Scores a tool by the attack vocabulary in its own description.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -16,15 +16,15 @@ pub(super) const ATTACK: u32 = 6;
 /// From here on it is worth a look.
 pub(super) const DOUBTFUL: u32 = 4;
 
-/// What one technique counts, what the words that only attackers use in names count, what both sides do, and what is only spoken of.
+/// Weights of a technique (also of words that only attackers use in names), of a dual-use act, and of a mere mention.
 const TECHNIQUE: u32 = 6;
 const DUAL_USE: u32 = 2;
 const SPOKEN_OF: u32 = 1;
 
-/// How often speaking of techniques counts: who lists many of them looks for them.
+/// Maximum number of mentions that count: a tool that lists many techniques detects them.
 const MOST_SPOKEN_OF: u32 = 3;
 
-/// How far into a description a technique is what the tool does, and no aside.
+/// Length of the opening of a description in which a technique is the purpose of the tool, not an aside.
 const OPENING: usize = 240;
 
 /// The evidence in a tool.
@@ -149,12 +149,12 @@ impl Score {
     }
 }
 
-/// Whether a verb is one more thing that is done.
+/// Returns true if the text before a verb continues a list of acts.
 fn goes_on(before: &str) -> bool {
     before.ends_with(" and") || before.ends_with(" then") || before.ends_with(" to")
 }
 
-/// Whether something before a word says that the tool looks for it.
+/// Returns true if a word in the preceding text says that the tool looks for the technique.
 fn guarded(before: &str) -> bool {
     let padded = format!("{before} ");
     GUARD_WORDS.found(&padded).next().is_some()
@@ -202,7 +202,7 @@ impl WordFinder {
         Self { finder: finder.ok(), anything: words.contains(""), list: words.iter().collect() }
     }
 
-    /// Where words stand in a text, with the space before them.
+    /// Returns the positions of the words in a text, each at the space before the word.
     fn found<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'static str)> + 't {
         let found = self.finder.iter().flat_map(move |finder| finder.find_overlapping_iter(text));
         found.map(|found| (found.start(), self.list[found.pattern().as_usize()]))

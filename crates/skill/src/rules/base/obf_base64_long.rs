@@ -17,10 +17,10 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(hits),
 };
 
-/// How long a run of such characters is before anybody minds.
+/// Minimum length of a run of such characters that is reported.
 const LONG: usize = 80;
 
-/// How many are told of in one file.
+/// Maximum number of runs that are reported in one file.
 const MAX_REPORTED: usize = 5;
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -1,4 +1,4 @@
-//! What an address answers is run.
+//! The response from an address is run.
 
 use crate::code::fact::{Fact, FactKind, HostKind, Ran};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

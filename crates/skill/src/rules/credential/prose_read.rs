@@ -55,7 +55,7 @@ static GRAVE: Phrases = Phrases::new(words![
     r"/etc/shadow|wallet\.dat|saved passwords|browser (?:cookies|passwords)|login data|key ?chain|private key files?|password (?:store|manager|vault)",
 ]);
 
-/// What takes it somewhere.
+/// Phrases that send the content to a destination.
 static TAKEN: Phrases = Phrases::new(words![
     r"\b<send>\b... (?:to|via|at) ...<where>",
     r"\b<send> (?:<any> ){0,4}(?:contents?|it|them|everything|results?|output)\b",
@@ -63,7 +63,7 @@ static TAKEN: Phrases = Phrases::new(words![
     r"\bpass (?:<any> ){0,3}(?:contents?|it|them|values?) as\b",
 ]);
 
-/// What an audit says of files that should not be there, and what a program does by itself.
+/// Phrases of an audit about files that should not be there, and phrases about what a program does by itself.
 static APART: Phrases = Phrases::new(words![
     r"\b(?:committed|gitignore\w*|leaked|hardcoded|exposed|exclude|never|automatically|by default|sdk|cli|client) ",
 ]);

@@ -60,7 +60,7 @@ fn is_narrow(step: Step<'_>) -> bool {
     ["-name", "-iname", "-mtime", "-path", "-regex", "-size", "-empty"].iter().any(|option| step.has(option))
 }
 
-/// Whether a path is a directory that nobody removes on purpose.
+/// Returns true if a path is a directory that is never removed on purpose.
 fn is_whole(spelled: &str, text: &str) -> bool {
     let spelled = spelled.replace(['"', '\''], "");
     let path = if spelled.starts_with('$') || spelled.starts_with('~') { spelled.as_str() } else { text };

@@ -72,7 +72,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     (is_hit || assigned).then(|| Hit::at(step.range()))
 }
 
-/// Whether a program writes nothing, so that a file becomes empty.
+/// Returns true if a program writes nothing, so that a file becomes empty.
 fn is_nothing(step: Step<'_>) -> bool {
     match step.name().as_str() {
         "echo" | "printf" => step.words().iter().all(|word| word.text.is_empty() || word.text == "-n"),

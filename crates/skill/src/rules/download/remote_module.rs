@@ -72,7 +72,7 @@ fn runs_pip(step: Step<'_>) -> bool {
     step.name() == "python" && step.value(&["-m"]).is_some_and(|module| module.text == "pip")
 }
 
-/// Options that nobody needs for an ordinary package: its scripts run as the administrator, its host need not prove who it is.
+/// Options that no ordinary package needs: its scripts run as the administrator, its host need not prove its identity.
 fn lets_everything_in(step: Step<'_>) -> bool {
     const OPTIONS: &[&str] = &[
         "--unsafe-perm",
@@ -114,7 +114,7 @@ fn worst(step: Step<'_>) -> Option<Destination> {
             ),
         );
         if text.starts_with("data:") {
-            // The code stands in the address itself, where nobody reads it.
+            // The code is in the address itself, where a reader does not expect it.
             return Some(Destination { kind: Kind::Unknown, ..classify("data.invalid") });
         }
         if skip || text.starts_with("--") || !text.contains("://") {
@@ -129,7 +129,7 @@ fn worst(step: Step<'_>) -> Option<Destination> {
     found
 }
 
-/// Packages out of somebody's repository are ordinary; out of nowhere they are not.
+/// Packages from a user's repository are ordinary; packages from an unknown source are not.
 fn weight(from: &Destination, installs: bool) -> Option<Severity> {
     match from.kind {
         Kind::Vendor if from.encrypted => None,

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(hits),
 };
 
-/// How many files are followed through one text.
+/// Maximum number of files that are followed through one text.
 const MAX_SAVED: usize = 20;
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {

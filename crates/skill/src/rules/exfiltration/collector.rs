@@ -55,7 +55,7 @@ pub(super) const HOSTS: Words = words![
 const SERVICE: &[&str] =
     &["base_url", "baseurl", "endpoint", "callback", "proxy", "api_url", "host:", "server_url"];
 
-/// What is not the program's own.
+/// Names of data that is not the program's own.
 const SECRETS: &[&str] = &[
     "process.env",
     "os.environ",
@@ -69,7 +69,7 @@ const SECRETS: &[&str] = &[
     "getenv",
 ];
 
-/// What sends.
+/// Names of calls that send.
 const SENDS: &[&str] = &["post", "request(", "fetch(", "write(", "send", "curl", "put("];
 
 fn has(text: &str, words: &[&str]) -> bool {

@@ -45,7 +45,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases = Phrases::new(words![
     r"(?:curl|wget|nc|ncat|netcat|socat|scp|sftp|rsync|ftp|telnet|ssh|http|xh|mail|sendmail|rclone|gsutil|aws|gh)\s",
 ]);

@@ -69,7 +69,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:telemetry|data|recordings?|transcripts?|code|descriptions?) (?:is|are) (?:<any> ){0,2}(?:transmitted|uploaded|sent|forwarded|posted|shipped) to (?:the )?(?:skill |tool |plugin )?(?:author|provider|vendor|publisher|developer)<'>s? ",
 ]);
 
-/// What somebody does with things of their own, or with a service that exists for it.
+/// Phrases about the user's own systems, or about a service that exists for this purpose.
 static OWN: Phrases = Phrases::new(words![
     r"\b(?:otel|opentelemetry|langfuse|langsmith|sentry|datadog|localhost|127\.0\.0\.1|your own|self-hosted|public)\b",
 ]);

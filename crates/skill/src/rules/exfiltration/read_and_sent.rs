@@ -29,10 +29,10 @@ struct Found<'a> {
     sends: Vec<(&'a Unit<'a>, &'a Fact, HostKind)>,
 }
 
-/// Places that anybody can have things sent to.
+/// Hosts at which any user can collect what is sent there.
 static HOSTS: Phrases = Phrases::new(super::collector::HOSTS);
 
-/// Chats that anybody can post to, as code names them.
+/// Chats that are open to posts from any sender, as code names them.
 static CHATS: Phrases =
     Phrases::new(words![r"api\.telegram\.org|hooks\.slack\.com|discord\.com|discordapp\.com"]);
 
@@ -82,10 +82,10 @@ fn code<'s, 'a>(skill: &'s Skill<'a>, could: fn(&[u8]) -> bool) -> impl Iterator
     skill.all_units().filter(move |unit| is_code(unit) && could(unit.text().as_bytes()))
 }
 
-/// What is in every text that reads a store of secrets.
+/// Phrases one of which occurs in every text that reads a store of secrets.
 static PATHS: Phrases = Phrases::new(super::store_sent::ANCHORS);
 
-/// What is in every text that reads the environment.
+/// Phrases one of which occurs in every text that reads the environment.
 static ENVIRONMENT: Phrases =
     Phrases::new(words![r"\benv|environ|process\.env|printenv|export|declare|\bset\b"]);
 

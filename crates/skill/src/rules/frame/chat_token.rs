@@ -48,7 +48,7 @@ fn said(unit: &Unit<'_>, mark: std::ops::Range<usize>) -> Use {
     }
 }
 
-/// Whether the file belongs to a model: such files list the marks.
+/// Returns true if the file belongs to a model: such files list the marks.
 fn is_of_tokenizer(unit: &Unit<'_>) -> bool {
     let name = unit.view.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     name.contains("token") && unit.view.path.extension().is_some_and(|extension| extension == "json")

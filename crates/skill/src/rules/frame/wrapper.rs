@@ -80,10 +80,10 @@ fn severity(unit: &Unit<'_>, tag: std::ops::Range<usize>) -> Option<Severity> {
     }
 }
 
-/// How many bytes before a closing tag are searched for its opening.
+/// Number of bytes before a closing tag that are searched for its opening.
 const MAX_BEFORE: usize = 8 << 10;
 
-/// Whether the same tag is opened not far before.
+/// Returns true if the same tag is opened within [`MAX_BEFORE`] bytes before.
 fn is_opened(unit: &Unit<'_>, name: &str) -> bool {
     let before = &unit.view.text.as_bytes()[unit.range.end.saturating_sub(MAX_BEFORE)..unit.range.end];
     memchr::memmem::find(before, format!("<{name}").as_bytes()).is_some()

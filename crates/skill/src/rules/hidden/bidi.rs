@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many lines of one file are reported.
+/// Maximum number of lines of one file that are reported.
 const MAX_LINES: usize = 20;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -1,4 +1,4 @@
-//! Text that stands so far away that nobody scrolls there.
+//! Text that is so far away that a reader does not scroll there.
 
 use super::spoken;
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
@@ -18,11 +18,11 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many spaces, or ends of lines, are more than anybody writes.
+/// Number of spaces, or of line ends, that no author writes in ordinary text.
 const SPACES: usize = 120;
 const LINES: usize = 30;
 
-/// How many bytes behind them are looked at.
+/// Number of bytes after them that are examined.
 const MAX_TEXT: usize = 2_000;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -37,7 +37,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(check),
 };
 
-/// How many bytes behind an opening are taken for what it hides.
+/// Number of bytes after an opening tag that are taken as its hidden content.
 const MAX_INSIDE: usize = 600;
 
 static HIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -45,7 +45,7 @@ static HIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     RegexBuilder::new(style).case_insensitive(true).unicode(false).build().ok()
 });
 
-/// What only colour or size hides.
+/// Styles that hide text by colour or size alone.
 static UNSEEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let style = r"font-size\s*:|[^-]color\s*[:=]|opacity\s*:|size\s*=";
     RegexBuilder::new(style).case_insensitive(true).unicode(false).build().ok()
@@ -65,7 +65,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
     found.collect()
 }
 
-/// What stands behind an opening, up to the end of what it opens.
+/// Returns the text after an opening tag, up to the end of its element.
 fn inside(unit: &Unit<'_>, from: usize) -> String {
     let text = unit.text().as_bytes().get(from..).unwrap_or_default();
     let text = &text[..text.len().min(MAX_INSIDE)];

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many in a row are no accident.
+/// Number of such characters in a row that is no accident.
 const MANY: usize = 8;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many characters of the text are shown.
+/// Maximum number of characters of the text that are shown.
 const MAX_SHOWN: usize = 200;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -1,4 +1,4 @@
-//! A component of nobody in particular has to be there first.
+//! A component without a known publisher has to be installed first.
 
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

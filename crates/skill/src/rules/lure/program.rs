@@ -63,7 +63,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// Two: nobody answers for it. One: somebody might. Nought: somebody does.
+/// Returns 2 if the link has no accountable owner, 1 if it might have one, 0 if it has one.
 fn weight(link: &Link<'_>) -> u8 {
     let windows = [".exe", ".msi", ".scr", ".bat", ".rar", ".zip", ".7z", ".dmg", ".pkg"];
     match link.to.kind {

@@ -168,7 +168,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:download|install|fetch|get|grab|obtain|setup|set up|run|execute|copy)\b[^\n]*?(?:http|rentry|glot\.io|paste|bit\.ly|tinyurl|t\.me|telegra)",
 ]);
 
-/// What makes it a part of the setup.
+/// Words that make it a part of the setup.
 static NEEDED: Phrases = Phrases::new(words![
     r"\b(?:prerequisites?|required?|requires|requirements?|must|before|first|setup|set up|install\w*|download\w*|necessary|need|needs|activate|activation|dependenc(?:y|ies)|terminal|script)\b",
 ]);
@@ -190,7 +190,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// Notes of somebody who has an account are not quite anybody's.
+/// Notes of a user with an account are not quite without an owner.
 fn is_strange(link: &Link<'_>) -> bool {
     link.is_anybodys() && !link.to.host.starts_with("gist.") && link.to.kind != Kind::FreeHosting
 }

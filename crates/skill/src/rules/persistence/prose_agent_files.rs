@@ -40,7 +40,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace|set|configure|enable|merge|include|paste|extend|create|leave|note|record|drop|plant)\b...<agentfile>",
 ]);
 
-/// What makes it more than a note.
+/// Phrases that make it more than a note.
 static MORE: Phrases = Phrases::new(words![
     r"\b(?:grant\w*|broader|wider|bypass\w*|auto-?approv\w*|allow list|allowlist|dangerously|skip (?:<any> )?(?:permission|confirm|approval)\w*|disable|turn off|without (?:asking|approval|confirmation)|bash\(\*\)|(?:all|full|more|extra|every|any|elevated|own) permissions?|permissions\.allow|unrestricted|pre-?approved|(?:fetched|read|loaded) and (?:obeyed|followed|executed)|not to be (?:removed|deleted|changed|mentioned))\b",
     r"\ballow\W{1,6}\*",
@@ -55,7 +55,7 @@ static ABOUT: Phrases = Phrases::new(words![
 /// Something that runs by itself.
 static HOOK: Phrases = Phrases::new(words![r"\bhooks?\b"]);
 
-/// What goes into the file, where it is written out below, that no note of a person says.
+/// Content of the file, if it is written out below, that no note of a person has.
 static WRITTEN: Phrases = Phrases::new(words![
     r"\bbypasspermissions\b|\bautoapprove\W{1,4}(?:true|\[\W{0,3}\*)|\bdangerously|\bbash\(\*|\benableallprojectmcpservers\W{1,4}true",
     r"\bwithout (?:<any> )?(?:confirmation|asking|approval)\b|\b(?:comply with|obey) (?:it|the)\b|\b(?:never|do not|don<'>t) (?:list|mention|quote|show|remove|reveal|delete) (?:this|these)\b",

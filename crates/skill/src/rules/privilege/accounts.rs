@@ -88,12 +88,12 @@ patterns! {
     KEY = r"\bAAAA[A-Za-z0-9+/]{16,}";
 }
 
-/// Whether a text holds the key of somebody, as it is.
+/// Returns true if a text holds a literal key.
 pub(crate) fn is_key(text: &str) -> bool {
     KEY.is_match(text.as_bytes())
 }
 
-/// Whether a key stands for one of the reader's: a variable, a file of his, dots, a name to be put in.
+/// Returns true if a key is a placeholder for the reader's: a variable, a file of the reader, dots, a name to be put in.
 pub(crate) fn is_to_be_filled_in(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     ["...", "…", "<", "your", "$", "{", ".pub", "xxx"].iter().any(|mark| lower.contains(mark))

@@ -58,7 +58,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     }
 }
 
-/// Whether a file lists packages for `pip`.
+/// Returns true if a file lists packages for `pip`.
 pub(super) fn is_list(name: &str) -> bool {
     let is_text = name.rsplit_once('.').is_some_and(|(_, ending)| ending == "txt" || ending == "in");
     is_text && (name.contains("requirement") || name.contains("constraints"))

@@ -39,7 +39,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
 };
 
-/// How many words behind a command are looked at.
+/// Number of words after a command that are examined.
 const MAX_WORDS: usize = 40;
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
@@ -134,7 +134,7 @@ fn letters(name: &str) -> u64 {
     name.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
 }
 
-/// How many letters have to be put in, left out, changed or swapped with their neighbour.
+/// Returns the number of letters to insert, delete, change or swap with their neighbour.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Programs that are no text: nobody can read what they do.
+//! Binary programs: a reader cannot see what they do.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ pub(super) fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a path leads into an archive that is no package of a language.
+/// Returns true if a path leads into an archive that is no package of a language.
 pub(super) fn is_in_archive(path: &Path) -> bool {
     let above = path.parent().into_iter().flat_map(Path::ancestors);
     above

@@ -1,4 +1,4 @@
-//! What a skill is about, and whether it bears that out.
+//! Determines the subject of a skill, and whether its text bears that out.
 
 use std::collections::BTreeSet;
 
@@ -7,37 +7,37 @@ use crate::text::phrase::Phrases;
 use crate::text::view::Skill;
 use crate::words::words;
 
-/// How short a guide is.
+/// Minimum length of a guide.
 const SHORTEST: usize = 500;
 
-/// How short a text is that can be nothing but one attack.
+/// Length below which a text can be nothing but one attack.
 const SHORT: usize = 1200;
 
-/// How short one is that does not even say what it is for.
+/// The same for a text that does not even say what it is for.
 const SHORT_WITHOUT_FRONT: usize = 3000;
 
-/// How many kinds of things are found in a catalogue, at least.
+/// Minimum number of kinds of findings in a catalogue.
 const MANY: usize = 3;
 
-/// How much of a text is looked at.
+/// Number of bytes of a text that are examined.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// What a skill is about.
+/// Subject of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Theme {
-    /// Whether the skill says that it is about attacks.
+    /// Stated subject of the skill, by its closeness to attacks.
     topic: Topic,
     /// In how many ways its main file defends.
     ways: usize,
-    /// Whether it says at all what it is for.
+    /// True if it says at all what it is for.
     has_front: bool,
 }
 
-/// How near what a text says that it is about comes to attacks.
+/// Closeness of the stated subject of a text to attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Topic {
     Other,
-    /// Security in general: anybody says that.
+    /// Security in general: any skill can claim that.
     Security,
     /// Attacks, or the work against them.
     Attacks,
@@ -85,13 +85,13 @@ impl Theme {
         Self { topic, ways: ways(&view.text), has_front: !front.is_empty() }
     }
 
-    /// How much it counts in one of its files, in which so many kinds of things were found.
+    /// Returns its weight in one of its files, in which `kinds` kinds of things were found.
     pub(super) fn weight(self, text: &str, kinds: usize) -> u8 {
         let topic = self.topic.max(Topic::of(title(text)));
         let ways = self.ways.max(ways(text));
         match topic {
             _ if text.len() < SHORTEST => 0,
-            // What does not say what it is for may be nothing but the attack that its title names.
+            // A text that does not say what it is for may be nothing but the attack that its title names.
             _ if !self.has_front => u8::from(topic > Topic::Other && ways >= 4),
             Topic::Attacks if ways >= 1 || kinds >= MANY => 2,
             Topic::Attacks => 1,
@@ -101,17 +101,17 @@ impl Theme {
         }
     }
 
-    /// Whether a file says in more than one way what to do against what it shows.
+    /// Returns true if a file says in more than one way what to do against what it shows.
     pub(super) fn defends(self, text: &str) -> bool {
         self.ways.max(ways(text)) >= 2
     }
 
-    /// Whether the skill says that it is about attacks.
+    /// Returns true if the skill says that it is about attacks.
     pub(super) fn is_of_attacks(self) -> bool {
         self.has_front && self.topic == Topic::Attacks
     }
 
-    /// Whether a file is nothing but one attack.
+    /// Returns true if a file is nothing but one attack.
     pub(super) fn is_bare(self, text: &str) -> bool {
         let short = if self.has_front { SHORT } else { SHORT_WITHOUT_FRONT };
         text.len() < short && self.topic == Topic::Other && ways(text) < 4
