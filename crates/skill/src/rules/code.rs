@@ -41,13 +41,13 @@ pub(super) const RULES: &[&Rule] = &[
     &unread::RULE,
 ];
 
-/// The places where code does one of the things that only attacks need.
+/// Returns the places where code does one of the things that only attacks need.
 fn hostile(unit: &Unit<'_>, wanted: Hostile) -> Vec<Hit> {
     let facts = unit.reading().facts.iter().filter(|fact| fact.what == FactKind::Hostile(wanted));
     facts.map(|fact| Hit::at(fact.range.clone())).collect()
 }
 
-/// The places of sinks that something of a kind flows into, each once.
+/// Returns the places of the sinks that a wanted source flows into, each once.
 fn flowing(unit: &Unit<'_>, wanted: fn(&Fact, &Fact) -> bool) -> Vec<Hit> {
     let flows = unit.reading().flowing().filter(|(source, sink, _)| wanted(source, sink));
     let mut hits: Vec<Hit> = flows.map(|(_, sink, _)| Hit::at(sink.range.clone())).collect();

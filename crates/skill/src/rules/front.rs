@@ -19,7 +19,7 @@ use crate::text::view::{Skill, View};
 pub(super) const RULES: &[&Rule] =
     &[&wildcard::RULE, &unreadable::RULE, &runs::RULE, &lookalike::RULE, &official::RULE, &priority::RULE];
 
-/// The files that are skills, as they came.
+/// Returns the files that are skills, undecoded.
 fn skill_files<'s, 'a>(skill: &'s Skill<'a>) -> impl Iterator<Item = &'s View<'a>> {
     skill.views.iter().filter(|view| {
         let is_skill = view.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));

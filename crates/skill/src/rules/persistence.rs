@@ -23,7 +23,7 @@ pub(super) const RULES: &[&Rule] = &[
     &prose_agent_files::RULE,
 ];
 
-/// The places where a unit's code makes something stay; how bad, by where and by the text of the place.
+/// Returns the places where a unit's code makes something persist; `severity` rates the target and the text of the place.
 fn holds(unit: &Unit<'_>, wanted: &[Hold], severity: fn(&str, &str) -> Severity) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for fact in &unit.reading().facts {
@@ -52,7 +52,7 @@ fn keeps_fetched(unit: &Unit<'_>) -> bool {
     fetched && MADE_PROGRAM.iter().any(|sign| text.contains(sign))
 }
 
-/// A stretch with the rest of its lines.
+/// Returns a range extended to whole lines.
 fn lines_around<'t>(text: &'t str, range: &std::ops::Range<usize>) -> &'t str {
     let bytes = text.as_bytes();
     let start = memchr::memrchr(b'\n', &bytes[..range.start.min(bytes.len())]).map_or(0, |at| at + 1);

@@ -41,7 +41,7 @@ pub enum Category {
     CryptoMining,
     /// Connections that bring code or let an attacker in.
     NetworkExfil,
-    /// Code that does not want to be read.
+    /// Obfuscated code.
     Obfuscation,
     /// Text that ends the frame it is put into.
     XmlBreakout,
@@ -53,17 +53,17 @@ pub enum Category {
     CredentialAccess,
     /// Secrets or files are sent away.
     Exfiltration,
-    /// Something stays after the skill has gone.
+    /// Changes that stay after the skill has gone.
     Persistence,
     /// Code is fetched and run.
     Download,
     /// A person is talked into running something.
     Lure,
-    /// A language's ways to run what it was not written with.
+    /// Code of a language that runs code which is not part of its source.
     DynamicCode,
     /// More rights, or protection taken away.
     Privilege,
-    /// Things destroyed.
+    /// Destruction of data and systems.
     Destruction,
     /// A tool that says itself that it attacks.
     AttackTool,
@@ -106,7 +106,7 @@ impl Category {
 
 /// A rule: what it looks for, and why that matters. `tests/samples` holds texts that it finds and texts that it leaves alone.
 pub struct Rule {
-    /// Its name: upper case, the same for ever.
+    /// Stable identifier in upper case.
     pub id: &'static str,
     /// Subject of the rule.
     pub category: Category,
@@ -120,7 +120,7 @@ pub struct Rule {
     pub fix: &'static str,
     /// Places that the rule examines.
     pub(crate) places: Places,
-    /// Words one of which is in everything that it finds, lower case; the scan tries the rule only where one stands. Empty: always.
+    /// Words one of which is in everything that it finds, lower case; the scan tries the rule only where one occurs. Empty: always.
     pub(crate) anchors: Words,
     /// Method by which the rule searches.
     pub(crate) check: Check,
@@ -136,13 +136,13 @@ pub(crate) enum Check {
         /// Expressions that revoke a hit.
         unless: &'static [&'static str],
     },
-    /// Code that looks at one unit.
+    /// Function that examines one unit.
     Unit(fn(&Unit<'_>) -> Vec<Hit>),
-    /// The same, but all that it finds are these phrases, with an anchor in each.
+    /// The same, but it finds only these phrases, with an anchor in each.
     Phrases(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
-    /// The same, but it finds nothing in a unit where not one of each of these stands.
+    /// The same, but it finds nothing in a unit that does not match each of these.
     Requiring(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
-    /// Code that looks at everything that was read of the skill. Its places and anchors do not count.
+    /// Function that examines everything that was read of the skill. Its places and anchors do not count.
     Skill(fn(&Skill<'_>) -> Vec<SkillHit>),
 }
 
@@ -151,14 +151,14 @@ pub(crate) enum Check {
 pub(crate) struct Hit {
     /// Byte range in the text of the unit.
     pub(crate) range: std::ops::Range<usize>,
-    /// A sentence, where the rule's title does not say it all.
+    /// Additional sentence, if the title of the rule is not enough.
     pub(crate) note: Option<String>,
     /// Severity of this hit, if lower than that of the rule.
     pub(crate) severity: Option<Severity>,
 }
 
 impl Hit {
-    /// A hit that the rule's title describes.
+    /// Creates a hit that the title of the rule describes.
     pub(crate) fn at(range: std::ops::Range<usize>) -> Self {
         Self { range, note: None, severity: None }
     }
@@ -167,18 +167,18 @@ impl Hit {
 /// Hit of a check in a skill: the file, and the range in its original bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SkillHit {
-    /// The number of the entry in the tree.
+    /// Index of the entry in the tree.
     pub(crate) entry: usize,
     /// Byte range in the file.
     pub(crate) span: std::ops::Range<usize>,
-    /// A sentence, where the rule's title does not say it all.
+    /// Additional sentence, if the title of the rule is not enough.
     pub(crate) note: Option<String>,
     /// Severity of this hit, if lower than that of the rule.
     pub(crate) severity: Option<Severity>,
 }
 
 impl Rule {
-    /// The words that make a scan try it.
+    /// Returns the words that make a scan try the rule.
     pub fn anchors(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.anchors.iter()
     }

@@ -1,7 +1,7 @@
-//! One pass over a text that says which rules are worth trying, and where.
+//! Selects, in one pass over a text, the rules that are worth trying, and where.
 //!
 //! Of each anchor, the four bytes are picked that are rarest in ordinary text. The pass looks up the hash of every four bytes in a
-//! table of bits that fits into the fastest memory there is; only where a bit is set, anchors are compared. An automaton over all
+//! table of bits that fits into the fastest cache; only where a bit is set, anchors are compared. An automaton over all
 //! anchors is several times as slow: its table does not fit.
 
 mod frequent;
@@ -36,7 +36,7 @@ pub(crate) struct Prefilter {
     /// Index of the first key whose bits are in each word of the table.
     first: Vec<u32>,
     anchors: Vec<Word>,
-    /// Anchors that are too short for the table: they are looked for by their rarest byte.
+    /// Anchors that are too short for the table: they are searched for by their rarest byte.
     short: Vec<u32>,
 }
 
@@ -56,7 +56,7 @@ struct Word {
     rules: Vec<u16>,
 }
 
-/// An anchor in a text: where it begins, and its number.
+/// An anchor in a text: its position and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Anchor {
     pub(crate) at: usize,
@@ -91,7 +91,7 @@ impl Prefilter {
         all
     }
 
-    /// Enters an anchor, and says where in it stands what is looked up.
+    /// Enters an anchor, and returns the offset of the bytes that are looked up.
     fn enter(&mut self, word: &[u8], number: u32) -> usize {
         if let &[a, b, c] = word {
             (0..=u8::MAX).for_each(|any| self.enter_gram(&[a, b, c, any], number));
@@ -111,7 +111,7 @@ impl Prefilter {
         self.keys.push((hash, number));
     }
 
-    /// The anchors in a text, in no order.
+    /// Returns the anchors in a text, in no order.
     pub(crate) fn anchors(&self, text: &str) -> Vec<Anchor> {
         let bytes = text.as_bytes();
         let mut found = Vec::new();
@@ -131,7 +131,7 @@ impl Prefilter {
         found
     }
 
-    /// Anchors of three bytes have no fourth byte at the end of a text.
+    /// Finds anchors of three bytes at the end of a text, where there is no fourth byte.
     fn at_the_end(&self, bytes: &[u8], found: &mut Vec<Anchor>) {
         let Some(at) = bytes.len().checked_sub(GRAM - 1) else { return };
         let ends = (0u32..).zip(&self.anchors).filter(|(_, word)| word.text.len() == GRAM - 1);
@@ -141,7 +141,7 @@ impl Prefilter {
         );
     }
 
-    /// The rules that an anchor belongs to.
+    /// Returns the rules that an anchor belongs to.
     pub(crate) fn rules_of(&self, anchor: Anchor) -> &[u16] {
         self.anchors.get(anchor.number as usize).map_or(&[], |word| &word.rules)
     }
@@ -221,13 +221,13 @@ fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'*' | b'_' | b'`' | b'"' | b'\'' | b'>' | b'|' | b'~')
 }
 
-/// The two bits of a word that stand for a hash.
+/// Returns the two bits of a word that represent a hash.
 #[inline]
 fn bits(hash: u32) -> u64 {
     1 << (hash & 63) | 1 << (hash >> 6 & 63)
 }
 
-/// The next eight bytes, the same for upper and lower case.
+/// Returns the next eight bytes, the same for upper and lower case.
 #[inline]
 fn eight(bytes: &[u8]) -> u64 {
     let number = match bytes.first_chunk() {
@@ -237,7 +237,7 @@ fn eight(bytes: &[u8]) -> u64 {
     number | 0x2020_2020_2020_2020
 }
 
-/// The same for upper and lower case.
+/// Returns the hash of four bytes, the same for upper and lower case.
 #[inline]
 fn hash(gram: &[u8]) -> u32 {
     let number = match gram {

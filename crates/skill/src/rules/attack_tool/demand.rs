@@ -7,10 +7,10 @@ use regex::bytes::Regex;
 
 use crate::scan::compiled;
 
-/// From here on a text gives orders that no description gives.
+/// Minimum weight of a text that gives orders no description gives.
 pub(super) const ORDERS: u32 = 4;
 
-/// From here on it is worth a look.
+/// Minimum weight of a text that is worth a review.
 pub(super) const DOUBTFUL: u32 = 3;
 
 /// Kind of demand with its weight.
@@ -44,7 +44,7 @@ const DEMANDS: &[Demand] = &[
         mentioned: true,
         pattern: r"\b(?:do not|don.{1,3}t|never|must not|should not|avoid)\s+(?:ever\s+)?(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|alert(?:ing)?|let)\s+(?:(?:this|it|that|anything|any of this|about|to|these)\s+){0,3}(?:to\s+)?(?:the\s+)?(?:user|human|person)|\bwithout\s+(?:telling|informing|notifying|the knowledge of)\s+(?:the\s+)?(?:user|human)|\b(?:user|human)\s+(?:must|should|does|need)\s*(?:not|n't)\s+(?:know|see|be told|notice|be informed|need to know)|\bkeep (?:this|it) (?:secret|hidden|confidential) from",
     },
-    // Files that no tool needs to be told.
+    // Files whose content no tool needs.
     Demand {
         weight: 2,
         mentioned: true,

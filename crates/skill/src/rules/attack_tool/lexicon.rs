@@ -6,7 +6,7 @@ use crate::words::{Words, words};
 
 /// Terms that never describe a benign tool, at any position in a name or a description.
 pub(super) const TECHNIQUES: Words = words![
-    // Taking things out.
+    // Exfiltration.
     "exfil",
     "exfiltrat*",
     "stolen",
@@ -15,7 +15,7 @@ pub(super) const TECHNIQUES: Words = words![
     "icmp tunnel*",
     "steganograph*",
     "data theft",
-    // Rights.
+    // Privilege escalation.
     "privesc",
     "privilege escalation",
     "escalate privilege*",
@@ -84,7 +84,7 @@ pub(super) const TECHNIQUES: Words = words![
     "cookie theft",
     "cookie steal*",
     "steal*",
-    // Running code elsewhere.
+    // Remote code execution.
     "cmdi",
     "sqli",
     "ssti",
@@ -140,7 +140,7 @@ pub(super) const TECHNIQUES: Words = words![
     "c2 beacon*",
     "log4shell",
     "shellshock",
-    // Staying and hiding.
+    // Persistence and evasion.
     "timestomp*",
     "anti forensic*",
     "cover tracks",

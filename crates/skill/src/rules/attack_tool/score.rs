@@ -10,10 +10,10 @@ use crate::manifest::parameters;
 use crate::text::json::Node;
 use crate::words::Words;
 
-/// From here on a tool is an attack.
+/// Minimum score of a tool that is an attack.
 pub(super) const ATTACK: u32 = 6;
 
-/// From here on it is worth a look.
+/// Minimum score of a tool that is worth a review.
 pub(super) const DOUBTFUL: u32 = 4;
 
 /// Weights of a technique (also of words that only attackers use in names), of a dual-use act, and of a mere mention.
@@ -110,7 +110,7 @@ impl Score {
         self.deeds(text, OPENING);
     }
 
-    /// Verbs with what they are done to.
+    /// Scores verbs together with their objects.
     fn deeds(&mut self, text: &str, within: usize) {
         for (verbs, objects) in &*DEED_WORDS {
             if let Some((at, verb)) = verbs.found(text).find(|(at, _)| *at < within)
@@ -160,7 +160,7 @@ fn guarded(before: &str) -> bool {
     GUARD_WORDS.found(&padded).next().is_some()
 }
 
-/// The words of a text in lower case with one space around each; names are taken apart.
+/// Returns the words of a text in lower case with one space around each; identifiers are split.
 pub(super) fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(' ');
@@ -185,7 +185,7 @@ pub(super) fn words(text: &str) -> String {
     out
 }
 
-/// A list of words to look for.
+/// List of words to search for.
 struct WordFinder {
     finder: Option<AhoCorasick>,
     anything: bool,
@@ -208,7 +208,7 @@ impl WordFinder {
         found.map(|found| (found.start(), self.list[found.pattern().as_usize()]))
     }
 
-    /// A word behind a place.
+    /// Returns the first word after a position.
     fn after(&self, text: &str, at: usize) -> Option<&'static str> {
         if self.anything {
             return Some("");

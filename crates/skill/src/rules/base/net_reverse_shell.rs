@@ -74,7 +74,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         }
         let line = line_of(text, all.start());
         end = line.end;
-        // In words, what stands before the connection is part of the sentence about it.
+        // In prose, the text before the connection is part of the sentence about it.
         let from = if unit.place == Place::Prose { all.start() } else { line.start };
         hits.push(Hit {
             range: from..line.end,

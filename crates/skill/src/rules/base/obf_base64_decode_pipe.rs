@@ -36,7 +36,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     Some(Hit { severity, ..Hit::at(step.range_from(decoder)) })
 }
 
-/// Programs that show or keep what they are given.
+/// Returns true for programs that only show or store their input.
 fn only_looks(name: &str) -> bool {
     matches!(
         name,

@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(words![r"\b(?:<read>)\b...<secretfile>"]);
 
-/// Files that open doors by themselves.
+/// Files that grant access by themselves.
 static GRAVE: Phrases = Phrases::new(words![
     r"\bid_(?:rsa|ed25519|ecdsa|dsa)(?:[^.\w]|$)",
     r"/etc/shadow|wallet\.dat|saved passwords|browser (?:cookies|passwords)|login data|key ?chain|private key files?|password (?:store|manager|vault)",
@@ -74,7 +74,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .ranges(text)
         .into_iter()
         .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
-        // `Read(.env)` is how settings name a tool and what it may not do.
+        // `Read(.env)` is the syntax by which settings name a tool and what it may not do.
         .filter(|range| !text.get(range.clone()).unwrap_or_default().contains("Read("))
         .collect();
     if ranges.is_empty() || APART.is_in(text) {

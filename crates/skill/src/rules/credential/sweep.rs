@@ -1,4 +1,4 @@
-//! Many secrets of different tools are read at one go.
+//! Many secrets of different tools are read at once.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A disk is written over.
+//! A disk is overwritten.
 
 use crate::code::command::Step;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

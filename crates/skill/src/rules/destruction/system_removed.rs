@@ -1,4 +1,4 @@
-//! The system, or everything of a person, is removed.
+//! The system, or all files of a user, are removed.
 
 use crate::code::command::Step;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -55,7 +55,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     (hit && !(name == "find" && is_narrow(step))).then(|| Hit::at(step.range()))
 }
 
-/// A search that is limited by name, or by age, removes something in particular.
+/// Returns true if a search is limited by name or by age, and so removes something in particular.
 fn is_narrow(step: Step<'_>) -> bool {
     ["-name", "-iname", "-mtime", "-path", "-regex", "-size", "-empty"].iter().any(|option| step.has(option))
 }

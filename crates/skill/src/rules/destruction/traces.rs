@@ -82,7 +82,7 @@ fn is_nothing(step: Step<'_>) -> bool {
     }
 }
 
-/// The history of a shell, or the records of the system as a whole.
+/// Returns true for the history of a shell, or the logs of the system as a whole.
 fn is_trace(path: &str) -> bool {
     let path = path.trim_matches(|c| c == '"' || c == '\'');
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -72,7 +72,7 @@ fn weight(step: Step<'_>) -> Option<Severity> {
     Some(fetch.from.weight_of_running())
 }
 
-/// Variables that are given what a download brings, with how bad it is to run it.
+/// Returns the variables that hold the output of a download, with the severity of running it.
 fn variables(text: &str) -> Vec<(&str, Severity)> {
     let mut found = Vec::new();
     for at in memchr::memmem::find_iter(text.as_bytes(), "=").take(1000) {

@@ -46,7 +46,7 @@ fn clones(step: Step<'_>) -> Option<Severity> {
     }
 }
 
-/// A program out of the repository that was brought before.
+/// Finds a program that is run out of the repository that was cloned before.
 fn out_of(clone: Step<'_>, severity: Severity, step: Step<'_>) -> Option<Hit> {
     let file = step.runs_file().filter(|file| step.number > clone.number && !file.starts_with('/'))?;
     let name = last_segment(file).to_ascii_lowercase();
@@ -68,7 +68,7 @@ pub(super) struct Saved {
 /// Maximum number of files of one unit that are followed.
 const MAX_SAVED: usize = 50;
 
-/// The files that downloads and decoders write.
+/// Returns the files that downloads and decoders write.
 pub(super) fn saved(commands: &Commands) -> Vec<Saved> {
     let mut found: Vec<Saved> = Vec::new();
     for step in commands.steps() {
@@ -98,7 +98,7 @@ fn saved_by(step: Step<'_>) -> Option<Saved> {
     Some(Saved { file, by: step.number, severity, is_unproved })
 }
 
-/// `curl -k`, `wget --no-check-certificate`.
+/// Returns true for `curl -k`, `wget --no-check-certificate`.
 fn is_unchecked(step: Step<'_>) -> bool {
     step.has("--no-check-certificate")
         || step.has("--insecure")
@@ -106,7 +106,7 @@ fn is_unchecked(step: Step<'_>) -> bool {
         || step.has("-SkipCertificateCheck")
 }
 
-/// A file that was saved before gets another name.
+/// Follows a file that was saved before and gets another name.
 fn moved(step: Step<'_>, found: &[Saved]) -> Option<Saved> {
     if !matches!(step.name().as_str(), "mv" | "cp" | "install" | "ln") {
         return None;
@@ -132,7 +132,7 @@ fn brings(step: Step<'_>) -> Option<Severity> {
     step.feeders().filter_map(Step::fetch).map(|fetch| fetch.from.weight_of_running()).max()
 }
 
-/// The file that a program writes.
+/// Returns the file that a program writes.
 fn written(step: Step<'_>) -> Option<String> {
     let redirect = step.redirects().iter().find(|redirect| redirect.direction == policy::Direction::Write);
     if let Some(redirect) = redirect {
@@ -146,7 +146,7 @@ fn written(step: Step<'_>) -> Option<String> {
     }
 }
 
-/// Files with other endings are looked at, not run.
+/// Returns false for files with extensions that are read, not run.
 fn is_runnable(file: &str) -> bool {
     !file.is_empty()
         && !matches!(
@@ -229,7 +229,7 @@ fn prepared<'s>(step: Step<'_>, saved: &'s [Saved]) -> Option<&'s Saved> {
     unproved.find(|saved| files.iter().any(|file| last_segment(file) == saved.file))
 }
 
-/// `+x`, `u+rwx`, `755`.
+/// Returns true for modes such as `+x`, `u+rwx`, `755`.
 fn makes_program(mode: &str) -> bool {
     let octal = mode.len() >= 3 && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
     match mode.split_once(['+', '=']) {

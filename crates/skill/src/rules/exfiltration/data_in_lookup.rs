@@ -32,7 +32,7 @@ fn hit(step: Step<'_>, encodes: bool) -> Option<Hit> {
     let joined = step.words().iter().find(|word| {
         let spelled = step.spelled(word);
         let variable = spelled.contains('$') || spelled.contains('`');
-        // The rest of the name stands behind what is put in.
+        // The rest of the name follows the inserted data.
         !word.is_literal()
             && variable
             && word.text.trim_end_matches('"').contains('.')

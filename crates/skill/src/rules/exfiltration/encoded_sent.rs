@@ -1,4 +1,4 @@
-//! Something is encoded and sent in one line.
+//! Data is encoded and sent in one line.
 
 use crate::code::command::Step;
 use crate::code::destination::{Kind, classify};

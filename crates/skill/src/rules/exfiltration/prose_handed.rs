@@ -1,4 +1,4 @@
-//! Private things are handed over under some pretext.
+//! Private data is handed over under a pretext.
 
 use std::ops::Range;
 
@@ -168,7 +168,7 @@ pub(super) const RULE: Rule = Rule {
 /// Phrases one of which occurs in every text that the rule matches.
 static ADDRESS: Phrases = Phrases::new(words!["://|@"]);
 
-/// Something goes towards an address.
+/// Phrases that direct data to an address.
 static GOES: Phrases = Phrases::new(words![
     r"\b(?:send|sends|sent|sending|upload\w*|post|posts|posted|transmit\w*|forward\w*|submit\w*|push|pushes|pushed|relay\w*|deliver\w*|e-?mail|e-?mails|mail|mails|cc|bcc|mirror\w*|replicat\w+|ship|ships|share|shares|deposit\w*|enclose\w*|attach\w*|hand|hands|handed|pass|passes|copy|copies|copied|pipe|pipes|put|puts|store|stores|stored|stash|place|dump|dumps|sync\w*|append|appends|archive|export\w*|curl|rsync|scp|back up|backed up|lands?|goes|go)\b...\b(?:to|at|into|in|with|via|on|under|through|for|from|using|by|copy|put|post|remote add|mirror|push)(?: <any>){0,5}[ (`<:=]*(?:https?://|[\w.+-]+@[a-z0-9-]+\.)",
     r"\b(?:to|at|into|via|with) (?:<any> ){0,6}[(`<:]+[^\n\]]*?https?://",
@@ -262,12 +262,12 @@ static TOWARDS: Phrases = Phrases::new(words![
     r"\b(?:to|at|into|via|with) (?:<any> ){0,6}[(`<:]+[^\n]*$",
 ]);
 
-/// A place of the user's own, or one that they have chosen.
+/// Destinations that the user owns or has chosen.
 static USERS: Phrases = Phrases::new(words![
     r"\b(?:your own|their own|user<'>s own|self-hosted|(?:configured|chosen|given|provided|specified) by <user>|if <user> (?:asks|wants|agrees|says|confirms|has|have)|(?:after|once|only if|only when|with) <user>(?:<'>s)? (?:<any> ){0,2}(?:agrees|confirms|approves|says yes|consent|confirmation|approval|yes|asks)|after a yes|<user> (?:can|may|might|could|is free to|chooses?)|on request|ask (?:first|before))\b",
 ]);
 
-/// Verbs of other languages: they stand before or behind the address.
+/// Verbs of other languages: they come before or after the address.
 static ABROAD: Phrases = Phrases::new(words![
     r"bermitt(?:le|eln|elt|lung)\b|bertrag(?:e|en)\b|\b(?:sende|senden|sendet|gesendet|schicke|schicken|schickt|geschickt|hochladen|hochgeladen|weiterleiten|weitergeleitet)\b",
     r"\b(?:envoie[sr]?|envoye[rz]|transmett\w+|transmet[sz]?|copie[rz]|t\S{1,2}l\S{1,2}verse[rz]?|env\S{1,2}[ae]|enviar\w*|sube|subir\w*|invia\w*|inoltra\w*)\b",

@@ -110,12 +110,12 @@ static SAID: Phrases = Phrases::new(words![
     r"\b(?:conversations?|transcripts?|chat history|messages|exchange|dialogue|(?:any |the |all )?(?:keys|secrets|credentials|passwords|tokens)|system prompt|context window|what <user> (?:said|wrote|typed|asked)|names of (?:<any> )?(?:participants|people|persons|customers|clients|users)|(?:last|previous|recent) (?:answers?|questions?|prompts?))\b",
 ]);
 
-/// Something that is fetched when it is shown.
+/// Elements that are fetched when they are shown.
 static SHOWN: Phrases = Phrases::new(words![
     r"!\[|<img\b|\b(?:subdomain|dns (?:name|query|label))s?\b|\b(?:pixels?|badges?|dividers?|banners?|logos?|pictures?|images?|icons?|favicons?|preview)\b",
 ]);
 
-/// A name that is looked up, and carries what stands in front of it.
+/// Names that are looked up, and carry the data in front of them.
 static NAMED: Phrases = Phrases::new(words![r"\b(?:subdomain|dns (?:name|query|label))s?\b"]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,4 +1,4 @@
-//! The agent is told to send away what is private.
+//! The agent is told to send away private data.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
@@ -74,7 +74,7 @@ static OWN: Phrases = Phrases::new(words![
     r"\b(?:otel|opentelemetry|langfuse|langsmith|sentry|datadog|localhost|127\.0\.0\.1|your own|self-hosted|public)\b",
 ]);
 
-/// It is said that nothing goes there.
+/// Phrases that say that nothing is sent.
 static NEVER: Phrases = Phrases::new(words![
     r"\b(?:never|not|no longer) (?:<any> )?(?:transmitted|uploaded|sent|forwarded|posted|relayed|shipped|logged|shared)\b",
 ]);

@@ -1,4 +1,4 @@
-//! Secrets are read in one place of a file, and something is sent in another.
+//! Secrets are read in one place of a file, and data is sent in another.
 
 use crate::code::destination::{Destination, Kind};
 use crate::code::fact::{Fact, FactKind, HostKind, SENDS};
@@ -37,7 +37,7 @@ static CHATS: Phrases =
     Phrases::new(words![r"api\.telegram\.org|hooks\.slack\.com|discord\.com|discordapp\.com"]);
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
-    // Reading code takes long; without such a place nothing can come of it.
+    // Parsing code is slow; without such a place there can be no hit.
     let drops = |to: &Destination| to.is_throwaway() || matches!(to.kind, Kind::Chat | Kind::Metadata);
     let named = |text: &[u8]| HOSTS.could_be_in(text) || CHATS.could_be_in(text);
     if !skill.views.iter().any(|view| named(view.text.as_bytes()) || leads_to(&view.text, drops)) {
@@ -77,7 +77,7 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     hits
 }
 
-/// The code of a skill in which something could stand.
+/// Returns the code of a skill that could hold a hit.
 fn code<'s, 'a>(skill: &'s Skill<'a>, could: fn(&[u8]) -> bool) -> impl Iterator<Item = &'s Unit<'a>> {
     skill.all_units().filter(move |unit| is_code(unit) && could(unit.text().as_bytes()))
 }

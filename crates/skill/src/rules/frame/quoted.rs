@@ -10,7 +10,7 @@ pub(super) enum Use {
     Shown,
     /// A sentence is about it.
     Named,
-    /// It stands there as it would in a chat.
+    /// It has the form that it would have in a chat.
     Used,
 }
 
@@ -32,7 +32,7 @@ pub(super) fn use_of(unit: &Unit<'_>, at: usize) -> Use {
     }
     let text = unit.text();
     let before = if at == 0 { unit.before(200) } else { text.get(..at).unwrap_or_default() };
-    // The sign is looked at within its paragraph: code in it ends there too.
+    // The sign is examined within its paragraph: code in it ends there too.
     let before = before.rfind("\n\n").map_or(before, |blank| &before[blank + 2..]);
     if before.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 {
         return Use::Shown;

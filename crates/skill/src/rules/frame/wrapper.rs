@@ -67,11 +67,11 @@ fn severity(unit: &Unit<'_>, tag: std::ops::Range<usize>) -> Option<Severity> {
     let name: String =
         text[tag.clone()].chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
     let used = use_of(unit, tag.start);
-    // A text that opens the tag itself has only its own to close.
+    // A text that opens the tag itself closes only its own tag.
     let own = text[tag.clone()].contains('/')
         && name.to_ascii_lowercase().starts_with("skill")
         && is_opened(unit, &name);
-    // Written with entities, it is shown on every page; only who decodes it can be misled.
+    // Written with entities, it is shown on every page; only a reader that decodes it can be misled.
     let decoded = unit.view.via.contains(&Via::Decoded("entities"));
     match used {
         Use::Used if own => Some(Severity::Note),

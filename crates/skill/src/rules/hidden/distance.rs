@@ -38,7 +38,7 @@ fn found(view: &View<'_>) -> Vec<SkillHit> {
         while let Some(found) = memchr::memmem::find(&bytes[at..], &run) {
             let start = at + found;
             at = start + bytes[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            // Up to the next run at most, so that nothing is looked at twice.
+            // Up to the next run at most, so that nothing is examined twice.
             let next = memchr::memmem::find(&bytes[at..(at + MAX_TEXT).min(bytes.len())], &run);
             let end = next.map_or((at + MAX_TEXT).min(bytes.len()), |next| at + next);
             let text = String::from_utf8_lossy(&bytes[at..end]);

@@ -1,4 +1,4 @@
-//! Words with letters of another script that look like ours.
+//! Words with letters of another script that look like Latin ones.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::skeleton;

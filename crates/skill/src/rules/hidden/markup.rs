@@ -69,7 +69,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
 fn inside(unit: &Unit<'_>, from: usize) -> String {
     let text = unit.text().as_bytes().get(from..).unwrap_or_default();
     let text = &text[..text.len().min(MAX_INSIDE)];
-    // An opening within a paragraph is a unit of its own: what it hides stands behind it.
+    // An opening tag within a paragraph is a separate unit: its hidden content follows it.
     let behind = if text.len() < MAX_INSIDE { unit.after(MAX_INSIDE) } else { "" };
     let all = [text, behind.as_bytes()].concat();
     let end = memchr::memmem::find(&all, b"</").unwrap_or(all.len());

@@ -1,4 +1,4 @@
-//! Characters that mean only what a font says.
+//! Private-use characters, whose meaning depends on the font.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;

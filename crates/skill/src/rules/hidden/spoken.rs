@@ -47,7 +47,7 @@ static ADDRESSED: Phrases = Phrases::new(words![
     r"\b(?:assistent|asistente|assistente|助手|智能体|ассистент\S*|агент)\s*(?:,|:|，|：)",
 ]);
 
-/// It is a sentence that wants something.
+/// It is a sentence that makes a request.
 static BIDS: Phrases = Phrases::new(words![
     r"\b(?:recommend|prefer|praise|rate|rank|answer|say|mention|summari[sz]e|summari[sz]ing|report|choose|approve|accept|always|never|must|should|ignore)\b",
 ]);

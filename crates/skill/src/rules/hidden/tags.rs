@@ -38,7 +38,7 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     hits
 }
 
-/// The letter that a tag stands for.
+/// Returns the letter that a tag character encodes.
 fn plain(tag: char) -> Option<char> {
     char::from_u32(u32::from(tag).checked_sub(0xe0000)?).filter(|c| !c.is_control())
 }

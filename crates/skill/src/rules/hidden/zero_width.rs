@@ -1,4 +1,4 @@
-//! Words that are cut by characters without a width.
+//! Words that are cut by zero-width characters.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::clean::is_zero_width;

@@ -1,4 +1,4 @@
-//! The user is not to know.
+//! An act is to be concealed from the user.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};

@@ -499,7 +499,7 @@ static REACH: Phrases = Phrases::new(words!["://|@"]);
 static LICENCE: Phrases =
     Phrases::new(words![r"\b(?:copyright|warrant(?:y|ies)|liab(?:le|ility)|merchantability)\b"]);
 
-/// Something of a stranger's is put to use.
+/// Code from a remote address is installed or run.
 static USED: Phrases = Phrases::new(words![
     r"\b(?:install|installs|run|execute|source|load|import)s?\b... (?:from|at) ...https?://"
 ]);

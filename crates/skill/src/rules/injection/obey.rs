@@ -156,7 +156,7 @@ static GRAVER: Phrases = Phrases::new(words![
     r"\bexactly as (?:written|they|it|given|listed)\b|\bto the letter\b|\bverbatim\b|\bbefore (?:you )?(?:answer|reply|respond)(?:ing)?\b|\bbefore (?:anything|everything) else\b|\bas (?:though|if) (?:it|they) (?:were|was|had|stood|is|are)\b|\bat (?:startup|start-up|every start)\b",
 ]);
 
-/// The places that are obeyed: not a vendor's, and graver than a guide.
+/// Returns the sources that are obeyed: not a vendor's, and graver than a guide.
 fn channels(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let found = CHANNEL.hits(text);

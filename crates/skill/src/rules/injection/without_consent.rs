@@ -1,4 +1,4 @@
-//! Grave things are done without asking.
+//! Acts with serious consequences are done without asking.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};

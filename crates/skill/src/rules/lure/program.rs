@@ -38,7 +38,7 @@ static STARTED: Phrases = Phrases::new(words![
     r"\b(?:run|launch|execute|start|open|double[- ]click|install)(?:s|ing)? (?:<any> ){0,4}(?:it|executable|file|installer|binary|program|app|application|setup|agent|tool|utility|helper|as (?:an? )?(?:admin\w*|root)|\S+\.(?:exe|msi|dmg|pkg|bat|command|app))\b",
 ]);
 
-/// Nothing works before.
+/// Phrases that say that nothing works before.
 static FORCED: Phrases = Phrases::new(words![
     r"\b(?:before (?:using|you|starting|proceeding|continuing|running|any)|will not (?:work|function|load|run)|won<'>t (?:work|function)|does not (?:work|function)|required? (?:<any> ){0,5}(?:to (?:function|work|run|operate|use)|before|for this skill)|requires (?:<any> ){0,5}(?:to (?:function|work|run|operate)|utility|agent|helper|component|driver|provider)|must (?:be (?:installed|running)|install|download|run)|without (?:it|this)|mandatory)\b",
 ]);

@@ -1,4 +1,4 @@
-//! The steps of the setup stand on a stranger's page.
+//! The steps of the setup are on an untrusted page.
 
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Phrases(&[&PHRASES], hits),
 };
 
-/// Hosts of the kinds that count, and what leads to addresses without a name.
+/// Hosts of the kinds that count, and prefixes of addresses without a host name.
 const ANCHORS: Words = words![
     "://1",
     "://2",

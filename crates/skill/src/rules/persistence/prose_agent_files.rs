@@ -1,4 +1,4 @@
-//! The agent is told to change what it will be told.
+//! The agent is told to change its own instruction files.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
@@ -52,7 +52,7 @@ static ABOUT: Phrases = Phrases::new(words![
     r"agents\.?md|claude\.?md|soul\.?md|identity\.?md|user\.?md|persona|settings|hooks?|memory|permissions?|configur\w*|instructions|onboard\w*|bootstrap|rules|learn\w*|retrospective|reflect\w*|improve\w*|plugin|scaffold\w*|customiz\w*|agent (?:file|config)",
 ]);
 
-/// Something that runs by itself.
+/// Hooks, which run by themselves.
 static HOOK: Phrases = Phrases::new(words![r"\bhooks?\b"]);
 
 /// Content of the file, if it is written out below, that no note of a person has.
@@ -61,7 +61,7 @@ static WRITTEN: Phrases = Phrases::new(words![
     r"\bwithout (?:<any> )?(?:confirmation|asking|approval)\b|\b(?:comply with|obey) (?:it|the)\b|\b(?:never|do not|don<'>t) (?:list|mention|quote|show|remove|reveal|delete) (?:this|these)\b",
 ]);
 
-/// It is put back, word for word, into every file of the kind.
+/// Phrases that put the text back, word for word, into every file of the kind.
 static INSISTED: Phrases = Phrases::new(words![
     r"\b(?:keep|restore|re-?add|re-?insert|put back|re-?create)s? (?:it|this|them|the <any>)\b... (?:if|when|whenever|should|even)\b... (?:remov|delet|clean|revert|miss|gone)\w*",
     r"<agentfile>...<agentfile>...<agentfile>",

@@ -64,7 +64,7 @@ pub(super) fn is_list(name: &str) -> bool {
     is_text && (name.contains("requirement") || name.contains("constraints"))
 }
 
-/// A list of packages is used, not shown: a name that stands for another is as good as any.
+/// Rates the source of a list of packages, which is used, not shown: a placeholder name counts as any other.
 fn weight(from: &Destination) -> Option<Severity> {
     match from.kind {
         Kind::Private | Kind::UserContent => None,

@@ -1,4 +1,4 @@
-//! Settings that answer for the person.
+//! Settings that answer approval prompts for the user.
 
 use super::SETTINGS;
 use super::as_shown;

@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
 };
 
-/// The models whose hosts agents talk to.
+/// Models whose hosts agents talk to.
 const MODELS: &[&str] =
     &["ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE", "AZURE_OPENAI", "MISTRAL", "CLAUDE", "CODEX"];
 

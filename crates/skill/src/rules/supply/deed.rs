@@ -9,7 +9,7 @@ use crate::scan::compiled;
 /// Returns the act of code that is short enough for settings; `None` if nothing of it is remarkable.
 pub(in crate::rules) fn deed(code: &str) -> Option<&'static str> {
     let local = LOCAL.as_ref()?;
-    // Addresses of the machine itself are no network.
+    // Addresses of the local host do not count as network access.
     let code = local.replace_all(code.as_bytes(), &b" "[..]);
     DEEDS
         .iter()

@@ -30,7 +30,7 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     programs.take(100).collect()
 }
 
-/// Which kind of program a file is, by its first bytes.
+/// Returns the kind of program that a file is, by its first bytes.
 pub(super) fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x7f, b'E', b'L', b'F', ..] => Some("a program for Linux"),

@@ -1,4 +1,4 @@
-//! Signs that a text tells about something, near to it and around it.
+//! Signs that a text describes an act, in the text itself and around it.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ pub(super) fn around(unit: &Unit<'_>) -> u8 {
     u8::from(heading) + answered + if unit.place == Place::Fence { lead } else { lead.min(1) }
 }
 
-/// The beginning of the paragraph behind a fence.
+/// Returns the beginning of the paragraph after a fence.
 fn behind<'a>(unit: &Unit<'a>) -> &'a str {
     if unit.place != Place::Fence {
         return "";
@@ -75,7 +75,7 @@ pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>, theme: u8) -> boo
 fn unquoted(text: &str) -> String {
     let plain = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
     let said = plain.split('"').step_by(2).collect::<Vec<_>>().join("\"");
-    // Code that is open at the end is what the sentence is about.
+    // An unclosed code span at the end is the object of the sentence.
     match said.rsplit_once('`') {
         Some((before, code)) if said.matches('`').count() % 2 == 1 && !code.is_empty() => {
             format!("{before}`")
@@ -214,13 +214,13 @@ fn is_row(unit: &Unit<'_>) -> bool {
     line.starts_with('|') || unit.text().trim_start().starts_with('|')
 }
 
-/// The first line of the table that a row belongs to.
+/// Returns the first line of the table that a row belongs to.
 fn table_head<'a>(unit: &Unit<'a>) -> &'a str {
     let before = unit.before(4000);
     before.rsplit('\n').take_while(|line| line.trim_start().starts_with('|')).last().unwrap_or_default()
 }
 
-/// A comment on the line, on one of the three before, or at the head of the fence.
+/// Weighs comments on the line, on one of the three before, or at the head of the fence.
 fn in_fence(text: &str, at: usize) -> u8 {
     let upto = text.as_bytes()[at.min(text.len())..]
         .iter()
@@ -246,7 +246,7 @@ fn in_fence(text: &str, at: usize) -> u8 {
     found
 }
 
-/// Rules for a scanner: what they list is what they look for.
+/// Rules for a scanner: they list what they search for.
 static RULES: Phrases = Phrases::new(words![
     r"^\s*(?:rule \w+\s*(?::[^{]*)?\{|strings|condition|detection|logsource|pattern-either|signatures|iocs|tactics?)\s*:?\s*$",
 ]);
@@ -271,7 +271,7 @@ fn comment(line: &str) -> Option<&str> {
         .max_by_key(|comment| comment.len())
 }
 
-/// The paragraph before a unit, or before the list that it is in, without the opening of a fence; nothing if a heading stands
+/// Returns the paragraph before a unit, or before the list that it is in, without the opening of a fence; nothing if a heading is
 /// between.
 fn lead<'a>(unit: &Unit<'a>) -> &'a str {
     let before = unit.before(LEAD);

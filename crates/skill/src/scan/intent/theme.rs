@@ -27,7 +27,7 @@ const LOOKED_AT: usize = 64 * 1024;
 pub(super) struct Theme {
     /// Stated subject of the skill, by its closeness to attacks.
     topic: Topic,
-    /// In how many ways its main file defends.
+    /// Number of ways in which its main file defends.
     ways: usize,
     /// True if it says at all what it is for.
     has_front: bool,
@@ -56,7 +56,7 @@ impl Topic {
 }
 
 impl Topic {
-    /// By how many words of that work a text has.
+    /// Returns the topic by the number of words of security work in a text.
     fn by_words(text: &str) -> Self {
         let found = WORK.words_in(head(text));
         let words: BTreeSet<String> = found.map(|word| word.chars().take(5).collect()).collect();
@@ -68,7 +68,7 @@ impl Topic {
     }
 }
 
-/// Words of those who work against attacks.
+/// Words of security work.
 static WORK: Phrases = Phrases::new(words![
     r"\b(?:attackers?|malicious|suspicious|exfiltrat\w+|payloads?|detections?|alerts?|triage|threats?|compromised?|injections?|vulnerab\w+|exploit\w*|malware|phishing|red flags?|forensics?|incidents?|harden\w*|mitigat\w+|remediat\w+|iocs?|indicators?|adversar\w+|untrusted|persistence|escalation|lateral|credential theft|reverse shells?|obfuscat\w+|sanitiz\w+|severity|cves?|owasp|mitre|quarantin\w+|isolate|revoke|containment|evidence|lures?|backdoors?|poison\w+|hacked|webshells?|scam\w*|fraud\w*|victims?|stolen|leaked|spam|rogue|fake|hijack\w*|precedents?)\b",
 ]);
@@ -131,7 +131,7 @@ static SECURITY: Phrases = Phrases::new(words![
     r"\b(?:security|secur(?:e|ing)|audit\w*|incidents?|defen[cs]e|defend\w*|defensive|detect\w*|scanners?|guard\w*|safety|soc|supply[- ]chain|privacy|compliance)\b",
 ]);
 
-/// In how many ways a text says what to look for, how to mend it and when to stop.
+/// Returns the number of ways in which a text says what to look for, how to fix it and when to stop.
 fn ways(text: &str) -> usize {
     static WAYS: [Phrases; 10] = [
         Phrases::new(words![r"\b(?:mitigat\w+|remediat\w+)\b"]),
@@ -154,7 +154,7 @@ fn ways(text: &str) -> usize {
     WAYS.iter().filter(|way| way.is_in(head(text))).count()
 }
 
-/// As much of a text as is looked at.
+/// Returns the part of a text that is examined.
 fn head(text: &str) -> &str {
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {
