@@ -1,4 +1,4 @@
-//! A tree of hostile files -> what was found in it.
+//! Scans a tree of untrusted files and reports the findings.
 
 mod intent;
 pub(crate) mod prefilter;
@@ -19,26 +19,26 @@ use crate::text::unit::Unit;
 use crate::text::view::{Skill, View, read, sections, units_in};
 use crate::tree::{Content, Tree};
 
-/// How many findings of one rule in one unit are kept.
+/// Maximum number of findings of one rule in one unit.
 const MAX_OF_RULE: usize = 20;
 
-/// How many bytes a part has that is read in any case: reaching a limit is a finding too.
+/// Minimum size in bytes of a part that is read in any case: reaching a limit is a finding too.
 const LARGE: usize = 32 << 10;
 
-/// How many findings of one scan are kept.
+/// Maximum number of findings of one scan.
 const MAX_FINDINGS: usize = 2000;
 
-/// How many characters of what matched are kept.
+/// Maximum number of characters of the match that are kept.
 const MAX_MATCHED: usize = 100;
 
 /// A set of rules, ready to be used.
 pub struct Scanner {
     rules: Vec<&'static Rule>,
     patterns: Vec<OnceLock<Option<Patterns>>>,
-    /// What they find, wherever a line begins or ends.
+    /// The same expressions without line borders: they match at least as much.
     loose: Vec<OnceLock<Option<Regex>>>,
     prefilter: Prefilter,
-    /// Whether what is only told about counts less than the rule says.
+    /// True if described acts count less than the rule says.
     weighs: bool,
 }
 
@@ -49,7 +49,7 @@ struct Patterns {
 }
 
 impl Scanner {
-    /// A scanner with these rules.
+    /// Creates a scanner with these rules.
     #[must_use]
     pub fn new(rules: &[&'static Rule]) -> Self {
         let patterns = rules.iter().map(|_| OnceLock::new()).collect();
@@ -57,14 +57,14 @@ impl Scanner {
         Self { rules: rules.to_vec(), patterns, loose, prefilter: Prefilter::new(rules), weighs: true }
     }
 
-    /// A scanner with the base rules. Each finding has the severity of its rule, wherever it stands: the base rules are there to
-    /// be compared with others, who do not weigh either.
+    /// Creates a scanner with the base rules. Each finding has the severity of its rule in every place: the base rules are there to
+    /// be compared with other scanners, which do not weigh either.
     #[must_use]
     pub fn base() -> Self {
         Self { weighs: false, ..Self::new(&crate::rules::base()) }
     }
 
-    /// Looks at everything in a tree.
+    /// Scans everything in a tree.
     #[must_use]
     pub fn scan(&self, tree: &Tree) -> Report {
         let opened = archive::opened(tree);
@@ -119,7 +119,7 @@ impl Scanner {
         }
     }
 
-    /// Whether a rule could find something in some unit of a part of a text, with these anchors in it.
+    /// Returns true if a rule could find something in some unit of a part of a text, with these anchors in it.
     fn could_hit(&self, rule: u16, view: &View<'_>, section: &Range<usize>, anchors: &[Anchor]) -> bool {
         let whole = view.text.as_bytes();
         let text = &whole[section.clone()];
@@ -142,7 +142,7 @@ impl Scanner {
         }
     }
 
-    /// The rules that these anchors belong to.
+    /// Returns the rules that these anchors belong to.
     fn rules_of(&self, anchors: &[Anchor]) -> Vec<u16> {
         let mut rules: Vec<u16> =
             anchors.iter().flat_map(|anchor| self.prefilter.rules_of(*anchor)).copied().collect();
@@ -167,7 +167,7 @@ impl Scanner {
     }
 }
 
-/// The anchors in a stretch.
+/// Returns the anchors in a range.
 fn in_range<'a>(anchors: &'a [Anchor], range: &Range<usize>) -> &'a [Anchor] {
     let first = anchors.partition_point(|anchor| anchor.at < range.start);
     let last = anchors.partition_point(|anchor| anchor.at < range.end);
@@ -189,7 +189,7 @@ impl Patterns {
             .collect()
     }
 
-    /// Whether something on the line of a hit, or the one before, takes it back.
+    /// Returns true if something on the line of a hit, or the one before, revokes it.
     fn is_taken_back(&self, text: &str, range: &Range<usize>) -> bool {
         let line = |at: usize| memchr::memrchr(b'\n', &text.as_bytes()[..at]);
         let start = line(range.start).map_or(0, |end| line(end).map_or(0, |before| before + 1));
@@ -199,7 +199,7 @@ impl Patterns {
     }
 }
 
-/// An expression over bytes: letters of other scripts are bytes like any other, and nothing is ever backtracked.
+/// Compiles an expression over bytes: letters of other scripts are bytes like any other, and nothing is ever backtracked.
 pub(crate) fn compiled(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).case_insensitive(true).unicode(false).multi_line(true).build().ok()
 }
@@ -208,7 +208,7 @@ pub(crate) fn compiled(pattern: &str) -> Option<Regex> {
 struct Found<'a> {
     tree: &'a Tree,
     findings: Vec<Finding>,
-    /// The number of the finding of each rule in each place.
+    /// Index of the finding of each rule in each place.
     seen: HashMap<(&'static str, usize, usize), usize>,
     worst: Option<Severity>,
     weighs: bool,
@@ -219,7 +219,7 @@ impl<'a> Found<'a> {
         Self { tree, findings: Vec::new(), seen: HashMap::new(), worst: None, weighs }
     }
 
-    /// The severity of a hit, which may be less than that of its rule.
+    /// Returns the severity of a hit, which may be less than that of its rule.
     fn severity(&self, rule: &Rule, hit: Option<Severity>) -> Severity {
         hit.filter(|_| self.weighs).unwrap_or(rule.severity).min(rule.severity)
     }
@@ -256,8 +256,8 @@ impl<'a> Found<'a> {
         severity: Severity,
         (matched, note, via): (String, Option<String>, Vec<crate::finding::Via>),
     ) {
-        // The same place in a text that was read in another way can be worse, but it is no second finding. Within one text the
-        // smaller unit comes first, and knows better what it is.
+        // The same place in another view of a text can be worse, but it is no second finding. Within one text the
+        // smaller unit comes first, and is more precise.
         if let Some(&number) = self.seen.get(&(rule.id, entry, span.start)) {
             let before = &mut self.findings[number];
             if before.severity < severity && before.via != via {
@@ -265,7 +265,7 @@ impl<'a> Found<'a> {
             }
             return;
         }
-        // What is left out is never worse than what is kept.
+        // Omitted findings are never worse than those kept.
         if self.findings.len() >= MAX_FINDINGS && self.worst >= Some(severity) {
             return;
         }
@@ -283,7 +283,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Lowers what is only told about. Where findings were left out, nobody knows what else there was, and nothing is lowered.
+    /// Lowers described acts. If findings were left out, the rest is unknown, and nothing is lowered.
     fn lower_described(&mut self, skill: &Skill<'_>) {
         if self.weighs && self.findings.len() < MAX_FINDINGS {
             intent::lower_described(skill, &mut self.findings);
@@ -301,7 +301,7 @@ impl<'a> Found<'a> {
     }
 }
 
-/// Line and column of a byte, counted from one.
+/// Returns line and column of a byte, counted from one.
 fn place(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = &bytes[..at.min(bytes.len())];
     let line = memchr::memchr_iter(b'\n', before).count() + 1;

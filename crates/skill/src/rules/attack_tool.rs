@@ -15,10 +15,10 @@ use crate::words::{Words, words};
 
 pub(super) const RULES: &[&Rule] = &[&openly::RULE, &poisoned::RULE, &side_channel::RULE, &twice::RULE];
 
-/// Where manifests stand: in files of their own, and in fences.
+/// Places that hold manifests: separate files and fences.
 const MANIFESTS: Places = Places::of(&[Place::Script, Place::Fence]);
 
-/// What every list of tools has.
+/// Words one of which occurs in every list of tools.
 const ANCHORS: Words = words![
     "\"tools\"",
     "\"inputschema\"",

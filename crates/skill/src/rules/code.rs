@@ -1,4 +1,4 @@
-//! What Python, JavaScript and PowerShell run that they were not written with.
+//! Code that Python, JavaScript and PowerShell run but that is not part of their source.
 
 mod amsi;
 mod assembled;
@@ -41,13 +41,13 @@ pub(super) const RULES: &[&Rule] = &[
     &unread::RULE,
 ];
 
-/// The places where code does one of the things that only attacks need.
+/// Returns the places where code does one of the things that only attacks need.
 fn hostile(unit: &Unit<'_>, wanted: Hostile) -> Vec<Hit> {
     let facts = unit.reading().facts.iter().filter(|fact| fact.what == FactKind::Hostile(wanted));
     facts.map(|fact| Hit::at(fact.range.clone())).collect()
 }
 
-/// The places of sinks that something of a kind flows into, each once.
+/// Returns the places of the sinks that a wanted source flows into, each once.
 fn flowing(unit: &Unit<'_>, wanted: fn(&Fact, &Fact) -> bool) -> Vec<Hit> {
     let flows = unit.reading().flowing().filter(|(source, sink, _)| wanted(source, sink));
     let mut hits: Vec<Hit> = flows.map(|(_, sink, _)| Hit::at(sink.range.clone())).collect();
@@ -55,12 +55,12 @@ fn flowing(unit: &Unit<'_>, wanted: fn(&Fact, &Fact) -> bool) -> Vec<Hit> {
     hits
 }
 
-/// Whether a unit is commands and nothing else.
+/// Returns true if a unit consists of shell commands only.
 fn is_plain_shell(unit: &Unit<'_>) -> bool {
     crate::code::fact::is_shell(unit)
 }
 
-/// Whether an address is where a known tool says that its installer lies.
+/// Returns true if an address is the documented location of the installer of a known tool.
 fn is_installer(from: &Destination) -> bool {
     classify(&from.text).weight_of_running() < Severity::Critical
 }

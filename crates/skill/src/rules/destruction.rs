@@ -1,4 +1,4 @@
-//! Things destroyed.
+//! Destruction of data and systems.
 
 mod disk;
 mod system_removed;

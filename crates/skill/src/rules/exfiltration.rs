@@ -49,7 +49,7 @@ pub(super) const RULES: &[&Rule] = &[
     &variable_sent::RULE,
 ];
 
-/// The flows of a unit from a secret to a sender, as hits.
+/// Returns the flows of a unit from a secret to a sender, as hits.
 fn sent(unit: &Unit<'_>, wanted: fn(&Secret) -> bool) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for (source, sink, part) in unit.reading().flowing() {

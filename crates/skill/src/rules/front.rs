@@ -1,4 +1,4 @@
-//! What front matter must not ask for.
+//! Requests that front matter must not make.
 
 mod lookalike;
 mod names;
@@ -19,7 +19,7 @@ use crate::text::view::{Skill, View};
 pub(super) const RULES: &[&Rule] =
     &[&wildcard::RULE, &unreadable::RULE, &runs::RULE, &lookalike::RULE, &official::RULE, &priority::RULE];
 
-/// The files that are skills, as they came.
+/// Returns the files that are skills, undecoded.
 fn skill_files<'s, 'a>(skill: &'s Skill<'a>) -> impl Iterator<Item = &'s View<'a>> {
     skill.views.iter().filter(|view| {
         let is_skill = view.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
@@ -27,7 +27,7 @@ fn skill_files<'s, 'a>(skill: &'s Skill<'a>) -> impl Iterator<Item = &'s View<'a
     })
 }
 
-/// Where the name of a skill stands, read line by line: much cheaper than YAML, and enough for a name.
+/// Returns the range of the name of a skill, read line by line: much cheaper than YAML, and enough for a name.
 fn name_in(text: &str) -> Option<Range<usize>> {
     let front = front_matter(text)?;
     let mut at = front.start;
@@ -42,7 +42,7 @@ fn name_in(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// What an expression finds in front matter.
+/// Returns the matches of an expression in front matter.
 fn found_in_front(skill: &Skill<'_>, pattern: Option<&Regex>) -> Vec<SkillHit> {
     let Some(pattern) = pattern else { return Vec::new() };
     skill_files(skill)

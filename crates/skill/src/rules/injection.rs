@@ -1,4 +1,4 @@
-//! Instructions against whoever the agent works for.
+//! Instructions against the user of the agent.
 
 mod authority;
 mod bypass;

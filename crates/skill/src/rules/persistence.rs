@@ -1,4 +1,4 @@
-//! What stays after the skill has gone.
+//! Changes that stay after the skill has gone.
 
 mod agent_settings;
 mod loader;
@@ -23,7 +23,7 @@ pub(super) const RULES: &[&Rule] = &[
     &prose_agent_files::RULE,
 ];
 
-/// The places where a unit's code makes something stay; how bad, by where and by the text of the place.
+/// Returns the places where a unit's code makes something persist; `severity` rates the target and the text of the place.
 fn holds(unit: &Unit<'_>, wanted: &[Hold], severity: fn(&str, &str) -> Severity) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::new();
     for fact in &unit.reading().facts {
@@ -38,7 +38,7 @@ fn holds(unit: &Unit<'_>, wanted: &[Hold], severity: fn(&str, &str) -> Severity)
     hits
 }
 
-/// Whether a program is fetched from a host that nobody vouches for, saved, and made one that can be started.
+/// Returns true if a program is fetched from an untrusted host, saved, and made executable.
 fn keeps_fetched(unit: &Unit<'_>) -> bool {
     const MADE_PROGRAM: &[&str] = &["chmod", "0o7", ".exe", "0755", "0o5"];
     let text = unit.text();
@@ -52,7 +52,7 @@ fn keeps_fetched(unit: &Unit<'_>) -> bool {
     fetched && MADE_PROGRAM.iter().any(|sign| text.contains(sign))
 }
 
-/// A stretch with the rest of its lines.
+/// Returns a range extended to whole lines.
 fn lines_around<'t>(text: &'t str, range: &std::ops::Range<usize>) -> &'t str {
     let bytes = text.as_bytes();
     let start = memchr::memrchr(b'\n', &bytes[..range.start.min(bytes.len())]).map_or(0, |at| at + 1);
@@ -61,7 +61,7 @@ fn lines_around<'t>(text: &'t str, range: &std::ops::Range<usize>) -> &'t str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// Whether a text that will run later does what ordinary ones do not: fetch, decode, run out of temporary places.
+/// Returns true if a text that will run later does what ordinary ones do not: fetch, decode, run out of temporary places.
 fn is_suspect(text: &str) -> bool {
     const SIGNS: &[&str] = &[
         "curl ",

@@ -1,4 +1,4 @@
-//! What a rule is.
+//! Definition of a rule and of its hits.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::text::unit::{Places, Unit};
 use crate::text::view::Skill;
 use crate::words::Words;
 
-/// How bad a finding is. The larger, the worse.
+/// Severity of a finding. The larger, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing; changes nothing.
@@ -30,22 +30,22 @@ impl Severity {
     }
 }
 
-/// What a rule is about. The first six are those of the base rules.
+/// Subject of a rule. The first six are those of the base rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// Commands in text that a shell would run.
     ExecInjection,
     /// The environment is read as a whole.
     EnvHarvesting,
-    /// Mining for somebody else.
+    /// Mining for a third party.
     CryptoMining,
-    /// Connections that bring code or let somebody in.
+    /// Connections that bring code or let an attacker in.
     NetworkExfil,
-    /// Code that does not want to be read.
+    /// Obfuscated code.
     Obfuscation,
     /// Text that ends the frame it is put into.
     XmlBreakout,
-    /// Instructions against whoever the agent works for.
+    /// Instructions against the user of the agent.
     PromptInjection,
     /// Text that a person does not see.
     HiddenText,
@@ -53,17 +53,17 @@ pub enum Category {
     CredentialAccess,
     /// Secrets or files are sent away.
     Exfiltration,
-    /// Something stays after the skill has gone.
+    /// Changes that stay after the skill has gone.
     Persistence,
     /// Code is fetched and run.
     Download,
     /// A person is talked into running something.
     Lure,
-    /// A language's ways to run what it was not written with.
+    /// Code of a language that runs code which is not part of its source.
     DynamicCode,
     /// More rights, or protection taken away.
     Privilege,
-    /// Things destroyed.
+    /// Destruction of data and systems.
     Destruction,
     /// A tool that says itself that it attacks.
     AttackTool,
@@ -106,79 +106,79 @@ impl Category {
 
 /// A rule: what it looks for, and why that matters. `tests/samples` holds texts that it finds and texts that it leaves alone.
 pub struct Rule {
-    /// Its name: upper case, the same for ever.
+    /// Stable identifier in upper case.
     pub id: &'static str,
-    /// What it is about.
+    /// Subject of the rule.
     pub category: Category,
-    /// How bad a finding is where nothing lowers it.
+    /// Severity of a finding that nothing lowers.
     pub severity: Severity,
-    /// What was found, in a few words.
+    /// Description of the finding, in a few words.
     pub title: &'static str,
     /// Why it matters, in a sentence or two.
     pub why: &'static str,
-    /// What to do about it.
+    /// Advice on how to fix it.
     pub fix: &'static str,
-    /// Where it looks.
+    /// Places that the rule examines.
     pub(crate) places: Places,
-    /// Words one of which is in everything that it finds, lower case; the scan tries the rule only where one stands. Empty: always.
+    /// Words one of which is in everything that it finds, lower case; the scan tries the rule only where one occurs. Empty: always.
     pub(crate) anchors: Words,
-    /// How it looks.
+    /// Method by which the rule searches.
     pub(crate) check: Check,
 }
 
-/// How a rule looks.
+/// Method by which a rule searches.
 pub(crate) enum Check {
     /// A regular expression, ignoring case, `\s` also between lines; a hit does not count if one of the others matches in the
     /// same unit around it (on its line and the one before).
     Pattern {
-        /// What is looked for.
+        /// Expression that is searched for.
         finds: &'static str,
-        /// What takes a hit back.
+        /// Expressions that revoke a hit.
         unless: &'static [&'static str],
     },
-    /// Code that looks at one unit.
+    /// Function that examines one unit.
     Unit(fn(&Unit<'_>) -> Vec<Hit>),
-    /// The same, but all that it finds are these phrases, with an anchor in each.
+    /// The same, but it finds only these phrases, with an anchor in each.
     Phrases(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
-    /// The same, but it finds nothing in a unit where not one of each of these stands.
+    /// The same, but it finds nothing in a unit that does not match each of these.
     Requiring(&'static [&'static Phrases], fn(&Unit<'_>) -> Vec<Hit>),
-    /// Code that looks at everything that was read of the skill. Its places and anchors do not count.
+    /// Function that examines everything that was read of the skill. Its places and anchors do not count.
     Skill(fn(&Skill<'_>) -> Vec<SkillHit>),
 }
 
-/// What a check found in a unit.
+/// Hit of a check in a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// Where, in the text of the unit.
+    /// Byte range in the text of the unit.
     pub(crate) range: std::ops::Range<usize>,
-    /// A sentence, where the rule's title does not say it all.
+    /// Additional sentence, if the title of the rule is not enough.
     pub(crate) note: Option<String>,
-    /// How bad it is here, if not as bad as the rule says.
+    /// Severity of this hit, if lower than that of the rule.
     pub(crate) severity: Option<Severity>,
 }
 
 impl Hit {
-    /// A hit that the rule's title describes.
+    /// Creates a hit that the title of the rule describes.
     pub(crate) fn at(range: std::ops::Range<usize>) -> Self {
         Self { range, note: None, severity: None }
     }
 }
 
-/// What a check found in a skill: in which file, where in its bytes as they came.
+/// Hit of a check in a skill: the file, and the range in its original bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SkillHit {
-    /// The number of the entry in the tree.
+    /// Index of the entry in the tree.
     pub(crate) entry: usize,
-    /// Where, in its bytes.
+    /// Byte range in the file.
     pub(crate) span: std::ops::Range<usize>,
-    /// A sentence, where the rule's title does not say it all.
+    /// Additional sentence, if the title of the rule is not enough.
     pub(crate) note: Option<String>,
-    /// How bad it is here, if not as bad as the rule says.
+    /// Severity of this hit, if lower than that of the rule.
     pub(crate) severity: Option<Severity>,
 }
 
 impl Rule {
-    /// The words that make a scan try it.
+    /// Returns the words that make a scan try the rule.
     pub fn anchors(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.anchors.iter()
     }

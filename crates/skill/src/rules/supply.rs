@@ -36,10 +36,10 @@ pub(super) const RULES: &[&Rule] = &[
 pub(super) use deed::deed;
 pub(super) use lookalike::nearest;
 
-/// Where settings stand: in files of their own, and in fences.
+/// Places that hold settings: separate files and fences.
 const SETTINGS: Places = Places::of(&[Place::Script, Place::Fence]);
 
-/// A file is read by whoever opens the directory; a fence only shows.
+/// A file is read by every program that opens the directory; a fence only shows.
 fn as_shown(unit: &Unit<'_>) -> Option<Severity> {
     (unit.place == Place::Fence).then_some(Severity::Warning)
 }

@@ -1,7 +1,7 @@
-//! One pass over a text that says which rules are worth trying, and where.
+//! Selects, in one pass over a text, the rules that are worth trying, and where.
 //!
 //! Of each anchor, the four bytes are picked that are rarest in ordinary text. The pass looks up the hash of every four bytes in a
-//! table of bits that fits into the fastest memory there is; only where a bit is set, anchors are compared. An automaton over all
+//! table of bits that fits into the fastest cache; only where a bit is set, anchors are compared. An automaton over all
 //! anchors is several times as slow: its table does not fit.
 
 mod frequent;
@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 use crate::rules::rule::Rule;
 use frequent::FREQUENT;
 
-/// How many bytes are looked up at once.
+/// Number of bytes that are looked up at once.
 const GRAM: usize = 4;
 
-/// What an anchor begins with that is only looked for at the beginning of a word.
+/// Prefix of an anchor that matches only at the beginning of a word.
 const WORD: &str = r"\b";
 
-/// How many words the table has, as a power of two.
+/// Binary logarithm of the number of words in the table.
 const WORDS: u32 = 11;
 
-/// How many words the table has.
+/// Number of words in the table.
 const TABLE: usize = 1 << WORDS;
 
-/// How many bits of a hash say which two bits of a word are meant.
+/// Number of bits of a hash that select the two bits of a word.
 const WITHIN: u32 = 12;
 
 /// All anchors of a set of rules.
@@ -33,10 +33,10 @@ pub(crate) struct Prefilter {
     table: Box<[u64; TABLE]>,
     /// The anchors by hash.
     keys: Vec<(u32, u32)>,
-    /// Where those begin whose bits are in a word of the table.
+    /// Index of the first key whose bits are in each word of the table.
     first: Vec<u32>,
     anchors: Vec<Word>,
-    /// Anchors that are too short for the table: they are looked for by their rarest byte.
+    /// Anchors that are too short for the table: they are searched for by their rarest byte.
     short: Vec<u32>,
 }
 
@@ -44,10 +44,10 @@ pub(crate) struct Prefilter {
 struct Word {
     /// In lower case. A blank stands for any gap between two words.
     text: Vec<u8>,
-    /// Whether no letter stands before it.
+    /// True if it matches only with no letter before it.
     at_start: bool,
     has_gap: bool,
-    /// Where the four bytes stand that are looked up.
+    /// Offset of the four bytes that are looked up.
     key: usize,
     /// Up to eight bytes from there, up to a gap, and which of them count: most others differ here already.
     head: u64,
@@ -56,7 +56,7 @@ struct Word {
     rules: Vec<u16>,
 }
 
-/// An anchor in a text: where it begins, and its number.
+/// An anchor in a text: its position and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Anchor {
     pub(crate) at: usize,
@@ -91,7 +91,7 @@ impl Prefilter {
         all
     }
 
-    /// Enters an anchor, and says where in it stands what is looked up.
+    /// Enters an anchor, and returns the offset of the bytes that are looked up.
     fn enter(&mut self, word: &[u8], number: u32) -> usize {
         if let &[a, b, c] = word {
             (0..=u8::MAX).for_each(|any| self.enter_gram(&[a, b, c, any], number));
@@ -111,7 +111,7 @@ impl Prefilter {
         self.keys.push((hash, number));
     }
 
-    /// The anchors in a text, in no order.
+    /// Returns the anchors in a text, in no order.
     pub(crate) fn anchors(&self, text: &str) -> Vec<Anchor> {
         let bytes = text.as_bytes();
         let mut found = Vec::new();
@@ -131,7 +131,7 @@ impl Prefilter {
         found
     }
 
-    /// Anchors of three bytes have no fourth byte at the end of a text.
+    /// Finds anchors of three bytes at the end of a text, where there is no fourth byte.
     fn at_the_end(&self, bytes: &[u8], found: &mut Vec<Anchor>) {
         let Some(at) = bytes.len().checked_sub(GRAM - 1) else { return };
         let ends = (0u32..).zip(&self.anchors).filter(|(_, word)| word.text.len() == GRAM - 1);
@@ -141,7 +141,7 @@ impl Prefilter {
         );
     }
 
-    /// The rules that an anchor belongs to.
+    /// Returns the rules that an anchor belongs to.
     pub(crate) fn rules_of(&self, anchor: Anchor) -> &[u16] {
         self.anchors.get(anchor.number as usize).map_or(&[], |word| &word.rules)
     }
@@ -171,7 +171,7 @@ impl Word {
         Self { text, at_start, has_gap, key, head, mask, rules }
     }
 
-    /// Where it begins, if its four bytes stand at a place in a text.
+    /// Returns the position where it begins, if it matches with its four bytes at `at` in a text.
     fn begins(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let (before, behind) = self.text.split_at(self.key);
         if !self.has_gap {
@@ -184,13 +184,13 @@ impl Word {
         (!self.is_within(bytes, start)).then_some(start)
     }
 
-    /// Whether it would begin within a word, and must not.
+    /// Returns true if it would begin within a word, and must not.
     fn is_within(&self, bytes: &[u8], start: usize) -> bool {
         self.at_start && start > 0 && bytes[start - 1].is_ascii_alphanumeric()
     }
 }
 
-/// How many bytes of a text a part of an anchor takes.
+/// Returns the number of bytes of a text that a part of an anchor matches.
 fn taken<'a>(wanted: impl Iterator<Item = &'a u8>, bytes: impl Iterator<Item = &'a u8>) -> Option<usize> {
     let (mut wanted, mut bytes, mut count) = (wanted.peekable(), bytes.peekable(), 0);
     while let Some(byte) = wanted.next() {
@@ -213,21 +213,21 @@ fn taken<'a>(wanted: impl Iterator<Item = &'a u8>, bytes: impl Iterator<Item = &
     Some(count)
 }
 
-/// How many bytes a gap has at most.
+/// Maximum number of bytes in a gap.
 const MAX_GAP: usize = 64;
 
-/// Whether a byte can stand between two words: blanks, marks of emphasis and quotes, and what borders a line.
+/// Returns true if a byte can be between two words: blanks, marks of emphasis and quotes, and the borders of a line.
 fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'*' | b'_' | b'`' | b'"' | b'\'' | b'>' | b'|' | b'~')
 }
 
-/// The two bits of a word that stand for a hash.
+/// Returns the two bits of a word that represent a hash.
 #[inline]
 fn bits(hash: u32) -> u64 {
     1 << (hash & 63) | 1 << (hash >> 6 & 63)
 }
 
-/// The next eight bytes, the same for upper and lower case.
+/// Returns the next eight bytes, the same for upper and lower case.
 #[inline]
 fn eight(bytes: &[u8]) -> u64 {
     let number = match bytes.first_chunk() {
@@ -237,7 +237,7 @@ fn eight(bytes: &[u8]) -> u64 {
     number | 0x2020_2020_2020_2020
 }
 
-/// The same for upper and lower case.
+/// Returns the hash of four bytes, the same for upper and lower case.
 #[inline]
 fn hash(gram: &[u8]) -> u32 {
     let number = match gram {
@@ -247,7 +247,7 @@ fn hash(gram: &[u8]) -> u32 {
     (number | 0x2020_2020).wrapping_mul(0x9E37_79B1) >> (32 - WORDS - WITHIN)
 }
 
-/// Where the bytes of a word stand that are rarest in ordinary text, best without a blank.
+/// Returns the offset of the bytes of a word that are rarest in ordinary text, preferably without a blank.
 fn rarest(word: &[u8], count: usize) -> usize {
     let windows = word.windows(count).enumerate();
     let cost = |gram: &[u8]| {
@@ -257,7 +257,7 @@ fn rarest(word: &[u8], count: usize) -> usize {
     windows.min_by_key(|(_, gram)| (gram.contains(&b' '), cost(gram))).map_or(0, |(at, _)| at)
 }
 
-/// How common a byte is in English, roughly, from 0 to 12.
+/// Returns the approximate frequency of a byte in English, from 0 to 12.
 fn commonness(byte: u8) -> u32 {
     match byte.to_ascii_lowercase() {
         b'e' | b't' | b' ' => 12,
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use crate::rules;
 
-    /// What a look at every place finds.
+    /// Returns the anchors found by trying every position.
     fn slowly(prefilter: &Prefilter, text: &str) -> Vec<(usize, u32)> {
         let all = 0..text.len();
         let begins = |at: usize, word: &Word| {

@@ -1,4 +1,4 @@
-//! What a description must not ask of the model that reads it.
+//! Demands that a tool description must not make of the model that reads it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,22 +7,22 @@ use regex::bytes::Regex;
 
 use crate::scan::compiled;
 
-/// From here on a text gives orders that no description gives.
+/// Minimum weight of a text that gives orders no description gives.
 pub(super) const ORDERS: u32 = 4;
 
-/// From here on it is worth a look.
+/// Minimum weight of a text that is worth a review.
 pub(super) const DOUBTFUL: u32 = 3;
 
-/// How much a kind of demand counts.
+/// Kind of demand with its weight.
 struct Demand {
     weight: u32,
-    /// Whether a word such as "detects" before it makes it a mention.
+    /// True if a word such as "detects" before it makes it a mention.
     mentioned: bool,
     pattern: &'static str,
 }
 
 const DEMANDS: &[Demand] = &[
-    // Blocks that are made to look like the words of somebody else.
+    // Blocks that imitate the words of another speaker.
     Demand {
         weight: 2,
         mentioned: false,
@@ -38,13 +38,13 @@ const DEMANDS: &[Demand] = &[
         mentioned: true,
         pattern: r"\b(?:bypass(?:es)?|skip(?:s)?|disables?|ignore)\s+(?:all\s+|any\s+|the\s+)?(?:content\s+|security\s+|safety\s+|user\s+|input\s+)?(?:polic(?:y|ies)|validation|saniti[sz]ation|safety|guardrails|checks|guidelines)|\bwithout\s+(?:any\s+)?(?:validation|security checks|confirmation|asking)|\btrust(?:s)?\s+all\s+(?:user\s+)?input|\bact as:",
     },
-    // What the person must not learn.
+    // Facts to be withheld from the user.
     Demand {
         weight: 4,
         mentioned: true,
         pattern: r"\b(?:do not|don.{1,3}t|never|must not|should not|avoid)\s+(?:ever\s+)?(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|alert(?:ing)?|let)\s+(?:(?:this|it|that|anything|any of this|about|to|these)\s+){0,3}(?:to\s+)?(?:the\s+)?(?:user|human|person)|\bwithout\s+(?:telling|informing|notifying|the knowledge of)\s+(?:the\s+)?(?:user|human)|\b(?:user|human)\s+(?:must|should|does|need)\s*(?:not|n't)\s+(?:know|see|be told|notice|be informed|need to know)|\bkeep (?:this|it) (?:secret|hidden|confidential) from",
     },
-    // Files that no tool needs to be told.
+    // Files whose content no tool needs.
     Demand {
         weight: 2,
         mentioned: true,
@@ -73,7 +73,7 @@ const DEMANDS: &[Demand] = &[
     },
 ];
 
-/// How much a text orders, and where the worst of it stands.
+/// Returns the summed weight of the demands in a text, and the range of the heaviest one.
 pub(super) fn demands(text: &str) -> (u32, Range<usize>) {
     let (mut sum, mut worst, mut place) = (0, 0, 0..0);
     for (demand, pattern) in DEMANDS.iter().zip(&*PATTERNS) {
@@ -93,7 +93,7 @@ pub(super) fn demands(text: &str) -> (u32, Range<usize>) {
     (sum, place)
 }
 
-/// Whether the words before say that somebody else says it.
+/// Returns true if the preceding words attribute the demand to another speaker.
 fn is_mention(text: &str, at: usize) -> bool {
     let mut from = at.saturating_sub(60);
     while !text.is_char_boundary(from) {

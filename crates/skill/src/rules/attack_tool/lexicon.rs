@@ -4,9 +4,9 @@
 
 use crate::words::{Words, words};
 
-/// What nobody calls an honest tool, wherever it stands in a name or a description.
+/// Terms that never describe a benign tool, at any position in a name or a description.
 pub(super) const TECHNIQUES: Words = words![
-    // Taking things out.
+    // Exfiltration.
     "exfil",
     "exfiltrat*",
     "stolen",
@@ -15,7 +15,7 @@ pub(super) const TECHNIQUES: Words = words![
     "icmp tunnel*",
     "steganograph*",
     "data theft",
-    // Rights.
+    // Privilege escalation.
     "privesc",
     "privilege escalation",
     "escalate privilege*",
@@ -84,7 +84,7 @@ pub(super) const TECHNIQUES: Words = words![
     "cookie theft",
     "cookie steal*",
     "steal*",
-    // Running code elsewhere.
+    // Remote code execution.
     "cmdi",
     "sqli",
     "ssti",
@@ -140,7 +140,7 @@ pub(super) const TECHNIQUES: Words = words![
     "c2 beacon*",
     "log4shell",
     "shellshock",
-    // Staying and hiding.
+    // Persistence and evasion.
     "timestomp*",
     "anti forensic*",
     "cover tracks",
@@ -185,7 +185,7 @@ pub(super) const NAMES: Words = words![
     "spoof",
 ];
 
-/// What somebody does who attacks, and what is done it to. Both have to stand in one sentence, the verb first.
+/// Verbs of attacks, each with its objects. Both have to occur in one sentence, the verb first.
 pub(super) const DEEDS: &[(Words, Words)] = &[
     (words!["exploit", "exploits", "abuse", "abuses", "weaponize"], words![""]),
     (
@@ -440,7 +440,7 @@ pub(super) const DEEDS: &[(Words, Words)] = &[
     ),
 ];
 
-/// What attackers and administrators both do. It says something together with something else.
+/// Verbs and objects shared by attackers and administrators. They count only together with other evidence.
 pub(super) const DUAL: &[(Words, Words)] = &[
     (
         words!["enumerate", "enumerates", "enum", "discover"],
@@ -531,7 +531,7 @@ pub(super) const DUAL: &[(Words, Words)] = &[
     ),
 ];
 
-/// What comes before a technique when a tool looks for it instead of using it.
+/// Words before a technique that mark a tool as detecting it instead of using it.
 pub(super) const GUARDS: Words = words![
     "detect*",
     "prevent*",
@@ -650,7 +650,7 @@ pub(super) const STRONG_PARAMETERS: Words = words![
     "secret data",
 ];
 
-/// Parameters that point at somebody else.
+/// Parameters that name another party as the target.
 pub(super) const TARGET_PARAMETERS: Words = words![
     "target host*",
     "target url*",

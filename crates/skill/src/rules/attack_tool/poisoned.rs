@@ -1,4 +1,4 @@
-//! Orders in what a server says of its tools.
+//! Orders in the descriptions that a server gives of its tools.
 
 use super::demand::{DOUBTFUL, ORDERS, demands};
 use super::{ANCHORS, MANIFESTS, document};

@@ -1,4 +1,4 @@
-//! How much a tool says of itself that attackers say of theirs.
+//! Scores a tool by the attack vocabulary in its own description.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -10,21 +10,21 @@ use crate::manifest::parameters;
 use crate::text::json::Node;
 use crate::words::Words;
 
-/// From here on a tool is an attack.
+/// Minimum score of a tool that is an attack.
 pub(super) const ATTACK: u32 = 6;
 
-/// From here on it is worth a look.
+/// Minimum score of a tool that is worth a review.
 pub(super) const DOUBTFUL: u32 = 4;
 
-/// What one technique counts, what the words that only attackers use in names count, what both sides do, and what is only spoken of.
+/// Weights of a technique (also of words that only attackers use in names), of a dual-use act, and of a mere mention.
 const TECHNIQUE: u32 = 6;
 const DUAL_USE: u32 = 2;
 const SPOKEN_OF: u32 = 1;
 
-/// How often speaking of techniques counts: who lists many of them looks for them.
+/// Maximum number of mentions that count: a tool that lists many techniques detects them.
 const MOST_SPOKEN_OF: u32 = 3;
 
-/// How far into a description a technique is what the tool does, and no aside.
+/// Length of the opening of a description in which a technique is the purpose of the tool, not an aside.
 const OPENING: usize = 240;
 
 /// The evidence in a tool.
@@ -110,7 +110,7 @@ impl Score {
         self.deeds(text, OPENING);
     }
 
-    /// Verbs with what they are done to.
+    /// Scores verbs together with their objects.
     fn deeds(&mut self, text: &str, within: usize) {
         for (verbs, objects) in &*DEED_WORDS {
             if let Some((at, verb)) = verbs.found(text).find(|(at, _)| *at < within)
@@ -149,18 +149,18 @@ impl Score {
     }
 }
 
-/// Whether a verb is one more thing that is done.
+/// Returns true if the text before a verb continues a list of acts.
 fn goes_on(before: &str) -> bool {
     before.ends_with(" and") || before.ends_with(" then") || before.ends_with(" to")
 }
 
-/// Whether something before a word says that the tool looks for it.
+/// Returns true if a word in the preceding text says that the tool looks for the technique.
 fn guarded(before: &str) -> bool {
     let padded = format!("{before} ");
     GUARD_WORDS.found(&padded).next().is_some()
 }
 
-/// The words of a text in lower case with one space around each; names are taken apart.
+/// Returns the words of a text in lower case with one space around each; identifiers are split.
 pub(super) fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push(' ');
@@ -185,7 +185,7 @@ pub(super) fn words(text: &str) -> String {
     out
 }
 
-/// A list of words to look for.
+/// List of words to search for.
 struct WordFinder {
     finder: Option<AhoCorasick>,
     anything: bool,
@@ -202,13 +202,13 @@ impl WordFinder {
         Self { finder: finder.ok(), anything: words.contains(""), list: words.iter().collect() }
     }
 
-    /// Where words stand in a text, with the space before them.
+    /// Returns the positions of the words in a text, each at the space before the word.
     fn found<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'static str)> + 't {
         let found = self.finder.iter().flat_map(move |finder| finder.find_overlapping_iter(text));
         found.map(|found| (found.start(), self.list[found.pattern().as_usize()]))
     }
 
-    /// A word behind a place.
+    /// Returns the first word after a position.
     fn after(&self, text: &str, at: usize) -> Option<&'static str> {
         if self.anything {
             return Some("");

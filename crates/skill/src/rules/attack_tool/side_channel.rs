@@ -1,4 +1,4 @@
-//! Parameters through which a model would hand over what is none of the tool's business.
+//! Parameters through which a model would hand over data that the tool does not need.
 
 use std::sync::LazyLock;
 

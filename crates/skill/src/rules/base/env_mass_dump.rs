@@ -55,7 +55,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     Some(Hit { severity, ..Hit::at(step.range_from(dump)) })
 }
 
-/// Whether a pattern asks for one variable, not for whatever is called a key.
+/// Returns true if a pattern asks for one variable, not for every variable that is called a key.
 fn is_one_name(wanted: &str) -> bool {
     let name = wanted.trim_start_matches('^').trim_end_matches('=');
     name.len() >= 4

@@ -20,7 +20,7 @@ patterns! {
     FOUND = r"\bprintenv\b(?:[ \t]+([A-Z_][A-Z0-9_]*)\b)?";
 }
 
-/// One variable by its name is no more than that.
+/// Finds `printenv`; a single variable by its name is only a note.
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let found = FOUND.captures_iter(unit.text().as_bytes()).take(20);
     found

@@ -21,7 +21,7 @@ patterns! {
     ACTS = r"[(\\]|import|require|fetch|http";
 }
 
-/// What is evaluated stands there in quotes: where it does nothing but calculate, code in a fence is an example.
+/// Finds `eval` of a quoted text: if that text only calculates, code in a fence is an example.
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text().as_bytes();
     let found = FOUND.find_iter(text).take(50);

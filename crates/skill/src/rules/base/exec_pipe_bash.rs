@@ -1,4 +1,4 @@
-//! Something is piped to a shell, which runs it.
+//! Data is piped to a shell, which runs it.
 
 use crate::code::command::{Step, is_decoder, is_shell};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -52,7 +52,7 @@ fn hit(unit: &Unit<'_>, shell: Step<'_>) -> Option<Hit> {
     Some(Hit { severity: Some(severity(shell)), ..Hit::at(shell.range_from(first)) })
 }
 
-/// By where it comes from: what another machine sends, what has to be decoded, or what stands there.
+/// Returns the severity by the origin of the input: another machine, a decoder, or the text itself.
 fn severity(shell: Step<'_>) -> Severity {
     if shell.feeders().any(is_decoder) {
         return Severity::Critical;

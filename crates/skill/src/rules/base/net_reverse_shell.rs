@@ -1,4 +1,4 @@
-//! A shell for somebody elsewhere.
+//! A shell for a remote host.
 
 use crate::code::command::{Step, is_shell};
 use crate::code::destination::{Kind, classify};
@@ -41,7 +41,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases = Phrases::new(words![
     r"/dev/(?:tcp|udp)|sh\b|cmd|powershell|iex|invoke-expression|dup2|(?:exec|proc_open|system|popen)\s*\(|std(?:in|out)|getline|\s--?[a-z]*[ecl]|exec:|system:|mkfifo",
 ]);
@@ -74,7 +74,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         }
         let line = line_of(text, all.start());
         end = line.end;
-        // In words, what stands before the connection is part of the sentence about it.
+        // In prose, the text before the connection is part of the sentence about it.
         let from = if unit.place == Place::Prose { all.start() } else { line.start };
         hits.push(Hit {
             range: from..line.end,
@@ -87,7 +87,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     hits
 }
 
-/// What a socket is handed to, in code.
+/// Functions and names that code hands a socket to.
 const SINKS: &[&str] = &[
     "dup2",
     "spawn",
@@ -107,13 +107,13 @@ const SINKS: &[&str] = &[
 const PROGRAMS: &[&str] =
     &["nc ", "nc\t", "ncat", "netcat", "socat", "telnet", "s_client", "sh -i", "mkfifo"];
 
-/// Whether one of these stands in a text, whatever its case.
+/// Returns true if one of the words occurs in a text, ignoring case.
 fn has(text: &[u8], words: &[&str]) -> bool {
     let lower = text.to_ascii_lowercase();
     words.iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
 
-/// A connection that the shell itself makes: with a shell at its end, or to see whether somebody is there.
+/// A connection that the shell itself makes: with a shell at its end, or to probe whether the port is open.
 fn talks(text: &[u8], line: std::ops::Range<usize>, host: &str) -> Hit {
     let severity = if TO_SHELL.is_match(&text[line.clone()]) {
         None
@@ -159,7 +159,7 @@ fn of_program(step: Step<'_>) -> Option<Hit> {
     }
 }
 
-/// With a program at its end, or waiting for whoever calls.
+/// With a program at its end, or listening for incoming connections.
 fn of_netcat(step: Step<'_>) -> Option<Hit> {
     let words = step.words();
     let runs = words.iter().enumerate().any(|(at, word)| {
@@ -187,7 +187,7 @@ fn is_option(text: &str) -> bool {
         && text[1..].bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// `bash -i` alone is somebody at a terminal; with its streams elsewhere it is not.
+/// `bash -i` alone is a user at a terminal; with its streams redirected it is not.
 fn of_interactive(step: Step<'_>) -> Option<Hit> {
     let elsewhere = step.redirects().iter().any(|redirect| {
         redirect.target.text.starts_with("/dev/tcp") || redirect.target.text.starts_with("/dev/udp")

@@ -1,4 +1,4 @@
-//! What is decoded goes on to another program.
+//! Decoded data is piped to another program.
 
 use crate::code::command::{Step, is_decoder, is_interpreter, is_shell};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases = Phrases::new(words![r"-[a-z]*[dr]|uudecode|\brev\b"]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
@@ -36,7 +36,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     Some(Hit { severity, ..Hit::at(step.range_from(decoder)) })
 }
 
-/// Programs that show or keep what they are given.
+/// Returns true for programs that only show or store their input.
 fn only_looks(name: &str) -> bool {
     matches!(
         name,

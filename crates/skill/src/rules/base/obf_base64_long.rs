@@ -17,10 +17,10 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(hits),
 };
 
-/// How long a run of such characters is before anybody minds.
+/// Minimum length of a run of such characters that is reported.
 const LONG: usize = 80;
 
-/// How many are told of in one file.
+/// Maximum number of runs that are reported in one file.
 const MAX_REPORTED: usize = 5;
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -42,7 +42,7 @@ fn is_member(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/'
 }
 
-/// The long runs of a text. Of each stretch as long as a run, one byte is looked at, and those around it only if it could be part of one.
+/// Returns the long runs of a text. Samples one byte per run length, and examines its neighbours only if it could be part of a run.
 fn runs(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> {
     let mut at = LONG - 1;
     std::iter::from_fn(move || {
@@ -66,7 +66,7 @@ fn runs(text: &[u8]) -> impl Iterator<Item = std::ops::Range<usize>> {
     })
 }
 
-/// Hashes, paths, pictures, keys that are meant to be public, and the checksums of packages.
+/// Returns true for hashes, paths, pictures, keys that are meant to be public, and the checksums of packages.
 fn is_known(text: &[u8], run: &std::ops::Range<usize>) -> bool {
     let inside = &text[run.start..run.end.min(run.start + 4096)];
     let before = &text[run.start.saturating_sub(48)..run.start];
@@ -91,7 +91,7 @@ fn is_known(text: &[u8], run: &std::ops::Range<usize>) -> bool {
     is_hex || is_path || is_word || is_marked || has(b"://") || is_in_block(text, run)
 }
 
-/// A certificate or a signature has lines of one length below a line of hyphens.
+/// Returns true if a run is in a certificate or a signature: lines of one length below a line of hyphens.
 fn is_in_block(text: &[u8], run: &std::ops::Range<usize>) -> bool {
     let before = &text[run.start.saturating_sub(4096)..run.start];
     match (memchr::memmem::rfind(before, b"-----BEGIN"), memchr::memmem::rfind(before, b"-----END")) {

@@ -1,4 +1,4 @@
-//! What was always required of the eighteen rules.
+//! Long-standing requirements on the eighteen base rules.
 
 use std::collections::BTreeSet;
 

@@ -34,7 +34,7 @@ patterns! {
     FOUND = r"<\s*/?\s*(?:system(?:[-_](?:reminder|prompt|message|instructions?))?|tool_results?|function_(?:calls?|results?)|tool_(?:use|calls?))(?:\s[^<>\n]{0,200})?>";
 }
 
-/// In code, and where the word only stands for another (`the <system> shall`), it is an example.
+/// Finds such tags; in code, and as a placeholder for a word (`the <system> shall`), a tag is an example.
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text().as_bytes();
     let is_code = matches!(unit.place, Place::Fence | Place::Script | Place::Inline);
@@ -51,7 +51,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// `<system>` between words of a sentence, without an end.
+/// Returns true for `<system>` between words of a sentence, without a closing tag.
 fn stands_for_a_word(text: &[u8], range: std::ops::Range<usize>) -> bool {
     let tag = &text[range.clone()];
     let before = text[..range.start].last();
@@ -63,7 +63,7 @@ fn stands_for_a_word(text: &[u8], range: std::ops::Range<usize>) -> bool {
         && !closes
 }
 
-/// An opening tag within a line of text is a unit of its own; its paragraph is looked at as well.
+/// An opening tag within a line of text is a separate unit; its paragraph is examined as well.
 fn stands_alone(unit: &Unit<'_>) -> bool {
     unit.place == Place::Html
         && !unit.text().contains('\n')

@@ -26,17 +26,17 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&WRITES, &READS, &ADDRESSES], hits),
 };
 
-/// What puts something on the clipboard.
+/// Calls that write to the clipboard.
 static WRITES: Phrases = Phrases::new(words![
     r"pyperclip\.copy|clipboard\.(?:writeText|write|writeSync|set|copy)|setclipboard|set-clipboard|pbcopy|xclip\b|xsel\b|wl-copy|clipboard_append",
 ]);
 
-/// What takes it from there.
+/// Calls that read the clipboard.
 static READS: Phrases = Phrases::new(words![
     r"pyperclip\.(?:paste|waitForNewPaste)|clipboard\.(?:readText|read|readSync|get|paste)|getclipboard|get-clipboard|pbpaste|xclip\b[^\n]{0,40}-o|xsel\b[^\n]{0,40}-(?:o|b)|wl-paste|clipboard_get",
 ]);
 
-/// What fits an address of a wallet: of Bitcoin, Ethereum, Tron, Monero, Litecoin, Solana.
+/// Patterns that match wallet addresses: Bitcoin, Ethereum, Tron, Monero, Litecoin, Solana.
 static ADDRESSES: Phrases = Phrases::new(words![
     r"\bbc1\b|\(bc1|\[13\]|0x\[|\^T\[|\^4\[|\[48\]\[|\^ltc1|\[LM3\]|\[1-9A-HJ-NP-Za-km-z\]\{3|\[a-zA-HJ-NP-Z0-9\]\{2|\{40\}|\{33\}",
 ]);

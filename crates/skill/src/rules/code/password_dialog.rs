@@ -1,4 +1,4 @@
-//! A dialog asks for the password, and what was typed goes on.
+//! A dialog asks for the password, and the input is passed on.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};

@@ -1,4 +1,4 @@
-//! Files are encrypted one by one, and the originals go.
+//! Files are encrypted one by one, and the originals are deleted.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};

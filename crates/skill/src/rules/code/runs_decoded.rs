@@ -1,4 +1,4 @@
-//! What was encoded is decoded and run.
+//! Encoded data is decoded and run.
 
 use crate::code::fact::{Fact, FactKind, Ran};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

@@ -1,4 +1,4 @@
-//! What an address answers is run.
+//! The response from an address is run.
 
 use crate::code::fact::{Fact, FactKind, HostKind, Ran};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -49,7 +49,7 @@ patterns! {
 }
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {
-    // Commands on their own are looked at by the rules about downloads; what one of them is given to run is not.
+    // Plain commands are examined by the rules about downloads; code that one of them is given to run is not.
     if unit.language == crate::text::language::Language::Shell && super::is_plain_shell(unit) {
         let text = unit.text();
         let by_name =

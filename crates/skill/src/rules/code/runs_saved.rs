@@ -1,4 +1,4 @@
-//! What an address sends is written to a file, and the file is started.
+//! The response from an address is written to a file, and the file is started.
 
 use crate::code::fact::{FactKind, HostKind};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], check),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases = Phrases::new(words![r"subprocess|child_process|system|popen|exec|spawn|\s-[ce]"]);
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

@@ -1,4 +1,4 @@
-//! The address where a cloud hands out credentials, written so that it is not known again.
+//! The address where a cloud hands out credentials, written so that it is not recognised.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;

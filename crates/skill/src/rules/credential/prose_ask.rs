@@ -1,4 +1,4 @@
-//! The user is asked for what nobody may ask for.
+//! The user is asked for secrets that no skill may ask for.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
@@ -43,7 +43,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\byou need <user><'>s? (?:<any>,? ){0,4}passwords\b",
 ]);
 
-/// A password on its way to somebody else.
+/// A password that is passed on to a third party.
 static PASSED_ON: Phrases = Phrases::new(words![
     r"\b(?:ask|prompt|request|instruct|tell)s?(?: <any>)? <user>... passwords?\b... (?:post|send|submit|forward|upload|pass|relay|transmit|share)\b",
 ]);

@@ -44,7 +44,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:<gather>|(?:build|create|produce|prepare|make|assemble|generate) (?:<any> ){0,3}(?:inventory|lists?|catalog(?:ue)?|report|summary|table|dump))\b... (?:every|all|any|each|available|stored|saved|user<'>?s?)... <secrets>",
 ]);
 
-/// What an audit of somebody's own code says.
+/// Phrases of an audit of the user's own code.
 static AUDIT: Phrases = Phrases::new(words![
     r"\b(?:hardcoded|hard-coded|leaked|exposed|committed|codebase|repositor(?:y|ies)|source code|git history|rotat\w+|required|needs?|missing|placeholders?|kubernetes|github actions|vault|used by|referenced|lexer|design)\b",
 ]);

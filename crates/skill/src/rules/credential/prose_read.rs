@@ -49,13 +49,13 @@ pub(super) const RULE: Rule = Rule {
 
 static PHRASES: Phrases = Phrases::new(words![r"\b(?:<read>)\b...<secretfile>"]);
 
-/// Files that open doors by themselves.
+/// Files that grant access by themselves.
 static GRAVE: Phrases = Phrases::new(words![
     r"\bid_(?:rsa|ed25519|ecdsa|dsa)(?:[^.\w]|$)",
     r"/etc/shadow|wallet\.dat|saved passwords|browser (?:cookies|passwords)|login data|key ?chain|private key files?|password (?:store|manager|vault)",
 ]);
 
-/// What takes it somewhere.
+/// Phrases that send the content to a destination.
 static TAKEN: Phrases = Phrases::new(words![
     r"\b<send>\b... (?:to|via|at) ...<where>",
     r"\b<send> (?:<any> ){0,4}(?:contents?|it|them|everything|results?|output)\b",
@@ -63,7 +63,7 @@ static TAKEN: Phrases = Phrases::new(words![
     r"\bpass (?:<any> ){0,3}(?:contents?|it|them|values?) as\b",
 ]);
 
-/// What an audit says of files that should not be there, and what a program does by itself.
+/// Phrases of an audit about files that should not be there, and phrases about what a program does by itself.
 static APART: Phrases = Phrases::new(words![
     r"\b(?:committed|gitignore\w*|leaked|hardcoded|exposed|exclude|never|automatically|by default|sdk|cli|client) ",
 ]);
@@ -74,7 +74,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .ranges(text)
         .into_iter()
         .filter(|range| !is_forbidden(text, range.start) && !is_described(text, range.start))
-        // `Read(.env)` is how settings name a tool and what it may not do.
+        // `Read(.env)` is the syntax by which settings name a tool and what it may not do.
         .filter(|range| !text.get(range.clone()).unwrap_or_default().contains("Read("))
         .collect();
     if ranges.is_empty() || APART.is_in(text) {

@@ -1,4 +1,4 @@
-//! Many secrets of different tools are read at one go.
+//! Many secrets of different tools are read at once.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::code::secret::{Secret, Store};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::unit::{CODE, Unit};
 
-/// How many different files make a sweep.
+/// Number of different files that make a sweep.
 const MANY: usize = 3;
 
 pub(super) const RULE: Rule = Rule {

@@ -1,4 +1,4 @@
-//! A disk is written over.
+//! A disk is overwritten.
 
 use crate::code::command::Step;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases =
     Phrases::new(words![r"/dev/|vssadmin|wmic|diskutil|\|[^\n|]{0,40}&|mkfs|wipefs|blkdiscard"]);
 

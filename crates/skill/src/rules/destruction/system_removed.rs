@@ -1,4 +1,4 @@
-//! The system, or everything of a person, is removed.
+//! The system, or all files of a user, are removed.
 
 use crate::code::command::Step;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -55,12 +55,12 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     (hit && !(name == "find" && is_narrow(step))).then(|| Hit::at(step.range()))
 }
 
-/// A search that is limited by name, or by age, removes something in particular.
+/// Returns true if a search is limited by name or by age, and so removes something in particular.
 fn is_narrow(step: Step<'_>) -> bool {
     ["-name", "-iname", "-mtime", "-path", "-regex", "-size", "-empty"].iter().any(|option| step.has(option))
 }
 
-/// Whether a path is a directory that nobody removes on purpose.
+/// Returns true if a path is a directory that is never removed on purpose.
 fn is_whole(spelled: &str, text: &str) -> bool {
     let spelled = spelled.replace(['"', '\''], "");
     let path = if spelled.starts_with('$') || spelled.starts_with('~') { spelled.as_str() } else { text };

@@ -72,7 +72,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     (is_hit || assigned).then(|| Hit::at(step.range()))
 }
 
-/// Whether a program writes nothing, so that a file becomes empty.
+/// Returns true if a program writes nothing, so that a file becomes empty.
 fn is_nothing(step: Step<'_>) -> bool {
     match step.name().as_str() {
         "echo" | "printf" => step.words().iter().all(|word| word.text.is_empty() || word.text == "-n"),
@@ -82,7 +82,7 @@ fn is_nothing(step: Step<'_>) -> bool {
     }
 }
 
-/// The history of a shell, or the records of the system as a whole.
+/// Returns true for the history of a shell, or the logs of the system as a whole.
 fn is_trace(path: &str) -> bool {
     let path = path.trim_matches(|c| c == '"' || c == '\'');
     let name = path.rsplit('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! An address that is written so that no filter sees it, and is to be used.
+//! An address that is written to evade filters, and is to be used.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;

@@ -67,12 +67,12 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     Some(Hit { severity: Some(severity), ..Hit::at(step.range()) })
 }
 
-/// `python -m pip`.
+/// Returns true for `python -m pip`.
 fn runs_pip(step: Step<'_>) -> bool {
     step.name() == "python" && step.value(&["-m"]).is_some_and(|module| module.text == "pip")
 }
 
-/// Options that nobody needs for an ordinary package: its scripts run as the administrator, its host need not prove who it is.
+/// Options that no ordinary package needs: its scripts run as the administrator, its host need not prove its identity.
 fn lets_everything_in(step: Step<'_>) -> bool {
     const OPTIONS: &[&str] = &[
         "--unsafe-perm",
@@ -93,7 +93,7 @@ fn installs(step: Step<'_>) -> bool {
     ["install", "i", "add", "exec", "dlx", "run"].iter().any(|word| step.has(word))
 }
 
-/// The worst address among its words, but for those of registries and proxies.
+/// Returns the worst address among its words, except those of registries and proxies.
 fn worst(step: Step<'_>) -> Option<Destination> {
     let mut is_other = false;
     let mut found: Option<Destination> = None;
@@ -114,7 +114,7 @@ fn worst(step: Step<'_>) -> Option<Destination> {
             ),
         );
         if text.starts_with("data:") {
-            // The code stands in the address itself, where nobody reads it.
+            // The code is in the address itself, where a reader does not expect it.
             return Some(Destination { kind: Kind::Unknown, ..classify("data.invalid") });
         }
         if skip || text.starts_with("--") || !text.contains("://") {
@@ -129,7 +129,7 @@ fn worst(step: Step<'_>) -> Option<Destination> {
     found
 }
 
-/// Packages out of somebody's repository are ordinary; out of nowhere they are not.
+/// Packages from a user's repository are ordinary; packages from an unknown source are not.
 fn weight(from: &Destination, installs: bool) -> Option<Severity> {
     match from.kind {
         Kind::Vendor if from.encrypted => None,
@@ -140,7 +140,7 @@ fn weight(from: &Destination, installs: bool) -> Option<Severity> {
     }
 }
 
-/// Code in a word that fetches and evaluates.
+/// Finds code in a word that fetches and evaluates.
 fn fetching_code(step: Step<'_>) -> Option<Severity> {
     let lower = code_of(step)?.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -195,7 +195,7 @@ fn fetching_code(step: Step<'_>) -> Option<Severity> {
     })
 }
 
-/// The code in its words; `osascript` takes it in several.
+/// Returns the code in its words; `osascript` takes it in several.
 fn code_of(step: Step<'_>) -> Option<String> {
     const OPTIONS: &[&str] = &["-c", "-e", "-r", "--eval", "-le", "-p", "--print", "-MLWP::Simple"];
     let pairs = step.words().windows(2).filter(|pair| OPTIONS.contains(&pair[0].text.as_str()));

@@ -1,4 +1,4 @@
-//! What another machine sends is run at once.
+//! Data from another machine is run at once.
 
 use crate::code::command::Step;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -48,7 +48,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     Some(Hit { severity: Some(severity), ..Hit::at(own.start.min(from.start)..own.end.max(from.end)) })
 }
 
-/// Whether it runs with all rights and leaves no trace that anybody could read afterwards.
+/// Returns true if it runs with all rights and leaves no log that could be read afterwards.
 fn is_kept_quiet(step: Step<'_>) -> bool {
     let before = step.number.checked_sub(1).and_then(|number| step.other(number));
     let is_root = before.is_some_and(|before| matches!(before.name().as_str(), "sudo" | "doas"));
@@ -63,7 +63,7 @@ fn is_kept_quiet(step: Step<'_>) -> bool {
     is_root && (step.words().iter().any(|word| says(&word.text)) || thrown > 1)
 }
 
-/// How bad it is to run what a program brings.
+/// Returns the severity of running what a program fetches.
 fn weight(step: Step<'_>) -> Option<Severity> {
     if matches!(step.name().as_str(), "dig" | "nslookup" | "host") && !step.words().is_empty() {
         return Some(Severity::Critical);
@@ -72,7 +72,7 @@ fn weight(step: Step<'_>) -> Option<Severity> {
     Some(fetch.from.weight_of_running())
 }
 
-/// Variables that are given what a download brings, with how bad it is to run it.
+/// Returns the variables that hold the output of a download, with the severity of running it.
 fn variables(text: &str) -> Vec<(&str, Severity)> {
     let mut found = Vec::new();
     for at in memchr::memmem::find_iter(text.as_bytes(), "=").take(1000) {
@@ -96,7 +96,7 @@ fn variables(text: &str) -> Vec<(&str, Severity)> {
     found
 }
 
-/// What was kept in a variable and is run later.
+/// Finds fetched data that is kept in a variable and run later.
 fn from_variable(step: Step<'_>, fetched: &[(&str, Severity)]) -> Option<Hit> {
     if fetched.is_empty() || !(step.runs_words() || step.runs_stdin()) {
         return None;

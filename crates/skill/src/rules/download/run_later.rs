@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(hits),
 };
 
-/// How many files are followed through one text.
+/// Maximum number of files that are followed through one text.
 const MAX_SAVED: usize = 20;
 
 fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -58,12 +58,12 @@ fn fetches(text: &str) -> bool {
     text.contains("curl") || text.contains("wget") || text.contains("aria2c")
 }
 
-/// Only what fetches, or names a file that was fetched, is read.
+/// Returns true if a unit fetches, or names a file that was fetched; only such units are read.
 fn is_of_interest(unit: &Unit<'_>, known: &[(usize, Saved)]) -> bool {
     fetches(unit.text()) || known.iter().any(|(_, saved)| unit.text().contains(&saved.file))
 }
 
-/// Under the same heading, or under ones that belong together.
+/// Returns true if two units are under the same or nested headings, or close to each other.
 fn near(a: &Unit<'_>, b: &Unit<'_>) -> bool {
     a.headings == b.headings
         || a.headings.starts_with(&b.headings)

@@ -33,7 +33,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// A repository that is brought from a host nobody knows, and how bad it is to run what is in it.
+/// Returns the severity of running the content of a repository that is cloned from an unknown host.
 fn clones(step: Step<'_>) -> Option<Severity> {
     if step.name() != "git" || !step.has("clone") {
         return None;
@@ -46,7 +46,7 @@ fn clones(step: Step<'_>) -> Option<Severity> {
     }
 }
 
-/// A program out of the repository that was brought before.
+/// Finds a program that is run out of the repository that was cloned before.
 fn out_of(clone: Step<'_>, severity: Severity, step: Step<'_>) -> Option<Hit> {
     let file = step.runs_file().filter(|file| step.number > clone.number && !file.starts_with('/'))?;
     let name = last_segment(file).to_ascii_lowercase();
@@ -56,19 +56,19 @@ fn out_of(clone: Step<'_>, severity: Severity, step: Step<'_>) -> Option<Hit> {
     installs.then(|| Hit { severity: Some(severity), ..Hit::at(step.range_from(clone)) })
 }
 
-/// A file that somebody else has filled, by which program, and how bad it is to run it.
+/// A file with content from elsewhere, the program that wrote it, and the severity of running it.
 pub(super) struct Saved {
     pub(super) file: String,
     pub(super) by: usize,
     pub(super) severity: Severity,
-    /// Whether nobody vouches for it: the connection is open, its certificate is not looked at, or the host has no name.
+    /// True if its origin is unproved: the connection is unencrypted, its certificate is not checked, or the host has no name.
     is_unproved: bool,
 }
 
-/// How many files of one unit are followed.
+/// Maximum number of files of one unit that are followed.
 const MAX_SAVED: usize = 50;
 
-/// The files that downloads and decoders write.
+/// Returns the files that downloads and decoders write.
 pub(super) fn saved(commands: &Commands) -> Vec<Saved> {
     let mut found: Vec<Saved> = Vec::new();
     for step in commands.steps() {
@@ -98,7 +98,7 @@ fn saved_by(step: Step<'_>) -> Option<Saved> {
     Some(Saved { file, by: step.number, severity, is_unproved })
 }
 
-/// `curl -k`, `wget --no-check-certificate`.
+/// Returns true for `curl -k`, `wget --no-check-certificate`.
 fn is_unchecked(step: Step<'_>) -> bool {
     step.has("--no-check-certificate")
         || step.has("--insecure")
@@ -106,7 +106,7 @@ fn is_unchecked(step: Step<'_>) -> bool {
         || step.has("-SkipCertificateCheck")
 }
 
-/// A file that was saved before gets another name.
+/// Follows a file that was saved before and gets another name.
 fn moved(step: Step<'_>, found: &[Saved]) -> Option<Saved> {
     if !matches!(step.name().as_str(), "mv" | "cp" | "install" | "ln") {
         return None;
@@ -124,7 +124,7 @@ fn moved(step: Step<'_>, found: &[Saved]) -> Option<Saved> {
     })
 }
 
-/// Whether what a program writes is decoded or comes from another machine.
+/// Returns the severity of running what a program writes, if that is decoded or comes from another machine.
 fn brings(step: Step<'_>) -> Option<Severity> {
     if is_decoder(step) || step.feeders().any(is_decoder) {
         return Some(Severity::Critical);
@@ -132,7 +132,7 @@ fn brings(step: Step<'_>) -> Option<Severity> {
     step.feeders().filter_map(Step::fetch).map(|fetch| fetch.from.weight_of_running()).max()
 }
 
-/// The file that a program writes.
+/// Returns the file that a program writes.
 fn written(step: Step<'_>) -> Option<String> {
     let redirect = step.redirects().iter().find(|redirect| redirect.direction == policy::Direction::Write);
     if let Some(redirect) = redirect {
@@ -146,7 +146,7 @@ fn written(step: Step<'_>) -> Option<String> {
     }
 }
 
-/// Files with other endings are looked at, not run.
+/// Returns false for files with extensions that are read, not run.
 fn is_runnable(file: &str) -> bool {
     !file.is_empty()
         && !matches!(
@@ -194,7 +194,7 @@ fn hit(commands: &Commands, step: Step<'_>, saved: &[Saved]) -> Option<Hit> {
     Some(Hit { severity: Some(saved.severity), ..Hit::at(step.range_from(by)) })
 }
 
-/// Whether something between two programs checks a hash or a signature.
+/// Returns true if a step between two programs checks a hash or a signature.
 fn is_checked(commands: &Commands, from: usize, to: usize) -> bool {
     (from..to).filter_map(|number| commands.step(number)).any(|step| {
         let name = step.name();
@@ -210,7 +210,7 @@ fn is_checked(commands: &Commands, from: usize, to: usize) -> bool {
     })
 }
 
-/// What nobody vouches for is made a program, or handed to what installs packages with all rights.
+/// Finds a file of unproved origin that is made executable, or handed to an installer of packages with all rights.
 fn prepared<'s>(step: Step<'_>, saved: &'s [Saved]) -> Option<&'s Saved> {
     let mut unproved = saved.iter().filter(|saved| saved.is_unproved && saved.by < step.number);
     let files: Vec<&str> = match step.name().as_str() {
@@ -229,7 +229,7 @@ fn prepared<'s>(step: Step<'_>, saved: &'s [Saved]) -> Option<&'s Saved> {
     unproved.find(|saved| files.iter().any(|file| last_segment(file) == saved.file))
 }
 
-/// `+x`, `u+rwx`, `755`.
+/// Returns true for modes such as `+x`, `u+rwx`, `755`.
 fn makes_program(mode: &str) -> bool {
     let octal = mode.len() >= 3 && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
     match mode.split_once(['+', '=']) {

@@ -75,7 +75,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// A program that is saved in one line and started in another.
+/// Finds a program that is saved in one line and started in another.
 fn started(text: &[u8], saved: &regex::bytes::Match<'_>) -> Option<Hit> {
     let path = saved.as_bytes();
     let from = memchr::memrchr2(b'/', b'\\', path).map_or(0, |at| at + 1);

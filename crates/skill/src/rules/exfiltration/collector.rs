@@ -1,4 +1,4 @@
-//! Code or settings that talk to an address made to catch what arrives.
+//! Code or settings that talk to an address made to record incoming requests.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::language::Language;
@@ -28,7 +28,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     if takes { vec![Hit::at(at..at + host.len())] } else { Vec::new() }
 }
 
-/// Addresses that are made in a minute and show what arrives.
+/// Hosts whose addresses are created in a minute and show incoming requests.
 pub(super) const HOSTS: Words = words![
     "webhook.site",
     "requestbin.",
@@ -51,11 +51,11 @@ pub(super) const HOSTS: Words = words![
     "lhr.life",
 ];
 
-/// Settings that say where a service lives.
+/// Settings that name the address of a service.
 const SERVICE: &[&str] =
     &["base_url", "baseurl", "endpoint", "callback", "proxy", "api_url", "host:", "server_url"];
 
-/// What is not the program's own.
+/// Names of data that is not the program's own.
 const SECRETS: &[&str] = &[
     "process.env",
     "os.environ",
@@ -69,7 +69,7 @@ const SECRETS: &[&str] = &[
     "getenv",
 ];
 
-/// What sends.
+/// Names of calls that send.
 const SENDS: &[&str] = &["post", "request(", "fetch(", "write(", "send", "curl", "put("];
 
 fn has(text: &str, words: &[&str]) -> bool {

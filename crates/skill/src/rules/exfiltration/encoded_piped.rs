@@ -1,4 +1,4 @@
-//! Something is encoded on its way to another machine.
+//! Data is encoded on its way to another machine.
 
 use crate::code::command::{Step, is_sender};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -21,7 +21,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     unit.commands().steps().filter_map(hit).take(20).collect()
 }
 
-/// A sender whose input comes out of an encoder that reads from something else.
+/// Finds a sender whose input comes from an encoder that reads from another source.
 fn hit(step: Step<'_>) -> Option<Hit> {
     if !is_sender(&step.name()) {
         return None;

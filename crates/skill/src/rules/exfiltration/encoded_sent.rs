@@ -1,4 +1,4 @@
-//! Something is encoded and sent in one line.
+//! Data is encoded and sent in one line.
 
 use crate::code::command::Step;
 use crate::code::destination::{Kind, classify};
@@ -45,7 +45,7 @@ fn is_encoder(step: &Step<'_>) -> bool {
     encoder && !step.program.argv.words().iter().any(|word| decodes(&word.text))
 }
 
-/// Whether it prints something that is known only when it runs.
+/// Returns true if it prints a value that is known only at run time.
 fn has_variable(step: &Step<'_>) -> bool {
     step.program.argv.words().iter().skip(1).any(|word| !word.is_literal())
 }

@@ -1,4 +1,4 @@
-//! The whole environment is sent somewhere.
+//! The whole environment is sent.
 
 use crate::code::fact::SENDS;
 use crate::code::secret::Secret;

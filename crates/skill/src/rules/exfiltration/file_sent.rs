@@ -45,7 +45,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases = Phrases::new(words![
     r"(?:curl|wget|nc|ncat|netcat|socat|scp|sftp|rsync|ftp|telnet|ssh|http|xh|mail|sendmail|rclone|gsutil|aws|gh)\s",
 ]);
@@ -73,7 +73,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     Some(judged(step, given(step, &name)?, step.range()))
 }
 
-/// A secret among the words of the program that sends: as its body, or as what it copies.
+/// Returns the secret among the words of the program that sends: as its body, or as a file that it copies.
 fn given(step: Step<'_>, name: &str) -> Option<Secret> {
     let mut before = "";
     let mut found = None;
@@ -110,7 +110,7 @@ fn given(step: Step<'_>, name: &str) -> Option<Secret> {
     found
 }
 
-/// Settings of a project are sent to one's own machines; keys and credentials are not.
+/// Rates a hit: settings of a project are sent to the user's own machines; keys and credentials are not.
 fn judged(step: Step<'_>, found: Secret, range: std::ops::Range<usize>) -> Hit {
     let to = step.urls().iter().map(|word| classify(&word.text)).next();
     let throwaway = to.as_ref().is_some_and(|to| {

@@ -1,4 +1,4 @@
-//! An image whose address carries what the agent knows.
+//! An image whose address carries data of the agent.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::ANYWHERE;

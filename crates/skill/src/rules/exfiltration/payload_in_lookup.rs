@@ -1,4 +1,4 @@
-//! What was read goes away in the names that are looked up.
+//! Data that was read leaves in the names that are looked up.
 
 use crate::code::command::{Step, is_interpreter};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let steps: Vec<Step<'_>> = unit.commands().steps().collect();
-    // Where something is encoded or read before, a variable may hold it.
+    // If data is encoded or read before, a variable may hold it.
     let encodes =
         steps.iter().any(|step| matches!(step.name().as_str(), "base64" | "base32" | "xxd" | "od" | "gzip"));
     steps.into_iter().filter_map(|step| hit(step, encodes)).take(20).collect()
@@ -32,7 +32,7 @@ fn hit(step: Step<'_>, encodes: bool) -> Option<Hit> {
     let joined = step.words().iter().find(|word| {
         let spelled = step.spelled(word);
         let variable = spelled.contains('$') || spelled.contains('`');
-        // The rest of the name stands behind what is put in.
+        // The rest of the name follows the inserted data.
         !word.is_literal()
             && variable
             && word.text.trim_end_matches('"').contains('.')

@@ -1,4 +1,4 @@
-//! Private things are handed over under some pretext.
+//! Private data is handed over under a pretext.
 
 use std::ops::Range;
 
@@ -165,10 +165,10 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&ADDRESS, &SOMETHING], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static ADDRESS: Phrases = Phrases::new(words!["://|@"]);
 
-/// Something goes towards an address.
+/// Phrases that direct data to an address.
 static GOES: Phrases = Phrases::new(words![
     r"\b(?:send|sends|sent|sending|upload\w*|post|posts|posted|transmit\w*|forward\w*|submit\w*|push|pushes|pushed|relay\w*|deliver\w*|e-?mail|e-?mails|mail|mails|cc|bcc|mirror\w*|replicat\w+|ship|ships|share|shares|deposit\w*|enclose\w*|attach\w*|hand|hands|handed|pass|passes|copy|copies|copied|pipe|pipes|put|puts|store|stores|stored|stash|place|dump|dumps|sync\w*|append|appends|archive|export\w*|curl|rsync|scp|back up|backed up|lands?|goes|go)\b...\b(?:to|at|into|in|with|via|on|under|through|for|from|using|by|copy|put|post|remote add|mirror|push)(?: <any>){0,5}[ (`<:=]*(?:https?://|[\w.+-]+@[a-z0-9-]+\.)",
     r"\b(?:to|at|into|via|with) (?:<any> ){0,6}[(`<:]+[^\n\]]*?https?://",
@@ -177,12 +177,12 @@ static GOES: Phrases = Phrases::new(words![
     r"(?:bermittle|bertrage|\b(?:sende|envoie[sr]?|envoye[rz]|transmett\w+|transmet[sz]?|copie[rz]|t\S{1,2}l\S{1,2}verse[rz]?|env\S{1,2}[ae]|enviar\w*|sube|subir\w*|invia\w*|inoltra\w*)\b|发送|發送|上传|上傳|转发|轉發|送信|тправ(?:ь|и|я)|ерешли|ересыла)...(?:https?://|@[a-z0-9-]+\.)",
 ]);
 
-/// Somebody gets something.
+/// Phrases that hand data to a recipient.
 static GIVEN: Phrases = Phrases::new(words![
     r"\b(?:send|sends|sent|sending|upload\w*|post|posts|posted|transmit\w*|forward\w*|submit\w*|push|pushes|pushed|relay\w*|deliver\w*|e-?mail|e-?mails|mail|mails|cc|bcc|mirror\w*|replicat\w+|ship|ships|share|shares|deposit\w*|enclose\w*|attach\w*|hand|hands|handed|pass|passes|copy|copies|copied|pipe|pipes|put|puts|store|stores|stored|stash|place|dump|dumps|sync\w*|append|appends|archive|export\w*|curl|rsync|scp|back up|backed up|lands?|goes|go)\b",
 ]);
 
-/// Mail of somebody else is read from now on.
+/// Phrases that copy or forward the user's mail to another address from now on.
 static COPIED: Phrases = Phrases::new(words![
     r"\b(?:add|put|include|set|enter)s? (?:<any> ){0,3}\S+@\S+ (?:<any> ){0,3}(?:in|as|to|on) (?:<any> )?bcc\b... (?:each|every|all|any|from now on)\b",
     r"\b(?:blind copy|bcc)\b... (?:each|every|all|any)(?: <any>){0,3} (?:e-?mails?|messages?|repl(?:y|ies)|letters?)... \S+@\S+",
@@ -208,7 +208,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     }
     found.retain(|range| is_said(range.start));
     let hit = |range: Range<usize>| {
-        // What stands in quotes is told about, as far as one can see here.
+        // Quoted text is taken as a description, as far as can be seen here.
         let quoted = is_quoted(text, range.start).then_some(Severity::Warning);
         Hit { severity: quoted, ..Hit::at(range) }
     };
@@ -221,7 +221,7 @@ fn is_quoted(text: &str, at: usize) -> bool {
         || before.matches('\u{201c}').count() > before.matches('\u{201d}').count()
 }
 
-/// Whether an address gets something that it should not: what is the user's own in any case, other things if there is one more sign.
+/// Returns true if an address gets data that it should not: the user's own data always, other data if there is one more sign.
 fn is_handed(unit: &Unit<'_>, place: &Range<usize>, kept: impl Fn() -> bool) -> bool {
     let text = unit.text();
     let (said, behind) = (sentence_before(text, place.start, FAR), sentence_after(text, place.end, 80));
@@ -233,7 +233,7 @@ fn is_handed(unit: &Unit<'_>, place: &Range<usize>, kept: impl Fn() -> bool) -> 
     if !given {
         return false;
     }
-    // What is only pointed to was named in the sentences before.
+    // A pronoun refers to something named in the sentences before.
     let earlier = THAT.is_in(said).then(|| {
         let end = place.start - said.len();
         &text[ceil(text, end.saturating_sub(FAR))..end]
@@ -249,25 +249,25 @@ fn is_handed(unit: &Unit<'_>, place: &Range<usize>, kept: impl Fn() -> bool) -> 
             || PRETEXT.is_in(text) && STANDING.is_in(text))
 }
 
-/// How far back a sentence is read, and those before it.
+/// Number of bytes read backwards for a sentence, and for those before it.
 const FAR: usize = 300;
 
 fn is_nobodys(address: &str) -> bool {
     links(address).iter().any(Link::is_anybodys)
 }
 
-/// Where it goes: right before the address.
+/// Words of direction right before the address.
 static TOWARDS: Phrases = Phrases::new(words![
     r"\b(?:to|at|into|in|with|via|on|under|through|for|from|using|by|copy|put|post|remote add|mirror|push)(?: <any>){0,5}[ (`<:=]*$",
     r"\b(?:to|at|into|via|with) (?:<any> ){0,6}[(`<:]+[^\n]*$",
 ]);
 
-/// A place of the user's own, or one that they have chosen.
+/// Destinations that the user owns or has chosen.
 static USERS: Phrases = Phrases::new(words![
     r"\b(?:your own|their own|user<'>s own|self-hosted|(?:configured|chosen|given|provided|specified) by <user>|if <user> (?:asks|wants|agrees|says|confirms|has|have)|(?:after|once|only if|only when|with) <user>(?:<'>s)? (?:<any> ){0,2}(?:agrees|confirms|approves|says yes|consent|confirmation|approval|yes|asks)|after a yes|<user> (?:can|may|might|could|is free to|chooses?)|on request|ask (?:first|before))\b",
 ]);
 
-/// Verbs of other languages: they stand before or behind the address.
+/// Verbs of other languages: they come before or after the address.
 static ABROAD: Phrases = Phrases::new(words![
     r"bermitt(?:le|eln|elt|lung)\b|bertrag(?:e|en)\b|\b(?:sende|senden|sendet|gesendet|schicke|schicken|schickt|geschickt|hochladen|hochgeladen|weiterleiten|weitergeleitet)\b",
     r"\b(?:envoie[sr]?|envoye[rz]|transmett\w+|transmet[sz]?|copie[rz]|t\S{1,2}l\S{1,2}verse[rz]?|env\S{1,2}[ae]|enviar\w*|sube|subir\w*|invia\w*|inoltra\w*)\b",

@@ -1,4 +1,4 @@
-//! What was said is put into the address of a picture.
+//! Parts of the conversation are put into the address of a picture.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::{Phrases, is_described, is_forbidden, section};
@@ -93,7 +93,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&LEADS, &SAID, &SHOWN, &PHRASES], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static LEADS: Phrases = Phrases::new(words![r"://|subdomain|dns "]);
 
 static PHRASES: Phrases = Phrases::new(words![
@@ -104,18 +104,18 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:embed|encode|put|append|pack|insert)\b...(?:<secretfile>|<loot>)... (?:as|in|into|to) (?:<any> ){0,3}(?:subdomain|host ?name|dns (?:name|query|label)|query string|image (?:url|address))",
 ]);
 
-/// What was said, and what came up.
+/// Content of the conversation, and secrets that came up in it.
 static SAID: Phrases = Phrases::new(words![
     r"<secretfile>|<loot>|<user><'>?s? (?:last |latest |own )?(?:prompts?|messages?|questions?|inputs?|words|answers?)\b",
     r"\b(?:conversations?|transcripts?|chat history|messages|exchange|dialogue|(?:any |the |all )?(?:keys|secrets|credentials|passwords|tokens)|system prompt|context window|what <user> (?:said|wrote|typed|asked)|names of (?:<any> )?(?:participants|people|persons|customers|clients|users)|(?:last|previous|recent) (?:answers?|questions?|prompts?))\b",
 ]);
 
-/// Something that is fetched when it is shown.
+/// Elements that are fetched when they are shown.
 static SHOWN: Phrases = Phrases::new(words![
     r"!\[|<img\b|\b(?:subdomain|dns (?:name|query|label))s?\b|\b(?:pixels?|badges?|dividers?|banners?|logos?|pictures?|images?|icons?|favicons?|preview)\b",
 ]);
 
-/// A name that is looked up, and carries what stands in front of it.
+/// Names that are looked up, and carry the data in front of them.
 static NAMED: Phrases = Phrases::new(words![r"\b(?:subdomain|dns (?:name|query|label))s?\b"]);
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {

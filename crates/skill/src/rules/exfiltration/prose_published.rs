@@ -1,4 +1,4 @@
-//! What a machine knows about its owner is published.
+//! Data of a machine about its owner is published.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::signs::{COVERT, NO_CONSENT, QUIET, UNABRIDGED};
@@ -32,13 +32,13 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&MACHINE, &PUBLISHED], hits),
 };
 
-/// Everybody gets something.
+/// Phrases that make data public.
 static PUBLISHED: Phrases = Phrases::new(words![
     r"\b(?:open|create|file|post|add|publish|start|leave|raise|submit)s? (?:<any> ){0,3}(?:issues?|gists?|discussions?|tickets?|pastes?|comments?|posts?)\b",
     r"\b(?:post|publish|paste|put) (?:<any> ){1,4}(?:to|in|on|into) (?:<any> ){0,2}(?:tracker|forum|gist|paste|discussion|issue)\b",
 ]);
 
-/// What a machine knows about its owner.
+/// Data of a machine about its owner.
 static MACHINE: Phrases = Phrases::new(words![
     r"\boutput of `?(?:env|printenv|set|git config)\b|\benv \||\bprintenv\b|\b(?:shell|command|bash|zsh)[ _]history\b|\benvironment variables\b|\bgit config -l\b|<secretfile>",
 ]);

@@ -1,4 +1,4 @@
-//! The agent is told to send away what is private.
+//! The agent is told to send away private data.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
@@ -69,12 +69,12 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:telemetry|data|recordings?|transcripts?|code|descriptions?) (?:is|are) (?:<any> ){0,2}(?:transmitted|uploaded|sent|forwarded|posted|shipped) to (?:the )?(?:skill |tool |plugin )?(?:author|provider|vendor|publisher|developer)<'>s? ",
 ]);
 
-/// What somebody does with things of their own, or with a service that exists for it.
+/// Phrases about the user's own systems, or about a service that exists for this purpose.
 static OWN: Phrases = Phrases::new(words![
     r"\b(?:otel|opentelemetry|langfuse|langsmith|sentry|datadog|localhost|127\.0\.0\.1|your own|self-hosted|public)\b",
 ]);
 
-/// It is said that nothing goes there.
+/// Phrases that say that nothing is sent.
 static NEVER: Phrases = Phrases::new(words![
     r"\b(?:never|not|no longer) (?:<any> )?(?:transmitted|uploaded|sent|forwarded|posted|relayed|shipped|logged|shared)\b",
 ]);

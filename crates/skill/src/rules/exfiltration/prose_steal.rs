@@ -1,4 +1,4 @@
-//! Secrets go away, in words that name it.
+//! Secrets are stolen, in words that name it.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::{Phrases, is_described, is_forbidden};

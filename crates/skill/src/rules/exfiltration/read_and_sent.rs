@@ -1,4 +1,4 @@
-//! Secrets are read in one place of a file, and something is sent in another.
+//! Secrets are read in one place of a file, and data is sent in another.
 
 use crate::code::destination::{Destination, Kind};
 use crate::code::fact::{Fact, FactKind, HostKind, SENDS};
@@ -29,15 +29,15 @@ struct Found<'a> {
     sends: Vec<(&'a Unit<'a>, &'a Fact, HostKind)>,
 }
 
-/// Places that anybody can have things sent to.
+/// Hosts at which any user can collect what is sent there.
 static HOSTS: Phrases = Phrases::new(super::collector::HOSTS);
 
-/// Chats that anybody can post to, as code names them.
+/// Chats that are open to posts from any sender, as code names them.
 static CHATS: Phrases =
     Phrases::new(words![r"api\.telegram\.org|hooks\.slack\.com|discord\.com|discordapp\.com"]);
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
-    // Reading code takes long; without such a place nothing can come of it.
+    // Parsing code is slow; without such a place there can be no hit.
     let drops = |to: &Destination| to.is_throwaway() || matches!(to.kind, Kind::Chat | Kind::Metadata);
     let named = |text: &[u8]| HOSTS.could_be_in(text) || CHATS.could_be_in(text);
     if !skill.views.iter().any(|view| named(view.text.as_bytes()) || leads_to(&view.text, drops)) {
@@ -77,15 +77,15 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     hits
 }
 
-/// The code of a skill in which something could stand.
+/// Returns the code of a skill that could hold a hit.
 fn code<'s, 'a>(skill: &'s Skill<'a>, could: fn(&[u8]) -> bool) -> impl Iterator<Item = &'s Unit<'a>> {
     skill.all_units().filter(move |unit| is_code(unit) && could(unit.text().as_bytes()))
 }
 
-/// What is in every text that reads a store of secrets.
+/// Phrases one of which occurs in every text that reads a store of secrets.
 static PATHS: Phrases = Phrases::new(super::store_sent::ANCHORS);
 
-/// What is in every text that reads the environment.
+/// Phrases one of which occurs in every text that reads the environment.
 static ENVIRONMENT: Phrases =
     Phrases::new(words![r"\benv|environ|process\.env|printenv|export|declare|\bset\b"]);
 

@@ -27,7 +27,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], check),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases = Phrases::new(words![r"\$|environ|getenv|process\.env|\bcat\b|read|open\s*\("]);
 
 fn check(unit: &Unit<'_>) -> Vec<Hit> {

@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&TAKES], check),
 };
 
-/// What is in every text that puts something together or sends it.
+/// Phrases one of which occurs in every text that puts data together or sends it.
 static TAKES: Phrases = Phrases::new(words![
     r"stringify|dump|serial|encode|post|\bput|upload|send|request|fetch|axios|\bgot\b|urlopen|urllib|http\.|https\.|httpx|aiohttp|ajax|socket|connect|invoke-|\biwr\b|\birm\b|curl|wget|\$\.",
 ]);

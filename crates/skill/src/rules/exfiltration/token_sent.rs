@@ -1,4 +1,4 @@
-//! Variables with secrets go to somebody who only collects.
+//! Variables with secrets go to a host that only collects.
 
 use crate::code::command::Step;
 use crate::code::destination::{Destination, Kind, classify};
@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR], hits),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases = Phrases::new(words![r"(?:curl|wget|nc|ncat|netcat|http)\s"]);
 
 patterns! {
@@ -87,7 +87,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     None
 }
 
-/// Whether nothing is known for a host.
+/// Returns true if nothing is known in favour of a host.
 fn is_stranger(to: &Destination) -> bool {
     to.is_throwaway()
         || matches!(to.kind, Kind::Unknown | Kind::Placeholder | Kind::FreeHosting) && !to.host.is_empty()
@@ -117,13 +117,13 @@ const SERVICES: &[(&str, &[&str])] = &[
     ("ENCRYPTION_KEY", &[]),
 ];
 
-/// Whether a variable belongs to a service, and the host does not; or to nobody outside at all.
+/// Returns true if a variable belongs to a service and the host does not, or if it belongs to no outside service at all.
 fn is_foreign(name: &[u8], to: &Destination) -> bool {
     let of = SERVICES.iter().find(|(start, _)| name.to_ascii_uppercase().starts_with(start.as_bytes()));
     is_stranger(to) && of.is_some_and(|(_, hosts)| !hosts.iter().any(|host| to.host.contains(host)))
 }
 
-/// How many different services some names belong to, by their first words.
+/// Returns the number of different services that the names belong to, by their first words.
 fn families(names: &[Vec<u8>]) -> usize {
     let mut first: Vec<&[u8]> =
         names.iter().filter_map(|name| name.split(|byte| *byte == b'_').next()).collect();

@@ -1,4 +1,4 @@
-//! A secret variable goes to somebody who did not give it out.
+//! A secret variable goes to a host that did not issue it.
 
 use crate::code::fact::SENDS;
 use crate::code::secret::Secret;

@@ -36,7 +36,7 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
     found.collect()
 }
 
-/// A mark that a role or a text follows is used, also within a sentence.
+/// Returns the use of a mark; one that is followed by a role or a text is used, also within a sentence.
 fn said(unit: &Unit<'_>, mark: std::ops::Range<usize>) -> Use {
     let used = use_of(unit, mark.start);
     let rest = unit.text().get(mark.end..).unwrap_or_default().trim_start().to_ascii_lowercase();
@@ -48,7 +48,7 @@ fn said(unit: &Unit<'_>, mark: std::ops::Range<usize>) -> Use {
     }
 }
 
-/// Whether the file belongs to a model: such files list the marks.
+/// Returns true if the file belongs to a model: such files list the marks.
 fn is_of_tokenizer(unit: &Unit<'_>) -> bool {
     let name = unit.view.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     name.contains("token") && unit.view.path.extension().is_some_and(|extension| extension == "json")

@@ -1,4 +1,4 @@
-//! A block that calls itself important and asks for what is nobody's business.
+//! A block that calls itself important and asks for secrets or silence.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::unit::PROSE;

@@ -67,11 +67,11 @@ fn severity(unit: &Unit<'_>, tag: std::ops::Range<usize>) -> Option<Severity> {
     let name: String =
         text[tag.clone()].chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
     let used = use_of(unit, tag.start);
-    // A text that opens the tag itself has only its own to close.
+    // A text that opens the tag itself closes only its own tag.
     let own = text[tag.clone()].contains('/')
         && name.to_ascii_lowercase().starts_with("skill")
         && is_opened(unit, &name);
-    // Written with entities, it is shown on every page; only who decodes it can be misled.
+    // Written with entities, it is shown on every page; only a reader that decodes it can be misled.
     let decoded = unit.view.via.contains(&Via::Decoded("entities"));
     match used {
         Use::Used if own => Some(Severity::Note),
@@ -80,10 +80,10 @@ fn severity(unit: &Unit<'_>, tag: std::ops::Range<usize>) -> Option<Severity> {
     }
 }
 
-/// How many bytes before a closing tag are searched for its opening.
+/// Number of bytes before a closing tag that are searched for its opening.
 const MAX_BEFORE: usize = 8 << 10;
 
-/// Whether the same tag is opened not far before.
+/// Returns true if the same tag is opened within [`MAX_BEFORE`] bytes before.
 fn is_opened(unit: &Unit<'_>, name: &str) -> bool {
     let before = &unit.view.text.as_bytes()[unit.range.end.saturating_sub(MAX_BEFORE)..unit.range.end];
     memchr::memmem::find(before, format!("<{name}").as_bytes()).is_some()

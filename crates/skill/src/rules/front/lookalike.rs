@@ -50,7 +50,7 @@ fn resembles(name: &str) -> Option<(&'static str, Severity)> {
     word.map(|known| (known, Severity::Warning))
 }
 
-/// A word that is another with the errors that fingers make: two letters swapped, one twice, a digit for the letter that it looks like.
+/// Finds the word that this one misspells: two letters swapped, one doubled, a digit for the letter that it looks like.
 /// A letter for another is no error but a word: `motion` is not `notion`.
 fn swapped(word: &str, list: Words) -> Option<&'static str> {
     if word.len() < 6 || list.contains(word) {

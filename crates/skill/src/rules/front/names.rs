@@ -1,4 +1,4 @@
-//! Table: skills and products that others like to be taken for, and words that typing errors hide in.
+//! Table: skills and products that are often impersonated, and words that typing errors hide in.
 
 use crate::words::{Words, words};
 

@@ -1,4 +1,4 @@
-//! A name that sounds as if somebody known had published the skill.
+//! A name that sounds as if a known publisher had published the skill.
 
 use std::sync::LazyLock;
 

@@ -24,7 +24,7 @@ fn hits(skill: &Skill<'_>) -> Vec<SkillHit> {
     errors
         .map(|(view, error)| {
             let at = error.spot().byte;
-            // A colon too many is what people write; the rest is what people hide behind.
+            // A superfluous colon is a common mistake; other errors can hide content.
             let common = matches!(error, crate::text::front::FrontError::Syntax { ref message, .. } if message.contains("mapping values"));
             let severity = common.then_some(Severity::Note);
             SkillHit { entry: view.entry, span: at..at, note: Some(error.to_string()), severity }

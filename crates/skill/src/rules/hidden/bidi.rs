@@ -1,4 +1,4 @@
-//! Characters that turn the direction of what is shown.
+//! Characters that change the direction of displayed text.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::clean::is_bidi;
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many lines of one file are reported.
+/// Maximum number of lines of one file that are reported.
 const MAX_LINES: usize = 20;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -49,7 +49,7 @@ fn lines(hidden: &Hidden<'_>) -> Vec<SkillHit> {
     hits
 }
 
-/// Around a script that is written from right to left, an isolate does what it is there for, and an override is odd.
+/// Lowers lines with a right-to-left script: there an isolate serves its purpose, and an override is odd.
 fn severity(line: &str) -> Option<Severity> {
     let leftward =
         line.chars().take(500).any(|c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fefc}'));

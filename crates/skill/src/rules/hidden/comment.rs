@@ -1,4 +1,4 @@
-//! Comments and titles that tell somebody to do something.
+//! Comments and titles that give instructions.
 
 use super::spoken;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -41,7 +41,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Requiring(&[&NEAR, &spoken::SAID], check),
 };
 
-/// What is in every text that it finds something in.
+/// Phrases one of which occurs in every text that the rule matches.
 static NEAR: Phrases =
     Phrases::new(words![r"<!--|\]:|\]\s?\((?:<[^>]*>|[^)])*?\s[\x22'(]|(?:```|~~~)[^\n`]*[ \t]\S"]);
 

@@ -1,4 +1,4 @@
-//! Text that stands so far away that nobody scrolls there.
+//! Text that is so far away that a reader does not scroll there.
 
 use super::spoken;
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
@@ -18,11 +18,11 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many spaces, or ends of lines, are more than anybody writes.
+/// Number of spaces, or of line ends, that no author writes in ordinary text.
 const SPACES: usize = 120;
 const LINES: usize = 30;
 
-/// How many bytes behind them are looked at.
+/// Number of bytes after them that are examined.
 const MAX_TEXT: usize = 2_000;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -38,7 +38,7 @@ fn found(view: &View<'_>) -> Vec<SkillHit> {
         while let Some(found) = memchr::memmem::find(&bytes[at..], &run) {
             let start = at + found;
             at = start + bytes[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            // Up to the next run at most, so that nothing is looked at twice.
+            // Up to the next run at most, so that nothing is examined twice.
             let next = memchr::memmem::find(&bytes[at..(at + MAX_TEXT).min(bytes.len())], &run);
             let end = next.map_or((at + MAX_TEXT).min(bytes.len()), |next| at + next);
             let text = String::from_utf8_lossy(&bytes[at..end]);

@@ -1,4 +1,4 @@
-//! Words with letters of another script that look like ours.
+//! Words with letters of another script that look like Latin ones.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::skeleton;
@@ -40,7 +40,7 @@ fn found(view: &View<'_>) -> Vec<SkillHit> {
     pretending.take(20).collect()
 }
 
-/// Whether a word is a part of the name of a host.
+/// Returns true if a word is a part of a host name.
 fn is_host(text: &str, end: usize, plain: &str) -> bool {
     let rest = &text.as_bytes()[end..];
     plain.is_ascii()
@@ -53,7 +53,7 @@ fn has_cyrillic(word: &str) -> bool {
     word.chars().any(|c| matches!(c, '\u{400}'..='\u{52f}'))
 }
 
-/// Commands, and words that instructions against somebody are made of.
+/// Commands, and words that hostile instructions are made of.
 const WORDS: &[&str] = &[
     "ignore",
     "disregard",

@@ -37,7 +37,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(check),
 };
 
-/// How many bytes behind an opening are taken for what it hides.
+/// Number of bytes after an opening tag that are taken as its hidden content.
 const MAX_INSIDE: usize = 600;
 
 static HIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -45,7 +45,7 @@ static HIDES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     RegexBuilder::new(style).case_insensitive(true).unicode(false).build().ok()
 });
 
-/// What only colour or size hides.
+/// Styles that hide text by colour or size alone.
 static UNSEEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let style = r"font-size\s*:|[^-]color\s*[:=]|opacity\s*:|size\s*=";
     RegexBuilder::new(style).case_insensitive(true).unicode(false).build().ok()
@@ -65,11 +65,11 @@ fn check(unit: &Unit<'_>) -> Vec<Hit> {
     found.collect()
 }
 
-/// What stands behind an opening, up to the end of what it opens.
+/// Returns the text after an opening tag, up to the end of its element.
 fn inside(unit: &Unit<'_>, from: usize) -> String {
     let text = unit.text().as_bytes().get(from..).unwrap_or_default();
     let text = &text[..text.len().min(MAX_INSIDE)];
-    // An opening within a paragraph is a unit of its own: what it hides stands behind it.
+    // An opening tag within a paragraph is a separate unit: its hidden content follows it.
     let behind = if text.len() < MAX_INSIDE { unit.after(MAX_INSIDE) } else { "" };
     let all = [text, behind.as_bytes()].concat();
     let end = memchr::memmem::find(&all, b"</").unwrap_or(all.len());

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many in a row are no accident.
+/// Number of such characters in a row that is no accident.
 const MANY: usize = 8;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -50,7 +50,7 @@ fn hit(hidden: &Hidden<'_>, run: &[(usize, char)]) -> Option<SkillHit> {
     (run.len() >= MANY).then_some(SkillHit { entry: hidden.view.entry, span, note, severity: None })
 }
 
-/// The byte that a variation selector stands for, where they spell something.
+/// Returns the byte that a variation selector encodes in a hidden message.
 fn selected(c: char) -> Option<u8> {
     match u32::from(c) {
         number @ 0xfe00..=0xfe0f => u8::try_from(number - 0xfe00).ok(),

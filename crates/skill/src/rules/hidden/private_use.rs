@@ -1,4 +1,4 @@
-//! Characters that mean only what a font says.
+//! Private-use characters, whose meaning depends on the font.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many in a row are a text.
+/// Number of such characters in a row that count as a text.
 const MANY: usize = 8;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {

@@ -1,4 +1,4 @@
-//! Whether a text that nobody sees tells somebody to do something.
+//! Tells whether a hidden text gives instructions.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,10 @@ use crate::text::phrase::floor;
 use crate::text::phrase::signs::{COVERT, COVERT_FOREIGN, handed_to};
 use crate::words::words;
 
-/// How many bytes of a hidden text are looked at for what it tells. Longer ones are looked at in parts.
+/// Number of bytes of a hidden text that are examined at once. Longer texts are examined in parts.
 const MAX_TEXT: usize = 16 << 10;
 
-/// How bad it is that a text is hidden, by what it says. Nothing if it says nothing to do.
+/// Returns the severity of a hidden text by what it says, or `None` if it gives no instruction.
 pub(super) fn severity(text: &str) -> Option<Severity> {
     let parts = text.as_bytes().chunks(MAX_TEXT);
     let first = &text[..floor(text, MAX_TEXT)];
@@ -23,8 +23,8 @@ pub(super) fn severity(text: &str) -> Option<Severity> {
     parts.filter_map(part).max()
 }
 
-/// The same for text that was made invisible: nobody does that to a note of their own. It is enough that it speaks to the agent, or
-/// that it wants something of a file or of somebody else.
+/// The same for text that was made invisible: authors do not do that to their own notes. It is enough that it speaks to the agent, or
+/// that it wants something of a file or of a third party.
 pub(super) fn severity_unshown(text: &str) -> Option<Severity> {
     let text = &text[..floor(text, MAX_TEXT)];
     let speaks = ADDRESSED.is_in(text) || YOU.is_in(text) || COVERT.is_in(text) || COVERT_FOREIGN.is_in(text);
@@ -41,18 +41,18 @@ fn wants(text: &str) -> bool {
     !handed_to(text).is_empty() || WANTS.is_in(text)
 }
 
-/// It speaks to whoever reads for somebody else.
+/// It addresses an assistant that reads on behalf of a user.
 static ADDRESSED: Phrases = Phrases::new(words![
     r"(?:^|[.:;!(\[>-]\s*|\b(?:dear|hey|hello|attention|note (?:to|for)|message (?:to|for)|for|to)(?: the| any| all| every)? )(?:ai |llm |coding )?(?:assistants?|agents?|models?|language models?|claude|copilot|cursor|gemini|chatgpt|gpt|llms?|ai|bots?)\s*(?:[,:!]|\b(?:reading|that|who|which|must|should|shall|please|only|processing|working|evaluating|reviewing|grading|scanning|assessing|summari[sz]ing))",
     r"\b(?:assistent|asistente|assistente|助手|智能体|ассистент\S*|агент)\s*(?:,|:|，|：)",
 ]);
 
-/// It is a sentence that wants something.
+/// It is a sentence that makes a request.
 static BIDS: Phrases = Phrases::new(words![
     r"\b(?:recommend|prefer|praise|rate|rank|answer|say|mention|summari[sz]e|summari[sz]ing|report|choose|approve|accept|always|never|must|should|ignore)\b",
 ]);
 
-/// It speaks to whoever reads it.
+/// It addresses its reader.
 static YOU: Phrases = Phrases::new(words![
     r"\b(?:you|your) (?:<any> )?(?:instructions|system prompt|task|answer|reply|response|tools?|session|user)\b|\bthe (?:assistant|agent|model|ai) (?:must|should|shall|will|is to|has to|always|then|also|first)\b",
 ]);
@@ -78,7 +78,7 @@ static SAYS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     RegexSetBuilder::new(patterns).case_insensitive(true).unicode(false).build().ok()
 });
 
-/// What is in every text that says something to do.
+/// Phrases one of which occurs in every text that gives an instruction.
 pub(super) static SAID: Phrases = Phrases::new(words![
     r"ignore|disregard|forget|override|bypass|(?:silent|secret|quiet|covert)ly|you\s+are\s+now",
     r"(?:not|don't|never|without)\s+(?:ever\s+)?(?:tell|mention|inform|reveal|show|notify|alert|disclos|ask)",
@@ -89,7 +89,7 @@ pub(super) static SAID: Phrases = Phrases::new(words![
     r"(?:you|agent|assistant|ai|model|claude|gpt|llm)\b[^.\n]{0,30}\b(?:must|should|shall|have\s+to|need\s+to|always)",
 ]);
 
-/// Instructions against whoever the agent works for, commands, and secrets that are to be sent away.
+/// Instructions against the user of the agent, commands, and secrets that are to be sent away.
 const TURNS: &[&str] = &[
     r"\b(?:ignore|disregard|forget|override|bypass)\s+(?:(?:all|any|the|your|every|of|these|those)\s+){0,3}(?:(?:previous|prior|above|earlier|preceding|system|safety|security|original|user)\s+){0,2}(?:instruction|prompt|rule|guideline|guardrail|restriction|polic|direction)",
     r"\b(?:do\s+not|don't|never|without)\s+(?:ever\s+)?(?:tell(?:ing)?|mention(?:ing)?|inform(?:ing)?|reveal(?:ing)?|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|disclos(?:e|ing)|ask(?:ing)?)\b[^.\n]{0,30}\b(?:user|human|operator|anyone|anybody)\b",
@@ -101,7 +101,7 @@ const TURNS: &[&str] = &[
     r"\byou\s+are\s+now\s+(?:in\s+)?(?:an?\s+)?(?:unrestricted|developer|dan|jailbroken|root|admin)",
 ];
 
-/// Somebody is told to do something with an address.
+/// An instruction to do something with an address.
 const TELLS: &str = r"\b(?:you|agent|assistant|ai|model|claude|gpt|llm)\b[^.\n]{0,30}\b(?:must|should|shall|have\s+to|need\s+to|always)\b[^\n]{0,120}(?:https?://|\b(?:execute|download|install)\b)";
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many characters of the text are shown.
+/// Maximum number of characters of the text that are shown.
 const MAX_SHOWN: usize = 200;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -38,7 +38,7 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     hits
 }
 
-/// The letter that a tag stands for.
+/// Returns the letter that a tag character encodes.
 fn plain(tag: char) -> Option<char> {
     char::from_u32(u32::from(tag).checked_sub(0xe0000)?).filter(|c| !c.is_control())
 }

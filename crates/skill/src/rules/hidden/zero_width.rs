@@ -1,4 +1,4 @@
-//! Words that are cut by characters without a width.
+//! Words that are cut by zero-width characters.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::clean::is_zero_width;
@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Skill(check),
 };
 
-/// How many cuts on one line are no accident.
+/// Number of cuts on one line that is no accident.
 const MANY: usize = 3;
 
 fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
@@ -51,7 +51,7 @@ fn lines(hidden: &Hidden<'_>) -> Vec<SkillHit> {
     found.collect()
 }
 
-/// Whether plain letters stand on both sides, or further such characters and then one.
+/// Returns true if plain letters are on both sides, or further such characters and then one.
 fn is_between_letters(bytes: &[u8], at: usize, length: usize) -> bool {
     let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     at > 0 && letter(bytes.get(at - 1)) && letter(bytes.get(at + length))

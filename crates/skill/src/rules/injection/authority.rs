@@ -1,4 +1,4 @@
-//! Somebody claims to speak for the system.
+//! The text claims to speak for the system.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;

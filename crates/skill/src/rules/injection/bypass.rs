@@ -1,4 +1,4 @@
-//! Protection is to be got round.
+//! Protection is to be bypassed.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;

@@ -1,4 +1,4 @@
-//! The user is not to know.
+//! An act is to be concealed from the user.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
@@ -115,7 +115,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:must|should) be (?:completed|performed|executed|done|carried out) (?:silently|secretly|covertly|quietly)\b",
 ]);
 
-/// What follows a word of advice on how to talk, not on what to hide.
+/// Continuations that mark advice on how to talk, not on what to hide.
 static ADVICE: Phrases = Phrases::new(words![
     r"^...\b(?:public|publicly|issues?|forums?|social media|mailing list|maintainers?)\b",
     r"^ (?:to|how to|publicly|in public|on|in (?:an? )?(?:issue|public|forum))\b",

@@ -1,4 +1,4 @@
-//! Something leaves, and nobody needs to hear of it.
+//! Data leaves, and the text says that the user need not be told.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::link::links;
@@ -492,19 +492,19 @@ const ANCHORS: Words = words![
     "ез спроса",
 ];
 
-/// What is in every text that it finds something in: an address.
+/// Phrases one of which occurs in every text that the rule matches: an address.
 static REACH: Phrases = Phrases::new(words!["://|@"]);
 
-/// What licences say.
+/// Words of licence texts.
 static LICENCE: Phrases =
     Phrases::new(words![r"\b(?:copyright|warrant(?:y|ies)|liab(?:le|ility)|merchantability)\b"]);
 
-/// Something of a stranger's is put to use.
+/// Code from a remote address is installed or run.
 static USED: Phrases = Phrases::new(words![
     r"\b(?:install|installs|run|execute|source|load|import)s?\b... (?:from|at) ...https?://"
 ]);
 
-/// What somebody is spared that has nothing to do with it.
+/// Unrelated things that the user is spared.
 static OTHER: Phrases = Phrases::new(words![
     r"^ ?(?:with|about|by|of|for|on|over|to see|from)? ?(?:the |an? |any |all |every |each |their |its |small |minor )*(?:<any> ){0,2}(?:logs?|diffs?|output|versions?|formatting|details of|errors?|warnings?|keys?|tokens?|names?|files?|results?|reads?|results|json|code|syntax|basics|questions?|numbers?|dates?|tests?|commits?|options?|settings|parameters?|messages|tool|tools|jargon|progress|changes|background)\b",
 ]);

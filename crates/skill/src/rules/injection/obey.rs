@@ -133,7 +133,7 @@ static FETCHED: Phrases = Phrases::new(words![
     r"\b(?:fetch|load|retrieve|read|pull|curl|request|query|poll)\b...https?://[^\s)>\]`]+...\b(?:and|then),? (?:<any> ){0,2}(?:follow|obey|execute|do|perform|carry out|comply with) (?:<any> ){0,3}(?:instructions?|commands?|directives?|says|whatever|steps|contents?)\b",
 ]);
 
-/// Somebody's page is obeyed. Together with one of [`GRAVER`], it is a way to command the agent at any time.
+/// A remote page is obeyed. Together with one of [`GRAVER`], it is a way to command the agent at any time.
 static CHANNEL: Phrases = Phrases::new(words![
     r"\b(?:treat|regard|consider|accept|handle|take) (?:<any> ){0,4}as (?:<any> ){0,3}(?:continuation|extension|part|addendum|amendment|successor) (?:of|to) (?:<any> ){0,2}(?:file|skill|document|instructions?|section|rules|guide)\b",
     r"\b(?:has|have|carries|carry|with|of) the same (?:authority|weight|standing|force|rank|validity)\b",
@@ -149,14 +149,14 @@ static CHANNEL: Phrases = Phrases::new(words![
     r"\b(?:comply with|obey|act (?:up)?on|act according to|follow) (?:it|them|its contents?|what it says|that|the (?:text|page|file|list))(?: <any>)?(?:[.,;:]|$| (?:without|before|at|exactly|even|and|to the)\b)",
 ]);
 
-/// What makes obedience a channel: it is repeated, ranks above others, wants rights, or nobody is asked.
+/// Signs that make obedience a channel: it is repeated, ranks above others, wants rights, or happens without asking.
 static GRAVER: Phrases = Phrases::new(words![
     r"\b(?:outweighs?|(?:remainder|rest|other half) of (?:this|the) (?:skill|document|file)|your orders|(?:continuation|extension|addendum|amendment) (?:of|to)|it wins|(?:takes?|has) (?:precedence|priority)|prevails?|overrid(?:e|es))\b",
     r"\b(?:elevated|administrator|admin|root|sudo)\b|\b(?:commands?|instructions?|orders) for you\b|\bwhatever <user> (?:decides|says|wants)\b",
     r"\bexactly as (?:written|they|it|given|listed)\b|\bto the letter\b|\bverbatim\b|\bbefore (?:you )?(?:answer|reply|respond)(?:ing)?\b|\bbefore (?:anything|everything) else\b|\bas (?:though|if) (?:it|they) (?:were|was|had|stood|is|are)\b|\bat (?:startup|start-up|every start)\b",
 ]);
 
-/// The places that are obeyed: not a vendor's, and graver than a guide.
+/// Returns the sources that are obeyed: not a vendor's, and graver than a guide.
 fn channels(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let found = CHANNEL.hits(text);

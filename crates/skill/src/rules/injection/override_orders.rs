@@ -93,7 +93,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"(?:忽略|无视|無視)(?:[^\s]{0,30})(?:之前|以上|以前|先前|前)(?:[^\s]{0,30})(?:指令|指示)",
 ]);
 
-/// How somebody sets a prompt of their own.
+/// Continuations that tell how users set a prompt of their own.
 static SET: Phrases = Phrases::new(words![
     r"^ ?(?:with|by|using|via|in|through|parameter|option|setting|template|file|per|when|size|length|for|at)\b",
     r"^ ?`",

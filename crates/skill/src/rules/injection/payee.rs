@@ -1,4 +1,4 @@
-//! Money is led to somebody else.
+//! Payments are redirected to another payee.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::signs::{COVERT, NO_CONSENT};
@@ -62,7 +62,7 @@ static WRITTEN: Phrases = Phrases::new(words![
     r"\b(?:paypal\.me|buy\.stripe\.com)/|\b[a-z0-9._+-]+@[a-z0-9-]+\.[a-z]+",
 ]);
 
-/// What the user has is set aside.
+/// Phrases that set aside the data that the user has.
 static ASIDE: Phrases = Phrases::new(words![
     r"\b(?:irrespective of|regardless of|no matter (?:what|which)|whatever <any>(?: <any>){0,3} (?:says?|states?|names?|contains?)|even (?:if|when|though)|instead of (?:the|what)|in place of|rather than the|replac(?:e|es|ing)|change (?:<any> ){0,3}(?:payee|beneficiary|iban|recipient)|swap|substitute|ignor(?:e|es|ing)|out of date|outdated|wrong since|(?:our|the) new account|the change|exchange|obsolete|substitute|before <user> sees|no longer valid)\b",
 ]);

@@ -1,4 +1,4 @@
-//! The agent is to be somebody without limits.
+//! The agent is to take a role without limits.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;

@@ -1,4 +1,4 @@
-//! Somebody's changes pass without being looked at.
+//! Changes of particular authors pass without review.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::signs::{COVERT, NO_CONSENT};
@@ -39,24 +39,24 @@ static PASSED: Phrases = Phrases::new(words![
     r"\b(?:approve|approved|merge|merged|lgtm|wave through|waved through|sign off|skip (?:the )?review|exempt(?:ed)? from|(?:mark|rate) (?:it|them) as safe|tick|with an approval)\b",
 ]);
 
-/// What would be said about them is not said.
+/// Phrases that suppress remarks about the changes.
 static UNSAID: Phrases = Phrases::new(words![
     r"\b(?:findings?|remarks?|warnings?|comments?|alerts?|concerns?|reports?|hints?)\b... (?:are|is|be)(?: to be)?(?: <any>){0,3} (?:suppressed|dropped|ignored|left out|omitted|withheld|skipped|closed|discarded|hidden|dismissed)\b",
     r"\b(?:mark|set|close) (?:<any> ){0,3}(?:complaints?|findings?|alerts?|warnings?|threads?|reports?)(?: <any>){0,2} (?:resolved|fixed|done|false|accepted)\b",
     r"\b(?:suppress|drop|ignore|omit|withhold|skip|discard|hide|dismiss)(?: <any>){0,2} (?:findings?|remarks?|warnings?|comments?|alerts?|concerns?)\b",
 ]);
 
-/// What a review is there for.
+/// Subjects that a review exists for.
 static GRAVE: Phrases = Phrases::new(words![
     r"\b(?:credentials?|secrets?|passwords?|keys|scanners?|network|destinations?|hosts|vulnerabilit\w+|malware|backdoors?|injections?|disabled checks|permissions|security)\b",
 ]);
 
-/// Nobody looks at them.
+/// Phrases that skip the review of the changes.
 static UNSEEN: Phrases = Phrases::new(words![
     r"\b(?:without (?:a |any |further )?(?:review|opening|looking|reading|checks?|inspection|comment)|(?:administrator|admin) rights|bypass\w*|needs? no (?:reading|review|reviewing|check|checking|look|inspection)|unseen|unread|straight away|at once|immediately|no matter what|regardless of|(?:examined|reviewed|checked|vetted) elsewhere)\b",
 ]);
 
-/// Whose changes they are, and that nobody opens them.
+/// Phrases that name the author of the changes, and say that they are not opened.
 static CHOSEN: Phrases = Phrases::new(words![
     r"\b(?:by|from|of|for|below|under) [`'\x22]+[\w./@*-]+[`'\x22]+... (?:without (?:opening|reading|looking)|needs? no (?:reading|review|reviewing|look))\b",
 ]);

@@ -1,4 +1,4 @@
-//! Grave things are done without asking.
+//! Acts with serious consequences are done without asking.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
@@ -70,12 +70,12 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:skip|omit|suppress)(?:s|ping)?(?: <any>){0,3} (?:confirmation|approval|consent)(?: <any>)?\b",
 ]);
 
-/// What is not done lightly.
+/// Acts with serious consequences.
 static GRAVE: Phrases = Phrases::new(words![
     r"\b(?:purchas\w*|buy|charg(?:e|es|ing)|payments?|pay|transfers?|funds|trad(?:e|es)|withdraw\w*|wire|passwords?|credentials|api keys?|user account|account permissions|production|prod|terminat\w+|force[- ]push\w*|sends? (?:<any> ){0,2}(?:emails?|messages?)|renew\w*|wip(?:e|es|ing)|delet(?:e|es|ing) (?:<any> ){0,2}(?:all|accounts?|backups?|databases?|production|user)|private keys?|sudo|root)\b",
 ]);
 
-/// What makes it a rule for a person, or for a test.
+/// Words that make it a rule for a person, or for a test.
 static ORDERLY: Phrases = Phrases::new(words![
     r"\b(?:never|must not|should not|do not|don<'>t|cannot|avoid|refuse|forbid|requires?|required|only after|warn|risk|dangerous)\b",
 ]);

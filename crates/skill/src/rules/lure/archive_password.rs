@@ -51,7 +51,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r#"\b(?:unzip|7z x|7za x|unrar x)\b[^\n]{0,60}\s-p\s?["']?[a-z0-9][\w!@#%&.-]{2,30}"#,
 ]);
 
-/// Something that is packed, or is a program.
+/// Archives and programs.
 static PACKED: Phrases = Phrases::new(words![
     r"\b(?:zip|rar|7z|archive|extract\w*|unzip\w*|unpack\w*|decompress\w*|unrar)\b",
     r"\.(?:zip|rar|7z|exe|dmg|msi|pkg|iso)\b",
@@ -92,7 +92,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     if fetched && (packed || started) { ranges.into_iter().map(Hit::at).collect() } else { Vec::new() }
 }
 
-/// The nearest bytes on either side.
+/// Returns the nearest bytes on either side.
 fn near<'a>(before: &'a str, after: &'a str) -> (&'a str, &'a str) {
     let mut from = before.len().saturating_sub(150);
     while !before.is_char_boundary(from) {

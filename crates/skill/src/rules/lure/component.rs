@@ -1,4 +1,4 @@
-//! A component of nobody in particular has to be there first.
+//! A component without a known publisher has to be installed first.
 
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -48,7 +48,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         return Vec::new();
     }
     let (_, after) = section(unit, 500);
-    // A page in the same breath, or one that the next lines say to fetch from.
+    // A page in the same text, or one that the next lines say to fetch from.
     let here = [text, after].iter().any(|part| {
         FETCHED.is_in(part)
             && links(part).iter().any(|link| link.is_anybodys() || link.to.kind == Kind::FreeHosting)

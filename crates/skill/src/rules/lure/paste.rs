@@ -25,13 +25,13 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Phrases(&[&PHRASES], hits),
 };
 
-/// Somebody moves text from somewhere into a terminal.
+/// The user is told to move text from elsewhere into a terminal.
 static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:copy|copies|paste|pasting|enter|insert|drop|run|execute|type)\b... (?:into|in|to|inside|within|on|via|using|from) (?:<any> ){0,4}(?:terminal|powershell|command prompt|cmd|console|run (?:dialog|box)|command line|iterm|shell)\b",
     r"\b(?:open|launch|start)(?:ing)? (?:<any> ){0,3}(?:terminal|powershell|command prompt|cmd|console|run (?:dialog|box)|iterm)\b... (?:paste|run|execute|enter|type|insert)\b",
 ]);
 
-/// Text that nobody can read.
+/// Text that is not readable by people.
 static OPAQUE: Phrases = Phrases::new(words![
     r"[A-Za-z0-9+/]{44,}={0,2}",
     r"\bbase64\s+(?:-d|-D|--decode)\b",
@@ -55,10 +55,10 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     if strange || leads_away(unit) { ranges.into_iter().map(Hit::at).collect() } else { Vec::new() }
 }
 
-/// How much of the end of a text is looked at: addresses of links stand there.
+/// Number of bytes at the end of a text that are examined: addresses of links are there.
 const END: usize = 4096;
 
-/// Whether the text has a link whose address stands at the end of the file, and that is one nobody answers for.
+/// Returns true if the text has a link whose address is at the end of the file and belongs to no accountable owner.
 fn leads_away(unit: &Unit<'_>) -> bool {
     let text = &unit.view.text;
     let mut from = text.len().saturating_sub(END);

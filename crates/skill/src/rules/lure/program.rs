@@ -38,7 +38,7 @@ static STARTED: Phrases = Phrases::new(words![
     r"\b(?:run|launch|execute|start|open|double[- ]click|install)(?:s|ing)? (?:<any> ){0,4}(?:it|executable|file|installer|binary|program|app|application|setup|agent|tool|utility|helper|as (?:an? )?(?:admin\w*|root)|\S+\.(?:exe|msi|dmg|pkg|bat|command|app))\b",
 ]);
 
-/// Nothing works before.
+/// Phrases that say that nothing works before.
 static FORCED: Phrases = Phrases::new(words![
     r"\b(?:before (?:using|you|starting|proceeding|continuing|running|any)|will not (?:work|function|load|run)|won<'>t (?:work|function)|does not (?:work|function)|required? (?:<any> ){0,5}(?:to (?:function|work|run|operate|use)|before|for this skill)|requires (?:<any> ){0,5}(?:to (?:function|work|run|operate)|utility|agent|helper|component|driver|provider)|must (?:be (?:installed|running)|install|download|run)|without (?:it|this)|mandatory)\b",
 ]);
@@ -63,7 +63,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// Two: nobody answers for it. One: somebody might. Nought: somebody does.
+/// Returns 2 if the link has no accountable owner, 1 if it might have one, 0 if it has one.
 fn weight(link: &Link<'_>) -> u8 {
     let windows = [".exe", ".msi", ".scr", ".bat", ".rar", ".zip", ".7z", ".dmg", ".pkg"];
     match link.to.kind {

@@ -1,4 +1,4 @@
-//! A person is led through keys that start a program.
+//! A person is led through keystrokes that start a program.
 
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
 use crate::text::phrase::{Phrases, is_described, section};

@@ -1,4 +1,4 @@
-//! The steps of the setup stand on a stranger's page.
+//! The steps of the setup are on an untrusted page.
 
 use crate::code::destination::Kind;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Phrases(&[&PHRASES], hits),
 };
 
-/// Hosts of the kinds that count, and what leads to addresses without a name.
+/// Hosts of the kinds that count, and prefixes of addresses without a host name.
 const ANCHORS: Words = words![
     "://1",
     "://2",
@@ -168,7 +168,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:download|install|fetch|get|grab|obtain|setup|set up|run|execute|copy)\b[^\n]*?(?:http|rentry|glot\.io|paste|bit\.ly|tinyurl|t\.me|telegra)",
 ]);
 
-/// What makes it a part of the setup.
+/// Words that make it a part of the setup.
 static NEEDED: Phrases = Phrases::new(words![
     r"\b(?:prerequisites?|required?|requires|requirements?|must|before|first|setup|set up|install\w*|download\w*|necessary|need|needs|activate|activation|dependenc(?:y|ies)|terminal|script)\b",
 ]);
@@ -190,7 +190,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// Notes of somebody who has an account are not quite anybody's.
+/// Notes of a user with an account are not quite without an owner.
 fn is_strange(link: &Link<'_>) -> bool {
     link.is_anybodys() && !link.to.host.starts_with("gist.") && link.to.kind != Kind::FreeHosting
 }

@@ -81,7 +81,7 @@ static ASKS: Phrases = Phrases::new(words![
     r"\basks? (?:<any> ){0,2}for (?:<any> ){0,2}password\b|\b(?:enter|type|give) (?:<any> ){0,3}password\b|\bas (?:an? )?administrator\b",
 ]);
 
-/// Whether something comes from a place that is nobody's known one.
+/// Returns true if something comes from a host without a known owner.
 fn is_fetched(text: &str) -> bool {
     links(text).iter().any(|link| {
         !link.to.host.is_empty() && !matches!(link.to.kind, Kind::Vendor | Kind::UserContent | Kind::Private)

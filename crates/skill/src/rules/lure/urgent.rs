@@ -1,4 +1,4 @@
-//! A person is hurried, or told that somebody important has approved.
+//! A person is hurried, or told that an authority has approved.
 
 use crate::rules::rule::{Category, Check, Rule, Severity};
 use crate::text::phrase::Phrases;

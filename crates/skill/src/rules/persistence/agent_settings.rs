@@ -54,13 +54,13 @@ patterns! {
     ORDERS = r"\b(?:run|execute|call|invoke|send|post|upload|fetch|download|append|include)\b[^\n]{0,80}(?:`|https?://|\bnpx\b|\bcurl\b|\bbash\b|\bpython|\bnode\b|~/|\.env\b|\.sh\b)";
 }
 
-/// Whether somebody is told to run or send something, and to keep quiet about it.
+/// Returns true if the text orders to run or send something, and to keep quiet about it.
 fn hides_orders(text: &str) -> bool {
     let (hushed, orders) = (COVERT.find(text.as_bytes()), ORDERS.find(text.as_bytes()));
     hushed.zip(orders).is_some_and(|(hushed, orders)| hushed.start().abs_diff(orders.start()) < 800)
 }
 
-/// What is written: the text that a command is given, or what stands in the call; all of a script that keeps it elsewhere.
+/// Returns the text that is written: the input of a command, or the content of the call; all of a script that keeps it elsewhere.
 fn written<'u>(unit: &'u Unit<'_>, range: &Range<usize>) -> &'u str {
     let text = unit.text();
     if !crate::code::fact::is_shell(unit) {

@@ -1,4 +1,4 @@
-//! What every program loads.
+//! Libraries and modules that every program loads.
 
 use crate::code::fact::Hold;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

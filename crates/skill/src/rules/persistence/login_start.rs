@@ -1,4 +1,4 @@
-//! What runs when somebody logs in.
+//! Programs that run when a user logs in.
 
 use crate::code::fact::Hold;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

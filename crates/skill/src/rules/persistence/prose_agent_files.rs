@@ -1,4 +1,4 @@
-//! The agent is told to change what it will be told.
+//! The agent is told to change its own instruction files.
 
 use crate::rules::rule::Hit;
 use crate::rules::rule::{Category, Check, Rule, Severity};
@@ -40,7 +40,7 @@ static PHRASES: Phrases = Phrases::new(words![
     r"\b(?:modify|edit|append|add|write|insert|inject|update|change|overwrite|prepend|place|put|copy|persist|store|save|patch|replace|set|configure|enable|merge|include|paste|extend|create|leave|note|record|drop|plant)\b...<agentfile>",
 ]);
 
-/// What makes it more than a note.
+/// Phrases that make it more than a note.
 static MORE: Phrases = Phrases::new(words![
     r"\b(?:grant\w*|broader|wider|bypass\w*|auto-?approv\w*|allow list|allowlist|dangerously|skip (?:<any> )?(?:permission|confirm|approval)\w*|disable|turn off|without (?:asking|approval|confirmation)|bash\(\*\)|(?:all|full|more|extra|every|any|elevated|own) permissions?|permissions\.allow|unrestricted|pre-?approved|(?:fetched|read|loaded) and (?:obeyed|followed|executed)|not to be (?:removed|deleted|changed|mentioned))\b",
     r"\ballow\W{1,6}\*",
@@ -52,16 +52,16 @@ static ABOUT: Phrases = Phrases::new(words![
     r"agents\.?md|claude\.?md|soul\.?md|identity\.?md|user\.?md|persona|settings|hooks?|memory|permissions?|configur\w*|instructions|onboard\w*|bootstrap|rules|learn\w*|retrospective|reflect\w*|improve\w*|plugin|scaffold\w*|customiz\w*|agent (?:file|config)",
 ]);
 
-/// Something that runs by itself.
+/// Hooks, which run by themselves.
 static HOOK: Phrases = Phrases::new(words![r"\bhooks?\b"]);
 
-/// What goes into the file, where it is written out below, that no note of a person says.
+/// Content of the file, if it is written out below, that no note of a person has.
 static WRITTEN: Phrases = Phrases::new(words![
     r"\bbypasspermissions\b|\bautoapprove\W{1,4}(?:true|\[\W{0,3}\*)|\bdangerously|\bbash\(\*|\benableallprojectmcpservers\W{1,4}true",
     r"\bwithout (?:<any> )?(?:confirmation|asking|approval)\b|\b(?:comply with|obey) (?:it|the)\b|\b(?:never|do not|don<'>t) (?:list|mention|quote|show|remove|reveal|delete) (?:this|these)\b",
 ]);
 
-/// It is put back, word for word, into every file of the kind.
+/// Phrases that put the text back, word for word, into every file of the kind.
 static INSISTED: Phrases = Phrases::new(words![
     r"\b(?:keep|restore|re-?add|re-?insert|put back|re-?create)s? (?:it|this|them|the <any>)\b... (?:if|when|whenever|should|even)\b... (?:remov|delet|clean|revert|miss|gone)\w*",
     r"<agentfile>...<agentfile>...<agentfile>",

@@ -1,4 +1,4 @@
-//! What a shell runs when it starts, and what git runs.
+//! Files that a shell runs when it starts, and files that git runs.
 
 use crate::code::fact::Hold;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};

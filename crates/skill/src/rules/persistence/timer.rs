@@ -31,7 +31,7 @@ fn severity(what: &str, text: &str) -> Severity {
     if super::is_suspect(text) || super::is_suspect(what) { Severity::Critical } else { Severity::Note }
 }
 
-/// Whether what is started from then on was fetched just before.
+/// Returns true if the program that is started from then on was fetched just before.
 fn fetches_program(text: &str) -> bool {
     let fetches = text.contains("curl ") || text.contains("wget ");
     fetches && (text.contains("chmod +x") || text.contains("chmod 7"))

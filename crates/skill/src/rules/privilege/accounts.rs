@@ -39,7 +39,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     windows.chain(unit.commands().steps().filter_map(|step| hit(step, is_script)).take(20)).collect()
 }
 
-/// A guide tells how a person sets up a machine; a script of a skill does it.
+/// Rates a step: a guide tells how a person sets up a machine; a script of a skill does it.
 fn hit(step: Step<'_>, is_script: bool) -> Option<Hit> {
     let guide = if is_script { Severity::Critical } else { Severity::Warning };
     let severity = match step.name().as_str() {
@@ -58,7 +58,7 @@ fn hit(step: Step<'_>, is_script: bool) -> Option<Hit> {
     Some(Hit { severity: Some(severity), ..Hit::at(step.range()) })
 }
 
-/// Whose key it is decides. What only takes keys away, or puts back what was there, adds none.
+/// Rates a step by the owner of the key. A step that only removes keys, or restores earlier ones, adds none.
 fn weight_of_key(step: Step<'_>, guide: Severity) -> Option<Severity> {
     let from: Vec<Step<'_>> = std::iter::once(step).chain(step.sources()).collect();
     let fetched = from.iter().filter_map(|step| step.fetch()).map(|fetch| fetch.from.weight_of_running());
@@ -88,12 +88,12 @@ patterns! {
     KEY = r"\bAAAA[A-Za-z0-9+/]{16,}";
 }
 
-/// Whether a text holds the key of somebody, as it is.
+/// Returns true if a text holds a literal key.
 pub(crate) fn is_key(text: &str) -> bool {
     KEY.is_match(text.as_bytes())
 }
 
-/// Whether a key stands for one of the reader's: a variable, a file of his, dots, a name to be put in.
+/// Returns true if a key is a placeholder for the reader's: a variable, a file of the reader, dots, a name to be put in.
 pub(crate) fn is_to_be_filled_in(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     ["...", "…", "<", "your", "$", "{", ".pub", "xxx"].iter().any(|mark| lower.contains(mark))

@@ -86,7 +86,7 @@ fn hit(step: Step<'_>) -> Option<Hit> {
     Some(Hit { severity, ..Hit::at(step.range()) })
 }
 
-/// Programs that are known to need the socket, and by whom they are made.
+/// Returns true for images of programs that are known to need the socket, by program or publisher.
 fn is_known_image(word: &str) -> bool {
     [
         "portainer",

@@ -1,4 +1,4 @@
-//! Where names of hosts lead is changed.
+//! The resolution of host names is changed.
 
 use crate::code::command::Step;
 use crate::code::destination::{Kind, classify};

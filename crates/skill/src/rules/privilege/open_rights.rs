@@ -1,4 +1,4 @@
-//! Rights for everybody, or for whoever runs a file.
+//! Rights for all users, or for every user that runs a file.
 
 use crate::code::command::Step;
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -60,7 +60,7 @@ fn of_chmod(step: Step<'_>) -> Option<Severity> {
     }
 }
 
-/// `u+s`, `+s`, `4755`: whoever runs the file has the rights of its owner.
+/// `u+s`, `+s`, `4755`: every user that runs the file has the rights of its owner.
 fn sets_owner(mode: &str) -> bool {
     let digits = mode.bytes().all(|byte| byte.is_ascii_digit());
     match mode.split_once('+') {

@@ -1,4 +1,4 @@
-//! A machine is opened to others, and somebody is told where it is.
+//! A machine is opened to others, and its address is reported.
 
 use crate::code::destination::{Kind, classify};
 use crate::rules::rule::{Category, Check, Hit, Rule, Severity};
@@ -48,7 +48,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     vec![Hit { severity, ..Hit::at(opened.range()) }]
 }
 
-/// Hosts that only say which address somebody comes from.
+/// Hosts that only return the address of the caller.
 fn is_mirror(host: &str) -> bool {
     ["ifconfig", "ipify", "icanhazip", "checkip", "ipinfo", "myip", "ident.me", "api.ip"]
         .iter()

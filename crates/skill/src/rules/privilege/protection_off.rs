@@ -1,4 +1,4 @@
-//! What protects a machine is switched off.
+//! Protection of a machine is switched off.
 
 use crate::code::command::Step;
 use crate::code::destination::Kind;
@@ -62,7 +62,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         severity: is_asked(unit, found.as_bytes()).then_some(Severity::Warning),
         ..Hit::at(found.range())
     });
-    // Whoever sets up a firewall also says how to get back in.
+    // A guide that sets up a firewall also says how to get back in.
     let sets_up = unit.place == Place::Inline && unit.view.text.contains("ufw enable");
     let undo = |hit: Hit, name: &str| Hit {
         severity: if sets_up && name == "ufw" { Some(Severity::Warning) } else { hit.severity },
@@ -77,7 +77,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     text.chain(steps.take(20)).collect()
 }
 
-/// Whether a script leaves a directory out of what is scanned, and asks before: nothing comes from a host that nobody knows.
+/// Returns true if a script excludes a directory from scans and asks before, and nothing comes from an unknown host.
 fn is_asked(unit: &Unit<'_>, found: &[u8]) -> bool {
     let text = unit.text();
     let asks = ["Read-Host", "PromptForChoice", "ShouldContinue", "choice /", "set /p"];
@@ -88,7 +88,7 @@ fn is_asked(unit: &Unit<'_>, found: &[u8]) -> bool {
         && !links(text).iter().any(unknown)
 }
 
-/// What protects a machine, as it is called where it is started and stopped.
+/// Names of protection services, as used to start and stop them.
 const GUARDS: &[&str] = &[
     "firewalld",
     "ufw",
@@ -158,7 +158,7 @@ fn quarantine(step: Step<'_>) -> Option<Hit> {
     removes.then(|| Hit { severity, ..Hit::at(step.range()) })
 }
 
-/// Whether a program from a host that nobody knows is let in, and then asks for the password.
+/// Returns true if a program from an unknown host is let in, and then asks for the password.
 fn is_let_in(unit: &Unit<'_>) -> bool {
     let (before, after) = (unit.before(1500), unit.after(600));
     let unknown = links(before).iter().any(|link| {

@@ -1,4 +1,4 @@
-//! Somebody is let into every encrypted connection: his certificate is trusted, and the connections go through him.
+//! A third party is let into every encrypted connection: its certificate is trusted, and the connections go through its proxy.
 
 use crate::code::command::Step;
 use crate::code::destination::{Destination, Kind, classify};
@@ -33,7 +33,7 @@ patterns! {
     CERTIFICATE = r"\.(?:crt|cer|pem|der|p7b)\b";
 }
 
-/// Both in one place, and the certificate was just brought from a host that nobody vouches for.
+/// Both in one place, and the certificate was just fetched from an untrusted host.
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let text = unit.text();
     let Some(trusts) = TRUSTS.find(text.as_bytes()) else { return Vec::new() };

@@ -58,13 +58,13 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     }
 }
 
-/// Whether a file lists packages for `pip`.
+/// Returns true if a file lists packages for `pip`.
 pub(super) fn is_list(name: &str) -> bool {
     let is_text = name.rsplit_once('.').is_some_and(|(_, ending)| ending == "txt" || ending == "in");
     is_text && (name.contains("requirement") || name.contains("constraints"))
 }
 
-/// A list of packages is used, not shown: a name that stands for another is as good as any.
+/// Rates the source of a list of packages, which is used, not shown: a placeholder name counts as any other.
 fn weight(from: &Destination) -> Option<Severity> {
     match from.kind {
         Kind::Private | Kind::UserContent => None,

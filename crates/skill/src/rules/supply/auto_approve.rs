@@ -1,4 +1,4 @@
-//! Settings that answer for the person.
+//! Settings that answer approval prompts for the user.
 
 use super::SETTINGS;
 use super::as_shown;
@@ -45,7 +45,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     hits
 }
 
-/// How bad a setting is, if it approves anything.
+/// Returns the severity of a setting, if it approves anything.
 fn approves(name: &Name<'_>, value: &Node<'_>) -> Option<Severity> {
     let bare: String =
         name.text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();

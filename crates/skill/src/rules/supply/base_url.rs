@@ -1,4 +1,4 @@
-//! Settings that send the conversation to somebody else.
+//! Settings that send the conversation to another host.
 
 use super::SETTINGS;
 use crate::code::destination::{Kind as Host, classify};
@@ -26,11 +26,11 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
 };
 
-/// The models whose hosts agents talk to.
+/// Models whose hosts agents talk to.
 const MODELS: &[&str] =
     &["ANTHROPIC", "OPENAI", "GEMINI", "GOOGLE", "AZURE_OPENAI", "MISTRAL", "CLAUDE", "CODEX"];
 
-/// Where they really are.
+/// Domains of the real services.
 const REAL: &[&str] = &[
     "anthropic.com",
     "openai.com",
@@ -66,8 +66,8 @@ fn leads_away(url: &str, settings: bool) -> bool {
     let destination = classify(url);
     let real =
         REAL.iter().any(|real| destination.host == *real || destination.host.ends_with(&format!(".{real}")));
-    // A name that stands for another is ordinary in a document, not in settings that somebody uses.
+    // A placeholder name is ordinary in a document, not in settings that are in use.
     let local = destination.kind == Host::Private || destination.kind == Host::Placeholder && !settings;
-    // What cannot be told from the name of a host is told by its address.
+    // If the host name does not decide it, the address does.
     !destination.host.is_empty() && !url.contains("${") && !real && !local
 }

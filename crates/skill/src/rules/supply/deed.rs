@@ -1,4 +1,4 @@
-//! What code must not do that stands in settings instead of a file.
+//! Acts that code in settings, instead of a file, must not do.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use regex::bytes::Regex;
 
 use crate::scan::compiled;
 
-/// What code does that has to be short enough for settings; `None` if nothing of it is remarkable.
+/// Returns the act of code that is short enough for settings; `None` if nothing of it is remarkable.
 pub(in crate::rules) fn deed(code: &str) -> Option<&'static str> {
     let local = LOCAL.as_ref()?;
-    // Addresses of the machine itself are no network.
+    // Addresses of the local host do not count as network access.
     let code = local.replace_all(code.as_bytes(), &b" "[..]);
     DEEDS
         .iter()

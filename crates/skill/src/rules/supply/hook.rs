@@ -32,13 +32,13 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
 };
 
-/// Read line by line and not as JSON: whoever hides a hook behind a quote too many is found too.
+/// Reads line by line and not as JSON: a hook that is hidden behind a superfluous quote is found too.
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let (Some(command), text) = (COMMAND.as_ref(), unit.text()) else { return Vec::new() };
     if memchr::memmem::find(text.as_bytes(), b"hooks").is_none() {
         return Vec::new();
     }
-    // What is shown is an example, unless it also takes away every question.
+    // A shown hook is an example, unless it also turns off every confirmation.
     let approves = text.contains("bypassPermissions") || text.contains("skipDangerousMode");
     let severity = (unit.place == Place::Fence && !approves).then_some(Severity::Note);
     let found = command.captures_iter(text.as_bytes()).filter_map(|found| found.get(1));

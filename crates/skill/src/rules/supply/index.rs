@@ -1,4 +1,4 @@
-//! Packages from an index that anybody on the way can change.
+//! Packages from an index that an attacker on the network path can change.
 
 use std::sync::LazyLock;
 
@@ -55,8 +55,8 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
         .collect()
 }
 
-/// Whether the index is put to use, so that a name that stands for another is as good as any: in a file that a package manager
-/// reads, for all that is installed later, or with the host let in that cannot prove who it is.
+/// Returns true if the index is put to use, so that a placeholder name counts as any other: in a file that a package manager
+/// reads, for all that is installed later, or with a trusted host that cannot prove its identity.
 fn is_used(unit: &Unit<'_>) -> bool {
     let name =
         unit.view.path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! What a package runs while it is installed.
+//! Scripts that a package runs while it is installed.
 
 use std::sync::LazyLock;
 

@@ -39,7 +39,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
 };
 
-/// How many words behind a command are looked at.
+/// Number of words after a command that are examined.
 const MAX_WORDS: usize = 40;
 
 fn hits(unit: &Unit<'_>) -> Vec<Hit> {
@@ -48,7 +48,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     let Some(installs) = INSTALLS.as_ref() else { return hits };
     for found in installs.find_iter(text.as_bytes()) {
         let runs = RUNS.as_ref().is_some_and(|runs| runs.is_match(found.as_bytes()));
-        // Behind `npx` stands one package, and then its arguments.
+        // `npx` is followed by one package, and then its arguments.
         let most = if runs { 1 } else { MAX_WORDS };
         for (at, word) in words(text, found.end()).filter(|(_, word)| !word.starts_with('-')).take(most) {
             hits.extend(hit(at, word));
@@ -58,7 +58,7 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     hits
 }
 
-/// The words of a command from a place on, without what quotes and separates them. Only as many as a command has are looked at.
+/// Returns the words of a command from a position on, without quotes and separators. Only as many as a command has are examined.
 fn words(text: &str, from: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = from;
     let mut ended = false;
@@ -87,7 +87,7 @@ fn hit(at: usize, word: &str) -> Option<Hit> {
     Some(Hit { range: at..at + word.len(), note: Some(format!("nearly `{known}`")), severity: None })
 }
 
-/// The known name that a package wants to be taken for.
+/// Returns the known name that a package imitates.
 fn resembles(word: &str) -> Option<&'static str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "@/._-".contains(c);
     let word = word.split(['=', '>', '<', '~', '^']).next()?.to_ascii_lowercase();
@@ -102,7 +102,7 @@ fn resembles(word: &str) -> Option<&'static str> {
     if known || name.contains('/') { None } else { nearest(name, PACKAGES).or_else(|| nearest(name, PYTHON)) }
 }
 
-/// The name in a list that is one letter off, two for long names; `None` if the name itself is in it.
+/// Returns the name in a list that is one letter off, two for long names; `None` if the name itself is in it.
 pub(in crate::rules) fn nearest(name: &str, list: Words) -> Option<&'static str> {
     if list.contains(name) || OTHERS.contains(name) {
         return None;
@@ -117,7 +117,7 @@ pub(in crate::rules) fn nearest(name: &str, list: Words) -> Option<&'static str>
         if (letters(name) ^ letters(known)).count_ones() as usize > 2 * most {
             return false;
         }
-        // A name that goes on is a name of its own: `eslint` and `eslint-8`.
+        // A name with a suffix is a separate name: `eslint` and `eslint-8`.
         let longer = name.strip_prefix(known).is_some_and(|rest| {
             rest.starts_with(['-', '_', '.']) || rest.starts_with(|c: char| c.is_ascii_digit())
         });
@@ -129,12 +129,12 @@ pub(in crate::rules) fn nearest(name: &str, list: Words) -> Option<&'static str>
     })
 }
 
-/// The letters of a name, a bit for each.
+/// Returns the set of letters of a name as a bit mask.
 fn letters(name: &str) -> u64 {
     name.bytes().fold(0, |letters, byte| letters | 1 << (byte & 63))
 }
 
-/// How many letters have to be put in, left out, changed or swapped with their neighbour.
+/// Returns the number of letters to insert, delete, change or swap with their neighbour.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! Table: names that many install, and that others like to be taken for.
+//! Table: names of popular packages, which are often impersonated.
 
 use crate::words::{Words, words};
 
@@ -247,7 +247,7 @@ pub(super) const PYTHON: Words = words![
     "scipy",
 ];
 
-/// Names that are near one of the above and are what they say.
+/// Legitimate names that are close to one of the above.
 pub(super) const OTHERS: Words = words![
     "preact",
     "redis",

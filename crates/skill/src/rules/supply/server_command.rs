@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Unit(hits),
 };
 
-/// Programs that are no servers, whatever their arguments.
+/// Programs that are no servers with any arguments.
 const NO_SERVERS: &[&str] = &[
     "curl", "wget", "nc", "ncat", "netcat", "socat", "dig", "nslookup", "scp", "chmod", "chown", "crontab",
     "base64",

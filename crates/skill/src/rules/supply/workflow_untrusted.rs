@@ -1,4 +1,4 @@
-//! Workflows that run what a stranger wrote, with the rights of the repository.
+//! Workflows that run untrusted input with the rights of the repository.
 
 use std::sync::LazyLock;
 
@@ -31,14 +31,14 @@ fn hits(unit: &Unit<'_>) -> Vec<Hit> {
     found.map(|found| Hit { range: found.range(), note: None, severity: as_shown(unit) }).collect()
 }
 
-/// The other side of a request is checked out.
+/// Matches a checkout of the head of a pull request.
 static CHECKOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compiled(
         r"\b(?:ref|repository):\s*['\x22]?\$\{\{\s*(?:github\.event\.pull_request\.head\.|github\.head_ref)|\bgh\s+pr\s+checkout\b|refs/pull/\$\{\{",
     )
 });
 
-/// A text of a stranger in a line of a shell: on the line of `run:`, or in the lines below it until the next key.
+/// Matches untrusted text in a shell line: on the line of `run:`, or in the lines below it until the next key.
 static RUN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compiled(
         r"\brun:(?:[^\n]*|\s*[|>][^\n]*(?:\n[ \t]+(?:[^\n:]|:[^ \n])*){1,40})\$\{\{\s*(?:github\.event\.(?:issue|comment|review|discussion|pull_request|commits|head_commit)\.?[\w.\[\]*]*(?:title|body|message|name|ref|label|email)\b|github\.head_ref)",

@@ -1,4 +1,4 @@
-//! Archives that write where they should not, or that nobody can look into.
+//! Archives that write where they should not, or that cannot be inspected.
 
 use crate::archive::ArchiveError;
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};

@@ -1,4 +1,4 @@
-//! Files that are something else than their names say.
+//! Files whose type differs from their names.
 
 use std::path::Path;
 
@@ -51,19 +51,19 @@ fn disguise(path: &Path, bytes: &[u8]) -> Option<&'static str> {
     is_in_archive(path).then_some(kind)
 }
 
-/// Endings of files that are opened to be looked at.
+/// Extensions of files that are opened to be viewed.
 const OPENED: &[&str] = &[
     "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "txt", "rtf", "jpg", "jpeg", "png", "gif", "svg",
     "webp", "mp3", "mp4", "mov",
 ];
 
-/// Endings of files that are run when they are opened.
+/// Extensions of files that are run when they are opened.
 const RUN: &[&str] = &[
     "exe", "scr", "com", "bat", "cmd", "pif", "js", "jse", "vbs", "vbe", "wsf", "ps1", "msi", "jar", "app",
     "command",
 ];
 
-/// Endings of files that are never anything good in a skill.
+/// Extensions of files that are never benign in a skill.
 const STARTS: &[&str] = &[
     "lnk",
     "scr",

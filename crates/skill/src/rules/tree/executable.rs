@@ -1,4 +1,4 @@
-//! Programs that are no text: nobody can read what they do.
+//! Binary programs: a reader cannot see what they do.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn check(skill: &Skill<'_>) -> Vec<SkillHit> {
     programs.take(100).collect()
 }
 
-/// Which kind of program a file is, by its first bytes.
+/// Returns the kind of program that a file is, by its first bytes.
 pub(super) fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x7f, b'E', b'L', b'F', ..] => Some("a program for Linux"),
@@ -46,7 +46,7 @@ pub(super) fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a path leads into an archive that is no package of a language.
+/// Returns true if a path leads into an archive that is no package of a language.
 pub(super) fn is_in_archive(path: &Path) -> bool {
     let above = path.parent().into_iter().flat_map(Path::ancestors);
     above

@@ -1,4 +1,4 @@
-//! What was not read to its end.
+//! Content that was not read to its end.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;

@@ -1,4 +1,4 @@
-//! Archives that need a password: nobody looks into them on the way.
+//! Archives that need a password: they cannot be inspected in transit.
 
 use crate::rules::rule::{Category, Check, Rule, Severity, SkillHit};
 use crate::text::unit::ANYWHERE;

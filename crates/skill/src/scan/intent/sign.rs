@@ -1,4 +1,4 @@
-//! Signs that a text tells about something, near to it and around it.
+//! Signs that a text describes an act, in the text itself and around it.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::text::phrase::{Phrases, is_described, sentence_after, sentence_before
 use crate::text::unit::{Place, Unit};
 use crate::words::words;
 
-/// What stands in the sentence, the row or the fence itself.
+/// Weighs the signs in the sentence, the row or the fence itself.
 pub(super) fn here(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
     match unit.place {
         Place::Fence => in_fence(unit.text(), span.start),
@@ -15,7 +15,7 @@ pub(super) fn here(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
     }
 }
 
-/// What stands around it: the nearest heading that says anything, and the paragraph before.
+/// Weighs the signs around it: the nearest heading that says anything, and the paragraph before.
 pub(super) fn around(unit: &Unit<'_>) -> u8 {
     let headings: Vec<&str> = unit.headings().collect();
     let own = usize::from(unit.place == Place::Heading);
@@ -31,7 +31,7 @@ pub(super) fn around(unit: &Unit<'_>) -> u8 {
     u8::from(heading) + answered + if unit.place == Place::Fence { lead } else { lead.min(1) }
 }
 
-/// The beginning of the paragraph behind a fence.
+/// Returns the beginning of the paragraph after a fence.
 fn behind<'a>(unit: &Unit<'a>) -> &'a str {
     if unit.place != Place::Fence {
         return "";
@@ -41,21 +41,21 @@ fn behind<'a>(unit: &Unit<'a>) -> &'a str {
     after.split("\n\n").next().unwrap_or_default()
 }
 
-/// How far behind a fence is looked.
+/// Number of bytes after a fence that are examined.
 const BEHIND: usize = 200;
 
-/// What somebody says after showing what is wrong.
+/// Phrases that follow an example of what is wrong.
 static MENDED: Phrases = Phrases::new(words![
     r"^[\s*_>|-]*(?:fix|the fix|verdict|why|mitigation|remediation|detection|detect|defen[cs]e|prevention|instead|safe|correct|never|do not|don<'>t|this is (?:<any> ){0,3}(?:attack|malicious|dangerous|bad|exfiltration|injection)|malicious|what (?:it|this) does|explanation|indicators?)\b",
 ]);
 
-/// Whether the heading says that something is set up there. A text about attacks has steps and a usage of its own.
+/// Returns true if the heading says that something is set up there. A text about attacks has steps and a usage of its own.
 pub(super) fn is_set_up(unit: &Unit<'_>, theme: u8) -> bool {
     let does = |heading: &str| is_doing(heading) && (theme < 2 || SETS_UP.is_in(heading));
     unit.headings().last().is_some_and(does) && !STRONG.is_in(lead(unit)) && !is_cited(unit)
 }
 
-/// Whether the words before say to do what stands there.
+/// Returns true if the preceding words say to do what is in the span.
 pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>, theme: u8) -> bool {
     let lead = lead(unit);
     if unit.place != Place::Fence {
@@ -71,11 +71,11 @@ pub(super) fn is_told_to(unit: &Unit<'_>, span: &Range<usize>, theme: u8) -> boo
     told && !STRONG.is_in(lead) && !lead.trim_start().starts_with('>')
 }
 
-/// A text without what stands between quotes in it, or behind one that is not closed: somebody else says that.
+/// Returns a text without its quoted parts, or the part after an unclosed quote: those are the words of another speaker.
 fn unquoted(text: &str) -> String {
     let plain = text.replace(['\u{201c}', '\u{201d}', '\u{201e}'], "\"");
     let said = plain.split('"').step_by(2).collect::<Vec<_>>().join("\"");
-    // Code that is open at the end is what the sentence is about.
+    // An unclosed code span at the end is the object of the sentence.
     match said.rsplit_once('`') {
         Some((before, code)) if said.matches('`').count() % 2 == 1 && !code.is_empty() => {
             format!("{before}`")
@@ -93,39 +93,39 @@ fn is_doing(heading: &str) -> bool {
     DOES.is_in(heading) && !SPEAKS.is_in(heading)
 }
 
-/// What somebody who wants a thing done calls its place.
+/// Headings of sections that order an act.
 static DOES: Phrases = Phrases::new(words![
     r"\b(?:set ?up|install(?:ation|ing)?|usage|quick ?start|getting started|prerequisites?|step \d+|how to use|initiali[sz]ation|configuration|bootstrap|requirements?|before you (?:start|begin)|activation|first run|instructions)\b",
 ]);
 
-/// What has to be there before anything else.
+/// Headings of steps that come before anything else.
 static SETS_UP: Phrases = Phrases::new(words![
     r"\b(?:set ?up|install(?:ation|ing)?|quick ?start|getting started|prerequisites?|initiali[sz]ation|bootstrap|requirements?|before you (?:start|begin)|activation|first run|instructions)\b",
 ]);
 
-/// What somebody who tells about a thing calls its place.
+/// Headings of sections that describe an act.
 static SPEAKS: Phrases = Phrases::new(words![
     r"\b(?:malicious|attack(?:s|er|ers|ing)?|attack (?:patterns?|vectors?|surface)|vulnerab\w+|insecure|unsafe|dangerous|exploit\w*|payloads?|indicators?|iocs?|red flags?|suspicious|threats?|injections?|exfiltration|compromised?|malware|phishing|anti-?patterns?|don<'>ts?|not to do|never|avoid|forbidden|prohibited|bad|wrong|incorrect|look for|warning signs|detect\w*|signatures?|reverse shells?|deny ?list|block ?list|blocked|rejected?|risks?|risky|abuse|poison\w*|jailbreaks?|evasion|obfuscat\w+|privilege escalation|lateral movement|persistence (?:mechanisms?|techniques?)|credential (?:theft|access|harvest\w*)|hunt\w*|techniques?|guardrails?|security (?:rules|checks?|considerations|review)|test cases?|adversarial|examples? of|findings?|rules|cheat ?sheets?|test prompts?|try against|triage|compromise)\b",
     r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
 ]);
 
-/// What leaves no doubt that something is not to be done.
+/// Words that leave no doubt that something is not to be done.
 static STRONG: Phrases = Phrases::new(words![
     r"\b(?:malicious|attackers?|vulnerable|insecure|dangerous|suspicious|red flags?|never|do not|don<'>t|avoid|bad|wrong|unsafe|anti-?pattern|adversar(?:y|ies)|malware|compromised|exploit(?:s|ed|ation)?|must not|detects?|indicators?)\b",
     r"\xe2\x9d\x8c|\xf0\x9f\x9a\xa9|\xe2\x9b\x94|\xf0\x9f\x9a\xab",
 ]);
 
-/// Words that send somebody to what follows.
+/// Words that send the reader to what follows.
 static TOLD_TO: Phrases = Phrases::new(words![
     r"\b(?:run|execute|paste|copy|install|start|enter|type|use|apply|launch) (?:<any> ){0,5}(?:this|following|command|commands|below|first|script|it|now|before|once)\b",
 ]);
 
-/// What a skill is said to lack.
+/// Components that a skill is said to lack.
 static COMPONENT: Phrases = Phrases::new(words![
     r"\b(?:core|engine|helper|driver|companion|connector|signature database|definitions|updater?|agent binary)\b",
 ]);
 
-/// Somebody else does it.
+/// A third party does it.
 static THIRD: Phrases = Phrases::new(words![
     r"\b(?:they|people|victims?|users|employees|attackers?|criminals|somebody|someone|a user|the user (?:was|is|had|has))\b",
 ]);
@@ -145,7 +145,7 @@ static NOT_REFUSED: Phrases = Phrases::new(words![
     r"\b(?:never|must not|should not|do not|don<'>t|no)(?: <any>)? (?:have|need|see|know|want|already|exist|hesitate|forget|fail|worry|wait|ask|skip|longer|problem)\b",
 ]);
 
-/// Who does such things, or says them.
+/// Actors that do such things, or say them.
 static OTHERS: Phrases = Phrases::new(words![
     r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|malicious|indicators?|signs of|injections?|injected|payloads?|jailbreaks?|(?:an? )?(?:compromised|hostile|poisoned) <any>|detects?|detecting|flags?|red flags?|looks? for|watch for|attempts? to|tries to|(?:that|who|which) try to|phrases? like|treat(?: <any>){0,4} as (?:an? )?(?:<any> )?(?:attack|untrusted|suspicious|injection))\b",
     r"\b(?:page|site|mail|email|message|text|note|skill|top|caller|they|somebody|someone|attacker|he|she|pop-?up|banner|document) (?:says?|said|reads?|claims?|claimed|asks?|asked|told)\b[^.]{0,20}:",
@@ -173,7 +173,7 @@ fn in_prose(unit: &Unit<'_>, span: &Range<usize>, is_words: bool) -> u8 {
         + u8::from(cited)
 }
 
-/// What is to be done when somebody says such a thing.
+/// Instructions on how to respond to such a phrase.
 static ANSWERED: Phrases = Phrases::new(words![
     r"\b(?:do not (?:obey|follow|comply|act|execute|run)|don<'>t (?:obey|follow|comply|act|execute|run)|treat (?:it|this|that|them) as|refuse|report it|flag it|stop and (?:ask|tell|report)|is (?:an? )?(?:<any> )?(?:attack|injection|attempt)|are (?:<any> )?(?:attacks|injections|attempts))\b",
     r"\b(?:is|are) (?:<any> )?(?:forbidden|prohibited|not allowed|banned)\b",
@@ -185,7 +185,7 @@ static MARKED: Phrases = Phrases::new(words![
     r"\xe2\x9d\x8c",
 ]);
 
-/// Whether a stretch stands between quotes on its line.
+/// Returns true if a span is between quotes on its line.
 fn is_quoted(text: &str, span: &Range<usize>) -> bool {
     let found = text.get(span.clone()).unwrap_or_default();
     let start = span.start + found.find(|c: char| c.is_alphanumeric()).unwrap_or_default();
@@ -204,7 +204,7 @@ fn is_quoted(text: &str, span: &Range<usize>) -> bool {
     })
 }
 
-/// Whether a paragraph is a quote as a whole.
+/// Returns true if a paragraph is a quote as a whole.
 pub(super) fn is_cited(unit: &Unit<'_>) -> bool {
     unit.before(40).rsplit('\n').next().is_some_and(|line| line.trim_start().starts_with('>'))
 }
@@ -214,13 +214,13 @@ fn is_row(unit: &Unit<'_>) -> bool {
     line.starts_with('|') || unit.text().trim_start().starts_with('|')
 }
 
-/// The first line of the table that a row belongs to.
+/// Returns the first line of the table that a row belongs to.
 fn table_head<'a>(unit: &Unit<'a>) -> &'a str {
     let before = unit.before(4000);
     before.rsplit('\n').take_while(|line| line.trim_start().starts_with('|')).last().unwrap_or_default()
 }
 
-/// A comment on the line, on one of the three before, or at the head of the fence.
+/// Weighs comments on the line, on one of the three before, or at the head of the fence.
 fn in_fence(text: &str, at: usize) -> u8 {
     let upto = text.as_bytes()[at.min(text.len())..]
         .iter()
@@ -246,12 +246,12 @@ fn in_fence(text: &str, at: usize) -> u8 {
     found
 }
 
-/// Rules for a scanner: what they list is what they look for.
+/// Rules for a scanner: they list what they search for.
 static RULES: Phrases = Phrases::new(words![
     r"^\s*(?:rule \w+\s*(?::[^{]*)?\{|strings|condition|detection|logsource|pattern-either|signatures|iocs|tactics?)\s*:?\s*$",
 ]);
 
-/// A case for a test: what somebody might say, and what is expected of whoever hears it.
+/// A test case: a possible input, and the expected response to it.
 static CASE: Phrases = Phrases::new(words![
     r"\x22(?:input|prompt|query|message|text|user|attack|payload|case)\x22\s*:.*\x22(?:expect\w*|label|verdict|intent|category|should\w*|is_\w+|malicious|severity|class)\x22\s*:",
     r"\x22(?:expect\w*|label|verdict|intent|category|should\w*|is_\w+|malicious|severity|class)\x22\s*:.*\x22(?:input|prompt|query|message|text|user|attack|payload|case)\x22\s*:",
@@ -271,7 +271,7 @@ fn comment(line: &str) -> Option<&str> {
         .max_by_key(|comment| comment.len())
 }
 
-/// The paragraph before a unit, or before the list that it is in, without the opening of a fence; nothing if a heading stands
+/// Returns the paragraph before a unit, or before the list that it is in, without the opening of a fence; nothing if a heading is
 /// between.
 fn lead<'a>(unit: &Unit<'a>) -> &'a str {
     let before = unit.before(LEAD);
@@ -283,10 +283,10 @@ fn lead<'a>(unit: &Unit<'a>) -> &'a str {
     if last.trim_start().starts_with('#') || last.trim_start().starts_with("```") { "" } else { last }
 }
 
-/// How far before a unit is looked.
+/// Number of bytes before a unit that are examined.
 const LEAD: usize = 800;
 
-/// What stands before the items that a text ends with.
+/// Returns the text before the items that a text ends with.
 fn before_list(text: &str) -> &str {
     let mut rest = text.rfind('\n').map_or("", |at| &text[..at]);
     if !text.rsplit('\n').next().is_some_and(is_item) {

@@ -1,4 +1,4 @@
-//! What a skill is about, and whether it bears that out.
+//! Determines the subject of a skill, and whether its text bears that out.
 
 use std::collections::BTreeSet;
 
@@ -7,37 +7,37 @@ use crate::text::phrase::Phrases;
 use crate::text::view::Skill;
 use crate::words::words;
 
-/// How short a guide is.
+/// Minimum length of a guide.
 const SHORTEST: usize = 500;
 
-/// How short a text is that can be nothing but one attack.
+/// Length below which a text can be nothing but one attack.
 const SHORT: usize = 1200;
 
-/// How short one is that does not even say what it is for.
+/// The same for a text that does not even say what it is for.
 const SHORT_WITHOUT_FRONT: usize = 3000;
 
-/// How many kinds of things are found in a catalogue, at least.
+/// Minimum number of kinds of findings in a catalogue.
 const MANY: usize = 3;
 
-/// How much of a text is looked at.
+/// Number of bytes of a text that are examined.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// What a skill is about.
+/// Subject of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Theme {
-    /// Whether the skill says that it is about attacks.
+    /// Stated subject of the skill, by its closeness to attacks.
     topic: Topic,
-    /// In how many ways its main file defends.
+    /// Number of ways in which its main file defends.
     ways: usize,
-    /// Whether it says at all what it is for.
+    /// True if it says at all what it is for.
     has_front: bool,
 }
 
-/// How near what a text says that it is about comes to attacks.
+/// Closeness of the stated subject of a text to attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Topic {
     Other,
-    /// Security in general: anybody says that.
+    /// Security in general: any skill can claim that.
     Security,
     /// Attacks, or the work against them.
     Attacks,
@@ -56,7 +56,7 @@ impl Topic {
 }
 
 impl Topic {
-    /// By how many words of that work a text has.
+    /// Returns the topic by the number of words of security work in a text.
     fn by_words(text: &str) -> Self {
         let found = WORK.words_in(head(text));
         let words: BTreeSet<String> = found.map(|word| word.chars().take(5).collect()).collect();
@@ -68,7 +68,7 @@ impl Topic {
     }
 }
 
-/// Words of those who work against attacks.
+/// Words of security work.
 static WORK: Phrases = Phrases::new(words![
     r"\b(?:attackers?|malicious|suspicious|exfiltrat\w+|payloads?|detections?|alerts?|triage|threats?|compromised?|injections?|vulnerab\w+|exploit\w*|malware|phishing|red flags?|forensics?|incidents?|harden\w*|mitigat\w+|remediat\w+|iocs?|indicators?|adversar\w+|untrusted|persistence|escalation|lateral|credential theft|reverse shells?|obfuscat\w+|sanitiz\w+|severity|cves?|owasp|mitre|quarantin\w+|isolate|revoke|containment|evidence|lures?|backdoors?|poison\w+|hacked|webshells?|scam\w*|fraud\w*|victims?|stolen|leaked|spam|rogue|fake|hijack\w*|precedents?)\b",
 ]);
@@ -85,13 +85,13 @@ impl Theme {
         Self { topic, ways: ways(&view.text), has_front: !front.is_empty() }
     }
 
-    /// How much it counts in one of its files, in which so many kinds of things were found.
+    /// Returns its weight in one of its files, in which `kinds` kinds of things were found.
     pub(super) fn weight(self, text: &str, kinds: usize) -> u8 {
         let topic = self.topic.max(Topic::of(title(text)));
         let ways = self.ways.max(ways(text));
         match topic {
             _ if text.len() < SHORTEST => 0,
-            // What does not say what it is for may be nothing but the attack that its title names.
+            // A text that does not say what it is for may be nothing but the attack that its title names.
             _ if !self.has_front => u8::from(topic > Topic::Other && ways >= 4),
             Topic::Attacks if ways >= 1 || kinds >= MANY => 2,
             Topic::Attacks => 1,
@@ -101,17 +101,17 @@ impl Theme {
         }
     }
 
-    /// Whether a file says in more than one way what to do against what it shows.
+    /// Returns true if a file says in more than one way what to do against what it shows.
     pub(super) fn defends(self, text: &str) -> bool {
         self.ways.max(ways(text)) >= 2
     }
 
-    /// Whether the skill says that it is about attacks.
+    /// Returns true if the skill says that it is about attacks.
     pub(super) fn is_of_attacks(self) -> bool {
         self.has_front && self.topic == Topic::Attacks
     }
 
-    /// Whether a file is nothing but one attack.
+    /// Returns true if a file is nothing but one attack.
     pub(super) fn is_bare(self, text: &str) -> bool {
         let short = if self.has_front { SHORT } else { SHORT_WITHOUT_FRONT };
         text.len() < short && self.topic == Topic::Other && ways(text) < 4
@@ -131,7 +131,7 @@ static SECURITY: Phrases = Phrases::new(words![
     r"\b(?:security|secur(?:e|ing)|audit\w*|incidents?|defen[cs]e|defend\w*|defensive|detect\w*|scanners?|guard\w*|safety|soc|supply[- ]chain|privacy|compliance)\b",
 ]);
 
-/// In how many ways a text says what to look for, how to mend it and when to stop.
+/// Returns the number of ways in which a text says what to look for, how to fix it and when to stop.
 fn ways(text: &str) -> usize {
     static WAYS: [Phrases; 10] = [
         Phrases::new(words![r"\b(?:mitigat\w+|remediat\w+)\b"]),
@@ -154,7 +154,7 @@ fn ways(text: &str) -> usize {
     WAYS.iter().filter(|way| way.is_in(head(text))).count()
 }
 
-/// As much of a text as is looked at.
+/// Returns the part of a text that is examined.
 fn head(text: &str) -> &str {
     let mut end = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(end) {

@@ -1,4 +1,4 @@
-//! Table: four bytes that ordinary text has often, and that anchors can be told by others than.
+//! Table: sequences of four bytes that are frequent in ordinary text, and that anchors are not looked up by if they have others.
 
 /// In order, counted in the pages of a thousand packages.
 pub(super) const FREQUENT: &[[u8; 4]] = &[
