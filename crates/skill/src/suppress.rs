@@ -14,7 +14,7 @@ use crate::finding::{Finding, Report};
 use crate::rules::rule::Severity;
 use crate::tree::{Content, Tree};
 
-/// Finding that a policy accepts.
+/// Acceptance of findings by a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allow {
     /// The rule, by its name.

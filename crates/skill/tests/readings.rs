@@ -4,7 +4,7 @@ use std::io::Write;
 
 use ringfence_skill::{Finding, Scanner, Tree, Via, base_rules};
 
-/// Rule hit that is hidden in every row, and found by one of the base rules.
+/// Base rule that finds the hidden text of every row.
 const FOUND: &str = "CRYPTO_STRATUM";
 
 fn found(path: &str, bytes: &[u8]) -> Finding {

@@ -178,7 +178,7 @@ pub struct Admitted<'t> {
 type Run<'t> = dyn FnOnce(&Call<'_>) -> Result<Output, ToolError> + 't;
 
 impl<'t> Admitted<'t> {
-    /// Returns the result of a tool for what was permitted under this id.
+    /// Wraps what a tool does because of what was permitted under this id.
     pub(crate) fn of<T: Tool + ?Sized>(
         id: String,
         run: impl FnOnce(&Call<'_>) -> Result<Reply, ToolError> + 't,

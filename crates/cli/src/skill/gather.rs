@@ -130,7 +130,7 @@ impl ScanTargets {
         let (before, troubles) = (search.found.spots.len(), search.found.troubles.len());
         search.directory(top, Path::new(""), 0);
         if self.spots.len() == before {
-            // A complete read reports them again.
+            // The scan of the whole directory reports them again.
             self.troubles.truncate(troubles);
             let source = Source::Directory(Arc::clone(top), PathBuf::new());
             self.notes.push(Trouble::new(shown, "no SKILL.md and no manifest below it: scanned as one"));

@@ -1,4 +1,4 @@
-//! Ledger records of skills: scans and loads.
+//! Ledger records of skills.
 
 use std::io;
 

@@ -67,7 +67,7 @@ impl ScanArgs {
     }
 }
 
-/// Checks that a file may be written under a name: its directory exists, and holds no file of this name or an older one of its kind.
+/// Checks that a file may be written under a name: its directory exists, and the name is free or holds an older file of the same kind.
 fn replaceable(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
     let shown = Shown::path(path);
     if !path.parent().is_some_and(Path::is_dir) {

@@ -130,7 +130,7 @@ impl Scanned {
     }
 }
 
-/// Reopens the findings in files that changed since they were pinned: these were not there before, so no baseline accepts anything in them.
+/// Reopens the findings in content that changed since it was pinned: it was not there before, so no baseline accepts anything in it.
 fn anew(judged: Judged, changed: &[Difference]) -> Judged {
     let is_new = |finding: &Finding| changed.iter().any(|difference| difference.concerns(&finding.path));
     let again = |(finding, suppression): &(Finding, Suppression)| {

@@ -234,7 +234,7 @@ fn is_function(script: &Script<'_>, tokens: &Tokens) -> bool {
     tokens.len() == 1 && script.functions.iter().any(|function| function.name == script.token(tokens.start))
 }
 
-/// Returns true if a key of a request identifies the sender.
+/// Returns true if a key of a request holds what identifies the sender.
 pub(crate) fn is_header(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     matches!(

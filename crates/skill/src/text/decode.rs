@@ -123,7 +123,7 @@ fn guessed(text: &str) -> Language {
     }
 }
 
-/// Typical beginnings of commands.
+/// Typical parts of commands.
 const COMMANDS: &[&str] = &[
     "curl",
     "wget",

@@ -90,7 +90,7 @@ pub enum FrontError {
     /// No YAML.
     #[error("{spot}: {message}")]
     Syntax {
-        /// Text that the reader expected.
+        /// Description of what the reader expected.
         message: String,
         /// Position.
         spot: Spot,

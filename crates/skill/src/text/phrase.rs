@@ -34,7 +34,7 @@ const MAX_LENGTH: usize = 280;
 /// Maximum number of bytes that one search sees.
 const WINDOW: usize = 16 * 1024;
 
-/// Maximum distance to the end of front matter.
+/// Number of bytes in which front matter is looked for.
 const MAX_FRONT: usize = 8192;
 
 /// A set of phrases, compiled when they are first used.

@@ -93,7 +93,7 @@ fn fillings(bytes: &mut [u8]) {
     }
 }
 
-// Characters that stand for a blank and hide it.
+// Expansions of `IFS` that stand for a blank and hide it.
 patterns! {
     SEPARATOR = r"\$(?:\{IFS(?:[:%#][^}\n]{0,10})?\}|IFS)(?:\$[0-9@*])?";
 }
@@ -159,7 +159,7 @@ fn is_border(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`(=:,;>|&!\\[{@".contains(&byte)
 }
 
-/// Returns the start of the command with the sentence, if the name stands behind a pipe.
+/// Returns the start of the command. If the name stands behind a pipe, the command begins before it, with the sentence.
 fn before_pipe(line: &[u8], start: usize) -> usize {
     let before = line[..start].trim_ascii_end();
     let Some(rest) = before.strip_suffix(b"|") else { return start };

@@ -11,7 +11,7 @@ pub(crate) enum Hold {
     GitHook,
     /// Run by a desktop or Windows at login.
     Login,
-    /// List of those who may log in.
+    /// Keys that may log in.
     Keys,
     /// Instructions, memory or permissions of an agent.
     Agent,

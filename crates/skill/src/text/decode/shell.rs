@@ -93,7 +93,7 @@ pub(super) fn replacements(text: &str, language: Language) -> Vec<Replacement> {
     found
 }
 
-/// Returns true if a name of a program is one that is not hidden without a reason.
+/// Returns true if a program's name is one that has no honest reason to be hidden.
 pub(crate) fn is_hidden_name(name: &str) -> bool {
     HIDDEN.contains(&name.rsplit('/').next().unwrap_or(name))
 }

@@ -114,7 +114,7 @@ pub(crate) static HANDOVER: Phrases = Phrases::new(words![
     r"(?:发送|發送|上传|上傳|转发|轉發|传送|提交|送信|アップロード|тправ(?:ь|и|я)\S*|ерешли|ереслать|ересыла\S*|агрузи\S*|ередай\S*|ередать)",
 ]);
 
-/// Things that belong to the agent's principal, and are large or close.
+/// Things that belong to the user of the agent, and are large or close.
 pub(crate) static PRIVATE: Phrases = Phrases::new(PRIVATE_WORDS);
 
 const PRIVATE_WORDS: Words = words![
