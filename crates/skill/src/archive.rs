@@ -54,7 +54,7 @@ pub enum Kind {
     Special,
 }
 
-/// Why an archive was not read, or not to its end.
+/// Reason why an archive was not read, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     /// It is no archive, or damaged.
@@ -103,7 +103,7 @@ pub struct Packed {
     pub tree: Tree,
 }
 
-/// Why there is not one skill in an archive.
+/// Reason why there is not one skill in an archive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackedError {

@@ -34,7 +34,7 @@ struct Written {
     findings: Vec<Known>,
 }
 
-/// Why a baseline cannot be used.
+/// Reason why a baseline cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {

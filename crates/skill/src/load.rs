@@ -94,7 +94,7 @@ impl Loaded {
     }
 }
 
-/// Why a skill is not loaded.
+/// Reason why a skill is not loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {

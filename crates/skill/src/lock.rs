@@ -75,7 +75,7 @@ impl Changed {
     }
 }
 
-/// Why something cannot be pinned, or a lock cannot be read.
+/// Reason why something cannot be pinned, or a lock cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {

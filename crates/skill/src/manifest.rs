@@ -50,7 +50,7 @@ pub struct Server {
     pub span: Range<usize>,
 }
 
-/// Why a document cannot be read as a manifest. Numbers are places in its bytes.
+/// Reason why a document cannot be read as a manifest. Numbers are places in its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {

@@ -47,7 +47,7 @@ impl Profile {
         !self.programs.is_empty()
     }
 
-    /// Why a command is not one of the skill's; nothing if it is.
+    /// Returns the reason why a command is not one of the skill's; `None` if it is.
     #[must_use]
     pub fn refuse(&self, invocation: &Invocation) -> Option<Reason> {
         if !invocation.is_certain() {

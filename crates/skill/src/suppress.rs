@@ -25,7 +25,7 @@ pub struct Allow {
     pub reason: String,
 }
 
-/// Why a finding does not count.
+/// Reason why a finding does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suppression {
     /// The policy accepts it, for this reason.
@@ -47,7 +47,7 @@ impl Suppression {
         }
     }
 
-    /// Why.
+    /// Returns the reason.
     #[must_use]
     pub fn reason(&self) -> &str {
         match self {

@@ -54,7 +54,7 @@ pub(crate) struct Found {
     pub(crate) end: (usize, usize),
     /// The place in its line; nothing where there are no bytes, as in a link.
     pub(crate) window: Option<Window>,
-    /// Why it does not count.
+    /// Reason why it does not count.
     pub(crate) suppression: Option<Suppression>,
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Destination {
     pub(crate) kind: Kind,
     /// The host, lower case, without port; empty if the text has none.
     pub(crate) host: String,
-    /// Why it is what it is.
+    /// Reason for its kind.
     pub(crate) reason: &'static str,
     /// True if what travels there is encrypted; also if the text does not say how it travels.
     pub(crate) encrypted: bool,

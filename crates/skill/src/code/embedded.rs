@@ -32,11 +32,11 @@ pub(crate) fn embedded<'a>(view: &View<'a>) -> Vec<View<'a>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inline {
     pub(crate) language: Language,
-    /// Which of the arguments is the code.
+    /// Index of the argument that is the code.
     pub(crate) argument: usize,
 }
 
-/// Returns the code that a command line hands to an interpreter: `sh -c`, `python -c`, `node -e`.
+/// Finds the code that a command line hands to an interpreter: `sh -c`, `python -c`, `node -e`.
 pub(crate) fn inline_code(command: &str, args: &[&str]) -> Option<Inline> {
     let program = command.rsplit(['/', '\\']).next().unwrap_or(command).to_ascii_lowercase();
     let program = program.trim_end_matches(".exe");

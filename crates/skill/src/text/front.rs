@@ -51,7 +51,7 @@ pub enum Known {
     Unknown,
 }
 
-/// Why front matter cannot be read.
+/// Reason why front matter cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrontError {

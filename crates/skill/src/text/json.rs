@@ -57,7 +57,7 @@ pub(crate) struct Name<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
-/// Why a document cannot be read.
+/// Reason why a document cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonError {
     TooLarge,

@@ -1,4 +1,4 @@
-//! Which file of a skill says to run or read another one.
+//! Finds the file of a skill that says to run or read another one.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -114,7 +114,7 @@ pub(crate) fn last_segment(url: &str) -> &str {
     url.rsplit('/').next().unwrap_or_default()
 }
 
-/// Which of several addresses is told: the worst.
+/// Returns the rank of an address among several: the worst is reported.
 fn rank(kind: Kind) -> u8 {
     match kind {
         Kind::Vendor => 0,

@@ -2,7 +2,7 @@
 
 use super::table::BRANDS;
 
-/// Why a name looks like another; `None` if it does not.
+/// Returns the reason why a name looks like another; `None` if it does not.
 pub(super) fn reason(host: &str) -> Option<&'static str> {
     if host.split('.').any(|label| label.starts_with("xn--")) {
         return Some("the name is written in letters that look like others");

@@ -63,7 +63,7 @@ const NO_CONSENT_WORDS: Words = words![
     r"\b(?:do not|don<'>t|never|no need to|not necessary to) (?:(?:ask|prompt)(?: <user>| anyone| anybody| first| again)?(?:[.,;:!\n]| (?:and|then|just|before|permission|for (?:<any> ){0,2}(?:confirmation|permission|approval|consent))\b)|wait for (?:<any> ){0,3}(?:confirmation|approval|permission|consent|answer|reply|yes|user)|request (?:<any> )?(?:confirmation|permission|approval)|seek (?:<any> )?(?:confirmation|permission|approval|consent))|\bnothing to (?:ask|confirm)\b",
 ];
 
-/// Why it is said to be done. Honest reasons, all of them.
+/// Stated reasons for doing it. Honest reasons, all of them.
 pub(crate) static PRETEXT: Phrases = Phrases::new(words![
     r"\b(?:for|to help|helps?|in|part of|under|as|by way of|on grounds of|due to)(?: <any>){0,4} (?:quality|compliance|support|audit|auditing|diagnostics?|statistics|retention|licen[cs]ing|improvement|training|calibration|verification|record[- ]keeping|housekeeping|safekeeping|continuity|reproducibility|courtesy)\b",
     r"\b(?:gets? better|improves?|(?:to|we|can) (?:improve|reproduce|learn|calibrate|verify|keep)|(?:builds?|runs?|sessions?|answers?) (?:are|is|get|become) faster|safety copy|mandatory|technical (?:address|reasons)|quality (?:assurance|purposes|reasons))\b",

@@ -5,7 +5,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
     ("<'>", r"(?:'|\xe2\x80\x99)?"),
     ("<any>", r"(?:[a-z][a-z'/-]*)"),
     ("<not>", r"(?:do not|don<'>t|does not|never|must not|mustn<'>t|should not|shouldn<'>t|may not|not)"),
-    // Whom the agent works for.
+    // The party that the agent works for.
     (
         "<user>",
         r"(?:(?:the |an? |your |any |our |each |every |end[ -])*(?:user|human|operator|account holder|victim)s?)",
@@ -21,7 +21,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<mention>",
         r"(?:mention|disclose|reveal|report|show|display|surface|expose|explain|acknowledge|announce|describe|mentioning|disclosing|revealing|reporting|showing|displaying|surfacing|exposing|explaining)",
     ),
-    // Whom the agent works for, in other words.
+    // The party that the agent works for, in other words.
     (
         "<person>",
         r"(?:(?:the |a |any |your |these |most |our )?(?:users?|people|person|persons|human|humans|operators?|customers?|clients?|recipients?|readers?|authors?|owners?|reviewers?|colleagues|they|he or she|anyone|anybody|someone|somebody|nobody|no one)(?: (?:you (?:work|talk|speak) (?:with|for|to)|in the (?:chat|conversation)|concerned))?)",
