@@ -34,7 +34,7 @@ pub fn ledger_records(bytes: &[u8]) {
         if format == Format::Lines {
             assert_eq!(out, sealed);
         }
-        // One record takes one line in formats made of lines.
+        // One record takes one line wherever lines are the format.
         if matches!(format, Format::Cef | Format::Ocsf) {
             assert_eq!(out.iter().filter(|byte| **byte == b'\n').count() as u64, verified.records);
         }
