@@ -15,7 +15,7 @@ use crate::report;
 use crate::surroundings::columns;
 use crate::terminal::{Format, Terminal, plain_json};
 
-/// Why a command could not do its work, and what to do about it.
+/// Reason why a command could not do its work, and what to do about it.
 #[derive(Debug)]
 pub struct Failure {
     /// Exit of the process.
@@ -26,7 +26,7 @@ pub struct Failure {
     pub code: Option<Code>,
     /// The failure in one sentence.
     pub message: String,
-    /// Why, outermost first.
+    /// Causes, outermost first.
     pub causes: Vec<String>,
     /// Remedies.
     pub hints: Vec<String>,

@@ -140,12 +140,12 @@ fn write(learned: &Report, text: &str, terminal: &mut Terminal<'_>) -> Result<()
     Ok(())
 }
 
-/// Asks the person at the terminal. Where there is none, nobody agrees.
+/// Asks for consent at the terminal. Returns false if there is no terminal.
 fn agreed(terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(false);
     }
-    // What was typed for the command is no answer.
+    // Discard pending input: bytes typed for the command are not an answer.
     let _unread = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
     write!(terminal.err, "write it? [y/N] ")?;
     terminal.err.flush()?;

@@ -179,7 +179,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, out: &mut dyn Write, e
         _ => Ok(exit),
     });
     result.unwrap_or_else(|failure| {
-        // When not even this can be told, the exit code is all that is left.
+        // If even this message cannot be written, only the exit code is left.
         let _told = failure.tell(&mut terminal);
         failure.exit
     })
@@ -301,7 +301,7 @@ fn usage(error: &clap::Error, format: Format, out: &mut dyn Write, err: &mut dyn
         let said: Vec<_> = rendered.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
         let message = said.join(" ");
         let message = message.trim_start_matches("error: ");
-        // When not even this can be told, the exit code is all that is left.
+        // If even this message cannot be written, only the exit code is left.
         let _told = Failure::usage(message).tell(&mut Terminal { out, err, format, color: false });
         return Exit::Usage;
     }

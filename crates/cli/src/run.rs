@@ -38,7 +38,7 @@ pub(crate) fn run(
         .and_then(|run| follow(run, early, args.verbose, &has_run, terminal))
         .map_err(nothing_ran);
     ended.unwrap_or_else(|failure| {
-        // When not even this can be told, the exit code is all that is left.
+        // If even this message cannot be written, only the exit code is left.
         let _told = failure.tell(terminal);
         failure.exit
     })

@@ -86,7 +86,7 @@ impl Terminal<'_> {
 pub(crate) struct BoundedErrors<'a> {
     err: &'a mut dyn Write,
     has_run: &'a Cell<bool>,
-    /// When patience is over.
+    /// Deadline for a blocked standard error.
     end: Option<Instant>,
     given_up: bool,
 }

@@ -1,11 +1,11 @@
-//! How fast a skill is scanned: ordinary text, and texts that were made to be slow.
+//! Benchmarks the scan of a skill: ordinary text, and texts that were made to be slow.
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use ringfence_skill::{Scanner, Tree, all_rules};
 
-/// How long each text is.
+/// Length of each text.
 const LENGTH: usize = 1 << 20;
 
 /// Ordinary Markdown: what this repository says about itself.
@@ -17,7 +17,7 @@ const ORDINARY: &str = concat!(
     include_str!("../../../THREATS.md"),
 );
 
-/// What each text repeats, so that some part of the scan has as much to do as it can.
+/// Repeated part of each text, so that some part of the scan has as much to do as it can.
 const EVIL: &[(&str, &str)] = &[
     ("openings", "<!-<!--"),
     ("comments", "<!-- ignore all previous -->"),

@@ -1,4 +1,4 @@
-//! How good the scanner is on labelled skills: `measure DIR [--half dev|held] [--list] [--page REASONS] [--rules base]`.
+//! Measures the scanner on labelled skills: `measure DIR [--half dev|held] [--list] [--page REASONS] [--rules base]`.
 //!
 //! DIR has a `labels.csv` (id, label, split, kind, category, source, licence) and a directory for each id.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program for people")]
@@ -43,7 +43,7 @@ fn main() {
     }
 }
 
-/// How long everything took: with the first use of every pattern, and again.
+/// Time that everything took: with the first use of every pattern, and again.
 struct Took {
     cold: Duration,
     warm: Duration,

@@ -1,4 +1,4 @@
-//! What is in an archive: zip, tar, tar.gz. Nothing is written anywhere.
+//! Reads the content of archives: zip, tar, tar.gz. Nothing is written anywhere.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,16 +8,16 @@ use std::path::{Path, PathBuf};
 
 use crate::tree::{Content, Entry as Name, Tree};
 
-/// How many entries of one archive are read.
+/// Maximum number of entries read of one archive.
 pub const MAX_ENTRIES: usize = 2_000;
 
-/// How many bytes all entries of one archive may have.
+/// Maximum number of bytes of all entries of one archive.
 pub const MAX_BYTES: u64 = 64 << 20;
 
-/// How many bytes one byte of an archive may become, once it is more than a megabyte.
+/// Maximum number of bytes that one byte of an archive may expand to, once it is more than a megabyte.
 pub const MAX_RATIO: u64 = 200;
 
-/// How deep archives in archives are opened.
+/// Maximum depth of archives in archives.
 const MAX_DEPTH: usize = 3;
 
 /// One entry of an archive.
@@ -25,25 +25,25 @@ const MAX_DEPTH: usize = 3;
 pub struct Entry {
     /// Its name as it is written there: it can be absolute and can lead upwards.
     pub name: String,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: Kind,
 }
 
-/// What an entry of an archive is.
+/// Kind of an entry of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
     File {
         /// All of it.
         bytes: Vec<u8>,
-        /// Whether somebody may run it.
+        /// True if an execute permission is set.
         executable: bool,
     },
     /// A directory.
     Directory,
     /// A link, symbolic or not.
     Link {
-        /// What it says.
+        /// Target of the link, as written.
         target: String,
     },
     /// A file that needs a password.
@@ -54,7 +54,7 @@ pub enum Kind {
     Special,
 }
 
-/// Why an archive was not read, or not to its end.
+/// Reason why an archive was not read, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
     /// It is no archive, or damaged.
@@ -72,7 +72,7 @@ pub enum ArchiveError {
 }
 
 impl Entry {
-    /// Whether its name leads out of the directory it is unpacked in.
+    /// Returns true if its name leads out of the directory it is unpacked in.
     #[must_use]
     pub fn leads_out(&self) -> bool {
         let name = self.name.replace('\\', "/");
@@ -81,7 +81,7 @@ impl Entry {
     }
 }
 
-/// Whether a file is an archive of a kind that is read here: by its bytes, or damaged and by its name.
+/// Returns true if a file is an archive of a kind that is read here: by its bytes, or damaged and by its name.
 #[must_use]
 pub fn is_archive(path: &Path, bytes: &[u8]) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -103,7 +103,7 @@ pub struct Packed {
     pub tree: Tree,
 }
 
-/// Why there is not one skill in an archive.
+/// Reason why there is not one skill in an archive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackedError {
@@ -113,13 +113,13 @@ pub enum PackedError {
     /// No file makes anything in it a skill.
     #[error("there is no SKILL.md in it")]
     None,
-    /// Nobody can say which one is meant.
+    /// It is ambiguous which one is meant.
     #[error("there are {} skills in it: {}", .0.len(), .0.join(", "))]
     Several(Vec<String>),
     /// Programs that unpack it put this somewhere else.
     #[error("{0} leads out of it")]
     LeadsOut(String),
-    /// Nobody can look inside.
+    /// The content cannot be read.
     #[error("{0} in it needs a password, or is packed in a way that is not read here")]
     Unread(String),
     /// Programs disagree on which of them counts.
@@ -165,7 +165,7 @@ fn shown(path: &Path) -> String {
     if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
 }
 
-/// Everything in an archive by its path, where each name says one thing to everybody who unpacks it.
+/// Everything in an archive by its path, where each name means the same to every program that unpacks it.
 fn files(entries: Vec<Entry>) -> Result<BTreeMap<PathBuf, Content>, PackedError> {
     let mut files = BTreeMap::new();
     for entry in entries {
@@ -191,11 +191,11 @@ fn files(entries: Vec<Entry>) -> Result<BTreeMap<PathBuf, Content>, PackedError>
 pub(crate) struct Opened<'a> {
     /// The tree, with what is in its archives as files below them.
     pub(crate) tree: Cow<'a, Tree>,
-    /// What came of each archive.
+    /// Result for each archive.
     pub(crate) archives: Vec<Archive>,
 }
 
-/// What came of an archive.
+/// Result of reading an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Archive {
     /// The number of its entry in the tree.
@@ -287,7 +287,7 @@ fn is_tar(bytes: &[u8]) -> bool {
     bytes.get(257..262) == Some(b"ustar")
 }
 
-/// What may still be read.
+/// Remaining budget for reading.
 struct Left {
     bytes: u64,
     entries: usize,
@@ -322,7 +322,7 @@ fn entries_within(bytes: &[u8], most: u64) -> Result<Vec<Entry>, ArchiveError> {
         Some(Format::Zip) => zip(bytes, &mut left),
         Some(Format::Tar) => tar(bytes, &mut left),
         Some(Format::TarGz) => {
-            // What is between the files counts too: it has to be read to get past it.
+            // Bytes between the files count too: they have to be read to get past them.
             let most = left.bytes + (left.entries as u64 + 2) * 1_024;
             tar(flate2::read::GzDecoder::new(bytes).take(most), &mut left)
         }

@@ -1,4 +1,4 @@
-//! What was found before: a file that keeps a scan quiet about it, and about nothing critical.
+//! Earlier findings: a file that keeps a scan quiet about them, and about nothing critical.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ struct Written {
     findings: Vec<Known>,
 }
 
-/// Why a baseline cannot be used.
+/// Reason why a baseline cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {
@@ -67,13 +67,13 @@ impl Baseline {
         }
     }
 
-    /// How many findings it has.
+    /// Returns the number of findings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.known.values().sum()
     }
 
-    /// Whether it has none.
+    /// Returns true if it has no findings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
@@ -86,13 +86,13 @@ impl Baseline {
         Ok(serde_json::to_string_pretty(&written)? + "\n")
     }
 
-    /// What one scan has not met yet.
+    /// Returns the entries, none of which the scan has met yet.
     pub(crate) fn start(&self) -> Rest {
         Rest { left: self.known.clone() }
     }
 }
 
-/// What is left of a baseline while a scan goes on: each entry covers one finding.
+/// Remaining entries of a baseline while a scan goes on: each entry covers one finding.
 pub(crate) struct Rest {
     left: BTreeMap<Known, usize>,
 }
@@ -111,7 +111,7 @@ impl Known {
     }
 }
 
-/// What stays the same when a finding moves: sixteen hexadecimal digits of the hash of what was matched.
+/// Returns the part that stays the same when a finding moves: sixteen hexadecimal digits of the hash of what was matched.
 #[must_use]
 pub fn print(finding: &Finding) -> String {
     let hash = Sha256::new().chain_update(finding.rule.id).chain_update([0]).chain_update(&finding.matched);

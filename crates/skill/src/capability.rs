@@ -1,7 +1,7 @@
-//! What a skill really needs: hosts, paths, programs, variables, tools.
+//! Needs of a skill, derived from its code: hosts, paths, programs, variables, tools.
 //!
-//! What its code does is taken, not what it says about itself. What stands for something else (`example.com`, `<path>`, a value
-//! that is computed) is left out: nobody can allow it. Programs and hosts are taken from scripts and shell fences only: a word of a
+//! The behaviour of its code counts, not its own description. A placeholder (`example.com`, `<path>`, a value
+//! that is computed) is left out: no policy can allow it. Programs and hosts are taken from scripts and shell fences only: a word of a
 //! licence is no program, and the name of an XML namespace no host.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::text::unit::{CODE, Place, Unit};
 use crate::text::view::{Skill, read};
 use crate::tree::Tree;
 
-/// What a skill needs, each kind sorted by name, each name once.
+/// Needs of a skill, each kind sorted by name, each name once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Hosts that it talks to.
@@ -36,7 +36,7 @@ pub struct Needs {
 /// One thing that a skill needs, and the first place that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// The file, below the tree.
     pub path: PathBuf,
@@ -114,7 +114,7 @@ impl Found {
     }
 }
 
-/// What a fact says that is needed.
+/// Returns the need that a fact implies.
 fn need(unit: &Unit<'_>, what: &FactKind) -> Option<(List, String)> {
     match what {
         FactKind::Host(host) if runs(unit) => host_pattern(host).map(|host| (List::Hosts, host)),
@@ -128,7 +128,7 @@ fn need(unit: &Unit<'_>, what: &FactKind) -> Option<(List, String)> {
     }
 }
 
-/// Whether it is a script, or a fence that a shell would run. Other fences, settings and code in a sentence show as often what
+/// Returns true if it is a script, or a fence that a shell would run. Other fences, settings and code in a sentence show as often what
 /// something is called as what is run.
 fn runs(unit: &Unit<'_>) -> bool {
     match unit.place {
@@ -138,7 +138,7 @@ fn runs(unit: &Unit<'_>) -> bool {
     }
 }
 
-/// Whether an address only names something, as XML namespaces and JSON schemas do: nothing is fetched from it.
+/// Returns true if an address only names something, as XML namespaces and JSON schemas do: nothing is fetched from it.
 fn is_identifier(host: &str, line: &[u8]) -> bool {
     let names = [&b"xmlns"[..], b"$schema", b"createElementNS", b"setAttributeNS", b"targetNamespace"];
     NAMESPACES.contains(&host) || names.iter().any(|name| memchr::memmem::find(line, name).is_some())

@@ -1,4 +1,4 @@
-//! What a scan says.
+//! Result of a scan.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,21 +10,21 @@ use crate::rules::rule::{Rule, Severity};
 pub struct Finding {
     /// The rule that found it.
     pub rule: &'static Rule,
-    /// How bad it is where it stands: never worse than the rule says.
+    /// Severity in its context: never worse than the rule says.
     pub severity: Severity,
     /// The file, below the tree.
     pub path: PathBuf,
-    /// Where it stands in the bytes of the file.
+    /// Range in the bytes of the file.
     pub span: Range<usize>,
     /// The line, counted from one.
     pub line: usize,
     /// The column in characters, counted from one.
     pub column: usize,
-    /// What was found, as it was read: at most a hundred characters, not escaped.
+    /// Matched text, as it was read: at most a hundred characters, not escaped.
     pub matched: String,
     /// One sentence about this place, where the rule's title does not say it all.
     pub note: Option<String>,
-    /// How one gets there: out of which encodings, from which other file.
+    /// Steps that lead there: out of which encodings, from which other file.
     pub via: Vec<Via>,
 }
 
@@ -47,9 +47,9 @@ pub enum Via {
 /// Everything a scan found, the worst first, then in the order of the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What was found.
+    /// Findings.
     pub findings: Vec<Finding>,
-    /// How many bytes were looked at.
+    /// Number of bytes that were looked at.
     pub bytes: usize,
 }
 

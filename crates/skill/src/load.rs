@@ -50,58 +50,58 @@ impl Verdict {
     }
 }
 
-/// How a skill is loaded.
+/// Settings for loading a skill.
 #[derive(Debug)]
 pub struct Settings {
-    /// Whether it is scanned.
+    /// True if it is scanned.
     pub scan: bool,
-    /// Whether a critical finding blocks it.
+    /// True if a critical finding blocks it.
     pub block_on_critical: bool,
-    /// How long its text may be.
+    /// Maximum length of its text, and the handling of a longer one.
     pub size: Size,
-    /// Who may accept findings. Comments in the files never do.
+    /// Sources that may accept findings. Comments in the files never do.
     pub accepted: Accepted,
-    /// Where the skill is, as a policy names it.
+    /// Path of the skill, as a policy names it.
     pub root: Option<PathBuf>,
 }
 
 /// A skill that may be put before a model.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Purpose.
     pub description: Option<String>,
     /// The tools it wants; nothing if it does not say.
     pub tools: Option<Vec<ToolName>>,
     /// Its text, cleaned, without front matter and frame.
     pub body: String,
-    /// What was taken out of it.
+    /// Counts of what was taken out of it.
     pub counts: Counts,
-    /// Whether the end of it was cut off.
+    /// True if the end of it was cut off.
     pub truncated: bool,
     /// The verdict: not blocked.
     pub verdict: Verdict,
-    /// What was found.
+    /// Findings.
     pub judged: Judged,
 }
 
 impl Loaded {
-    /// What the model sees: the text in a frame that nothing in it can end.
+    /// Returns what the model sees: the text in a frame that nothing in it can end.
     #[must_use]
     pub fn framed(&self) -> String {
         framed(&self.name, &self.body)
     }
 }
 
-/// Why a skill is not loaded.
+/// Reason why a skill is not loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
     /// There is nothing to load.
     #[error("there is no SKILL.md in it")]
     NoSkill,
-    /// The file is there, and is larger than anybody reads.
+    /// The file exists, and exceeds the size limit.
     #[error("it is too large, with {0} bytes")]
     TooLarge(u64),
     /// The file is there, and is a program, a picture, or a text in another encoding.
@@ -142,7 +142,7 @@ pub fn load(tree: &Tree, scanner: &Scanner, settings: &Settings) -> Result<Loade
     })
 }
 
-/// What stands behind the front matter and the line that ends it.
+/// Returns the text behind the front matter and the line that ends it.
 fn body<'a>(text: &'a str, front: Option<&Front>) -> &'a str {
     let Some(front) = front else { return text };
     let behind = text.get(front.span.end..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What was looked at once, pinned: every file of every skill, and every tool of every server, by hash.
+//! Pins of reviewed content: every file of every skill, and every tool of every server, by hash.
 //!
 //! The file is lines of JSON in one order, so that two people who each add a skill can merge their files line by line.
 
@@ -12,7 +12,7 @@ use crate::manifest::{Manifest, quoted};
 use crate::text::json::{self, Node};
 use crate::tree::{Content, Entry, Tree};
 
-/// How long a lock may be.
+/// Maximum length of a lock.
 const MAX_LOCK: usize = 16 << 20;
 
 /// The line that a lock begins with.
@@ -33,7 +33,7 @@ pub enum Pinned {
         skill: String,
         /// The path below it.
         path: String,
-        /// What kind of file it is: a script that becomes executable has changed.
+        /// Kind of file: a script that becomes executable has changed.
         mode: Mode,
     },
     /// A tool of a server.
@@ -45,50 +45,50 @@ pub enum Pinned {
     },
 }
 
-/// What kind of file is pinned.
+/// Kind of a pinned file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     /// An ordinary file.
     File,
-    /// A file that somebody may run.
+    /// A file with an execute permission.
     Executable,
     /// A symbolic link; its hash is that of its target.
     Link,
 }
 
-/// What is different from what was pinned, each in one order.
+/// Differences from the pins, each in one order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
-    /// What was not there.
+    /// Items that are new.
     pub added: Vec<Pinned>,
-    /// What is not there any more.
+    /// Items that no longer exist.
     pub removed: Vec<Pinned>,
-    /// What says or does something else.
+    /// Items whose content or behaviour changed.
     pub changed: Vec<Pinned>,
 }
 
 impl Changed {
-    /// Whether nothing is different.
+    /// Returns true if nothing is different.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }
 }
 
-/// Why something cannot be pinned, or a lock cannot be read.
+/// Reason why something cannot be pinned, or a lock cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
     /// No lock, or one of a later kind.
     #[error("this is no lock that can be read here")]
     Header,
-    /// Larger than anybody reads.
+    /// The size limit is exceeded.
     #[error("the lock is larger than 16 MiB")]
     TooLarge,
     /// A line that is no pin.
     #[error("line {0}: not a pin")]
     Line(usize),
-    /// Two lines pin the same in two ways, as after a merge that nobody finished.
+    /// Two lines pin the same in two ways, as after an unfinished merge.
     #[error("line {0}: pinned twice, in two ways")]
     Contradiction(usize),
     /// A path that is no text.
@@ -201,7 +201,7 @@ impl Lock {
         out.into_bytes()
     }
 
-    /// What is different now from what is pinned here.
+    /// Returns the differences of the current state from these pins.
     #[must_use]
     pub fn compare(&self, now: &Self) -> Changed {
         let (before, after) = (self.by_name(), now.by_name());
@@ -220,7 +220,7 @@ impl Lock {
         changed
     }
 
-    /// The pins by what they are called, whatever their mode.
+    /// The pins by name, without regard to their mode.
     fn by_name(&self) -> BTreeMap<Name, (&Pinned, &[u8; 32])> {
         self.pins.iter().map(|(pinned, hash)| (pinned.name(), (pinned, hash))).collect()
     }
@@ -236,14 +236,14 @@ pub fn manifests(tree: &Tree) -> impl Iterator<Item = (&Path, Manifest)> {
     })
 }
 
-/// What a manifest in a tree is called in a lock. A tree that is one file is called by its path already.
+/// Returns the name of a manifest of a tree in a lock. A tree that is one file is called by its path already.
 #[must_use]
 pub fn server_name(name: &str, path: &Path) -> String {
     let whole = Path::new(name).file_name() == Some(path.as_os_str());
     if whole { name.to_owned() } else { format!("{name}/{}", path.display()) }
 }
 
-/// What a pin is called, whatever its mode: whether it is a tool, whose, and which.
+/// Name of a pin, without its mode: true for a tool, then its owner, then its own name.
 type Name = (bool, String, String);
 
 impl Pinned {

@@ -1,4 +1,4 @@
-//! What an MCP server says of itself, and how it is started: lists of tools and settings, with hashes to pin them.
+//! Manifests of MCP servers, and how they are started: lists of tools and settings, with hashes to pin them.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::text::json::{self, JsonError, Kind, Node};
 pub struct Manifest {
     /// The tools, in the order of the document.
     pub tools: Vec<Tool>,
-    /// What the server tells the model before it calls anything.
+    /// Text that the server gives to the model before any call.
     pub instructions: Option<String>,
     /// The servers that are to be started or reached.
     pub servers: Vec<Server>,
@@ -22,21 +22,21 @@ pub struct Manifest {
 pub struct Tool {
     /// Its name.
     pub name: String,
-    /// What it says it does.
+    /// Its own description.
     pub description: Option<String>,
     /// The names of its parameters.
     pub parameters: Vec<String>,
     /// SHA-256 over name, description, input schema (by each of its names) and annotations in one fixed form: the same for ever
     /// while these say the same.
     pub hash: [u8; 32],
-    /// Where it stands in the bytes of the document.
+    /// Range in the bytes of the document.
     pub span: Range<usize>,
 }
 
-/// How a server is started or reached.
+/// Command or address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// What the settings call it.
+    /// Name in the settings.
     pub name: String,
     /// The program that is started.
     pub command: Option<String>,
@@ -44,17 +44,17 @@ pub struct Server {
     pub args: Vec<String>,
     /// The variables that it gets.
     pub env: Vec<(String, String)>,
-    /// Where it is reached, if it is not started.
+    /// Address, if it is not started.
     pub url: Option<String>,
-    /// Where it stands in the bytes of the document.
+    /// Range in the bytes of the document.
     pub span: Range<usize>,
 }
 
-/// Why a document cannot be read as a manifest. Numbers are places in its bytes.
+/// Reason why a document cannot be read as a manifest. Numbers are places in its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
-    /// Larger than anybody reads.
+    /// The size limit is exceeded.
     #[error("the manifest is larger than 4 MiB")]
     TooLarge,
     /// Bytes that are no text.
@@ -63,7 +63,7 @@ pub enum ManifestError {
     /// Objects and lists lie in each other without end.
     #[error("byte {0}: nested too deeply")]
     TooDeep(usize),
-    /// More values than anybody reads.
+    /// The limit on the number of values is exceeded.
     #[error("byte {0}: too many values")]
     TooMany(usize),
     /// No JSON.
@@ -178,13 +178,13 @@ pub(crate) fn arguments<'n>(server: &'n Node<'_>) -> impl Iterator<Item = &'n st
         .filter_map(Node::text)
 }
 
-/// Where `tools` and `instructions` may stand: at the top, or in an answer, or in each answer of a list.
+/// Returns the objects that may hold `tools` and `instructions`: the top, or an answer, or each answer of a list.
 fn holders<'n, 'a>(root: &'n Node<'a>) -> impl Iterator<Item = &'n Node<'a>> {
     let answers = root.list().iter();
     std::iter::once(root).chain(answers).flat_map(|node| std::iter::once(node).chain(node.all("result")))
 }
 
-/// Whether something that is in no list of tools is one all the same.
+/// Returns true if something that is in no list of tools is one all the same.
 fn is_tool(node: &Node<'_>) -> bool {
     let node = unwrapped(node);
     let described = node.text_of("description").is_some();

@@ -8,7 +8,7 @@ use policy::{Argv, Code, Effect, Invocation, Link, Reason, Request, Shown, Want,
 use crate::capability::{Needs, WORDS};
 use crate::tree::{Content, Tree};
 
-/// What the commands of a skill may be: the programs that its scripts and shell fences start, and its own files.
+/// Permitted commands of a skill: the programs that its scripts and shell fences start, and its own files.
 ///
 /// It takes away and never permits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Profile {
     pub programs: BTreeSet<String>,
     /// The hosts that it talks to. They are listed, not granted.
     pub hosts: Vec<String>,
-    /// Whether its code changes files of the workspace.
+    /// True if its code changes files of the workspace.
     pub writes: bool,
     /// Its own files, by their real paths.
     pub files: BTreeSet<PathBuf>,
@@ -41,13 +41,13 @@ impl Profile {
         }
     }
 
-    /// Whether the skill has any command at all.
+    /// Returns true if the skill has any command at all.
     #[must_use]
     pub fn has_programs(&self) -> bool {
         !self.programs.is_empty()
     }
 
-    /// Why a command is not one of the skill's; nothing if it is.
+    /// Returns the reason why a command is not one of the skill's; `None` if it is.
     #[must_use]
     pub fn refuse(&self, invocation: &Invocation) -> Option<Reason> {
         if !invocation.is_certain() {
@@ -83,7 +83,7 @@ impl Profile {
         let Some(word) = argv.words().first().filter(|word| word.is_literal()) else { return false };
         let path = Path::new(&*word.text);
         let Some((directory, name)) = word.text.rsplit_once('/') else {
-            // What a shell does itself starts nothing; what it does start stands in the list of programs.
+            // A shell builtin starts nothing; the programs that the shell starts stand in the list of programs.
             return self.programs.contains(&*word.text) || WORDS.contains(&&*word.text);
         };
         let of_system = SYSTEM.contains(&directory) && self.programs.contains(name);
@@ -95,7 +95,7 @@ impl Profile {
 /// Directories whose programs are what their names say.
 const SYSTEM: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin"];
 
-/// Whether a path is one of the workspace.
+/// Returns true if a path is one of the workspace.
 pub(crate) fn is_inside(path: &str) -> bool {
     !path.starts_with(['/', '~', '\\']) && !path.split('/').any(|part| part == "..")
 }

@@ -1,6 +1,6 @@
-//! Findings that somebody looked at and accepted.
+//! Findings that were reviewed and accepted.
 //!
-//! Whoever writes a skill may be the attacker, so nothing in the skill itself accepts anything unless the caller says so, and
+//! The author of a skill may be the attacker, so nothing in the skill itself accepts anything unless the caller says so, and
 //! even then nothing critical. A policy accepts by rule, path and reason. A baseline accepts what was there before, nothing
 //! critical.
 
@@ -14,18 +14,18 @@ use crate::finding::{Finding, Report};
 use crate::rules::rule::Severity;
 use crate::tree::{Content, Tree};
 
-/// What a policy accepts.
+/// Acceptance of findings by a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Allow {
     /// The rule, by its name.
     pub rule: String,
     /// The files, from the workspace or from the root of the file system.
     pub path: PathPattern,
-    /// Who looked at it, and why it is fine.
+    /// Reviewer, and the reason why it is fine.
     pub reason: String,
 }
 
-/// Why a finding does not count.
+/// Reason why a finding does not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suppression {
     /// The policy accepts it, for this reason.
@@ -37,7 +37,7 @@ pub enum Suppression {
 }
 
 impl Suppression {
-    /// Who accepts, as a word.
+    /// Returns the source of the acceptance, as a word.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Suppression {
         }
     }
 
-    /// Why.
+    /// Returns the reason.
     #[must_use]
     pub fn reason(&self) -> &str {
         match self {
@@ -57,23 +57,23 @@ impl Suppression {
     }
 }
 
-/// Who may accept findings.
+/// Sources that may accept findings.
 #[derive(Debug, Clone, Default)]
 pub struct Accepted {
-    /// What the policy accepts.
+    /// Findings that the policy accepts.
     pub allow: Vec<Allow>,
-    /// Whether comments in the files count, for what is not critical.
+    /// True if comments in the files count, for what is not critical.
     pub inline: bool,
-    /// What was there before.
+    /// Earlier findings.
     pub baseline: Option<Baseline>,
 }
 
 /// A report, divided into what counts and what does not.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Judged {
-    /// What counts, in the order of the report.
+    /// Findings that count, in the order of the report.
     pub open: Vec<Finding>,
-    /// What does not, and why.
+    /// Findings that do not count, and the reason.
     pub suppressed: Vec<(Finding, Suppression)>,
 }
 
@@ -91,13 +91,13 @@ impl Judged {
         rules.into_iter().collect()
     }
 
-    /// How many critical findings somebody accepted.
+    /// Returns the number of accepted critical findings.
     #[must_use]
     pub fn excused(&self) -> usize {
         self.suppressed.iter().filter(|(finding, _)| finding.severity == Severity::Critical).count()
     }
 
-    /// How many findings of a severity count.
+    /// Returns the number of findings of a severity that count.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
         self.open.iter().filter(|finding| finding.severity == severity).count()
@@ -148,7 +148,7 @@ impl Accepted {
     }
 }
 
-/// Where a file of a tree is. A tree of one file is that file.
+/// Returns the path of a file of a tree. A tree of one file is that file.
 fn place(root: &Path, path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() { root.to_owned() } else { root.join(path) }
 }
@@ -205,7 +205,7 @@ mod tests {
             ("CRYPTO_STRATUM", "skills/b/**", Some("skills/a"), false),
             ("ENV_PRINTENV", "skills/a/**", Some("skills/a"), false),
             ("CRYPTO_STRATUM", "/opt/skills/**", Some("/opt/skills/a"), true),
-            // What stays in the workspace does not reach outside it, and standard input is nowhere.
+            // A path in the workspace does not reach outside it, and standard input has no path.
             ("CRYPTO_STRATUM", "**", Some("/opt/skills/a"), false),
             ("CRYPTO_STRATUM", "**", None, false),
         ];

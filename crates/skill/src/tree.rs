@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 /// A skill, a server's manifest, or anything else that is scanned as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// What it is called where it came from: the name of its directory or file.
+    /// Name at its source: the name of its directory or file.
     pub name: String,
     /// Everything in it, in the order of the paths.
     pub entries: Vec<Entry>,
@@ -51,26 +51,26 @@ impl Tree {
 pub struct Entry {
     /// Its path below the tree.
     pub path: PathBuf,
-    /// What is there.
+    /// Content.
     pub content: Content,
 }
 
-/// What a name stands for.
+/// Content of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// A file.
     File {
         /// All of it.
         bytes: Vec<u8>,
-        /// Whether somebody may run it.
+        /// True if an execute permission is set.
         executable: bool,
     },
     /// A symbolic link.
     Link {
-        /// What it says.
+        /// Target of the link, as written.
         target: PathBuf,
     },
-    /// A file that is larger than anybody looks at.
+    /// A file that exceeds the size limit.
     TooLarge {
         /// Its length in bytes.
         length: u64,

@@ -25,7 +25,7 @@ fn files(below: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What was found of at least a severity, in a line.
+/// Lists the findings of at least a severity, in a line.
 fn listed(path: &Path, report: &Report, least: Severity) -> String {
     let found = report.findings.iter().filter(|finding| finding.severity >= least);
     let found: Vec<String> = found
@@ -62,7 +62,7 @@ fn no_benign_skill_is_blocked_and_few_are_flagged() {
     assert!(10 * flagged.len() <= files.len(), "{flagged:#?}");
 }
 
-/// What is put into texts to break whoever counts bytes.
+/// Pieces put into texts to break code that counts bytes.
 const PIECES: &[&str] = &[
     "\u{e9}",
     "\u{43e}",

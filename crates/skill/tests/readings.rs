@@ -1,10 +1,10 @@
-//! Whatever way a text is written in, the finding stands where it is written, and says how it was read.
+//! For every encoding of a text, the finding stands where it is written, and says how it was read.
 
 use std::io::Write;
 
 use ringfence_skill::{Finding, Scanner, Tree, Via, base_rules};
 
-/// What is hidden in every row, and found by one of the base rules.
+/// Base rule that finds the hidden text of every row.
 const FOUND: &str = "CRYPTO_STRATUM";
 
 fn found(path: &str, bytes: &[u8]) -> Finding {

@@ -80,7 +80,7 @@ fn reference(directory: &Path) -> Option<PathBuf> {
     Some(python)
 }
 
-/// What the reference says of each directory: whether it is valid, and why not.
+/// Returns the verdict of the reference on each directory: true if it is valid, and why not.
 fn verdicts<'a>(python: &Path, places: impl Iterator<Item = &'a Path>) -> Vec<(bool, String)> {
     let program = "
 import sys, pathlib

@@ -115,7 +115,7 @@ impl Extent {
 /// let toolbox = Toolbox::new().add(CountLines);
 /// ```
 pub trait Tool: Send + Sync {
-    /// What it takes. The schema is made from this type, whose sentences are what a model reads. Serialized it is the canonical form of
+    /// Parameters. The schema is made from this type, whose sentences are what a model reads. Serialized it is the canonical form of
     /// a call: one name for each parameter, defaults filled in, and what is left out is absent.
     type Parameters: DeserializeOwned + Serialize + JsonSchema + 'static;
     /// Its name.
@@ -178,7 +178,7 @@ pub struct Admitted<'t> {
 type Run<'t> = dyn FnOnce(&Call<'_>) -> Result<Output, ToolError> + 't;
 
 impl<'t> Admitted<'t> {
-    /// What a tool does because of what was permitted under this id.
+    /// Wraps what a tool does because of what was permitted under this id.
     pub(crate) fn of<T: Tool + ?Sized>(
         id: String,
         run: impl FnOnce(&Call<'_>) -> Result<Reply, ToolError> + 't,
@@ -198,7 +198,7 @@ impl<'t> Admitted<'t> {
     }
 }
 
-/// What a tool says, made visible and cut once, by its profile.
+/// Converts the reply of a tool: made visible and cut once, by its profile.
 fn finish<T: Tool + ?Sized>(said: Result<Reply, ToolError>) -> Result<Output, ToolError> {
     said.map(|reply| reply.finish(&source::profile(T::NAME))).map_err(ToolError::visible)
 }

@@ -1,4 +1,4 @@
-//! Why user namespaces are refused: the likeliest explanation that files offer for a measured refusal.
+//! Cause of refused user namespaces: the likeliest explanation that files offer for a measured refusal.
 
 use jail::probe::{Machine, Step};
 

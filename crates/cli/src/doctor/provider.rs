@@ -1,4 +1,4 @@
-//! Which provider could make a jail here. Decided by what was done, never by what files say.
+//! Provider that could make a jail here. Decided by what was done, never by what files say.
 
 use jail::probe::{Bwrap, Machine, Namespaces, Step};
 

@@ -97,7 +97,7 @@ fn decide<'a>(
     Ok(Decision { taken: selection.with_directories(taken), left, held, parts: Parts::new() })
 }
 
-/// Why applying stopped in the middle.
+/// Reason why applying stopped in the middle.
 struct Stopped(Failure);
 
 impl From<OverlayError> for Stopped {
@@ -185,7 +185,7 @@ fn tell(
     Err(listed(Code::OverlayConflict, format!("{} could not be applied", failed.len()), &failed))
 }
 
-/// Why a repository was left, line by line.
+/// Returns the reasons why a repository was left, line by line.
 fn told(overlay: &Overlay, git: &GitChanges) -> Vec<String> {
     let path = shown_path(overlay, git.view, &git.path);
     let lines = protected_lines(git);

@@ -13,7 +13,7 @@ pub(crate) struct Hunks<'a> {
     old: Vec<&'a str>,
     new: Vec<&'a str>,
     ops: Vec<DiffOp>,
-    /// Which steps belong together: lines that go with those that come in their place.
+    /// Steps that belong together: lines that go with those that come in their place.
     units: Vec<Range<usize>>,
 }
 

@@ -86,7 +86,7 @@ impl Found {
     }
 }
 
-/// Which changes are listed, and how.
+/// Selection and format of the listed changes.
 pub(crate) struct Listing<'a> {
     pub(crate) overlay: &'a Overlay,
     pub(crate) found: &'a Found,

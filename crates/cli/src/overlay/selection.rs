@@ -1,4 +1,4 @@
-//! Which changes are applied: those that a person wants, without what is protected unless that is said.
+//! Selects the changes to apply: those that a person wants, without what is protected unless that is said.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};

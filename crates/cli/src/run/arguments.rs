@@ -1,4 +1,4 @@
-//! What a person types after `ringfence run`, and what it means here.
+//! Arguments of `ringfence run`, and their conversion to run options.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -195,7 +195,7 @@ impl RunArgs {
     }
 }
 
-/// Where a path really is: whoever types a link means what it leads to. A path that is not there stays as it was typed,
+/// Resolves a path to its real location: a symbolic link stands for its target. A path that does not exist stays as typed,
 /// so that the message about it can be understood.
 fn real(cwd: &Path, path: &Path) -> PathBuf {
     let path = cwd.join(path);

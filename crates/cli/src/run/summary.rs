@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
-/// So many rows of each kind are shown to a person; the rest is a number.
+/// Maximum number of rows of each kind that are shown to a person; the rest is a number.
 const MOST_SHOWN: usize = 10;
 
 /// Formats the lines for people. Tripped names begin with `warning`, which may be coloured.

@@ -1,4 +1,4 @@
-//! What a person typed -> the skills and manifests that are there.
+//! Collects the skills and manifests at the paths given on the command line.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -16,20 +16,20 @@ use super::read::Trouble;
 /// The longest archive that is unpacked, in bytes.
 const MAX_ARCHIVE: u64 = 64 << 20;
 
-/// How many directories are searched below one place.
+/// Maximum number of directories searched below one place.
 const MAX_SEARCHED: usize = 200_000;
 
 /// One skill, one manifest, one file, one archive: what is scanned as one.
 #[derive(Debug)]
 pub(crate) struct ScanTarget {
-    /// Where it is, as it was typed.
+    /// Path as it was typed.
     pub(crate) shown: PathBuf,
-    /// Where it really is; nothing for standard input.
+    /// Real path; `None` for standard input.
     pub(crate) real: Option<PathBuf>,
     pub(crate) source: Source,
 }
 
-/// Where its bytes are.
+/// Source of its bytes.
 #[derive(Debug)]
 pub(crate) enum Source {
     /// Everything in a directory below one that is held.
@@ -41,24 +41,24 @@ pub(crate) enum Source {
 }
 
 impl ScanTarget {
-    /// What it is called: by its own name, whatever stands around it.
+    /// Returns its own name, without the path around it.
     pub(crate) fn name(&self) -> String {
         let path = self.real.as_deref().unwrap_or(&self.shown);
         path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }
 
-    /// Whether it is a single file, whose place is that of the whole.
+    /// Returns true if it is a single file, whose place is that of the whole.
     pub(crate) fn is_file(&self) -> bool {
         matches!(self.source, Source::File(..) | Source::Content(..))
     }
 }
 
-/// What was found at the places that a person typed.
+/// Skills and manifests found at the paths that a person typed.
 #[derive(Debug, Default)]
 pub(crate) struct ScanTargets {
     pub(crate) spots: Vec<ScanTarget>,
     pub(crate) troubles: Vec<Trouble>,
-    /// What was not looked at, and why that is in order.
+    /// Skipped items, and the reason why that is in order.
     pub(crate) notes: Vec<Trouble>,
 }
 
@@ -130,7 +130,7 @@ impl ScanTargets {
         let (before, troubles) = (search.found.spots.len(), search.found.troubles.len());
         search.directory(top, Path::new(""), 0);
         if self.spots.len() == before {
-            // Whoever reads all of it meets them again.
+            // The scan of the whole directory reports them again.
             self.troubles.truncate(troubles);
             let source = Source::Directory(Arc::clone(top), PathBuf::new());
             self.notes.push(Trouble::new(shown, "no SKILL.md and no manifest below it: scanned as one"));
@@ -202,12 +202,12 @@ pub(crate) fn joined(path: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() { path.to_owned() } else { path.join(below) }
 }
 
-/// Whether a name makes its directory a skill. Agents on some systems do not mind the case.
+/// Returns true if a name makes its directory a skill. Agents on some systems ignore the case.
 fn is_skill(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case("SKILL.md")
 }
 
-/// Whether a file outside of skills is a list of servers or tools.
+/// Returns true if a file outside of skills is a list of servers or tools.
 fn is_manifest(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_lowercase();
     let Some(stem) = name.strip_suffix(".json") else { return false };
@@ -215,7 +215,7 @@ fn is_manifest(name: &OsStr) -> bool {
     stem == "tools" || of_servers(stem) || stem.split('.').skip(1).any(of_servers)
 }
 
-/// What a single file is called in its tree. Standard input has no name, so its first bytes say what it is.
+/// Returns the name of a single file in its tree. Standard input has no name, so its first bytes determine the kind.
 fn file_name(shown: &Path, bytes: &[u8]) -> PathBuf {
     if shown.as_os_str() != "-" {
         return PathBuf::from(shown.file_name().unwrap_or_default());

@@ -38,7 +38,7 @@ pub(crate) struct LoadArgs {
 const EXITS: &str = "Exit codes: 0 loaded, warnings are told; 1 not loaded, because it cannot be read or is too long; \
                      2 blocked;\n3 changed since it was pinned.";
 
-/// How many differences are told.
+/// Maximum number of differences shown.
 const MOST: usize = 20;
 
 /// Loads a skill and prints what the model would see.
@@ -95,7 +95,7 @@ pub(crate) fn load_profile(
     }
     subject.record(&loaded, &wanted(&loaded, &settings.tools), &journal)?;
     let tree = subject.one.skill();
-    // What lies in an archive cannot be started from it.
+    // A skill in an archive cannot be started from it.
     let place = subject.one.real.as_deref().filter(|_| subject.one.packed.is_none());
     let profile = Profile::new(&loaded.name, &skill::capabilities(tree), tree, place);
     Ok((profile, subject.outside().map(Path::to_owned)))
@@ -104,7 +104,7 @@ pub(crate) fn load_profile(
 /// The skill that is to be loaded.
 struct Subject {
     shown: PathBuf,
-    /// Where it is, as a policy names it; nothing for standard input.
+    /// Path as a policy names it; `None` for standard input.
     named: Option<PathBuf>,
     one: One,
     sha256: Digest,
@@ -126,12 +126,12 @@ impl Subject {
         Ok(Self { shown: directory.to_owned(), named, one, sha256 })
     }
 
-    /// Where it lies, as it is recorded.
+    /// Returns its path, as it is recorded.
     fn path(&self) -> FilePath<'_> {
         FilePath(self.one.real.as_deref().unwrap_or(&self.shown))
     }
 
-    /// Where it lies, if that is not in the workspace.
+    /// Returns its path, if that is not in the workspace.
     fn outside(&self) -> Option<&Path> {
         self.named.as_deref().filter(|named| named.is_absolute())
     }
@@ -167,7 +167,7 @@ impl Subject {
         }
     }
 
-    /// Where the skill is, as a policy names it; below its archive.
+    /// Returns the path of the skill, as a policy names it; below its archive.
     fn root(&self) -> Option<PathBuf> {
         let packed = self.one.packed.as_ref();
         let below = packed.map(|packed| packed.below.as_path()).filter(|below| !below.as_os_str().is_empty());
@@ -205,7 +205,7 @@ impl Subject {
         Ok(failure)
     }
 
-    /// Whether it is what was pinned. It was scanned already, so that what is new in it has been looked at once.
+    /// Checks that it matches the pins. It was scanned already, so that what is new in it has been looked at once.
     fn is_pinned(&self, pins: &Pins, journal: &Journal) -> Result<(), Failure> {
         let differences = pins.differences(&pin_name(self.named.as_deref(), &self.one.came), &self.one.came);
         if differences.is_empty() {

@@ -12,9 +12,9 @@ use crate::failure::Failure;
 
 /// The one skill at a place.
 pub(crate) struct One {
-    /// Where it really is; nothing for standard input.
+    /// Real path; `None` for standard input.
     pub(crate) real: Option<PathBuf>,
-    /// What is there, as it came.
+    /// Content, unchanged.
     pub(crate) came: Tree,
     /// The skill in it, if what came is an archive.
     pub(crate) packed: Option<Packed>,

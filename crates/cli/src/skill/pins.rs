@@ -1,4 +1,4 @@
-//! Skills as they were when somebody looked at them: the lock file.
+//! Skills as they were at the time of their review: the lock file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,12 +32,12 @@ pub(crate) struct Difference {
     pub(crate) now: Option<Now>,
 }
 
-/// What has become of something.
+/// Kind of change since something was pinned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Nothing of all this is in the lock.
     Unpinned,
-    /// It could not be pinned as it is, for this reason, so nobody can say whether it is the same.
+    /// It could not be pinned as it is, for this reason, so it cannot be compared.
     Unpinnable(String),
     Came,
     Gone,
@@ -49,7 +49,7 @@ pub(crate) enum Change {
 pub(crate) struct Now {
     /// Line and column of its description of itself, counted from one.
     pub(crate) at: (usize, usize),
-    /// What it says it does.
+    /// Its own description.
     pub(crate) says: Option<String>,
     /// All of it.
     pub(crate) whole: Value,
@@ -84,7 +84,7 @@ impl Difference {
         }
     }
 
-    /// Whether a file is new or says something new by this.
+    /// Returns true if this difference makes a file new or changes its content.
     pub(crate) fn concerns(&self, path: &Path) -> bool {
         self.change != Change::Gone && self.path.as_deref().is_none_or(|changed| path.starts_with(changed))
     }
@@ -99,7 +99,7 @@ impl Pins {
         Lock::read(&bytes).map(Self).map_err(|error| unusable().because(&error))
     }
 
-    /// What is pinned below some places and was not found there. Places and what was found are named as in a lock; what is pinned
+    /// Returns what is pinned below some places and was not found there. Places and finds are named as in a lock; what is pinned
     /// by its name alone, because it was elsewhere, is missed at the top of the workspace.
     pub(crate) fn gone(&self, places: &[PathBuf], found: &BTreeSet<&str>) -> Vec<PathBuf> {
         let below = |name: &&str| places.iter().any(|place| Path::new(name).starts_with(place));
@@ -107,7 +107,7 @@ impl Pins {
         names.filter(below).map(PathBuf::from).collect()
     }
 
-    /// What is different from what is pinned: files first, then tools; nothing if it is what it was.
+    /// Returns the differences from the pins: files first, then tools; empty if there are none.
     pub(crate) fn differences(&self, name: &str, tree: &Tree) -> Vec<Difference> {
         let mut now = Lock::empty();
         if let Err(error) = now.pin_tree(name, tree) {
@@ -155,7 +155,7 @@ impl<'a> Tools<'a> {
         Self { name, now: now.collect() }
     }
 
-    /// What is different, if it belongs to this tree: a lock has more than one.
+    /// Returns the difference, if it belongs to this tree: a lock has more than one.
     fn difference(&self, change: &Change, pinned: &Pinned) -> Option<Difference> {
         let change = change.clone();
         match pinned {
@@ -172,7 +172,7 @@ impl<'a> Tools<'a> {
         }
     }
 
-    /// Where in this tree a manifest of the lock is.
+    /// Returns the path of a manifest of the lock in this tree.
     fn path(&self, server: &str) -> Option<PathBuf> {
         if server == self.name {
             return Path::new(server).file_name().map(PathBuf::from);
@@ -189,7 +189,7 @@ fn place(bytes: &[u8], at: usize) -> (usize, usize) {
     (lines, String::from_utf8_lossy(line).chars().count() + 1)
 }
 
-/// What a skill is called in a lock: by its place in the workspace, or by its own name elsewhere.
+/// Returns the name of a skill in a lock: its place in the workspace, or its own name elsewhere.
 pub(crate) fn pin_name(named: Option<&Path>, tree: &Tree) -> String {
     let inside = named.filter(|named| named.is_relative() && !named.as_os_str().is_empty());
     inside.map_or_else(|| tree.name.clone(), |named| Shown::path(named).to_string())

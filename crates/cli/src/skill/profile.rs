@@ -1,4 +1,4 @@
-//! What a skill really does, as far as its code tells -> the narrowest jail profile in which it can do that.
+//! Derives the narrowest jail profile in which a skill can do what its code does, as far as the code tells.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use skill::{Loaded, Need, Needs};
 use crate::failure::Failure;
 use crate::report;
 
-/// The profile, as a part of a policy file. It begins with nothing: the workspace can be read, nobody can be reached; it can be changed only
+/// The profile, as a part of a policy file. It begins with nothing: the workspace is readable, no host is reachable; it can be changed only
 /// if the skill's code changes files there. What the code needs outside the workspace stands in the text and is not given: a person
-/// has to agree. Whatever the skill tries beyond that fails, and is recorded under the name of the profile. `outside` is where the
-/// skill lies, if that is not in the workspace.
+/// has to agree. Everything the skill tries beyond that fails, and is recorded under the name of the profile. `outside` is the path of the
+/// skill, if that is not in the workspace.
 pub(crate) fn of(loaded: &Loaded, needs: &Needs, outside: Option<&Path>) -> Result<String, Failure> {
     let name = profile_name(&loaded.name);
     let drawn = |problem: config::Problem| report::failure(&problem.into());
@@ -35,7 +35,7 @@ pub(crate) fn of(loaded: &Loaded, needs: &Needs, outside: Option<&Path>) -> Resu
     Ok(format!("# ringfence run --profile {name} -- COMMAND\n{part}{}", asked(needs)))
 }
 
-/// What the code needs beyond the profile, for a person to agree with, line by line.
+/// Lists the needs of the code beyond the profile, for a person to agree with, line by line.
 fn asked(needs: &Needs) -> String {
     let beyond =
         |list: &[Need]| list.iter().filter(|need| !is_inside(&need.name)).cloned().collect::<Vec<_>>();
@@ -66,10 +66,10 @@ fn asked(needs: &Needs) -> String {
     format!("{head}{}", lines.concat())
 }
 
-/// How many of each kind are listed.
+/// Maximum number of items listed of each kind.
 const MOST: usize = 40;
 
-/// Whether a path is one of the workspace.
+/// Returns true if a path is one of the workspace.
 fn is_inside(path: &str) -> bool {
     !path.starts_with(['/', '~', '\\']) && !path.split('/').any(|part| part == "..")
 }

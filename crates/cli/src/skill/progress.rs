@@ -8,24 +8,24 @@ use policy::Shown;
 
 use crate::{columns, surroundings};
 
-/// Whatever takes less time shows no bar.
+/// A scan that takes less time shows no bar.
 const PATIENCE: Duration = Duration::from_millis(600);
 
-/// How long a bar stays as it is.
+/// Minimum time between two redraws of a bar.
 const PACE: Duration = Duration::from_millis(80);
 
 const WIDTH: usize = 24;
 
-/// How many columns of a name are shown.
+/// Maximum number of columns of a name.
 const NAME: usize = 40;
 
-/// How far a scan is. The bar is one line that ends where the window does, and the cursor stays as it is: whenever the command is
+/// Progress of a scan. The bar is one line that ends where the window does, and the cursor stays as it is: whenever the command is
 /// ended, nothing has to be put in order.
 pub(crate) struct Progress {
     all: usize,
     done: usize,
     last: PathBuf,
-    /// When it was drawn, or when it began; nothing where nobody looks.
+    /// Time of the last draw, or of the start; `None` if no terminal shows it.
     since: Option<Instant>,
     drawn: bool,
 }

@@ -1,4 +1,4 @@
-//! What becomes of skills, in the ledger.
+//! Ledger records of skills.
 
 use std::io;
 
@@ -12,8 +12,8 @@ use crate::failure::Failure;
 use crate::journal::Journal;
 use crate::terminal::Terminal;
 
-/// Records that skills were scanned, each with its verdict. A scan decides nothing and grants nothing, so whoever cannot
-/// record it may look all the same, and says so.
+/// Records that skills were scanned, each with its verdict. A scan decides nothing and grants nothing, so a scan that cannot be
+/// recorded still runs, and reports that.
 pub(crate) fn scanned(settings: &Settings, scanned: &[Scanned]) -> Result<(), Failure> {
     if scanned.is_empty() {
         return Ok(());

@@ -13,7 +13,7 @@ use super::scan::ScanReport;
 use super::scanned::{Found, Scanned};
 use super::text::step;
 
-/// Where readers find what the fields mean.
+/// URL of the schema, for readers of the fields.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// The whole scan as one log.
@@ -150,7 +150,7 @@ fn accepted(suppression: &Suppression) -> Value {
 fn location(found: &Found) -> Value {
     let finding = &found.finding;
     let mut physical = json!({ "artifactLocation": artifact(&found.shown) });
-    // What has no bytes, as a link, has a name only.
+    // An item without bytes, such as a link, has a name only.
     if found.window.is_some() {
         physical["region"] = json!({
             "startLine": finding.line,
@@ -165,7 +165,7 @@ fn location(found: &Found) -> Value {
     json!({ "physicalLocation": physical })
 }
 
-/// How one gets to a finding, step by step; the finding itself comes last.
+/// Builds the steps that lead to a finding; the finding itself comes last.
 fn code_flow(found: &Found) -> Value {
     let steps = found.finding.via.iter().map(|via| {
         let mut location = match via {

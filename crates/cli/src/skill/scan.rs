@@ -67,7 +67,7 @@ impl ScanArgs {
     }
 }
 
-/// Whether a file may be written under a name: there is a directory for it, and nothing in it or an older one of its kind.
+/// Checks that a file may be written under a name: its directory exists, and the name is free or holds an older file of the same kind.
 fn replaceable(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failure> {
     let shown = Shown::path(path);
     if !path.parent().is_some_and(Path::is_dir) {
@@ -127,7 +127,7 @@ pub(crate) fn run(
         let Some(path) = args.write_baseline.as_deref().filter(|_| accepted.baseline.is_none()) else {
             break;
         };
-        // What was just written counts already.
+        // The baseline just written counts already.
         accepted.baseline = Some(write_baseline(&around.cwd.join(path), &whole.scanned)?);
     }
     if let Some(pins) = &pins {
@@ -154,7 +154,7 @@ pub(crate) fn run(
 pub(crate) struct ScanReport {
     pub(crate) gathered: ScanTargets,
     pub(crate) scanned: Vec<Scanned>,
-    /// What is pinned and was not found.
+    /// Pinned items that were not found.
     pub(crate) gone: Vec<PathBuf>,
 }
 
@@ -185,7 +185,7 @@ impl ScanReport {
         self.scanned.iter().map(|scanned| scanned.verdict).max().unwrap_or(Verdict::Clean)
     }
 
-    /// What could not be looked at.
+    /// Returns what could not be looked at.
     pub(crate) fn troubles(&self) -> impl Iterator<Item = &Trouble> {
         self.gathered.troubles.iter().chain(self.scanned.iter().flat_map(|scanned| &scanned.troubles))
     }
@@ -202,7 +202,7 @@ impl ScanReport {
     }
 }
 
-/// What the policy accepts.
+/// Returns the findings that the policy accepts.
 pub(crate) fn allows(settings: &ScanSettings) -> Vec<Allow> {
     let allow = |allow: &config::ScanAllow| Allow {
         rule: allow.rule.clone(),
@@ -234,7 +234,7 @@ fn write_baseline(path: &Path, scanned: &[Scanned]) -> Result<Baseline, Failure>
     Ok(baseline)
 }
 
-/// How long the progress is looked at anew.
+/// Time between two looks at the progress.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Scans every place, several at once. The answers come in the order of the places.

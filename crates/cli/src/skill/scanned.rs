@@ -1,4 +1,4 @@
-//! What a scan says about one place, with everything that is needed to show it.
+//! Result of a scan of one place, with everything that is needed to show it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,31 +16,31 @@ use crate::caret::Window;
 /// Longest piece of a line that is shown, in columns.
 const WIDTH: usize = 110;
 
-/// What a scan says about one place.
+/// Result of a scan of one place.
 #[derive(Debug)]
 pub(crate) struct Scanned {
-    /// What it is called.
+    /// Name.
     pub(crate) name: String,
-    /// Where it is, as it was typed.
+    /// Path as it was typed.
     pub(crate) shown: PathBuf,
-    /// Where it really is; nothing for standard input.
+    /// Real path; `None` for standard input.
     pub(crate) real: Option<PathBuf>,
-    /// Where it is, as a policy names it.
+    /// Path as a policy names it.
     pub(crate) named: Option<PathBuf>,
-    /// Whether it is a single file.
+    /// True if it is a single file.
     pub(crate) is_file: bool,
     /// The hash of everything in it.
     pub(crate) sha256: Digest,
     pub(crate) files: usize,
     pub(crate) bytes: usize,
-    /// What was found: first what counts, then what was accepted.
+    /// Findings: first those that count, then the accepted ones.
     pub(crate) found: Vec<Found>,
     pub(crate) verdict: Verdict,
-    /// What it is called in a lock.
+    /// Name in a lock.
     pub(crate) pinned_as: String,
-    /// What is different from what is pinned, where a lock was given.
+    /// Differences from the pins, if a lock was given.
     pub(crate) changed: Vec<Difference>,
-    /// What could not be looked at.
+    /// Items that could not be looked at.
     pub(crate) troubles: Vec<Trouble>,
 }
 
@@ -54,11 +54,11 @@ pub(crate) struct Found {
     pub(crate) end: (usize, usize),
     /// The place in its line; nothing where there are no bytes, as in a link.
     pub(crate) window: Option<Window>,
-    /// Why it does not count.
+    /// Reason why it does not count.
     pub(crate) suppression: Option<Suppression>,
 }
 
-/// What is the same for every place.
+/// Parts of a scan that are the same for every place.
 pub(crate) struct ScanJob<'a> {
     pub(crate) scanner: &'a Scanner,
     pub(crate) accepted: &'a Accepted,
@@ -106,31 +106,31 @@ impl ScanJob<'_> {
 }
 
 impl Scanned {
-    /// Where something is that is not as it was pinned, as it was typed.
+    /// Returns the path of something that is not as it was pinned, as it was typed.
     pub(crate) fn place_of_change(&self, difference: &Difference) -> PathBuf {
         let below = difference.path.as_deref().filter(|_| !self.is_file).unwrap_or(Path::new(""));
         joined(&self.shown, below)
     }
 
-    /// What counts.
+    /// Returns the findings that count.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Found> {
         self.found.iter().filter(|found| found.suppression.is_none())
     }
 
-    /// Where a finding is, as a policy and a baseline name it.
+    /// Returns the path of a finding, as a policy and a baseline name it.
     pub(crate) fn place_of(&self, found: &Found) -> PathBuf {
         let root =
             if self.is_file { self.named.as_deref().and_then(Path::parent) } else { self.named.as_deref() };
         root.map_or_else(|| found.finding.path.clone(), |root| root.join(&found.finding.path))
     }
 
-    /// How many findings of a severity count.
+    /// Returns the number of findings of a severity that count.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.open().filter(|found| found.finding.severity == severity).count()
     }
 }
 
-/// What has changed since it was pinned was not there before, so no baseline accepts anything in it.
+/// Reopens the findings in content that changed since it was pinned: it was not there before, so no baseline accepts anything in it.
 fn anew(judged: Judged, changed: &[Difference]) -> Judged {
     let is_new = |finding: &Finding| changed.iter().any(|difference| difference.concerns(&finding.path));
     let again = |(finding, suppression): &(Finding, Suppression)| {
@@ -176,7 +176,7 @@ impl Drawing<'_> {
     }
 }
 
-/// What was left out for its size. Whatever the rules say to it, nobody looked inside.
+/// Returns the files left out for their size. Their content was not read, whether or not a rule reports them.
 fn too_large(spot: &ScanTarget, tree: &Tree) -> Vec<Trouble> {
     let drawing = Drawing { spot, tree };
     let large = tree.entries.iter().filter_map(|entry| match entry.content {

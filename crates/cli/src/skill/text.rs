@@ -66,7 +66,7 @@ pub(crate) fn drawn(found: &Found, color: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// How many characters are shown of a tool, and how many of them in one line.
+/// Maximum number of characters shown of a tool, and of one of its lines.
 const SHOWN: usize = 6_000;
 const WIDTH: usize = 100;
 

@@ -40,7 +40,7 @@ fn archives_are_read() {
     ];
     for (bytes, name, kind) in rows {
         assert!(is_archive(Path::new("x"), &bytes));
-        // Files that are made here may be run by somebody or not: only tar says.
+        // Files that are made here may be executable or not: only tar records it.
         let found = entries(&bytes).unwrap();
         assert_eq!(found[0].name, name);
         assert_eq!(found.len(), 1);
@@ -99,7 +99,7 @@ fn the_one_skill_in_an_archive_is_found() {
     assert_eq!(found(&["SKILL.md", "a/run.sh"]), row("", "top", "SKILL.md a/run.sh"));
     assert_eq!(found(&["./b/skill.md", "b/a.sh", "README.md"]), row("b", "b", "a.sh skill.md"));
     assert_eq!(found(&["b\\SKILL.md", "b/a.sh"]), row("b", "b", "SKILL.md a.sh"));
-    // A skill in a skill belongs to it, whichever comes first.
+    // A skill in a skill belongs to it, in either order.
     assert_eq!(found(&["b/c/SKILL.md", "b/SKILL.md"]), row("b", "b", "SKILL.md c/SKILL.md"));
     let several =
         |names: &[&str]| PackedError::Several(names.iter().map(|name| (*name).to_owned()).collect());

@@ -24,7 +24,7 @@ pub(crate) use step::Step;
 /// The longest text that is read as a whole; longer ones are read line by line.
 const MAX_WHOLE: usize = 256 << 10;
 
-/// The programs that a unit would start if somebody ran it.
+/// The programs that a unit would start if it were run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Commands {
     /// The text that was read: as long as the unit's.
@@ -109,10 +109,10 @@ fn lines(text: &str, from: usize, programs: &mut Vec<Program>) {
     }
 }
 
-/// How many lines one command may go on for where nothing else is known.
+/// Maximum number of lines of one command if nothing else is known.
 const MAX_GOES_ON: usize = 64;
 
-/// Where the line ends that begins here, and those that it goes on in.
+/// Returns the end of the line that begins here, with its continuation lines.
 fn logical_line(text: &str, from: usize) -> usize {
     let mut at = from;
     for _ in 0..MAX_GOES_ON {
@@ -145,7 +145,7 @@ fn further_on(argv: &Argv, further: impl Fn(Span) -> Span) -> Argv {
     Argv::new(words.collect()).unwrap_or_else(|| argv.clone())
 }
 
-/// How many programs before one may lie inside it.
+/// Maximum number of preceding programs that may lie inside one.
 const MAX_BACK: usize = 64;
 
 /// The program whose output another reads.

@@ -1,4 +1,4 @@
-//! What is known about a host without asking anybody.
+//! Classifies hosts by their names alone, without network access.
 
 mod address;
 mod lookalike;
@@ -11,34 +11,34 @@ use std::sync::LazyLock;
 use crate::rules::rule::Severity;
 use table::Row;
 
-/// What a host is, as far as its name tells.
+/// Kind of a host, as far as its name tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// The machine itself, or a network of one's own.
     Private,
     /// An address that no name stands for.
     RawIp,
-    /// Where a cloud hands out credentials.
+    /// Endpoint where a cloud hands out credentials.
     Metadata,
-    /// Text of anybody, without a name.
+    /// Text from any user, without a name.
     Paste,
     /// A link that hides another.
     Shortener,
-    /// Whoever made the address reads what arrives: collectors of requests, tunnels.
+    /// The creator of the address reads what arrives: collectors of requests, tunnels.
     Collector,
-    /// A chat that anybody can post to who knows the address.
+    /// A chat that accepts posts from every client that knows the address.
     Chat,
-    /// A name that anybody gets for a machine.
+    /// A name that any user gets for a machine.
     DynamicDns,
     /// A machine that hides where it is.
     Onion,
-    /// Files of anybody, for a while.
+    /// Files from any user, for a while.
     FileDrop,
-    /// Pages and programs of anybody.
+    /// Pages and programs from any user.
     FreeHosting,
-    /// Repositories and packages of anybody, on a host that is known.
+    /// Repositories and packages from any user, on a host that is known.
     UserContent,
-    /// Whoever makes a program that many install from there.
+    /// The vendor of a program that many install from there.
     Vendor,
     /// A name that stands for another in examples.
     Placeholder,
@@ -54,14 +54,14 @@ pub(crate) struct Destination {
     pub(crate) kind: Kind,
     /// The host, lower case, without port; empty if the text has none.
     pub(crate) host: String,
-    /// Why it is what it is.
+    /// Reason for its kind.
     pub(crate) reason: &'static str,
-    /// Whether what travels there is encrypted; also if the text does not say how it travels.
+    /// True if what travels there is encrypted; also if the text does not say how it travels.
     pub(crate) encrypted: bool,
 }
 
 impl Destination {
-    /// How bad it is to run what comes from there, unseen.
+    /// Returns the severity of running what comes from there, unseen.
     pub(crate) fn weight_of_running(&self) -> Severity {
         match self.kind {
             Kind::Vendor if self.encrypted => Severity::Note,
@@ -72,7 +72,7 @@ impl Destination {
         }
     }
 
-    /// Whether somebody could have made it a minute ago without giving a name.
+    /// Returns true if it could have been created a minute ago without giving a name.
     pub(crate) fn is_throwaway(&self) -> bool {
         matches!(
             self.kind,
@@ -202,7 +202,7 @@ fn known(host: &str, path: &str) -> Option<&'static Row> {
     let mut rest = host;
     loop {
         if let Some(row) = BY_HOST.get(rest) {
-            // A vendor's host is that host: what lies below it may be anybody's.
+            // A vendor's host is that host: hosts below it may belong to other owners.
             if rest == host || row.kind != Kind::Vendor {
                 return Some(row);
             }
@@ -226,7 +226,7 @@ fn is_template(host: &str) -> bool {
         )
 }
 
-/// Labels that nobody has for a name of their own: `attacker-controlled.com`, `your-api.com`.
+/// Labels that are placeholders, not names in use: `attacker-controlled.com`, `your-api.com`.
 fn is_stand_in(host: &str) -> bool {
     host.split(['.', '-']).any(|label| {
         matches!(
@@ -236,7 +236,7 @@ fn is_stand_in(host: &str) -> bool {
     })
 }
 
-/// The hosts of the table that nobody answers for.
+/// The hosts of the table that have no accountable owner.
 #[cfg(test)]
 pub(crate) fn throwaway_hosts() -> impl Iterator<Item = &'static str> {
     ROWS.iter().map(|row| row.host).filter(|host| classify(host).is_throwaway())

@@ -15,7 +15,7 @@ use crate::text::markdown::front_matter;
 use crate::text::unit::Place;
 use crate::text::view::View;
 
-/// The texts in a text that something else will run. Each is a view of its own in the language of whoever runs it.
+/// The texts in a text that something else will run. Each is a view of its own in the language of the program that runs it.
 pub(crate) fn embedded<'a>(view: &View<'a>) -> Vec<View<'a>> {
     let found = match view.language {
         Language::Json if notebook::is_notebook(view.path) => notebook::cells(&view.text),
@@ -32,11 +32,11 @@ pub(crate) fn embedded<'a>(view: &View<'a>) -> Vec<View<'a>> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inline {
     pub(crate) language: Language,
-    /// Which of the arguments is the code.
+    /// Index of the argument that is the code.
     pub(crate) argument: usize,
 }
 
-/// Whether a command line hands code to an interpreter: `sh -c`, `python -c`, `node -e`.
+/// Finds the code that a command line hands to an interpreter: `sh -c`, `python -c`, `node -e`.
 pub(crate) fn inline_code(command: &str, args: &[&str]) -> Option<Inline> {
     let program = command.rsplit(['/', '\\']).next().unwrap_or(command).to_ascii_lowercase();
     let program = program.trim_end_matches(".exe");
@@ -106,7 +106,7 @@ fn is_yaml(path: &Path) -> bool {
     })
 }
 
-/// What the settings of containers for development run.
+/// Keys of development container settings whose values are run.
 const CONTAINER_COMMANDS: &[&str] = &[
     "initializeCommand",
     "onCreateCommand",
@@ -287,7 +287,7 @@ fn lines(text: &str, within: Range<usize>) -> impl Iterator<Item = (usize, &str)
     })
 }
 
-/// What an agent runs when it loads a skill, and settings that a skill shows.
+/// Returns what an agent runs when it loads a skill, and settings that a skill shows.
 fn in_markdown(text: &str) -> Vec<Code> {
     let mut found = Vec::new();
     if let Some(front) = front_matter(text)

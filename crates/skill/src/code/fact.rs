@@ -1,4 +1,4 @@
-//! What code does, in one vocabulary: read, send, fetch, run, save, stay.
+//! Behaviour of code, in one vocabulary: read, send, fetch, run, save, stay.
 //!
 //! Facts come out of scripts ([`crate::code::script`]) and of commands ([`shell::read`]). A flow says that what one fact brought is
 //! what another one takes.
@@ -20,10 +20,10 @@ use crate::words::words;
 pub(crate) use network::{Destination, Kind as HostKind};
 pub(crate) use persist::Hold;
 
-/// How many facts of one unit are kept.
+/// Maximum number of facts kept of one unit.
 const MAX_FACTS: usize = 4096;
 
-/// How deep texts of one language may lie in texts of another.
+/// Maximum depth of texts of one language in texts of another.
 const MAX_DEPTH: u32 = 4;
 
 /// Everything that was read of one unit.
@@ -31,7 +31,7 @@ const MAX_DEPTH: u32 = 4;
 pub(crate) struct Reading {
     pub(crate) facts: Vec<Fact>,
     pub(crate) flows: Vec<Flow>,
-    /// Whether the text is longer than what is looked at.
+    /// True if the text is longer than what is looked at.
     pub(crate) is_cut: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Fact {
     pub(crate) range: Range<usize>,
 }
 
-/// What code does.
+/// Kind of behaviour of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FactKind {
     /// It reads a secret.
@@ -59,7 +59,7 @@ pub(crate) enum FactKind {
     Sends {
         to: Destination,
         channel: Channel,
-        /// Whether there is more to it than a question.
+        /// True if there is more to it than a question.
         is_upload: bool,
     },
     /// It runs something as code or as a command.
@@ -84,14 +84,14 @@ pub(crate) enum FactKind {
     Hostile(Hostile),
 }
 
-/// What is done with a file.
+/// Kind of access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Access {
     Read,
     Write,
 }
 
-/// What is recorded.
+/// Kind of recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Capture {
     Keys,
@@ -100,7 +100,7 @@ pub(crate) enum Capture {
     Microphone,
 }
 
-/// How something is sent.
+/// Channel over which something is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
     Web,
@@ -111,7 +111,7 @@ pub(crate) enum Channel {
     Socket,
 }
 
-/// What is run.
+/// Kind of code that is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ran {
     /// A text in the language itself.
@@ -119,7 +119,7 @@ pub(crate) enum Ran {
     /// A command, as far as it is known.
     Command {
         text: String,
-        /// Whether a shell reads it.
+        /// True if a shell reads it.
         shell: bool,
     },
     /// Objects that run code when they are loaded.
@@ -143,7 +143,7 @@ pub(crate) enum Hostile {
     HiddenCall,
 }
 
-/// What one fact brought is what another takes.
+/// Link between two facts: what one brought is what another takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flow {
     /// The number of the fact that brings it.
@@ -153,7 +153,7 @@ pub(crate) struct Flow {
     pub(crate) part: Part,
 }
 
-/// Where something stands in what is sent.
+/// Position of something in what is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Address,
@@ -161,7 +161,7 @@ pub(crate) enum Part {
     Body,
 }
 
-/// What is in every text that sends something or looks up a name.
+/// Words of which one is in every text that sends something or looks up a name.
 pub(crate) static SENDS: Phrases = Phrases::new(words![
     r"\$\.|post|\bput|upload|send|request|fetch|axios|\bgot\b|urlopen|urllib|http\.|https\.|httpx|aiohttp|ajax|socket|connect|stor(?:binary|lines)|\biwr\b|\birm\b|invoke-|dns|lookup|resolve|gethost|getaddr|download|getstringasync",
     r"curl|wget|\bxh\b|\bhttps? |\bnc\b|ncat|socat|telnet|\bscp\b|sftp|rsync|\bl?ftp\b|rclone|\baws\b|gsutil|\bgh\b|croc|mail|mutt|msmtp|swaks|\bdig\b|drill|\bping\b|getent|\bhost\b",
@@ -196,7 +196,7 @@ pub(crate) fn read(unit: &Unit<'_>) -> Reading {
     }
 }
 
-/// What a unit is written in: what it says, unless it is plainly something else.
+/// Returns the language of a unit: the declared one, unless it is plainly something else.
 fn language_of(unit: &Unit<'_>) -> Option<Language> {
     let text = unit.text();
     match (unit.place, unit.language) {
@@ -241,7 +241,7 @@ fn guessed(text: &str) -> Option<Language> {
     }
 }
 
-/// Whether a unit is read as commands for a shell.
+/// Returns true if a unit is read as commands for a shell.
 pub(crate) fn is_shell(unit: &Unit<'_>) -> bool {
     language_of(unit) == Some(Language::Shell)
 }

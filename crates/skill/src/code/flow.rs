@@ -1,4 +1,4 @@
-//! What is read here is sent there: values followed by the names they are given.
+//! Data flow from reads to sends: values followed by the names they are given.
 //!
 //! Names are followed within their function, without regard to order, through assignments, loops, arguments of the script's own
 //! functions and what these return. What cannot be followed is not guessed.
@@ -10,13 +10,13 @@ use std::collections::{HashMap, HashSet};
 use crate::code::script::{Call, Script, TokenKind, Tokens};
 pub(crate) use judge::{owner_word, sent};
 
-/// How often assignments are gone through.
+/// Number of passes over the assignments.
 const ROUNDS: usize = 4;
 
-/// How many events inside one value are looked at.
+/// Maximum number of events inside one value that are looked at.
 const MAX_EVENTS: usize = 256;
 
-/// How many sources are followed at once. The last number stands for all others.
+/// Maximum number of sources followed at once. The last number stands for all others.
 const MAX_SOURCES: usize = 64;
 
 /// Follows values: which sources (token and number) end in which sinks (tokens and number).
@@ -49,13 +49,13 @@ struct Tracer<'a> {
     script: &'a Script<'a>,
     /// The sources by their tokens.
     direct: Vec<(usize, u64)>,
-    /// Where names stand that are given something somewhere: token, function, name.
+    /// Uses of names that are given something somewhere: token, function, name.
     uses: Vec<(usize, usize, &'a str)>,
     /// Names that a function gives something itself.
     own: HashSet<(usize, &'a str)>,
-    /// What names hold, by function.
+    /// Values that names hold, by function.
     held: HashMap<(usize, &'a str), u64>,
-    /// What names hold in any function.
+    /// Values that names hold in any function.
     anywhere: HashMap<&'a str, u64>,
     /// Tokens at which something tainted stands, in order.
     events: Vec<(usize, u64)>,
@@ -199,7 +199,7 @@ impl<'a> Tracer<'a> {
         changed
     }
 
-    /// What is put under `headers` in an object is told apart from the rest of it, where the names are known.
+    /// Separates the `headers` of an object from the rest of it, where the names are known.
     fn fields(&self, name: &str, tokens: &Tokens) -> Vec<(Option<&'a str>, Tokens)> {
         let entries = self.script.entries(tokens);
         if !entries.iter().any(|entry| entry.key.as_deref().is_some_and(is_header)) {
@@ -229,12 +229,12 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Whether a single token is the name of a function of the script.
+/// Returns true if a single token is the name of a function of the script.
 fn is_function(script: &Script<'_>, tokens: &Tokens) -> bool {
     tokens.len() == 1 && script.functions.iter().any(|function| function.name == script.token(tokens.start))
 }
 
-/// Whether a key of a request holds what says who is asking.
+/// Returns true if a key of a request holds what identifies the sender.
 pub(crate) fn is_header(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     matches!(

@@ -19,16 +19,16 @@ pub(crate) use fold::HOLE;
 use token::Token;
 pub(crate) use token::TokenKind;
 
-/// How many tokens of a text are looked at. What lies behind them is told as such.
+/// Maximum number of tokens of a text that are looked at. What lies behind them is reported as such.
 const MAX_TOKENS: usize = 400_000;
 
-/// How many tokens of a statement are followed to its end; what stands in brackets counts once.
+/// Maximum number of tokens of a statement that are followed to its end; what stands in brackets counts once.
 const MAX_STATEMENT: usize = 1024;
 
 /// A range of tokens.
 pub(crate) type Tokens = Range<usize>;
 
-/// What was read of a program's text.
+/// Parsed text of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Script<'a> {
     pub(crate) text: &'a str,
@@ -42,7 +42,7 @@ pub(crate) struct Script<'a> {
     pub(crate) assigns: Vec<Assign>,
     /// The functions that it declares.
     pub(crate) functions: Vec<Function>,
-    /// What names stand for: modules, their members, other names.
+    /// Meaning of names: modules, their members, other names.
     aliases: HashMap<String, String>,
     /// Names with a constant value.
     constants: HashMap<String, String>,
@@ -50,7 +50,7 @@ pub(crate) struct Script<'a> {
     pub(crate) packs: Vec<pack::Pack>,
     /// Names of lists of constants.
     lists: HashMap<String, Vec<String>>,
-    /// Whether the text has more tokens than are looked at.
+    /// True if the text has more tokens than are looked at.
     pub(crate) is_cut: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Script<'a> {
 pub(crate) struct Call {
     /// Its name with dots, imports resolved: `requests.post`.
     pub(crate) name: String,
-    /// What it is given.
+    /// Its arguments.
     pub(crate) args: Vec<Arg>,
     /// From the first token of the name to the closing bracket.
     pub(crate) tokens: Tokens,
@@ -91,7 +91,7 @@ pub(crate) struct Function {
     pub(crate) name: String,
     /// The names of what it is given.
     pub(crate) params: Vec<String>,
-    /// Where it is declared.
+    /// Position of its declaration.
     pub(crate) at: usize,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Script<'a> {
         self.text.get(self.range(tokens)).unwrap_or_default()
     }
 
-    /// Where a range of tokens stands in the text.
+    /// Returns the range of some tokens in the text.
     pub(crate) fn range(&self, tokens: &Tokens) -> Range<usize> {
         let last = tokens.end.min(self.tokens.len()).saturating_sub(1);
         let (Some(first), Some(last)) = (self.tokens.get(tokens.start), self.tokens.get(last)) else {
@@ -124,7 +124,7 @@ impl<'a> Script<'a> {
         first.start as usize..(last.end as usize).max(first.start as usize)
     }
 
-    /// How many tokens there are.
+    /// Returns the number of tokens.
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
@@ -152,7 +152,7 @@ impl<'a> Script<'a> {
         self.mates.get(at).map_or(self.tokens.len(), |mate| *mate as usize)
     }
 
-    /// What a dotted name stands for, as far as imports and plain assignments say.
+    /// Resolves a dotted name, as far as imports and plain assignments say.
     pub(crate) fn resolved(&self, name: &str) -> String {
         let mut name = name.to_owned();
         for _ in 0..4 {

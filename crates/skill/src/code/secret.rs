@@ -1,4 +1,4 @@
-//! What is secret: variables by their names, files by their paths.
+//! Table of secrets: variables by their names, files by their paths.
 
 mod owners;
 
@@ -34,7 +34,7 @@ static FRAGMENTS: LazyLock<Option<Fragments>> = LazyLock::new(|| {
     Some(Fragments { matcher, stores })
 });
 
-/// What a path leads to, if that is secret.
+/// Returns what a path leads to, if that is secret.
 pub(crate) fn of_path(path: &str) -> Option<Store> {
     if path.len() > 4096 {
         return None;
@@ -60,7 +60,7 @@ pub(crate) fn of_path(path: &str) -> Option<Store> {
     found.and_then(|found| fragments.stores.get(found.pattern().as_usize()).copied())
 }
 
-/// What a directory keeps, if everything in it is secret.
+/// Returns what a directory keeps, if everything in it is secret.
 pub(crate) fn of_directory(path: &str) -> Option<Store> {
     let path = path.replace('\\', "/").to_ascii_lowercase();
     let path = path.trim_end_matches('/');
@@ -75,7 +75,7 @@ pub(crate) fn of_directory(path: &str) -> Option<Store> {
     row.directory.filter(|store| is_home || *store == Store::Wallet)
 }
 
-/// What files of an ending hold, where the ending is all that is written: `.pem`, `*.key`.
+/// Returns what files of an ending hold, if the ending is all that is written: `.pem`, `*.key`.
 pub(crate) fn of_ending(text: &str) -> Option<Store> {
     let ending = text.rsplit_once('/').map_or(text, |(_, name)| name).trim_start_matches('*');
     matches!(ending, ".pem" | ".key" | ".p12" | ".pfx" | ".kdbx" | ".keystore" | ".jks" | ".ppk")
@@ -110,7 +110,7 @@ const ABOUT: &[&str] = &[
 const WHOLE: &[&str] =
     &["DATABASE_URL", "MONGODB_URI", "REDIS_URL", "SEED_PHRASE", "PGPASS", "KUBECONFIG", "MONGO_URI"];
 
-/// Whether a variable's name says that it is secret.
+/// Returns true if a variable's name says that it is secret.
 pub(crate) fn is_secret_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     if WHOLE.contains(&name.as_str()) || name.ends_with("CONNECTION_STRING") {
@@ -123,7 +123,7 @@ pub(crate) fn is_secret_variable(name: &str) -> bool {
     parts.iter().any(|part| SECRET.contains(part)) || parts.len() > 1 && parts.last() == Some(&"KEY")
 }
 
-/// Whether a secret of this name is never sent to anybody, not even to who gave it out.
+/// Returns true if a secret of this name is never sent to any host, not even to its issuer.
 pub(crate) fn stays_at_home(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     WHOLE.contains(&name.as_str())

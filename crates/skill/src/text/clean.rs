@@ -13,13 +13,13 @@ pub(crate) use character::{is_bidi, is_tag, is_zero_width};
 pub(crate) use normal::is_unusual;
 pub(crate) use strip::hidden;
 
-/// How long a text may be, if nobody says otherwise.
+/// Default maximum length of a text.
 pub const MAX_CHARS: usize = 20_000;
 
-/// What stands where a text was cut.
+/// Marker where a text was cut.
 const MARKER: &str = "\n[TRUNCATED]";
 
-/// How often the steps are repeated. Two rounds settle every text that is known; what is not settled then loses all but ASCII.
+/// Maximum number of rounds of the steps. Two rounds settle every text that is known; what is not settled then loses all but ASCII.
 const MAX_ROUNDS: usize = 8;
 
 /// A text without anything that hides.
@@ -27,17 +27,17 @@ const MAX_ROUNDS: usize = 8;
 pub struct Clean {
     /// The text.
     pub text: String,
-    /// What was taken out or changed.
+    /// Counts of what was taken out or changed.
     pub counts: Counts,
-    /// Whether the end of it was cut off.
+    /// True if the end of it was cut off.
     pub truncated: bool,
     /// The ways back, the last step first.
     maps: Vec<Map>,
-    /// Where the marker stands, and what it stands for.
+    /// Position of the marker, and the range that it stands for.
     rest: Option<(usize, Range<usize>)>,
 }
 
-/// How much was taken out of a text, or changed in it.
+/// Counts of what was taken out of a text, or changed in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Comments in HTML.
@@ -52,16 +52,16 @@ pub struct Counts {
     pub controls: usize,
 }
 
-/// How long a text may be, and what becomes of a longer one.
+/// Maximum length of a text, and the handling of a longer one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
     /// The number of characters.
     pub max_chars: usize,
-    /// What becomes of a longer text.
+    /// Handling of a longer text.
     pub oversize: Oversize,
 }
 
-/// What becomes of a text that is too long.
+/// Handling of a text that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Oversize {
     /// It is refused: half an instruction can mean something else than the whole.
@@ -81,7 +81,7 @@ pub struct TooLarge {
 }
 
 impl Clean {
-    /// Where a stretch of the text stands in the text as it came.
+    /// Returns the range of a stretch of the text in the original text.
     #[must_use]
     pub fn back(&self, range: Range<usize>) -> Range<usize> {
         let range = match &self.rest {
@@ -92,7 +92,7 @@ impl Clean {
         self.maps.iter().fold(range, |range, map| map.back(range))
     }
 
-    /// Whether the text came like this.
+    /// Returns true if the text is the original text.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.counts == Counts::default() && !self.truncated
@@ -161,7 +161,7 @@ impl Step {
     }
 }
 
-/// Takes out of a text whatever hides in it, however long it is.
+/// Takes everything hidden out of a text, without a limit on its length.
 #[must_use]
 pub fn clean(raw: &str) -> Clean {
     let mut clean = Clean::of(raw);
@@ -169,7 +169,7 @@ pub fn clean(raw: &str) -> Clean {
     clean
 }
 
-/// Takes out of a text whatever hides in it, and then looks at its length.
+/// Takes everything hidden out of a text, and then checks its length.
 pub fn sized(raw: &str, size: Size) -> Result<Clean, TooLarge> {
     let mut clean = clean(raw);
     let Some((cut, _)) = clean.text.char_indices().nth(size.max_chars) else { return Ok(clean) };

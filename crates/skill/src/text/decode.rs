@@ -1,4 +1,4 @@
-//! What a text says once it is decoded: runs of base64 and hex alone, everything else in its place.
+//! Decodes the encoded parts of a text: runs of base64 and hex alone, everything else in its place.
 
 mod escape;
 mod join;
@@ -13,10 +13,10 @@ use crate::text::map::Map;
 
 pub(crate) use shell::{MADE, is_hidden_name};
 
-/// How deep something encoded is looked for in something encoded.
+/// Maximum depth of something encoded in something encoded.
 pub(crate) const MAX_DEPTH: usize = 3;
 
-/// How many stretches of one text are put in place of others.
+/// Maximum number of stretches of one text that are replaced.
 const MAX_REPLACED: usize = 200_000;
 
 /// A text that was made readable.
@@ -24,13 +24,13 @@ const MAX_REPLACED: usize = 200_000;
 pub(crate) struct Decoded {
     pub(crate) text: String,
     pub(crate) map: Map,
-    /// What it was written in: in words that fit behind "decoded from".
+    /// Encoding that it was written in: in words that fit behind "decoded from".
     pub(crate) from: &'static str,
-    /// What it is written in now, if that is not what the text around it is.
+    /// Language of the decoded text, if that is not the one of the text around it.
     pub(crate) language: Option<Language>,
 }
 
-/// How much may still be decoded. What is left out is never left out silently.
+/// Remaining budget for decoding. What is left out is never left out silently.
 #[derive(Debug)]
 pub(crate) struct Budget {
     texts: usize,
@@ -105,7 +105,7 @@ fn rewritten(text: &str, mut replaced: Vec<Replacement>, budget: &mut Budget) ->
     Some(Decoded { text: made, map, from, language: None })
 }
 
-/// What a text seems to be written in that nobody gave a name.
+/// Guesses the language of a text without a declared one.
 fn guessed(text: &str) -> Language {
     let head = text.trim_start();
     let begins = |words: &[&str]| words.iter().any(|word| head.starts_with(word));
@@ -123,7 +123,7 @@ fn guessed(text: &str) -> Language {
     }
 }
 
-/// What commands look like.
+/// Typical parts of commands.
 const COMMANDS: &[&str] = &[
     "curl",
     "wget",

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::text::language::Language;
 use crate::text::map::Map;
 
-/// How many bytes at the beginning of a file say what it is.
+/// Number of bytes at the beginning of a file that tell its kind.
 const HEAD: usize = 8_192;
 
 /// The text of a file, with the way back where it is not the bytes themselves. Files that are no text have none.
@@ -25,13 +25,13 @@ pub(crate) fn text_of<'a>(path: &Path, bytes: &'a [u8]) -> Option<(Cow<'a, str>,
     }
 }
 
-/// Whether the name of a file says that it is text. Such a file is read, whatever is in it: a shell reads it too.
+/// Returns true if the name of a file says that it is text. Such a file is read with any content: a shell reads it too.
 fn is_named_text(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
     Language::named(extension).is_some()
 }
 
-/// Whether the beginning of a file is full of what no text has.
+/// Returns true if the beginning of a file is full of bytes that no text has.
 pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(HEAD)];
     let controls =

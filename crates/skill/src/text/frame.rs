@@ -38,7 +38,7 @@ fn neutral(body: &str) -> String {
     out
 }
 
-/// Whether a tag begins like one of a frame, however it is spaced and whatever letters it has.
+/// Returns true if a tag begins like one of a frame, with any spacing and any case.
 fn is_frame(tag: &str) -> bool {
     let inner = tag[1..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '\\' | '<'));
     TAGS.iter().any(|name| inner.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name)))

@@ -11,17 +11,17 @@ pub use yaml::{Shape, Spot, Value};
 
 use crate::text::markdown::front_matter;
 
-/// How long front matter may be. The longest that is in use is a tenth of it.
+/// Maximum length of front matter. The longest that is in use is a tenth of it.
 pub const MAX_FRONT: usize = 16 << 10;
 
-/// What stands between the two lines of `---` at the beginning of a skill.
+/// Front matter: the text between the two lines of `---` at the beginning of a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Front {
-    /// Where it stands in the text, without the two lines.
+    /// Range in the text, without the two lines.
     pub span: Range<usize>,
     /// Its keys, in the order of the text. No key stands twice.
     pub fields: Vec<Field>,
-    /// Where the first list or mapping in brackets stands. The reference validator refuses them.
+    /// Position of the first list or mapping in brackets. The reference validator refuses them.
     pub flow: Option<Spot>,
 }
 
@@ -30,15 +30,15 @@ pub struct Front {
 pub struct Field {
     /// The key, as it is written.
     pub key: String,
-    /// Where the key stands.
+    /// Position of the key.
     pub spot: Spot,
-    /// Who knows the key.
+    /// Origin of the key.
     pub known: Known,
     /// Its value.
     pub value: Value,
 }
 
-/// Who knows a key.
+/// Origin of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
     /// The specification of skills.
@@ -47,18 +47,18 @@ pub enum Known {
     Agent,
     /// Skills of the older kind, with permissions of their own.
     Older,
-    /// Nobody.
+    /// An unknown origin.
     Unknown,
 }
 
-/// Why front matter cannot be read.
+/// Reason why front matter cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrontError {
     /// It begins and does not end.
     #[error("{0}: the front matter does not end")]
     Open(Spot),
-    /// Longer than anybody reads.
+    /// The size limit is exceeded.
     #[error("{0}: the front matter is longer than 16 KiB")]
     TooLarge(Spot),
     /// Lists and mappings lie in each other without end.
@@ -75,7 +75,7 @@ pub enum FrontError {
     Twice {
         /// The key.
         key: String,
-        /// Where it stands for the second time.
+        /// Position of the second one.
         spot: Spot,
     },
     /// A key that is no text.
@@ -90,15 +90,15 @@ pub enum FrontError {
     /// No YAML.
     #[error("{spot}: {message}")]
     Syntax {
-        /// What the reader expected.
+        /// Description of what the reader expected.
         message: String,
-        /// Where.
+        /// Position.
         spot: Spot,
     },
 }
 
 impl FrontError {
-    /// Where it happened.
+    /// Returns the position of the error.
     #[must_use]
     pub fn spot(&self) -> Spot {
         match self {
@@ -154,13 +154,13 @@ impl Front {
         self.get(key)?.text()
     }
 
-    /// What the skill is called.
+    /// Returns the name of the skill.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.text("name").map(str::trim)
     }
 
-    /// What it is for: the text that every model sees.
+    /// Returns its purpose: the text that every model sees.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         self.text("description").map(str::trim)
@@ -172,19 +172,19 @@ impl Front {
         self.text("license")
     }
 
-    /// What it needs around it.
+    /// Returns its requirements on the environment.
     #[must_use]
     pub fn compatibility(&self) -> Option<&str> {
         self.text("compatibility")
     }
 
-    /// Whether a person may call it by name. They may if it does not say otherwise.
+    /// Returns true if a person may call it by name. They may if it does not say otherwise.
     #[must_use]
     pub fn is_user_invocable(&self) -> bool {
         self.flag("user-invocable").or_else(|| self.flag("userInvocable")).unwrap_or(true)
     }
 
-    /// Whether a model may call it by itself. It may if it does not say otherwise.
+    /// Returns true if a model may call it by itself. It may if it does not say otherwise.
     #[must_use]
     pub fn is_model_invocable(&self) -> bool {
         !self
@@ -203,7 +203,7 @@ impl Front {
         }
     }
 
-    /// What it wants to read, write, reach and know, if it says so.
+    /// Returns what it wants to read, write, reach and know, if it says so.
     #[must_use]
     pub fn permissions(&self) -> Option<Permissions> {
         let value = self.get("permissions")?;
@@ -211,13 +211,13 @@ impl Front {
         Some(Permissions { read: list("fsRead"), write: list("fsWrite"), net: list("net"), env: list("env") })
     }
 
-    /// The keys that nobody knows.
+    /// The unknown keys.
     pub fn unknown(&self) -> impl Iterator<Item = &Field> {
         self.fields.iter().filter(|field| field.known == Known::Unknown)
     }
 }
 
-/// What a skill of the older kind says that it needs. It grants nothing.
+/// Declared needs of a skill of the older kind. They grant nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Permissions {
     /// Paths that it reads.
@@ -234,7 +234,7 @@ pub struct Permissions {
 const SPECIFICATION: &[&str] =
     &["name", "description", "license", "allowed-tools", "metadata", "compatibility"];
 
-/// What one agent adds.
+/// Keys that one agent adds.
 const AGENT: &[&str] = &[
     "when_to_use",
     "argument-hint",
@@ -252,7 +252,7 @@ const AGENT: &[&str] = &[
     "shell",
 ];
 
-/// What skills of the older kind have.
+/// Keys of skills of the older kind.
 const OLDER: &[&str] = &[
     "type",
     "version",

@@ -12,22 +12,22 @@ use crate::text::language::Language;
 use crate::text::map::Map;
 use crate::text::unit::Unit;
 
-/// How many objects and lists may lie in each other.
+/// Maximum depth of nested objects and lists.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// How many values a document may have.
+/// Maximum number of values of a document.
 const MAX_NODES: usize = 200_000;
 
-/// How long a document may be.
+/// Maximum length of a document.
 const MAX_BYTES: usize = 4 << 20;
 
 /// A document that was read.
 #[derive(Debug, Clone)]
 pub(crate) struct Document<'a> {
     pub(crate) root: Node<'a>,
-    /// Where names stand that stood in the same object before.
+    /// Positions of names that stood in the same object before.
     pub(crate) twice: Vec<Range<usize>>,
-    /// Where the first thing stands that only settings of editors may have: a comment, a comma too many.
+    /// Position of the first thing that only settings of editors may have: a comment, a comma too many.
     pub(crate) loose: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Node<'a> {
     pub(crate) kind: Kind<'a>,
 }
 
-/// What a value is.
+/// Kind of a value.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind<'a> {
     Null,
@@ -57,7 +57,7 @@ pub(crate) struct Name<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
-/// Why a document cannot be read.
+/// Reason why a document cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonError {
     TooLarge,
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         Ok(Kind::List(list))
     }
 
-    /// Whether an object or a list ends here; if not, its next part begins here.
+    /// Returns true if an object or a list ends here; if not, its next part begins here.
     fn ends(&mut self, end: u8, first: bool) -> Result<bool, JsonError> {
         self.space()?;
         if !first && self.peek() == Some(b',') {
@@ -332,7 +332,7 @@ fn decoded(raw: &str, start: usize) -> Option<(String, Map)> {
     Some((text, map))
 }
 
-/// What an escape at the beginning of a text stands for, and how long it is. Half of a pair stands for the mark of what cannot be read.
+/// Returns the character of an escape at the beginning of a text, and its length. Half of a pair gives the replacement character.
 fn escape(text: &str) -> Option<(char, usize)> {
     let simple = |character| Some((character, 2));
     match text.as_bytes().get(1)? {

@@ -1,8 +1,8 @@
-//! What a text is written in.
+//! Languages of texts.
 
 use std::path::Path;
 
-/// What a text is written in, as far as that changes how it is read.
+/// Language of a text, as far as that changes how it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Language {
     /// Prose for people and models.
@@ -61,7 +61,7 @@ impl Language {
         })
     }
 
-    /// Whether it is a language that programs are written in.
+    /// Returns true if it is a language that programs are written in.
     #[must_use]
     pub fn is_code(self) -> bool {
         matches!(self, Self::Shell | Self::Python | Self::JavaScript | Self::PowerShell | Self::Code)

@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use crate::code::destination::{Destination, Kind, classify};
 
-/// How many addresses of one text are looked at.
+/// Maximum number of addresses of one text that are looked at.
 const MAX_LINKS: usize = 40;
 
 /// An address in a text.
@@ -18,19 +18,19 @@ pub(crate) struct Link<'a> {
 }
 
 impl Link<'_> {
-    /// Whether it names a file that somebody would unpack or start.
+    /// Returns true if it names a file that is meant to be unpacked or started.
     pub(crate) fn is_program(&self) -> bool {
         let path = self.text.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
         PROGRAMS.iter().any(|end| path.ends_with(end))
     }
 
-    /// Whether nobody answers for what is there: made a minute ago, or one page of many strangers.
+    /// Returns true if the content has no accountable owner: made a minute ago, or one page of many strangers.
     pub(crate) fn is_anybodys(&self) -> bool {
         self.to.is_throwaway() || self.to.kind == Kind::FreeHosting
     }
 }
 
-/// How files end that somebody would unpack or start.
+/// Endings of files that are meant to be unpacked or started.
 const PROGRAMS: &[&str] = &[
     ".exe",
     ".msi",
@@ -56,7 +56,7 @@ const PROGRAMS: &[&str] = &[
     ".app",
 ];
 
-/// The addresses in a text: with a scheme, and those without one that nobody answers for.
+/// The addresses in a text: with a scheme, and those without one that have no accountable owner.
 pub(crate) fn links(text: &str) -> Vec<Link<'_>> {
     let mut found: Vec<Link<'_>> = memmem::find_iter(text.as_bytes(), b"://")
         .take(MAX_LINKS)
@@ -68,7 +68,7 @@ pub(crate) fn links(text: &str) -> Vec<Link<'_>> {
     found
 }
 
-/// Whether a text has an address of a kind. Each place is looked at once; a text with more of them than anybody writes has it.
+/// Returns true if a text has an address of a kind. Each place is looked at once; a text with more of them than the limit has it.
 pub(crate) fn leads_to(text: &str, is_of_kind: impl Fn(&Destination) -> bool) -> bool {
     let mut seen = HashSet::new();
     memmem::find_iter(text.as_bytes(), b"://").any(|at| {
@@ -86,7 +86,7 @@ pub(crate) fn leads_to(text: &str, is_of_kind: impl Fn(&Destination) -> bool) ->
     })
 }
 
-/// How many places of one text are looked at.
+/// Maximum number of places of one text that are looked at.
 const MAX_PLACES: usize = 1000;
 
 fn with_scheme(text: &str, at: usize) -> Option<Link<'_>> {
@@ -98,7 +98,7 @@ fn with_scheme(text: &str, at: usize) -> Option<Link<'_>> {
     (scheme > 0).then(|| Link { text, to: classify(text) })
 }
 
-/// `host.tld/path`, if it is one that nobody answers for.
+/// `host.tld/path`, if it is one without an accountable owner.
 fn bare(word: &str) -> Option<Link<'_>> {
     let (host, path) = word.split_once('/')?;
     let (name, end) = host.rsplit_once('.')?;

@@ -1,4 +1,4 @@
-//! Where each byte of a text came from.
+//! Maps each byte of a text to its origin.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ pub struct Map {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Piece {
-    /// Where it begins in the text that was made.
+    /// Position of its beginning in the text that was made.
     at: usize,
-    /// Where it came from.
+    /// Range of its origin.
     from: Range<usize>,
-    /// Whether it was copied byte for byte.
+    /// True if it was copied byte for byte.
     copied: bool,
 }
 
@@ -79,7 +79,7 @@ impl Map {
         start.start..end.max(start.start)
     }
 
-    /// Where one byte came from.
+    /// Returns the origin of one byte.
     fn origin(&self, at: usize) -> Range<usize> {
         let after = self.pieces.partition_point(|piece| piece.at <= at);
         let Some(piece) = self.pieces.get(after.saturating_sub(1)) else { return at..at };

@@ -44,7 +44,7 @@ pub(crate) fn units_in<'a>(view: &'a View<'a>, section: &Section) -> Vec<Unit<'a
     walk.units
 }
 
-/// Where the text behind the front matter begins.
+/// Returns the start of the text behind the front matter.
 fn behind_front(text: &str) -> usize {
     front_matter(text)
         .map_or(0, |front| text[front.end..].find('\n').map_or(text.len(), |at| front.end + at + 1))
@@ -179,8 +179,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What is in none of the units: definitions of links, words behind the opening of a fence. Nobody sees it on the page, and it
-    /// can say anything.
+    /// Adds what is in none of the units: definitions of links, words behind the opening of a fence. The rendered page does not
+    /// show it, and it can say anything.
     fn leftovers(&mut self, within: Range<usize>) {
         let mut covered: Vec<Range<usize>> = self.units.iter().map(|unit| unit.range.clone()).collect();
         covered.sort_unstable_by_key(|range| range.start);
@@ -298,7 +298,7 @@ mod tests {
         }
     }
 
-    /// What makes it hard to say where something ends.
+    /// Pieces that make it hard to say where something ends.
     const PIECES: &[&str] = &[
         "# a\n",
         "## b\n",

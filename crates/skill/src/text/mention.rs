@@ -1,4 +1,4 @@
-//! Which file of a skill says to run or read another one.
+//! Finds the file of a skill that says to run or read another one.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::finding::{Finding, Via};
 use crate::text::language::Language;
 use crate::text::view::{Skill, View};
 
-/// How many files with findings are looked for in the others.
+/// Maximum number of files with findings that are looked for in the others.
 const MAX_FILES: usize = 64;
 
 /// The shortest name that is looked for alone, without its directory.
@@ -29,7 +29,7 @@ pub(crate) fn lead(skill: &Skill<'_>, findings: &mut [Finding]) {
     }
 }
 
-/// Whether an agent reads a file without being told to.
+/// Returns true if an agent reads a file without being told to.
 fn is_read_first(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("skill.md"))
 }
@@ -43,7 +43,7 @@ fn mention(skill: &Skill<'_>, path: &Path) -> Option<Via> {
     texts.iter().find_map(|view| named_in(view, path))
 }
 
-/// Where a text names a file by its path or, if that is long enough, by its name.
+/// Returns the place where a text names a file by its path or, if that is long enough, by its name.
 fn named_in(view: &View<'_>, path: &Path) -> Option<Via> {
     let whole = path.to_string_lossy().replace('\\', "/");
     let name = path.file_name()?.to_string_lossy();

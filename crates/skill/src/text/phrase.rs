@@ -1,6 +1,6 @@
 //! Phrases: sentences with holes, written so that they can be read, and what stands around a hit.
 //!
-//! A space in a phrase is whatever separates words in a text: blanks, ends of lines, marks of emphasis, quotes, anything outside
+//! A space in a phrase is any separator of words in a text: blanks, ends of lines, marks of emphasis, quotes, anything outside
 //! ASCII. `...` is a stretch of the same sentence. `<word>` is a class of the vocabulary below. The rest is a regular expression.
 
 pub(crate) mod signs;
@@ -18,23 +18,23 @@ use crate::text::unit::Unit;
 use crate::words::{Words, words};
 use vocabulary::VOCABULARY;
 
-/// How many hits of one set of phrases in one text are looked at.
+/// Maximum number of hits of one set of phrases in one text that are looked at.
 const MAX_HITS: usize = 20;
 
-/// What separates two words.
+/// Separator of two words.
 const GAP: &str = "(?:[\\s*_`\"'|>~\\x80-\\xff]+)";
 
 /// Any part of the same sentence. A dot inside a word or a path does not end one. It has no bound of its own, since an automaton
 /// that counts is slow; [`MAX_LENGTH`] bounds the hit.
 const STRETCH: &str = r"(?:[^.!?]|[.!?][^\s])*?";
 
-/// How many bytes a hit has at most.
+/// Maximum number of bytes of a hit.
 const MAX_LENGTH: usize = 280;
 
-/// How many bytes one search sees at most.
+/// Maximum number of bytes that one search sees.
 const WINDOW: usize = 16 * 1024;
 
-/// How far front matter is looked for.
+/// Number of bytes in which front matter is looked for.
 const MAX_FRONT: usize = 8192;
 
 /// A set of phrases, compiled when they are first used.
@@ -64,13 +64,13 @@ impl Phrases {
         Self { source, compiled: OnceLock::new(), loose: OnceLock::new() }
     }
 
-    /// Whether one of them stands in a text.
+    /// Returns true if one of them stands in a text.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         !text.is_empty()
             && self.regex().is_some_and(|regex| regex.is_match(&without_emphasis(text.as_bytes())))
     }
 
-    /// Where they stand in a text.
+    /// Returns their ranges in a text.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         let Some(regex) = self.regex() else { return Vec::new() };
         let text = without_emphasis(text.as_bytes());
@@ -100,18 +100,18 @@ impl Phrases {
         found.into_iter().flatten().map(|hit| String::from_utf8_lossy(hit.as_bytes()).to_ascii_lowercase())
     }
 
-    /// Where they stand in a text and nobody forbids them there.
+    /// Returns their hits in a text, without those that the sentence forbids.
     pub(crate) fn hits(&self, text: &str) -> Vec<Hit> {
         let ranges = self.ranges(text).into_iter();
         ranges.filter(|range| !is_forbidden(text, range.start)).map(Hit::at).collect()
     }
 
-    /// Where they stand and the sentence is not about what others do.
+    /// Returns their hits, without those in sentences about what others do.
     pub(crate) fn hits_not_described(&self, text: &str) -> Vec<Hit> {
         self.ranges(text).into_iter().filter(|range| !is_described(text, range.start)).map(Hit::at).collect()
     }
 
-    /// Whether one of them could stand in some part of a text. A part can begin and end within a line, so that borders of
+    /// Returns true if one of them could stand in some part of a text. A part can begin and end within a line, so that borders of
     /// lines do not count.
     pub(crate) fn could_be_in(&self, text: &[u8]) -> bool {
         let loose = self.loose.get_or_init(|| loosened(&self.all()).and_then(|loose| built(&loose)));
@@ -145,7 +145,7 @@ fn built(pattern: &str) -> Option<Regex> {
     built.ok()
 }
 
-/// Where a phrase can stand that has something in it at one of these places, in ascending order. It has no more than so many bytes,
+/// Returns the ranges for a phrase that has something in it at one of these places, in ascending order. It has no more than so many bytes,
 /// and does not go on behind an empty line.
 pub(crate) fn around(
     text: &[u8],
@@ -167,7 +167,7 @@ pub(crate) fn around(
     found
 }
 
-/// An expression without borders of lines: whatever matched still does. Nothing, if it has none.
+/// An expression without borders of lines: all that matched still does. `None`, if it has none.
 pub(crate) fn loosened(pattern: &str) -> Option<String> {
     let (mut loose, mut signs, mut in_class) = (String::with_capacity(pattern.len()), pattern.chars(), false);
     while let Some(sign) = signs.next() {
@@ -257,7 +257,7 @@ fn ends_sentence(text: &str, at: usize, c: char) -> bool {
     }
 }
 
-/// Whether the words before a place say not to do what stands there.
+/// Returns true if the words before a place say not to do what stands there.
 pub(crate) fn is_forbidden(text: &str, at: usize) -> bool {
     static NEGATION: Phrases = Phrases::new(words![
         r"\b(?:<not>|cannot|can<'>t|won<'>t|will not|avoid|avoids|refuse|refuses|reject|prevent|prevents|forbid|forbids|prohibit|instead of|rather than|against|stop|nor|no one should|attempts? to|attempting to|tries to|trying to|asks? you to|asking you to|tells? you to|instructs? you to|detect|detects|resist)\b",
@@ -269,7 +269,7 @@ pub(crate) fn is_forbidden(text: &str, at: usize) -> bool {
     NEGATION.is_in(before) && !NO_NEGATION.is_in(before)
 }
 
-/// Whether the words before a place say that somebody else does what stands there, or that it is an example.
+/// Returns true if the words before a place say that another party does what stands there, or that it is an example.
 pub(crate) fn is_described(text: &str, at: usize) -> bool {
     static OTHERS: Phrases = Phrases::new(words![
         r"\b(?:attackers?|adversar(?:y|ies)|malware|threat actors?|hackers?|criminals?|phish\w*|an? (?:malicious|compromised|hostile|poisoned|injected) <any>|malicious <any>|injections?|such as|e\.g\.|for example|examples? of|phrases? like|(?:telling|instructing|asking|instructs|tells|asks) (?:the |an |you )(?:agent|model|assistant|ai|llm)?|instructions? (?:like|that|to)|detects?|detecting|flags?|red flags?|looks? for|watch for|check (?:for|whether|that|if)|whether|attempts? to|tries to|patterns?)\b",
@@ -277,7 +277,7 @@ pub(crate) fn is_described(text: &str, at: usize) -> bool {
     OTHERS.is_in(sentence_before(text, at, 140))
 }
 
-/// What stands around a unit in its section: at most so many bytes on either side, not across a heading.
+/// Returns what stands around a unit in its section: at most so many bytes on either side, not across a heading.
 pub(crate) fn section<'a>(unit: &Unit<'a>, bytes: usize) -> (&'a str, &'a str) {
     let before = unit.before(bytes);
     let before = before.rfind("\n#").map_or(before, |at| &before[at + 1..]);
@@ -286,7 +286,7 @@ pub(crate) fn section<'a>(unit: &Unit<'a>, bytes: usize) -> (&'a str, &'a str) {
     (before, after)
 }
 
-/// What a skill says that it is about: its front matter, or else its first heading.
+/// Returns the declared topic of a skill: its front matter, or else its first heading.
 pub(crate) fn topic<'a>(unit: &Unit<'a>) -> &'a str {
     let mut end = unit.view.text.len().min(MAX_FRONT);
     while !unit.view.text.is_char_boundary(end) {

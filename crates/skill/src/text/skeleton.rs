@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use crate::text::map::Map;
 
-/// How many words of one text are looked at. More than that is another language.
+/// Maximum number of words of one text that are looked at. More than that is another language.
 const MAX_WORDS: usize = 10_000;
 
 /// The text with plain letters in such words, if there are any.
@@ -64,7 +64,7 @@ fn next_word(text: &str, mut at: usize) -> Option<Range<usize>> {
     }
 }
 
-/// What a word looks like, if it is not what it looks like.
+/// Returns the look of a word, if it differs from the word.
 fn looked_at(text: &str, word: &Range<usize>) -> Option<String> {
     let written = &text[word.clone()];
     let plain: String = written.chars().map(|c| looks_like(c).unwrap_or(c)).collect();
@@ -76,7 +76,7 @@ fn looked_at(text: &str, word: &Range<usize>) -> Option<String> {
     (mixed || foreign).then_some(plain)
 }
 
-/// Whether the words next to a word are plain ones.
+/// Returns true if the words next to a word are plain ones.
 fn is_among_plain(text: &str, word: &Range<usize>) -> bool {
     let before = text[..word.start].bytes().rev().take(4).find(|byte| !byte.is_ascii_whitespace());
     let behind = text[word.end..].bytes().take(4).find(|byte| !byte.is_ascii_whitespace());
@@ -97,7 +97,7 @@ fn looks_like(c: char) -> Option<char> {
     if candidate(c) { PLAIN.get(&c).copied() } else { None }
 }
 
-/// Whether a letter belongs to a script with letters that look like ours.
+/// Returns true if a letter belongs to a script with letters that look like ours.
 fn candidate(c: char) -> bool {
     matches!(
         c,

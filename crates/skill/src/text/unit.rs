@@ -9,7 +9,7 @@ use crate::code::fact::{self, Reading};
 use crate::text::language::Language;
 use crate::text::view::View;
 
-/// What a run of text is to whoever reads the file.
+/// Role of a run of text for the reader of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// A paragraph, an item of a list, a row of a table; with the inline code in it.
@@ -20,11 +20,11 @@ pub(crate) enum Place {
     Inline,
     /// The inside of a fence or an indented block.
     Fence,
-    /// A comment in HTML or Markdown: nobody sees it who reads the page.
+    /// A comment in HTML or Markdown: the rendered page does not show it.
     Comment,
-    /// Where a link or an image leads.
+    /// Target of a link or an image.
     Target,
-    /// The title of a link or an image: seen by nobody who does not point at it.
+    /// The title of a link or an image: shown only when it is pointed at.
     Title,
     /// The front matter, as a whole.
     Front,
@@ -58,7 +58,7 @@ impl Places {
 /// Everywhere.
 pub(crate) const ANYWHERE: Places = Places(u16::MAX);
 
-/// Where somebody is told something in words.
+/// Places with instructions in words.
 pub(crate) const PROSE: Places = Places::of(&[
     Place::Prose,
     Place::Heading,
@@ -69,7 +69,7 @@ pub(crate) const PROSE: Places = Places::of(&[
     Place::Value,
 ]);
 
-/// Where somebody is told something in words, or a text for somebody is quoted.
+/// Places with instructions in words, or with a quoted text for a reader.
 pub(crate) const PROSE_OR_FENCE: Places = Places::of(&[
     Place::Prose,
     Place::Heading,
@@ -81,7 +81,7 @@ pub(crate) const PROSE_OR_FENCE: Places = Places::of(&[
     Place::Fence,
 ]);
 
-/// Where code stands.
+/// Places with code.
 pub(crate) const CODE: Places = Places::of(&[Place::Inline, Place::Fence, Place::Script]);
 
 /// A run of text with one meaning.
@@ -89,16 +89,16 @@ pub(crate) const CODE: Places = Places::of(&[Place::Inline, Place::Fence, Place:
 pub(crate) struct Unit<'a> {
     /// The text that it is part of.
     pub(crate) view: &'a View<'a>,
-    /// Where it stands in that text.
+    /// Range in that text.
     pub(crate) range: Range<usize>,
     pub(crate) place: Place,
-    /// What it is written in: for a fence, by the word behind its opening.
+    /// Its language: for a fence, by the word behind its opening.
     pub(crate) language: Language,
     /// The headings above it, outermost first: where their texts stand in the view.
     pub(crate) headings: Rc<[Range<usize>]>,
-    /// The commands in it, once somebody asks.
+    /// The commands in it, computed on first use.
     commands: OnceCell<Box<Commands>>,
-    /// What its code does, once somebody has asked.
+    /// Behaviour of its code, computed on first use.
     reading: OnceCell<Box<Reading>>,
 }
 
@@ -123,12 +123,12 @@ impl<'a> Unit<'a> {
         self.view.text.get(self.range.clone()).unwrap_or_default()
     }
 
-    /// What its code does; read once.
+    /// Returns the behaviour of its code; read once.
     pub(crate) fn reading(&self) -> &Reading {
         self.reading.get_or_init(|| Box::new(fact::read(self)))
     }
 
-    /// What stands before it, at most so many bytes.
+    /// Returns the text before it, at most so many bytes.
     pub(crate) fn before(&self, bytes: usize) -> &'a str {
         let mut from = self.range.start.saturating_sub(bytes);
         while !self.view.text.is_char_boundary(from) {
@@ -137,7 +137,7 @@ impl<'a> Unit<'a> {
         self.view.text.get(from..self.range.start).unwrap_or_default()
     }
 
-    /// What stands behind it, at most so many bytes.
+    /// Returns the text behind it, at most so many bytes.
     pub(crate) fn after(&self, bytes: usize) -> &'a str {
         let mut to = self.range.end.saturating_add(bytes).min(self.view.text.len());
         while !self.view.text.is_char_boundary(to) {
@@ -146,15 +146,15 @@ impl<'a> Unit<'a> {
         self.view.text.get(self.range.end..to).unwrap_or_default()
     }
 
-    /// Whether a place in a paragraph lies in inline code, which is a unit of its own.
+    /// Returns true if a place in a paragraph lies in inline code, which is a unit of its own.
     pub(crate) fn is_in_code(&self, at: usize) -> bool {
-        /// How far back an opening backtick is looked for.
+        /// Maximum distance back to an opening backtick.
         const FAR: usize = 1000;
         let before = self.text().as_bytes().get(at.saturating_sub(FAR)..at).unwrap_or_default();
         self.place == Place::Prose && memchr::memchr_iter(b'`', before).count() % 2 == 1
     }
 
-    /// Whether it is a row of a table, where a bar is no pipe.
+    /// Returns true if it is a row of a table, where a bar is no pipe.
     pub(crate) fn is_table_row(&self) -> bool {
         self.place == Place::Prose
             && (self.before(3).trim_end_matches(' ').ends_with('|')

@@ -30,9 +30,9 @@ pub(crate) struct View<'a> {
     pub(crate) text: Cow<'a, str>,
     /// The ways back to the bytes of the file, the last step first.
     pub(crate) maps: Vec<Map>,
-    /// How one gets here, for whoever reads a finding.
+    /// Steps that lead here, for the reader of a finding.
     pub(crate) via: Vec<Via>,
-    /// Whether the text is a single unit of this kind, whatever is in it.
+    /// Kind of the unit if the text is a single one, with any content.
     pub(crate) single: Option<Place>,
 }
 
@@ -45,17 +45,17 @@ impl View<'_> {
         Self { entry: self.entry, path: self.path, language, text, maps, via, single: None }
     }
 
-    /// Whether it is a file as it came.
+    /// Returns true if it is a file as it came.
     pub(crate) fn is_raw(&self) -> bool {
         self.via.is_empty()
     }
 
-    /// Whether it is a file, or a text in a document, as it came.
+    /// Returns true if it is a file, or a text in a document, as it came.
     pub(crate) fn is_as_it_came(&self) -> bool {
         self.via.iter().all(|via| matches!(via, Via::Value(_)))
     }
 
-    /// Where a stretch of the text stands in the bytes of the file.
+    /// Returns the range of a stretch of the text in the bytes of the file.
     pub(crate) fn back(&self, range: Range<usize>) -> Range<usize> {
         self.maps.iter().fold(range, |range, map| map.back(range))
     }
@@ -65,9 +65,9 @@ impl View<'_> {
 pub(crate) struct Skill<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) views: &'a [View<'a>],
-    /// What was not read to its end.
+    /// Items that were not read to their end.
     pub(crate) limits: Vec<Limit>,
-    /// What came of the archives in it.
+    /// Results of the archives in it.
     pub(crate) archives: Vec<Archive>,
     units: Vec<OnceCell<Vec<Unit<'a>>>>,
     hidden: OnceCell<Vec<Hidden<'a>>>,
@@ -117,7 +117,7 @@ impl<'a> Skill<'a> {
 pub(crate) struct Limit {
     /// The number of the entry in the tree.
     pub(crate) entry: usize,
-    /// What there is more of than is read.
+    /// Items of which there are more than are read.
     pub(crate) of: &'static str,
 }
 
@@ -138,7 +138,7 @@ pub(crate) fn views(tree: &Tree) -> Vec<View<'_>> {
     read(tree).0
 }
 
-/// How many texts of one document are read alone.
+/// Maximum number of texts of one document that are read alone.
 const MAX_VALUES: usize = 20_000;
 
 #[derive(Default)]
@@ -206,7 +206,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// What is encoded in the texts from one on, and in what comes out of them.
+    /// Decodes what is encoded in the texts from one on, and in what comes out of them.
     fn decoded(&mut self, first: usize, budget: &mut Budget) {
         let mut from = first;
         for _ in 0..decode::MAX_DEPTH {
@@ -232,7 +232,7 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// Whether there can be anything in a text that hides.
+/// Returns true if there can be anything in a text that hides.
 fn needs_cleaning(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"<!--").is_some()
         || hidden(text).next().is_some()

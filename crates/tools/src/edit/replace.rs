@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::content::LONGEST;
 
-/// Why a replacement was not made.
+/// Reason why a replacement was not made.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// There is nothing to look for.

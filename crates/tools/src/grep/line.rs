@@ -21,7 +21,7 @@ const CUT: char = '…';
 pub(super) struct Text {
     /// One line after the other.
     pub(super) lines: String,
-    /// Which bytes of the text matched.
+    /// Ranges of the text that matched.
     pub(super) places: Vec<Range<usize>>,
     /// The column of the first match, in characters, from one.
     pub(super) column: usize,

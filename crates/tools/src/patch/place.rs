@@ -22,7 +22,7 @@ pub(super) struct Applied {
     pub(super) notes: Vec<String>,
 }
 
-/// Why a hunk has no place.
+/// Reason why a hunk has no place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Unplaced {
     /// The line of the patch where the hunk begins.

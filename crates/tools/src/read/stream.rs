@@ -61,7 +61,7 @@ pub(crate) enum End {
     Nothing,
 }
 
-/// Why there are no lines.
+/// Reason why there are no lines.
 #[derive(Debug)]
 pub(crate) enum Stopped {
     System(io::Error),

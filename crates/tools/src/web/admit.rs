@@ -1,4 +1,4 @@
-//! Which addresses may be connected to for a hop.
+//! Addresses that may be connected to for a hop.
 
 use std::error::Error;
 use std::fmt;

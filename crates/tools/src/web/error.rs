@@ -1,4 +1,4 @@
-//! Why something was not fetched.
+//! Errors of a fetch.
 
 use ringfence::policy::Shown;
 
@@ -6,7 +6,7 @@ use super::admit::Refused;
 use super::resolve::LookupError;
 use super::url::UrlError;
 
-/// Why something was not fetched.
+/// Reason why something was not fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {

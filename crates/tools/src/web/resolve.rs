@@ -24,7 +24,7 @@ pub trait Resolver {
     ) -> Result<Vec<IpAddr>, LookupError>;
 }
 
-/// Why a name has no address.
+/// Reason why a name has no address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {

@@ -16,7 +16,7 @@ pub struct Url {
     target: String,
 }
 
-/// Why a text is not an address that can be fetched.
+/// Reason why a text is not an address that can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {

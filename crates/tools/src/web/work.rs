@@ -18,7 +18,7 @@ pub(super) struct Workers {
     most: usize,
 }
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gone {
     Busy,

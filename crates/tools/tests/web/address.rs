@@ -1,4 +1,4 @@
-//! Which addresses are connected to.
+//! Tests of the addresses that are connected to.
 
 use std::time::Duration;
 

@@ -81,7 +81,7 @@ pub(crate) fn read_head(stream: &mut impl Read) -> String {
     String::from_utf8_lossy(&head).into_owned()
 }
 
-/// Whether the client hangs up in this time. It sends no more after its request, so any end of waiting but the timeout is that.
+/// Returns true if the client hangs up in this time. It sends no more after its request, so any end of waiting but the timeout is that.
 pub(crate) fn is_left_within(stream: &mut TcpStream, time: Duration) -> std::io::Result<bool> {
     stream.set_read_timeout(Some(time))?;
     match stream.read(&mut [0]) {

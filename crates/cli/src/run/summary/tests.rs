@@ -1,4 +1,4 @@
-//! What people read, and what programs read of the same.
+//! Tests of the summary of a run, in text for people and in JSON for programs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Stage {
     }
 }
 
-/// The summary of an outcome, wherever it was.
+/// Builds the summary of an outcome, without regard to the place of the run.
 fn summary(outcome: &Outcome, memory: Option<u64>) -> Summary {
     Stage::new().summary(outcome, memory)
 }

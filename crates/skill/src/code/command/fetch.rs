@@ -8,14 +8,14 @@ use crate::code::destination::{Destination, Kind, classify};
 /// Something that a program brings from another machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Fetch {
-    /// Where from; the worst, if there are several.
+    /// Source; the worst, if there are several.
     pub(crate) from: Destination,
     /// The file that it is written to.
     pub(crate) file: Option<String>,
 }
 
 impl<'c> Step<'c> {
-    /// What it brings from another machine.
+    /// Returns what it fetches from another machine.
     pub(crate) fn fetch(self) -> Option<Fetch> {
         let name = self.name();
         match name.as_str() {
@@ -108,13 +108,13 @@ fn takes_value(option: &str) -> bool {
     option.ends_with(['o', 'O', 'H', 'd', 'X', 'u', 'A', 'F', 'T', 'b', 'e', 'm', 'w'])
 }
 
-/// What stands behind the last slash of an address, without what is asked of it.
+/// Returns the part of an address behind the last slash, without its query.
 pub(crate) fn last_segment(url: &str) -> &str {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     url.rsplit('/').next().unwrap_or_default()
 }
 
-/// Which of several addresses is told: the worst.
+/// Returns the rank of an address among several: the worst is reported.
 fn rank(kind: Kind) -> u8 {
     match kind {
         Kind::Vendor => 0,

@@ -50,7 +50,7 @@ patterns! {
     PROMPT = r"^[ \t]*(?:[\w.-]+@[\w.-]+[^\n$#%]{0,60})?(?:\$|%|\xe2\x9d\xaf)[ \t]+";
 }
 
-/// Where lines have prompts, lines without are what was printed.
+/// Masks lines without a prompt, if others have one: they are printed output.
 fn prompts(bytes: &mut [u8]) {
     if !PROMPT.is_match(bytes) {
         return;
@@ -93,7 +93,7 @@ fn fillings(bytes: &mut [u8]) {
     }
 }
 
-// What stands for a blank so that nobody sees one.
+// Expansions of `IFS` that stand for a blank and hide it.
 patterns! {
     SEPARATOR = r"\$(?:\{IFS(?:[:%#][^}\n]{0,10})?\}|IFS)(?:\$[0-9@*])?";
 }
@@ -121,7 +121,7 @@ patterns! {
     );
 }
 
-/// Where the command of a line stands: from the last name of a program before the first pipe or bracket.
+/// Returns the range of the command in a line: from the last name of a program before the first pipe or bracket.
 fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
     let mut start: Option<usize> = None;
     let mut at = 0;
@@ -154,12 +154,12 @@ fn command_in(line: &[u8]) -> Option<std::ops::Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-/// What can stand before the name of a program.
+/// Returns true if a byte can stand before the name of a program.
 fn is_border(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`(=:,;>|&!\\[{@".contains(&byte)
 }
 
-/// Where a name stands behind a pipe, the command begins before it, with the sentence.
+/// Returns the start of the command. If the name stands behind a pipe, the command begins before it, with the sentence.
 fn before_pipe(line: &[u8], start: usize) -> usize {
     let before = line[..start].trim_ascii_end();
     let Some(rest) = before.strip_suffix(b"|") else { return start };
@@ -174,10 +174,10 @@ fn begins_with(text: &[u8], words: &[&[u8]]) -> bool {
     words.iter().any(|word| text.starts_with(word))
 }
 
-/// How many marks of a sentence are taken off the end of a command.
+/// Maximum number of punctuation marks taken off the end of a command.
 const MAX_LOOSE: usize = 8;
 
-/// How much of the rest of a line belongs to the command that begins it.
+/// Returns the length of the command at the beginning of the rest of a line.
 fn end_of(rest: &[u8], before: Option<u8>) -> usize {
     let mut end = rest.len();
     if let Some(quote @ (b'"' | b'\'' | b'`')) = before {
@@ -212,7 +212,7 @@ fn end_of(rest: &[u8], before: Option<u8>) -> usize {
     end
 }
 
-/// Whether the backticks from here on do not come in pairs.
+/// Returns true if the backticks from here on do not come in pairs.
 fn is_odd(rest: &[u8], at: usize) -> bool {
     memchr::memchr_iter(b'`', &rest[at..]).take(65).count() % 2 == 1
 }

@@ -1,10 +1,10 @@
-//! What programs are for, and what they run.
+//! Classes of programs, and the code that they run.
 
 use policy::Direction;
 
 use super::Step;
 
-/// Whether a program reads commands of a shell.
+/// Returns true if a program reads commands of a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
     matches!(
         name,
@@ -23,7 +23,7 @@ pub(crate) fn is_shell(name: &str) -> bool {
     )
 }
 
-/// Whether a program runs code in another language.
+/// Returns true if a program runs code in another language.
 pub(crate) fn is_interpreter(name: &str) -> bool {
     matches!(
         name,
@@ -47,7 +47,7 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
     )
 }
 
-/// Whether a program makes something else of what it reads, so that nobody can read it before.
+/// Returns true if a program transforms its input, so that the result cannot be read in the text.
 pub(crate) fn is_decoder(step: Step<'_>) -> bool {
     let decodes = |step: Step<'_>| {
         step.has_short('d') || step.has_short('D') || step.words().iter().any(|word| word.text == "--decode")
@@ -61,7 +61,7 @@ pub(crate) fn is_decoder(step: Step<'_>) -> bool {
     }
 }
 
-/// Whether a program sends what it is given to another machine.
+/// Returns true if a program sends what it is given to another machine.
 pub(crate) fn is_sender(name: &str) -> bool {
     matches!(
         name,
@@ -90,7 +90,7 @@ pub(crate) fn is_sender(name: &str) -> bool {
 }
 
 impl<'c> Step<'c> {
-    /// Whether it writes all variables of the environment.
+    /// Returns true if it writes all variables of the environment.
     pub(crate) fn dumps_variables(self) -> bool {
         let words = self.words();
         let only = |allowed: &[&str]| words.iter().all(|word| allowed.contains(&word.text.as_str()));
@@ -104,7 +104,7 @@ impl<'c> Step<'c> {
         }
     }
 
-    /// Whether it runs what it reads from its standard input.
+    /// Returns true if it runs what it reads from its standard input.
     pub(crate) fn runs_stdin(self) -> bool {
         let name = self.name();
         if is_shell(&name) {
@@ -146,7 +146,7 @@ impl<'c> Step<'c> {
         true
     }
 
-    /// Whether it runs what stands in its words: `sh -c`, `eval`, `python -c`; or a file that another program writes.
+    /// Returns true if it runs what stands in its words: `sh -c`, `eval`, `python -c`; or a file that another program writes.
     pub(crate) fn runs_words(self) -> bool {
         let name = self.name();
         let fed_file = self.words().iter().any(|word| word.text.starts_with("/dev/fd/"));

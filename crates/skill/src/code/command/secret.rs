@@ -13,7 +13,7 @@ static FILES: LazyLock<Vec<(String, Secret)>> = LazyLock::new(|| {
     files.filter_map(|file| Some((file.path().to_ascii_lowercase(), file.command?))).collect()
 });
 
-/// What kind of secret lies at a path.
+/// Returns the kind of secret at a path.
 pub(crate) fn secret(path: &str) -> Option<Secret> {
     let path = path.trim_matches(|c| c == '"' || c == '\'').to_ascii_lowercase();
     if path.rsplit_once('.').is_some_and(|(_, ending)| ending == "pub")

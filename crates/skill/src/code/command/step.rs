@@ -48,26 +48,26 @@ impl<'c> Step<'c> {
         &self.program.redirects
     }
 
-    /// Whether one of its words is this.
+    /// Returns true if one of its words is this.
     pub(crate) fn has(self, word: &str) -> bool {
         self.words().iter().any(|other| other.text == word)
     }
 
-    /// Whether a letter stands among its short options.
+    /// Returns true if a letter stands among its short options.
     pub(crate) fn has_short(self, letter: char) -> bool {
         self.words().iter().any(|word| {
             word.text.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
         })
     }
 
-    /// What follows an option, in the same word or the next.
+    /// Returns the value of an option, in the same word or the next.
     pub(crate) fn value(self, options: &[&str]) -> Option<&'c Word> {
         let words = self.words();
         let at = words.iter().position(|word| options.contains(&word.text.as_str()))?;
         words.get(at + 1)
     }
 
-    /// What a word names: its value, or the variable where nobody knows what it holds.
+    /// Returns what a word names: its value, or the variable if its content is unknown.
     pub(crate) fn named(self, word: &'c Word) -> &'c str {
         if word.is_literal() || !word.text.is_empty() {
             &word.text
@@ -76,7 +76,7 @@ impl<'c> Step<'c> {
         }
     }
 
-    /// How a word is spelled in the text.
+    /// Returns the spelling of a word in the text.
     pub(crate) fn spelled(self, word: &Word) -> &'c str {
         self.commands.text.get(word.span.start as usize..word.span.end as usize).unwrap_or_default()
     }
@@ -86,7 +86,7 @@ impl<'c> Step<'c> {
         self.commands.text.get(self.range()).unwrap_or_default()
     }
 
-    /// Where it stands in the text of the unit.
+    /// Returns its range in the text of the unit.
     pub(crate) fn range(self) -> Range<usize> {
         self.program.span.start as usize..self.program.span.end as usize
     }

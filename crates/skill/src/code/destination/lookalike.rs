@@ -2,7 +2,7 @@
 
 use super::table::BRANDS;
 
-/// Why a name looks like another; `None` if it does not.
+/// Returns the reason why a name looks like another; `None` if it does not.
 pub(super) fn reason(host: &str) -> Option<&'static str> {
     if host.split('.').any(|label| label.starts_with("xn--")) {
         return Some("the name is written in letters that look like others");
@@ -19,7 +19,7 @@ pub(super) fn reason(host: &str) -> Option<&'static str> {
         if is_real {
             return None;
         }
-        // `github.com.other.net`: the known name stands before a name that is somebody else's.
+        // `github.com.other.net`: the known name stands before a name of another owner.
         if *own != *brand && below.windows(2).any(|pair| pair[0] == *brand && endings.contains(&pair[1])) {
             return Some("a known name stands before the real one");
         }
@@ -47,7 +47,7 @@ fn with_ending(label: &str, brand: &str, endings: &[&str]) -> bool {
         .is_some_and(|ending| endings.contains(&ending))
 }
 
-/// Whether two names differ by one letter that was changed, added, left out, or by two that changed places.
+/// Returns true if two names differ by one letter that was changed, added, left out, or by two that changed places.
 fn is_one_off(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a == b || a.len().abs_diff(b.len()) > 1 {

@@ -6,7 +6,7 @@ use super::{Code, Joined};
 use crate::text::json::{self, Node};
 use crate::text::language::Language;
 
-/// Whether a file is a notebook.
+/// Returns true if a file is a notebook.
 pub(super) fn is_notebook(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"))
 }

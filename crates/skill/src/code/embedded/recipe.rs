@@ -7,11 +7,11 @@ use std::path::Path;
 use super::{Code, Joined, lines};
 use crate::text::language::Language;
 
-/// How many variables of one file are kept, and how long their values may be.
+/// Maximum number of variables kept of one file, and maximum length of their values.
 const MAX_VARIABLES: usize = 256;
 const MAX_VALUE: usize = 512;
 
-/// Whether a file holds recipes.
+/// Returns true if a file holds recipes.
 pub(super) fn holds_recipes(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
     matches!(name.as_str(), "makefile" | "gnumakefile" | "justfile" | ".justfile")
@@ -91,7 +91,7 @@ fn command(text: &str, line: Range<usize>, variables: &HashMap<&str, &str>, code
     code.copied(text, at..line.end);
 }
 
-/// What a dollar begins: its length, and what stands for it, unless that is what is written.
+/// Returns the length of what a dollar begins, and its replacement, unless that is what is written.
 fn replaced<'t>(rest: &'t str, variables: &HashMap<&str, &'t str>) -> (usize, Option<&'t str>) {
     if rest.starts_with("$$") {
         return (2, Some("$"));
@@ -105,7 +105,7 @@ fn replaced<'t>(rest: &'t str, variables: &HashMap<&str, &'t str>) -> (usize, Op
     if length == 0 || !inner[length..].starts_with([')', '}']) {
         return (1, None);
     }
-    // A variable that nobody knows is one for the shell too, and no command.
+    // An unknown variable is one for the shell too, and no command.
     (length + 3, Some(variables.get(&inner[..length]).copied().unwrap_or("${UNKNOWN}")))
 }
 

@@ -1,10 +1,10 @@
 //! Table: what the functions of Python, JavaScript, PowerShell and others do. Sorted by name.
 //!
-//! A name with a dot in front counts for whatever it is called on; others count as they are, imports resolved.
+//! A name with a dot in front counts for every receiver; others count as they are, imports resolved.
 
 use super::{Capture, Channel};
 
-/// What a function does.
+/// Effect of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Does {
     /// Asks an address for something; what it is given goes along.

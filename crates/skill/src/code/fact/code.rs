@@ -16,7 +16,7 @@ use crate::text::language::Language;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// How many commands of one script are read as commands.
+/// Maximum number of commands of one script that are read as commands.
 const MAX_COMMANDS: usize = 256;
 
 static BY_NAME: LazyLock<HashMap<&'static str, Does>> = LazyLock::new(|| CALLS.iter().copied().collect());
@@ -42,26 +42,26 @@ struct Finder<'a> {
     script: &'a Script<'a>,
     language: Language,
     reading: Reading,
-    /// Where something comes from: token and fact.
+    /// Sources: token and fact.
     sources: Vec<(usize, usize)>,
-    /// What takes something: its tokens, the part they are, and the fact.
+    /// Sinks: their tokens, the part they are, and the fact.
     sinks: Vec<(Tokens, Part, usize)>,
     /// Calls that read files: their tokens and what they are given.
     readers: Vec<(usize, Tokens)>,
     /// Texts that name secret files.
     mentions: Vec<(usize, secret::Store, String)>,
-    /// Where connections lead.
+    /// Destination of connections.
     peer: Option<Destination>,
-    /// Where requests and connections lead that have names.
+    /// Destinations of requests and connections that have names.
     opened: HashMap<String, Destination>,
     commands: usize,
     /// The files that it writes, as the script names them.
     kept: Vec<String>,
-    /// How many texts lie around this one.
+    /// Number of texts around this one.
     depth: u32,
 }
 
-/// What a call does, by its name.
+/// Returns the effect of a call, by its name.
 pub(super) fn does(name: &str, language: Language) -> Option<Does> {
     let found = BY_NAME.get(name).copied().or_else(|| {
         let dot = name.rfind('.')?;
@@ -267,7 +267,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Where a request goes: its address, or the `hostname` and `path` of its options.
+    /// Returns the destination of a request: its address, or the `hostname` and `path` of its options.
     fn address(&self, address: Option<&Arg>) -> Destination {
         let entries = address.map(|arg| self.script.entries(&arg.tokens)).unwrap_or_default();
         let entry = |name: &str| entries.iter().find(|entry| entry.key.as_deref() == Some(name));
@@ -356,7 +356,7 @@ impl<'a> Finder<'a> {
         self.source(FactKind::Decodes, call);
     }
 
-    /// Whether bytes are made one by one: a list of numbers, or something done to each of them.
+    /// Returns true if bytes are made one by one: a list of numbers, or something done to each of them.
     fn is_computed(&self, arg: &Arg) -> bool {
         let source = self.script.source(&arg.tokens);
         source.starts_with('[')
@@ -415,7 +415,7 @@ impl<'a> Finder<'a> {
         self.reading.flows.extend(inner.flows.iter().map(moved));
     }
 
-    /// What of a call is the command itself, and not how it is started.
+    /// Returns the arguments of a call that are the command itself, and not how it is started.
     fn command_args<'c>(&self, call: &'c Call) -> Vec<&'c Arg> {
         let is_command = |arg: &&Arg| {
             let named =
@@ -426,7 +426,7 @@ impl<'a> Finder<'a> {
         call.args.iter().filter(is_command).collect()
     }
 
-    /// A command as somebody would type it: its text, or its words with blanks between.
+    /// Returns a command as it would be typed: its text, or its words with blanks between.
     fn command_text(&self, call: &Call) -> String {
         let mut words = Vec::new();
         for arg in self.command_args(call) {

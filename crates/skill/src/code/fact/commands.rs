@@ -16,10 +16,10 @@ use programs::{Habit, habit};
 /// The longest text that is read as commands.
 const MAX_TEXT: usize = 1 << 18;
 
-/// How many programs are looked at.
+/// Maximum number of programs looked at.
 const MAX_PROGRAMS: usize = 1024;
 
-/// How far back the program in front of a pipe is looked for.
+/// Maximum distance back to the program in front of a pipe.
 const MAX_BACK: usize = 64;
 
 /// Reads the commands of a unit.
@@ -55,7 +55,7 @@ fn facts(text: &str, programs: &[Program], depth: u32) -> Reading {
     finder.reading
 }
 
-/// What one program brings and takes.
+/// Inputs and outputs of one program.
 #[derive(Debug, Default)]
 struct Doing {
     span: Range<usize>,
@@ -74,7 +74,7 @@ struct Finder<'a> {
     programs: Vec<Doing>,
     /// Variables and files that hold something: the name and the facts.
     held: Vec<(String, Vec<usize>)>,
-    /// How many texts lie around this one.
+    /// Number of texts around this one.
     depth: u32,
 }
 
@@ -141,7 +141,7 @@ impl Finder<'_> {
         let reads = !matches!(habit, Habit::Names | Habit::Lookup);
         let words = program.argv.words();
         for (before, word) in words.iter().zip(words.iter().skip(1)) {
-            // What a program logs in with is not what it sends.
+            // The credentials a program logs in with are not what it sends.
             if matches!(
                 before.text.as_str(),
                 "-i" | "--key" | "--cert" | "--identity" | "--env-file" | "--netrc-file"
@@ -262,7 +262,7 @@ impl Finder<'_> {
         let request = programs::request(name, words);
         let address = request.address.map(|word| word.text.as_str()).unwrap_or_default();
         let place = request.address.map(|word| range(word.span.start, word.span.end));
-        // What is not known of a word is left out of its text; the text around it says more.
+        // Unknown parts of a word are left out of its text; the text around it says more.
         let spelled = place.clone().and_then(|place| self.text.get(place)).unwrap_or(address);
         let shown = if address.contains("://") { address } else { spelled.trim_matches(['"', '\'']) };
         let to = match network::host_of(shown) {
@@ -440,7 +440,7 @@ impl Finder<'_> {
         facts
     }
 
-    /// What names bring that stand in a stretch.
+    /// Returns what the names in a stretch bring.
     fn held_in(&self, place: &Range<usize>) -> Vec<usize> {
         let text = self.text.get(place.clone()).unwrap_or_default();
         let mut facts = Vec::new();
@@ -476,7 +476,7 @@ impl Finder<'_> {
             }
         }
         flows.retain(|((source, sink), _)| {
-            // What a request brings does not go into the same request.
+            // The response to a request does not go into the same request.
             let (source, sink) = (&self.reading.facts[*source], &self.reading.facts[*sink]);
             source.range != sink.range || !matches!(source.what, FactKind::Fetches(_))
         });

@@ -27,7 +27,7 @@ pub(super) fn sources(script: &Script<'_>, reading: &mut Reading) -> Vec<(usize,
     sources
 }
 
-/// What of the environment a name stands for, and where its expression begins.
+/// Returns the part of the environment that a name stands for, and the start of its expression.
 fn used_at(script: &Script<'_>, at: usize) -> Option<(usize, Vec<Secret>)> {
     let token = script.token(at);
     let dotted = at >= 2 && script.token(at - 1) == ".";

@@ -1,4 +1,4 @@
-//! Where something goes or comes from.
+//! Destinations and sources of network traffic.
 
 use crate::code::destination;
 use crate::code::script::HOLE;
@@ -6,22 +6,22 @@ use crate::code::script::HOLE;
 /// An address, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Destination {
-    /// What stands in the text, with a mark for what is not known.
+    /// Address in the text, with a mark for each unknown part.
     pub(crate) text: String,
     /// The host, in lower case, where all of it is known.
     pub(crate) host: Option<String>,
-    /// Whether the address had to be decoded.
+    /// True if the address had to be decoded.
     pub(crate) is_decoded: bool,
 }
 
-/// What kind of place a host is.
+/// Kind of place that a host is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// This machine or this network.
     Local,
     /// A name that stands for another one, in documents.
     Placeholder,
-    /// Where anybody can have things sent without a name: hooks, tunnels, pastes, bare addresses.
+    /// Accepts data from any sender without a name: hooks, tunnels, pastes, bare addresses.
     Drop,
     /// Somewhere else.
     Other,
@@ -34,7 +34,7 @@ impl Destination {
         Self { text: text.chars().take(512).collect(), host: host_of(text), is_decoded }
     }
 
-    /// What kind of place it is.
+    /// Returns the kind of place it is.
     pub(crate) fn kind(&self) -> Kind {
         match &self.host {
             Some(_) => kind_of(&self.text),
@@ -42,18 +42,18 @@ impl Destination {
         }
     }
 
-    /// Whether it is given in clear text.
+    /// Returns true if it is given in clear text.
     pub(crate) fn is_clear(&self) -> bool {
         self.text.trim_start().get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
     }
 
-    /// Whether the host is below one of these domains.
+    /// Returns true if the host is below one of these domains.
     pub(crate) fn is_below(&self, domains: &[&str]) -> bool {
         self.host.as_deref().is_some_and(|host| domains.iter().any(|domain| is_below(host, domain)))
     }
 }
 
-/// Whether a host is a domain or below it.
+/// Returns true if a host is a domain or below it.
 pub(crate) fn is_below(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

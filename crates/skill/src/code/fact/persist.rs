@@ -1,28 +1,28 @@
 //! Table: places that make something run or count again later.
 
-/// What kind of place keeps something alive.
+/// Kind of place that keeps something alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Hold {
     /// A timer: cron, systemd, launchd, the scheduler of Windows.
     Timer,
-    /// What a shell runs when it starts.
+    /// Run by a shell when it starts.
     Shell,
-    /// What git runs.
+    /// Run by git.
     GitHook,
-    /// What a desktop or Windows runs at login.
+    /// Run by a desktop or Windows at login.
     Login,
-    /// Who may log in.
+    /// Keys that may log in.
     Keys,
-    /// What an agent is told, remembers or may do.
+    /// Instructions, memory or permissions of an agent.
     Agent,
-    /// What an editor runs.
+    /// Run by an editor.
     Editor,
-    /// What every program loads.
+    /// Loaded by every program.
     Loader,
 }
 
 impl Hold {
-    /// What it is called in a sentence.
+    /// Returns its name in a sentence.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Timer => "a timer or a system's unit",
@@ -107,7 +107,7 @@ const PATHS: &[(&str, Hold)] = &[
     ("usercustomize.py", Loader),
 ];
 
-/// What a path keeps alive, if it does.
+/// Returns what a path keeps alive, if it does.
 pub(crate) fn of_path(path: &str) -> Option<Hold> {
     let path = path.replace('\\', "/").to_ascii_lowercase();
     let is_part = |at: usize, end: usize| {

@@ -1,10 +1,10 @@
-//! How bad it is that a secret goes somewhere.
+//! Severity of sending a secret somewhere.
 
 use crate::code::fact::{Channel, Destination, HostKind, Part};
 use crate::code::secret::{Secret, Store, owner_hosts, stays_at_home};
 use crate::rules::rule::Severity;
 
-/// How bad it is that this secret goes there in this part of what is sent. Nothing: it is ordinary.
+/// Returns the severity of sending this secret there in this part of what is sent. `None`: it is ordinary.
 pub(crate) fn sent(secret: &Secret, to: &Destination, channel: Channel, part: Part) -> Option<Severity> {
     let kind = to.kind();
     if kind == HostKind::Local {
@@ -52,7 +52,7 @@ fn variable(name: &str, to: &Destination, part: Part) -> Option<Severity> {
     }
 }
 
-/// Whether a variable and a host have a name in common: `OPENWEATHER_API_KEY` and `api.openweathermap.org`.
+/// Returns true if a variable and a host have a name in common: `OPENWEATHER_API_KEY` and `api.openweathermap.org`.
 fn is_named_after(name: &str, to: &Destination) -> bool {
     let Some(host) = &to.host else { return false };
     let word = owner_word(name).to_ascii_lowercase();

@@ -3,10 +3,10 @@
 use super::{Arg, Assign, Call, Script, TokenKind, Tokens};
 use crate::text::language::Language;
 
-/// How many parts of a dotted name are followed.
+/// Maximum number of parts of a dotted name that are followed.
 const MAX_PARTS: usize = 24;
 
-/// How many tokens of something between brackets are looked at that stands for a name.
+/// Maximum number of tokens between brackets that are looked at where they stand for a name.
 const MAX_HIDDEN: usize = 16;
 
 /// Words that stand in front of brackets and call nothing.
@@ -50,7 +50,7 @@ impl Script<'_> {
         }
     }
 
-    /// Whether a bracket stands apart from what is before it. In PowerShell it then belongs to what follows.
+    /// Returns true if a bracket stands apart from what is before it. In PowerShell it then belongs to what follows.
     fn is_apart(&self, open: usize) -> bool {
         let gap = |before: usize| self.tokens[before].end != self.tokens[open].start;
         self.language == Some(Language::PowerShell) && open.checked_sub(1).is_none_or(gap)
@@ -134,7 +134,7 @@ impl Script<'_> {
         at.min(self.tokens.len())
     }
 
-    /// Where the pipeline begins that ends here; not farther than a line of ordinary length.
+    /// Returns the start of the pipeline that ends here; not farther than a line of ordinary length.
     fn pipeline_before(&self, pipe: usize) -> usize {
         let mut at = pipe;
         let least = pipe.saturating_sub(256);
@@ -173,7 +173,7 @@ impl Script<'_> {
         Arg { key: None, tokens }
     }
 
-    /// What stands between the commas of a range.
+    /// Returns the parts between the commas of a range.
     pub(crate) fn parts(&self, tokens: Tokens) -> Vec<Tokens> {
         let end = tokens.end.min(self.tokens.len());
         let mut parts = Vec::new();
@@ -361,7 +361,7 @@ impl Script<'_> {
         name.is_known.then(|| format!("{}.{}", self.resolved(&base), name.text))
     }
 
-    /// What a value stands for that is a module or a part of one: `__import__("a")`, `getattr(a, "b")`.
+    /// Returns the module, or the part of one, that a value stands for: `__import__("a")`, `getattr(a, "b")`.
     pub(super) fn looked_up(&self, tokens: &Tokens) -> Option<String> {
         if let Some(found) = self.looked_up_in_names(tokens) {
             return Some(found);

@@ -4,16 +4,16 @@ mod list;
 
 use super::{Arg, Call, Script, TokenKind, Tokens};
 
-/// How deep values may be nested.
+/// Maximum depth of nested values.
 const MAX_DEPTH: u32 = 8;
 
-/// How many tokens of one value are looked at.
+/// Maximum number of tokens of one value that are looked at.
 const MAX_TOKENS: usize = 1024;
 
-/// How long a value may become.
+/// Maximum length of a value.
 pub(super) const MAX_TEXT: usize = 1 << 16;
 
-/// What stands for a part that is not known.
+/// Replacement for an unknown part.
 pub(crate) const HOLE: char = '\u{fffd}';
 
 /// A value as far as it is known.
@@ -21,9 +21,9 @@ pub(crate) const HOLE: char = '\u{fffd}';
 pub(crate) struct Folded {
     /// Its text, with [`HOLE`] for what is not known.
     pub(crate) text: String,
-    /// Whether all of it is known.
+    /// True if all of it is known.
     pub(crate) is_known: bool,
-    /// Whether something in it had to be decoded.
+    /// True if something in it had to be decoded.
     pub(crate) is_decoded: bool,
 }
 
@@ -396,7 +396,7 @@ fn unescaped(text: &str, raw: bool) -> String {
     out
 }
 
-/// What stands for an escape, and how long it is without its backslash.
+/// Returns the character that an escape stands for, and its length without the backslash.
 fn escape(rest: &str) -> (Option<char>, usize) {
     let number = |from: usize, to: usize, radix: u32| {
         let digits = rest.get(from..to)?;

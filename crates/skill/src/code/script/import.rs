@@ -1,8 +1,8 @@
-//! What names stand for: `import … as …`, `from … import …`, `const {…} = require(…)`.
+//! Resolves imported names: `import … as …`, `from … import …`, `const {…} = require(…)`.
 
 use super::{Script, TokenKind};
 
-/// How many names of one import are kept.
+/// Maximum number of names kept of one import.
 const MAX_NAMES: usize = 64;
 
 /// A module's name, the same in all its spellings: `node:fs/promises` is `fs.promises`.
@@ -57,7 +57,7 @@ impl Script<'_> {
         }
     }
 
-    /// Whether a place lies between braces that were opened since another.
+    /// Returns true if a place lies between braces that were opened since another.
     fn in_braces(&self, from: usize, at: usize) -> bool {
         (from..at).any(|open| self.is_symbol(open, b'{') && self.mate(open) > at)
     }

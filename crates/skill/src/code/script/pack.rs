@@ -13,7 +13,7 @@ const FILLS: &[&str] =
 /// An archive that is being filled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pack {
-    /// What it is called.
+    /// Name.
     pub(crate) name: String,
     /// The file that it is written to, if that is known; empty otherwise.
     pub(crate) file: String,
@@ -65,7 +65,7 @@ impl Script<'_> {
     }
 }
 
-/// Whether a call puts something into an archive of a name.
+/// Returns true if a call puts something into an archive of a name.
 fn is_filled(call: &str, name: &str) -> bool {
     call.rsplit_once('.').is_some_and(|(base, method)| base == name && FILLS.contains(&method))
 }

@@ -3,10 +3,10 @@
 use super::{Assign, Function, Script, TokenKind, Tokens};
 use crate::text::language::Language;
 
-/// How many names are taken from one list of names.
+/// Maximum number of names taken from one list of names.
 const MAX_NAMES: usize = 16;
 
-/// How many tokens of a value are folded into a constant.
+/// Maximum number of tokens of a value that are folded into a constant.
 const MAX_CONSTANT: usize = 256;
 
 impl Script<'_> {
@@ -103,7 +103,7 @@ impl Script<'_> {
         }
     }
 
-    /// What an arrow's function is given comes from what the call around it was made on.
+    /// Binds the parameters of an arrow function to the object that the call around it was made on.
     fn arrow_at(&mut self, at: usize, inside: Option<usize>) {
         let Some(last) = at.checked_sub(1) else { return };
         let params = if self.is_symbol(last, b')') && self.mate(last) < last {
@@ -241,7 +241,7 @@ impl Script<'_> {
         names
     }
 
-    /// Where a value ends that begins here: with its line, unless the line cannot end there.
+    /// Returns the end of the value that begins here: with its line, unless the line cannot end there.
     pub(super) fn end_of_statement(&self, from: usize) -> usize {
         let mut at = from;
         for _ in 0..super::MAX_STATEMENT {

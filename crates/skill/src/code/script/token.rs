@@ -4,10 +4,10 @@
 
 use crate::text::language::Language;
 
-/// How deep holes in texts may be nested.
+/// Maximum depth of nested holes in texts.
 const MAX_DEPTH: u32 = 8;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     Name,
@@ -35,7 +35,7 @@ pub(super) fn tokens(text: &str, language: Language) -> Vec<Token> {
     reader.tokens
 }
 
-/// The other bracket of each bracket. One that closes what was not opened belongs to nobody.
+/// The other bracket of each bracket. A closing bracket without an opening one has none.
 pub(super) fn mates(tokens: &[Token]) -> Vec<u32> {
     let none = u32::try_from(tokens.len()).unwrap_or(u32::MAX);
     let mut mates = vec![none; tokens.len()];
@@ -294,7 +294,7 @@ impl Reader<'_> {
     }
 }
 
-/// What opens a hole at the start of this, if something does. Empty: a bare variable.
+/// Returns what opens a hole at the start of this, if something does. Empty: a bare variable.
 fn hole(rest: &[u8], quote: u8, holes: bool, power: bool) -> Option<&'static [u8]> {
     let bare = rest.get(1).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
     match quote {

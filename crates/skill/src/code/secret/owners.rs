@@ -2,7 +2,7 @@
 //!
 //! Only where the variable's own words do not stand in the domain: `STRIPE_API_KEY` belongs to `stripe.com` without a row.
 
-/// A word of a variable's name, and the domains of whoever gave the secret out.
+/// A word of a variable's name, and the domains of the issuer of the secret.
 const OWNERS: &[(&str, &[&str])] = &[
     ("AIRTABLE", &["airtable.com"]),
     ("ANTHROPIC", &["anthropic.com", "claude.com", "claude.ai"]),
@@ -64,7 +64,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("ZHIPU", &["bigmodel.cn", "z.ai"]),
 ];
 
-/// The domains of whoever gave out the secret that a variable of this name holds; empty when the name does not say.
+/// The domains of the issuer of the secret that a variable of this name holds; empty when the name does not say.
 pub(crate) fn owner_hosts(name: &str) -> &'static [&'static str] {
     let name = name.to_ascii_uppercase();
     let first = name.split('_').find_map(|word| OWNERS.iter().find(|row| row.0 == word));

@@ -2,7 +2,7 @@
 
 use policy::CharacterClass;
 
-/// What becomes of a character, looked at alone.
+/// Handling of a character, looked at alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It stays.
@@ -49,7 +49,7 @@ pub(super) fn is_emoji(c: char) -> bool {
     CharacterClass::Emoji.contains(c)
 }
 
-/// Whether a character is an ideograph, which can have variants.
+/// Returns true if a character is an ideograph, which can have variants.
 pub(super) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }

@@ -45,10 +45,10 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// How many bytes are looked at together.
+/// Number of bytes that are looked at together.
 const BLOCK: usize = 64;
 
-/// Whether letters are written in an unusual form. Signs that people type, and that are no letters in any form, do not count.
+/// Returns true if letters are written in an unusual form. Signs that people type, and that are no letters in any form, do not count.
 pub(crate) fn is_unusual(text: &str) -> bool {
     runs(text).any(|run| is_nfkc_quick(text[run].chars().filter(|c| !is_usual(*c))) != IsNormalized::Yes)
 }
@@ -77,7 +77,7 @@ fn piece(step: &mut Step, text: &str, range: Range<usize>, counts: &mut Counts) 
     }
 }
 
-/// Whether a character never becomes one with what stands before it.
+/// Returns true if a character never becomes one with what stands before it.
 fn begins(c: char) -> bool {
     if c.is_ascii() {
         return true;

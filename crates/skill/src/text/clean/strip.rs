@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::character::{Kind, is_emoji, is_ideograph, kind};
 use super::{Counts, Step};
 
-/// How many characters one command to a terminal can have.
+/// Maximum number of characters of one command to a terminal.
 const MAX_COMMAND: usize = 256;
 
 /// The only flags that are written with tags.
@@ -42,7 +42,7 @@ pub(crate) fn hidden(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     Hidden { text, at: 0, before: None }.map(|taken| (taken.range.start, taken.c))
 }
 
-/// What is taken out of a text, one after the other.
+/// Iterator over what is taken out of a text.
 struct Hidden<'a> {
     text: &'a str,
     at: usize,
@@ -104,7 +104,7 @@ pub(super) fn all_but_ascii(text: &str, counts: &mut Counts) -> Option<Step> {
     (step.text != text).then_some(step)
 }
 
-/// How many bytes of characters that always stay stand at the beginning; nothing if there are no others.
+/// Returns the number of leading bytes of characters that always stay; `None` if there are no others.
 fn plain(bytes: &[u8]) -> Option<usize> {
     let blocks =
         bytes.chunks(BLOCK).take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(*byte)));
@@ -112,10 +112,10 @@ fn plain(bytes: &[u8]) -> Option<usize> {
     Some(skipped + bytes[skipped..].iter().position(|byte| !is_plain(*byte))?)
 }
 
-/// How many bytes are looked at together: the compiler makes one comparison of them.
+/// Number of bytes that are looked at together: the compiler makes one comparison of them.
 const BLOCK: usize = 64;
 
-/// Whether a byte is a character that always stays.
+/// Returns true if a byte is a character that always stays.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r')
 }
@@ -159,7 +159,7 @@ fn string(body: &str) -> usize {
     }
 }
 
-/// Whether an invisible character does something that can be seen.
+/// Returns true if an invisible character does something that can be seen.
 fn is_meant(before: Option<char>, c: char, rest: &str) -> bool {
     let Some(before) = before else { return false };
     match c {
@@ -171,7 +171,7 @@ fn is_meant(before: Option<char>, c: char, rest: &str) -> bool {
     }
 }
 
-/// Whether a character stands on a key of a telephone.
+/// Returns true if a character stands on a key of a telephone.
 fn is_key(c: char) -> bool {
     c.is_ascii_digit() || matches!(c, '#' | '*')
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::Replacement;
 
-/// How many escapes belong together at least before they count as a way to hide something.
+/// Minimum number of escapes that belong together before they count as a way to hide something.
 const MIN: usize = 4;
 
-/// How many other bytes may stand between two that belong together.
+/// Maximum number of other bytes between two that belong together.
 const MAX_GAP: usize = 8;
 
 /// A character, and where it is written as a number.
@@ -21,7 +21,7 @@ pub(super) fn replacements(text: &str) -> Vec<Replacement> {
     found
 }
 
-/// The escapes that stand close together, if most of them are letters that nobody has to escape.
+/// The escapes that stand close together, if most of them are letters that do not need an escape.
 fn clusters(
     text: &str,
     sign: u8,
@@ -56,7 +56,7 @@ fn flush(cluster: &mut Vec<Escape>, from: &'static str, found: &mut Vec<Replacem
     }
 }
 
-/// What a backslash begins: the length behind it, and the character.
+/// Returns what a backslash begins: the length behind it, and the character.
 fn backslash(rest: &[u8]) -> Option<(usize, char)> {
     match rest.first()? {
         b'x' => Some((3, number(rest.get(1..3)?, 16)?)),

@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::Replacement;
 use crate::text::language::Language;
 
-/// How many bytes of a list, or of blanks, are looked at.
+/// Maximum number of bytes of a list, or of blanks, that are looked at.
 const MAX_LIST: usize = 1_024;
 const MAX_BLANKS: usize = 80;
 
@@ -26,7 +26,7 @@ pub(super) fn replacements(text: &str, language: Language) -> Vec<Replacement> {
     found
 }
 
-/// What is in everything that is put together but for sums: one look for all of it.
+/// Words of which one is in everything that is put together but for sums: one search for all of it.
 static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let words = [
         ".join(",
@@ -70,14 +70,14 @@ fn neighbours(text: &str) -> Vec<Replacement> {
     joints.filter(|joint| joint.range.len() <= MAX_BLANKS).collect()
 }
 
-/// Where a quote stands before a place, with only blanks between.
+/// Returns the position of a quote before a place, with only blanks between.
 fn quote_before(bytes: &[u8], at: usize) -> Option<usize> {
     let from = at.saturating_sub(MAX_BLANKS);
     let last = from + bytes[from..at].iter().rposition(|byte| !byte.is_ascii_whitespace())?;
     is_quote(bytes[last]).then_some(last)
 }
 
-/// Where a quote stands behind a place, with only blanks between.
+/// Returns the position of a quote behind a place, with only blanks between.
 fn quote_behind(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = &bytes[at..(at + MAX_BLANKS).min(bytes.len())];
     let first = at + rest.iter().position(|byte| !byte.is_ascii_whitespace() && *byte != b'\\')?;

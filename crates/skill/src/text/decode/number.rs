@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::{Budget, Decoded, guessed};
 use crate::text::map::Map;
 
-/// How many numbers a list has at least.
+/// Minimum number of numbers in a list.
 const MIN: usize = 12;
 
-/// How many bytes of one list are looked at.
+/// Maximum number of bytes of one list that are looked at.
 const MAX_LIST: usize = 64 << 10;
 
 /// Everything in a text that is a list of numbers and says something.
@@ -70,7 +70,7 @@ fn says_something(said: &str) -> bool {
     said.len() >= MIN && 2 * letters >= said.len()
 }
 
-/// What numbers say with a key, if that is code.
+/// Decodes numbers with a key, if the result is code.
 fn turned(values: &[u8], key: u8) -> Option<String> {
     const CODE: &[&str] = &[
         "import ",

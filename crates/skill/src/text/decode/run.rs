@@ -6,13 +6,13 @@ use std::ops::Range;
 use super::{Budget, Decoded, guessed};
 use crate::text::map::Map;
 
-/// How long a run is at least, where something says that it is encoded.
+/// Minimum length of a run, if something says that it is encoded.
 const MIN: usize = 16;
 
-/// How long a run is at least, where nothing does.
+/// Minimum length of a run, if nothing does.
 const MIN_ALONE: usize = 24;
 
-/// How many bytes something compressed may become.
+/// Maximum number of bytes that something compressed may become.
 const MAX_INFLATED: u64 = 256 << 10;
 
 /// Everything in a text that is base64 or hex and says something.
@@ -65,7 +65,7 @@ fn lines(bytes: &[u8], run: Range<usize>) -> Range<usize> {
     run.start..end
 }
 
-/// What a run says, and which part of it is encoded.
+/// Decodes a run; also returns which part of it is encoded.
 fn read(text: &str, run: Range<usize>) -> Option<(Range<usize>, String, &'static str)> {
     let bytes = text.as_bytes();
     if let Some(plain) = hex(&bytes[run.clone()]) {
@@ -87,7 +87,7 @@ fn read(text: &str, run: Range<usize>) -> Option<(Range<usize>, String, &'static
     None
 }
 
-/// Whether something around a run says that it is encoded.
+/// Returns true if something around a run says that it is encoded.
 fn is_told(text: &str, run: &Range<usize>) -> bool {
     let from = run.start.saturating_sub(48);
     let to = (run.end + 48).min(text.len());
@@ -97,7 +97,7 @@ fn is_told(text: &str, run: &Range<usize>) -> bool {
         .any(|word| memchr::memmem::find(&around, word).is_some())
 }
 
-/// Whether what stands before a run says that it is a picture.
+/// Returns true if the text before a run says that it is a picture.
 fn is_picture(before: &str) -> bool {
     let from = before.len().saturating_sub(40);
     let head = &before.as_bytes()[from..];
@@ -136,7 +136,7 @@ fn base64(run: &[u8]) -> Option<(String, &'static str)> {
     Some((readable(&bytes)?, "base64"))
 }
 
-/// The bytes of a run, whatever stands between its letters. A rest of less than a byte is left out.
+/// The bytes of a run, without regard to what stands between its letters. A rest of less than a byte is left out.
 pub(super) fn bytes_of(run: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(run.len() * 3 / 4);
     let (mut bits, mut held) = (0u32, 0);
@@ -166,7 +166,7 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     } else {
         flate2::read::ZlibDecoder::new(bytes).take(MAX_INFLATED).read_to_end(&mut plain)
     };
-    // What came before something was wrong is worth reading too.
+    // The output before an error is worth reading too.
     (read.is_ok() || !plain.is_empty()).then_some(plain)
 }
 
@@ -179,7 +179,7 @@ fn readable(bytes: &[u8]) -> Option<String> {
     String::from_utf8(bytes.to_vec()).ok()
 }
 
-/// Whether bytes are text; `cut` if the last character may lack its end.
+/// Returns true if bytes are text; `cut` if the last character may lack its end.
 fn is_text(bytes: &[u8], cut: bool) -> bool {
     let valid = match std::str::from_utf8(bytes) {
         Ok(text) => text,

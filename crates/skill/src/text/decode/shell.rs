@@ -15,20 +15,20 @@ use super::Replacement;
 use crate::text::language::Language;
 use word::Word;
 
-/// What a text is called that was put together like this.
+/// Description of a text that was put together like this.
 pub(crate) const MADE: &str = "what a shell puts together";
 
-/// How many bytes of one stretch are looked at, and how many words.
+/// Maximum number of bytes of one stretch that are looked at, and of words.
 const MAX_REGION: usize = 64 << 10;
 const MAX_WORDS: usize = 20_000;
 
-/// How long a value may become.
+/// Maximum length of a value.
 const MAX_VALUE: usize = 8 << 10;
 
-/// How deep substitutions may lie in each other.
+/// Maximum depth of nested substitutions.
 const MAX_DEPTH: u32 = 4;
 
-/// Programs that nobody writes in pieces who wants to be understood.
+/// Programs whose names have no honest reason to be written in pieces.
 const HIDDEN: &[&str] = &[
     "curl",
     "wget",
@@ -93,7 +93,7 @@ pub(super) fn replacements(text: &str, language: Language) -> Vec<Replacement> {
     found
 }
 
-/// Whether a name of a program is one that nobody hides without a reason.
+/// Returns true if a program's name is one that has no honest reason to be hidden.
 pub(crate) fn is_hidden_name(name: &str) -> bool {
     HIDDEN.contains(&name.rsplit('/').next().unwrap_or(name))
 }
@@ -104,9 +104,9 @@ struct Reader<'t> {
     variables: HashMap<String, String>,
     lists: HashMap<String, Vec<String>>,
     found: Vec<(Range<usize>, String)>,
-    /// Whether a command is hidden in what was read.
+    /// True if a command is hidden in what was read.
     hides: bool,
-    /// How many brackets were looked for that nobody closed.
+    /// Number of unclosed brackets that were looked for.
     unclosed: Cell<u32>,
 }
 
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether what follows a word is still the name of a program.
+    /// Returns true if what follows a word is still the name of a program.
     fn keeps(&self, range: Range<usize>) -> bool {
         self.text.get(range).is_some_and(|word| BEFORE.contains(&word))
     }

@@ -1,24 +1,24 @@
-//! Whether front matter is as it should be: as the reference validator wants it, or as agents load it.
+//! Validates front matter: as the reference validator wants it, or as agents load it.
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{Front, FrontError, SPECIFICATION, Spot, Value};
 
-/// How closely front matter is looked at.
+/// Strictness of the validation of front matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// What the reference validator accepts: six keys, and its rules on each.
+    /// As the reference validator accepts it: six keys, and its rules on each.
     Strict,
-    /// What agents load: any key, but a name and a description that can be used.
+    /// As agents load it: any key, but a name and a description that can be used.
     Lenient,
 }
 
 /// Something that is wrong with front matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// Where.
+    /// Position.
     pub spot: Spot,
 }
 
@@ -27,7 +27,7 @@ const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
 
-/// What is wrong with the front matter of a skill that lies in a directory of this name.
+/// Returns the problems of the front matter of a skill that lies in a directory of this name.
 #[must_use]
 pub fn validate(text: &str, directory: &str, level: Level) -> Vec<Problem> {
     let front = match level {
@@ -58,7 +58,7 @@ fn missing() -> Problem {
     Problem { message: "there is no front matter".to_owned(), spot: Spot { byte: 0, line: 1, column: 1 } }
 }
 
-/// The reference ends front matter at the next `---`, wherever it stands.
+/// The reference ends front matter at the next `---`, at any position.
 fn strict_front(text: &str) -> Result<Front, Problem> {
     let rest = text.strip_prefix("---").ok_or_else(missing)?;
     let end = rest.find("---").ok_or_else(missing)?;

@@ -5,7 +5,7 @@ use policy::{ToolName, tool_names};
 use super::{Front, Value};
 
 impl Front {
-    /// The tools that a skill says it needs: whatever else there is, is taken away while it runs. `None` if it says nothing, says that it
+    /// The tools that a skill says it needs: all others are taken away while it runs. `None` if it says nothing, says that it
     /// needs everything, or says it in a way that names no tool.
     ///
     /// A skill takes away and never adds: hand the list to [`policy::ToolSet::narrow`].
@@ -92,7 +92,7 @@ fn tools(entry: &str) -> Vec<ToolName> {
     names.into_iter().filter_map(|name| ToolName::parse(name).ok()).collect()
 }
 
-/// What agents call the tools.
+/// Names that agents use for the tools.
 const NAMES: &[(&str, &[&str])] = &[
     ("Read", &["read"]),
     ("NotebookRead", &["read"]),

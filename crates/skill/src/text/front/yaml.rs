@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Marker, Parser, Span, StrInput};
 
 use super::{FrontError, MAX_FRONT};
 
-/// How many lists and mappings may lie in each other.
+/// Maximum depth of nested lists and mappings.
 const MAX_DEPTH: usize = 16;
 
 /// A place in a text.
@@ -30,15 +30,15 @@ impl fmt::Display for Spot {
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// Where it begins.
+    /// Position of its beginning.
     pub spot: Spot,
-    /// Where it stands in the bytes of the text.
+    /// Range in the bytes of the text.
     pub span: Range<usize>,
-    /// What it is.
+    /// Its shape.
     pub shape: Shape,
 }
 
-/// What a value is. Nothing is taken for a number or a date: texts stay texts.
+/// Shape of a value. Nothing is taken for a number or a date: texts stay texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
     /// A text.

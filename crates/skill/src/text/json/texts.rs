@@ -1,18 +1,18 @@
-//! The texts in a JSON document, with their places. What is no JSON gives whatever can be read of it.
+//! The texts in a JSON document, with their places. From text that is not JSON, all that can be read is returned.
 
 use std::ops::Range;
 
 use crate::text::map::Map;
 
-/// How deep a document is followed for the names of its values.
+/// Maximum depth to which a document is followed for the names of its values.
 const MAX_DEPTH: usize = 64;
 
 /// A text in a document: a value, or a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
-    /// Where it stands, without its quotes.
+    /// Range without its quotes.
     pub(crate) range: Range<usize>,
-    /// Whether something in it is escaped.
+    /// True if something in it is escaped.
     pub(crate) escaped: bool,
     /// The way to it, as a JSON pointer; only of those that are escaped.
     pub(crate) pointer: Option<String>,
@@ -87,7 +87,7 @@ fn unit(digits: &[u8]) -> Option<u16> {
     u16::from_str_radix(std::str::from_utf8(digits.get(..4)?).ok()?, 16).ok()
 }
 
-/// Where a text ends, and whether something in it is escaped.
+/// Returns the end of a text, and true if something in it is escaped.
 fn end_of(bytes: &[u8], mut at: usize) -> (usize, bool) {
     let mut escaped = false;
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {

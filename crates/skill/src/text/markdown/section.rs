@@ -1,4 +1,4 @@
-//! Where a Markdown text can be divided, so that each part alone reads as it does in the whole.
+//! Divides a Markdown text, so that each part alone reads as it does in the whole.
 //!
 //! A heading or a paragraph at the very beginning of a line, behind an empty one, ends every list, quote, table and paragraph before
 //! it. Only a fence, a comment or other HTML can go on across it. Those are followed as long as there is no doubt about them; where
@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-/// How many bytes a part has at least: smaller ones are not worth the trouble.
+/// Minimum number of bytes of a part: smaller ones are not worth the trouble.
 const SHORTEST: usize = 512;
 
 /// A part of a text.
@@ -51,7 +51,7 @@ struct Border {
     level: u8,
 }
 
-/// What can go on across such a line.
+/// Construct that can go on across such a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inside {
     Nothing,
@@ -62,7 +62,7 @@ enum Inside {
     Html,
 }
 
-/// Where the text can be divided.
+/// Returns the places where the text can be divided.
 fn borders(bytes: &[u8], from: usize) -> Vec<Border> {
     let mut found = Vec::new();
     // A carriage return alone ends a line too.
@@ -87,7 +87,7 @@ fn borders(bytes: &[u8], from: usize) -> Vec<Border> {
     found
 }
 
-/// What is open behind a line; nothing at all where nobody can say without reading everything.
+/// Returns what is open behind a line; `None` if that takes reading everything.
 fn behind(inside: Inside, line: &[u8]) -> Option<Inside> {
     match inside {
         Inside::Fence(sign, count) if closes(line, sign, count) => Some(Inside::Nothing),
@@ -108,7 +108,7 @@ fn behind(inside: Inside, line: &[u8]) -> Option<Inside> {
     }
 }
 
-/// What a line opens.
+/// Construct that a line opens.
 enum Opened {
     Nothing,
     Fence(u8, usize),
@@ -136,7 +136,7 @@ fn opened(line: &[u8]) -> Opened {
     }
 }
 
-/// Whether a byte can stand before the text of a line in a list or quote.
+/// Returns true if a byte can stand before the text of a line in a list or quote.
 fn is_mark(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9')
 }
@@ -145,7 +145,7 @@ fn fence(line: &[u8], sign: u8) -> Opened {
     let count = line.iter().take_while(|byte| **byte == sign).count();
     match count {
         0..3 => Opened::Nothing,
-        // Backticks behind backticks: no fence, but code in a line, or nobody knows.
+        // Backticks behind backticks: no fence, but code in a line, or unknown.
         _ if sign == b'`' && memchr::memchr(b'`', &line[count..]).is_some() => Opened::Unknown,
         _ => Opened::Fence(sign, count),
     }
@@ -163,14 +163,14 @@ fn html(line: &[u8]) -> Opened {
     }
 }
 
-/// Whether HTML begins that an empty line does not end.
+/// Returns true if HTML begins that an empty line does not end.
 fn is_verbatim(line: &[u8]) -> bool {
     let begins = |word: &[u8]| line.get(1..=word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     matches!(line.get(1), Some(b'!' | b'?'))
         || [&b"script"[..], b"pre", b"style", b"textarea"].iter().any(|word| begins(word))
 }
 
-/// Whether a line closes a fence.
+/// Returns true if a line closes a fence.
 fn closes(line: &[u8], sign: u8, count: usize) -> bool {
     let indent = line.iter().take_while(|byte| **byte == b' ').count();
     let signs = line[indent..].iter().take_while(|byte| **byte == sign).count();

@@ -1,4 +1,4 @@
-//! Signs that say little alone and much together: that nobody is to hear of something, that nobody is asked, that something is
+//! Signs that say little alone and much together: that something is kept secret, that consent is skipped, that something is
 //! handed over, and that it is private.
 //!
 //! Each of them stands in honest texts too. A rule that uses them asks for two that do not follow from each other.
@@ -10,11 +10,11 @@ use crate::code::destination::Kind;
 use crate::text::link::{Link, links};
 use crate::words::{Words, words};
 
-/// Any of the signs that something is kept from somebody.
+/// Any of the signs that something is concealed.
 pub(crate) static ANY_COVERT: Phrases =
     Phrases::any_of(&[COVERT_WORDS, NO_CONSENT_WORDS, QUIET_WORDS, FOREIGN_WORDS]);
 
-/// Nobody is to hear of it, in words that do not forbid anything.
+/// Secrecy is asked for, in words that do not forbid anything.
 pub(crate) static COVERT: Phrases = Phrases::new(COVERT_WORDS);
 
 const COVERT_WORDS: Words = words![
@@ -48,7 +48,7 @@ const COVERT_WORDS: Words = words![
     r"\b(?:as|like|what) <user> (?:knows?|expects?|remembers?) (?:it|them)\b",
 ];
 
-/// Nobody is asked, or somebody is said to have agreed.
+/// Consent is skipped, or is said to have been given.
 pub(crate) static NO_CONSENT: Phrases = Phrases::new(NO_CONSENT_WORDS);
 
 const NO_CONSENT_WORDS: Words = words![
@@ -63,14 +63,14 @@ const NO_CONSENT_WORDS: Words = words![
     r"\b(?:do not|don<'>t|never|no need to|not necessary to) (?:(?:ask|prompt)(?: <user>| anyone| anybody| first| again)?(?:[.,;:!\n]| (?:and|then|just|before|permission|for (?:<any> ){0,2}(?:confirmation|permission|approval|consent))\b)|wait for (?:<any> ){0,3}(?:confirmation|approval|permission|consent|answer|reply|yes|user)|request (?:<any> )?(?:confirmation|permission|approval)|seek (?:<any> )?(?:confirmation|permission|approval|consent))|\bnothing to (?:ask|confirm)\b",
 ];
 
-/// Why it is said to be done. Honest reasons, all of them.
+/// Stated reasons for doing it. Honest reasons, all of them.
 pub(crate) static PRETEXT: Phrases = Phrases::new(words![
     r"\b(?:for|to help|helps?|in|part of|under|as|by way of|on grounds of|due to)(?: <any>){0,4} (?:quality|compliance|support|audit|auditing|diagnostics?|statistics|retention|licen[cs]ing|improvement|training|calibration|verification|record[- ]keeping|housekeeping|safekeeping|continuity|reproducibility|courtesy)\b",
     r"\b(?:gets? better|improves?|(?:to|we|can) (?:improve|reproduce|learn|calibrate|verify|keep)|(?:builds?|runs?|sessions?|answers?) (?:are|is|get|become) faster|safety copy|mandatory|technical (?:address|reasons)|quality (?:assurance|purposes|reasons))\b",
     r"\b(?:is|are|it<'>s) (?:an? |purely |only |merely )*(?:internal|background|technical|implementation|administrative|housekeeping) (?:matter|detail|affair|step|process|concern|address|measure)\b|\b(?:part|step|section) is internal\b",
 ]);
 
-/// It happens where nobody looks. Honest work does that too.
+/// It happens unobserved. Honest work does that too.
 pub(crate) static QUIET: Phrases = Phrases::new(QUIET_WORDS);
 
 const QUIET_WORDS: Words = words![
@@ -100,7 +100,7 @@ const FOREIGN_WORDS: Words = words![
     r"(?:не|Не) (?:сообща|говори|упомина|уведомля|рассказыва|показыва|спрашива|раскрыва)\S*|(?:езаметно|олча|крытно|тайно|втайне)|(?:без|Без) (?:ведома|уведомления|подтверждения|согласия|спроса)",
 ];
 
-/// Something goes to somebody else.
+/// Something goes to another party.
 pub(crate) static HANDOVER: Phrases = Phrases::new(words![
     r"\b(?:send|sends|sent|sending|upload\w*|post|posts|posted|posting|transmit\w*|forward\w*|submit\w*|push|pushes|relay\w*|deliver\w*|e-?mail|e-?mails|mail|mails|mirror\w*|replicat\w+|ship|ships|share|shares|deposit\w*|enclose\w*|attach\w*|bcc|hand(?:s|ed)? (?:<any> ){0,3}over|pass(?:es)? (?:<any> ){0,4}(?:on )?to|copy (?:<any> ){0,6}to|sync\w*|file (?:it|them) with|report (?:it|them|<any>) to|back(?:s)? (?:it|them|<any>) up to)\b",
     r"\b(?:put|place|drop|leave|store|save|archive|append|add|include|write)s?\b... (?:at|to|under|on|into|as) (?:<any> ){0,5}(?:https?://|requests?|endpoint|bucket|server|webhook|remote|address)",
@@ -114,7 +114,7 @@ pub(crate) static HANDOVER: Phrases = Phrases::new(words![
     r"(?:发送|發送|上传|上傳|转发|轉發|传送|提交|送信|アップロード|тправ(?:ь|и|я)\S*|ерешли|ереслать|ересыла\S*|агрузи\S*|ередай\S*|ередать)",
 ]);
 
-/// Things that belong to whoever the agent works for, and are large or close.
+/// Things that belong to the user of the agent, and are large or close.
 pub(crate) static PRIVATE: Phrases = Phrases::new(PRIVATE_WORDS);
 
 const PRIVATE_WORDS: Words = words![
@@ -146,7 +146,7 @@ pub(crate) static SOMETHING: Phrases = Phrases::any_of(&[
     words![r"\b(?:mails?|e-?mails?|messages?|replies|letters?|mailbox|inbox|bcc)\b"],
 ]);
 
-/// What a sentence says of something that was named before.
+/// References of a sentence to something that was named before.
 pub(crate) static THAT: Phrases = Phrases::new(words![
     r"\b(?:it|them|these|those|(?:that|this|the)(?: <any>)? (?:files?|copy|copies|archive|csv|zip|bundle|dump|list|result|output|export|report|tarball|package|folder|lot)|copies|a copy|everything)\b",
 ]);
@@ -162,7 +162,7 @@ pub(crate) static STANDING: Phrases = Phrases::new(words![
     r"\b(?:after|before|with|on|at|in|for|during|upon)(?: the (?:start|end) of| <any>)? (?:each|every|any|all)\b|\bprior to (?:each|every|any)\b|\beach time\b|\bevery time\b|\bwhenever\b|\bfrom now on\b|\b(?:start|begin|end|finish|open|close) (?:each|every)\b|\b(?:always|permanently|continuously)\b",
 ]);
 
-/// How far before and behind an address the words stand that go with it.
+/// Distance before and behind an address of the words that go with it.
 const BEFORE: usize = 260;
 const BEHIND: usize = 120;
 
@@ -206,7 +206,7 @@ fn about<'a>(text: &'a str, place: &Range<usize>) -> &'a str {
 static MAILBOX: Phrases =
     Phrases::new(words![r"\b[a-z0-9][a-z0-9._+-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}\b"]);
 
-/// Whether an address is somebody's who is no known vendor.
+/// Returns true if an address belongs to a party that is no known vendor.
 pub(crate) fn is_outside(link: &Link<'_>) -> bool {
     !link.to.host.is_empty() && !matches!(link.to.kind, Kind::Vendor | Kind::Private)
 }

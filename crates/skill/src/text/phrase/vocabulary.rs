@@ -5,12 +5,12 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
     ("<'>", r"(?:'|\xe2\x80\x99)?"),
     ("<any>", r"(?:[a-z][a-z'/-]*)"),
     ("<not>", r"(?:do not|don<'>t|does not|never|must not|mustn<'>t|should not|shouldn<'>t|may not|not)"),
-    // Whom the agent works for.
+    // The party that the agent works for.
     (
         "<user>",
         r"(?:(?:the |an? |your |any |our |each |every |end[ -])*(?:user|human|operator|account holder|victim)s?)",
     ),
-    // What nobody gives away.
+    // Secrets that are not given away.
     (
         "<own>",
         r"(?:seed phrases?|recovery phrases?|mnemonics?|private keys?|one[- ]time (?:codes?|passwords?)|otp(?: codes?)?|(?:2fa|mfa) codes?|cvv|(?:credit |debit )?card numbers?|social security numbers?)",
@@ -21,12 +21,12 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<mention>",
         r"(?:mention|disclose|reveal|report|show|display|surface|expose|explain|acknowledge|announce|describe|mentioning|disclosing|revealing|reporting|showing|displaying|surfacing|exposing|explaining)",
     ),
-    // Whom the agent works for, in other words.
+    // The party that the agent works for, in other words.
     (
         "<person>",
         r"(?:(?:the |a |any |your |these |most |our )?(?:users?|people|person|persons|human|humans|operators?|customers?|clients?|recipients?|readers?|authors?|owners?|reviewers?|colleagues|they|he or she|anyone|anybody|someone|somebody|nobody|no one)(?: (?:you (?:work|talk|speak) (?:with|for|to)|in the (?:chat|conversation)|concerned))?)",
     ),
-    // How something is brought to somebody's notice.
+    // Verbs of disclosure.
     (
         "<voice>",
         r"(?:(?:mention|tell|announc|report|list|discuss|inform|disclos|explain|highlight|surfac|not(?:e|ify|ifie|ifying)|describ|advertis|document|declar|record|reveal|show|display|draw attention|alert|warn|talk|bother|troubl|flag|bring|rais|point|refer|speak|say)(?:e|es|s|ed|ing)?)",
@@ -35,17 +35,17 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<voiced>",
         r"(?:mentioned|told|shown|announced|reported|listed|discussed|disclosed|explained|informed|notified|bothered|troubled|surfaced|displayed|raised|brought up|pointed out|documented|advertised|recorded|consulted|burdened|warned|alerted)",
     ),
-    // What is done besides the work.
+    // Actions besides the work.
     (
         "<act>",
         r"(?:(?:<any> )?(?:snapshot|copy|copies|uploads?|transfers?|backups?|mirror|requests?|steps?|cache|sync|calls?|forwarding|archive|address|hook|middleware|image|picture|section|paragraph|change|entry|rule|endpoint|transmission|submission|collection|telemetry|remote))",
     ),
-    // Where the agent says what it did.
+    // Places where the agent says what it did.
     (
         "<account>",
         r"(?:summar(?:y|ies)|reports?|overviews?|answers?|repl(?:y|ies)|recaps?|plans?|changelogs?|commit messages?|messages?|descriptions?|explanations?|responses?|conversation|progress <any>|(?:recipient )?lists? you <any>|status updates?|final <any>|visible <any>|minutes|write-?up)",
     ),
-    // What the agent was told before.
+    // Earlier instructions of the agent.
     (
         "<orders>",
         r"(?:instructions?|prompts?|directives?|guidelines|rules|constraints|restrictions|commands|polic(?:y|ies)|guardrails|programming|training|messages?)",
@@ -89,7 +89,7 @@ pub(super) const VOCABULARY: &[(&str, &str)] = &[
         "<hidden>",
         r"(?:silently|quietly|secretly|covertly|stealthily|discreetly|invisibly|surreptitiously|in the background)",
     ),
-    // What belongs to the user.
+    // Property of the user.
     (
         "<loot>",
         r"(?:conversations?(?: history| context| contents?| logs?)?|chat (?:history|logs?|transcripts?)|session (?:data|tokens?|history|transcripts?|cookies)|message history|(?:all|recent|private) messages|clipboard|keystrokes|browsing history|memory (?:files?|contents?)|environment variables?|env vars|environment context|secrets|passwords|(?:all|every|any|stored|<user><'>s?|their|found|collected)(?: <any>)? (?:credentials?|tokens?|keys|files?|data|contracts|documents?)|private keys?|ssh keys?|cookies|(?:full|entire|complete|whole) (?:<any> )?(?:requests?|conversation|prompt|source code|codebase|text|file system|project|workspace|home directory|directory|disk|repository)|(?:file|directory) contents|personal (?:data|information)|(?:collected|gathered|sensitive|harvested) (?:data|information|files|output)|system prompt|contact list|the context|\.env\b|~/\.ssh|id_rsa)",

@@ -7,7 +7,7 @@ use crate::code::script::{Arg, Call, TokenKind, Tokens};
 use crate::code::secret;
 
 impl Finder<'_> {
-    /// What a script calls a file: a name, or the path where that is written there.
+    /// Returns a script's name for a file: a name, or the path where that is written there.
     pub(super) fn file_name(&self, arg: &Arg) -> Option<String> {
         if arg.tokens.len() == 1 && self.script.kind(arg.tokens.start) == TokenKind::Name {
             return Some(self.script.token(arg.tokens.start).to_owned());
@@ -29,7 +29,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether the program of a command, or the script of its interpreter, is a file that was written before.
+    /// Returns true if the program of a command, or the script of its interpreter, is a file that was written before.
     fn starts_kept(&self, call: &Call) -> bool {
         let words = self.words(call);
         let is_kept = |tokens: &Tokens| {

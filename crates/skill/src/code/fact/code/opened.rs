@@ -7,10 +7,10 @@ use super::super::{Destination, FactKind, Hostile, Part, Ran};
 use super::{Finder, does};
 use crate::code::script::{Call, Tokens};
 
-/// How many tokens around a text say what it is for.
+/// Number of tokens around a text that tell its purpose.
 const AROUND: usize = 16;
 
-/// How many connections of one script are followed.
+/// Maximum number of connections followed in one script.
 const MAX_OPENED: usize = 64;
 
 impl Finder<'_> {
@@ -44,7 +44,7 @@ impl Finder<'_> {
         self.opened = opened;
     }
 
-    /// Where a request or a connection leads that a call is made on.
+    /// Returns the destination of the request or connection that a call is made on.
     pub(super) fn opened(&self, call: &Call) -> Option<Destination> {
         self.opened.get(call.name.rsplit_once('.')?.0).cloned()
     }
@@ -105,7 +105,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether what stands around a text says that such files are left out.
+    /// Returns true if the text around a place says that such files are left out.
     pub(super) fn is_left_out(&self, at: usize) -> bool {
         const OUT: &[&str] = &[
             "not",

@@ -8,10 +8,10 @@ use super::{Finder, range, variables_in};
 use crate::code::fact::FactKind;
 use crate::code::secret::{self, Secret, is_secret_variable};
 
-/// How many loops and functions of one text are looked at.
+/// Maximum number of loops and functions of one text that are looked at.
 const MAX_NAMES: usize = 64;
 
-/// How many bytes of the words of a loop, or of a function, are looked at.
+/// Maximum number of bytes of the words of a loop, or of a function, that are looked at.
 const MAX_LENGTH: usize = 4096;
 
 impl Finder<'_> {
@@ -49,7 +49,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What a function fetches or decodes, whoever calls it gets.
+    /// Passes what a function fetches or decodes to its callers.
     pub(super) fn called(&mut self) {
         let functions = functions(self.text);
         for (name, body) in functions {
@@ -79,7 +79,7 @@ impl Finder<'_> {
     }
 }
 
-/// Where what a function prints is used: `$(name …`.
+/// Returns the places where the output of a function is used: `$(name …`.
 fn substituted(text: &str, name: &str) -> Vec<Range<usize>> {
     let call = format!("$({name}");
     let found = memchr::memmem::find_iter(text.as_bytes(), call.as_bytes()).map(|at| at..at + call.len());

@@ -1,4 +1,4 @@
-//! What programs do with their words.
+//! Interprets the words of programs.
 
 use policy::Word;
 
@@ -6,7 +6,7 @@ use super::super::persist::Hold;
 use super::super::{Capture, Channel, Part};
 use crate::text::language::Language;
 
-/// What a program is for, as far as it matters here.
+/// Class of a program, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
     /// Requests to the web.
@@ -31,7 +31,7 @@ pub(super) enum Habit {
     Other,
 }
 
-/// What a program is for.
+/// Returns the class of a program.
 pub(super) fn habit(name: &str) -> Habit {
     match name {
         "curl" | "wget" | "http" | "https" | "xh" | "curlie" => Habit::Web,
@@ -68,7 +68,7 @@ pub(super) fn language(name: &str) -> Option<Language> {
     }
 }
 
-/// Whether the words say that something is made readable.
+/// Returns true if the words say that something is made readable.
 pub(super) fn decodes(words: &[Word]) -> bool {
     let name = words.first().map(|word| word.text.as_str()).unwrap_or_default();
     words.iter().skip(1).any(|word| {
@@ -82,7 +82,7 @@ pub(super) struct Request<'a> {
     /// Each word that goes along, and as what.
     pub(super) parts: Vec<(&'a Word, Part)>,
     pub(super) is_upload: bool,
-    /// Whether it sends what it reads.
+    /// True if it sends what it reads.
     pub(super) takes_input: bool,
 }
 
@@ -213,7 +213,7 @@ pub(super) fn remote(name: &str, words: &[Word]) -> Option<String> {
     }
 }
 
-/// What a program makes run later, if its words say so.
+/// Returns what a program schedules to run later, if its words say so.
 pub(super) fn schedules(name: &str, words: &[Word]) -> Option<(Hold, String)> {
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
     let line = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");

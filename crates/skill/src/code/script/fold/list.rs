@@ -2,7 +2,7 @@
 
 use super::super::{Script, TokenKind, Tokens};
 
-/// How many tokens of a list are looked at.
+/// Maximum number of tokens of a list that are looked at.
 const MAX_TOKENS: usize = 8192;
 
 impl Script<'_> {

@@ -1,13 +1,13 @@
-//! What commands print that do nothing else: `echo`, `printf`, and those that turn one text into another.
+//! Evaluates commands that only print: `echo`, `printf`, and those that turn one text into another.
 
 use std::ops::Range;
 
 use super::{MAX_VALUE, Reader, word};
 
-/// How many programs of one pipeline are followed.
+/// Maximum number of programs of one pipeline that are followed.
 const MAX_STAGES: usize = 8;
 
-/// What a pipeline prints, if all of it is written there.
+/// Returns the output of a pipeline, if all of it is written there.
 pub(super) fn printed(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> Option<String> {
     let stages = stages(reader, inner, depth)?;
     let (first, rest) = stages.split_first()?;
@@ -34,7 +34,7 @@ fn stages(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> Option<Vec<Ve
                 at += 1;
             }
             b'<' if reader.text[at..].starts_with("<<<") => {
-                // What is handed to a program comes before it.
+                // The input of a program comes before it.
                 let from = at + 3 + reader.text[at + 3..].len() - reader.text[at + 3..].trim_start().len();
                 let word = word::read(reader, from..inner.end, depth);
                 let handed = vec![String::from("echo"), word.value?];
@@ -56,7 +56,7 @@ fn stages(reader: &Reader<'_>, inner: Range<usize>, depth: u32) -> Option<Vec<Ve
     Some(stages)
 }
 
-/// What `echo` and `printf` say.
+/// Returns the output of `echo` and `printf`.
 fn spoken(words: &[String]) -> Option<String> {
     let (name, rest) = words.split_first()?;
     match name.as_str() {
@@ -108,7 +108,7 @@ fn format_of(format: &str, args: &[String]) -> Option<String> {
     }
 }
 
-/// What a program makes of a text that it reads.
+/// Returns the output of a program for a text that it reads.
 fn turned(text: &str, words: &[String]) -> Option<String> {
     let (name, rest) = words.split_first()?;
     let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(&word.as_str()));

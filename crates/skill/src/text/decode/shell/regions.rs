@@ -1,10 +1,10 @@
-//! Where a shell's commands stand in a text, if something in it looks put together.
+//! Finds a shell's commands in a text, if something in it looks put together.
 
 use std::ops::Range;
 
 use crate::text::language::Language;
 
-/// How many stretches of one text are looked at.
+/// Maximum number of stretches of one text that are looked at.
 const MAX_REGIONS: usize = 256;
 
 /// The stretches of a text that are commands and have something in them that is put together.
@@ -23,7 +23,7 @@ pub(super) fn regions(text: &str, language: Language) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether something in a stretch looks put together.
+/// Returns true if something in a stretch looks put together.
 fn is_put_together(bytes: &[u8]) -> bool {
     first(bytes).is_some()
 }
@@ -40,13 +40,13 @@ fn first(bytes: &[u8]) -> Option<usize> {
     [dollar, slash].into_iter().chain(quotes).chain(prints).flatten().min()
 }
 
-/// Whether letters stand on both sides.
+/// Returns true if letters stand on both sides.
 fn is_inside(bytes: &[u8], start: usize, end: usize) -> bool {
     let is_letter = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_lowercase);
     is_letter(start.checked_sub(1)) && is_letter(Some(end))
 }
 
-/// Whether nothing but letters and backslashes stands between a place and where a command begins.
+/// Returns true if nothing but letters and backslashes stands between a place and where a command begins.
 fn is_first_word(bytes: &[u8], at: usize) -> bool {
     let before = bytes[at.saturating_sub(24)..at].iter().rev();
     let mut rest = before.skip_while(|byte| byte.is_ascii_lowercase() || **byte == b'\\');
@@ -55,7 +55,7 @@ fn is_first_word(bytes: &[u8], at: usize) -> bool {
             && rest.next() == Some(&b'|')
 }
 
-/// Whether what a dollar begins is part of a larger word: `$a$b`, `cu$x`, `${a}b`; or is made on the spot.
+/// Returns true if what a dollar begins is part of a larger word: `$a$b`, `cu$x`, `${a}b`; or is made on the spot.
 fn is_joined(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at + 1..];
     let Some(next) = rest.first() else { return false };

@@ -4,35 +4,35 @@ use std::ops::Range;
 
 use super::{MAX_DEPTH, MAX_VALUE, Reader, print};
 
-/// How far the end of a substitution is looked for.
+/// Maximum distance to the end of a substitution.
 const MAX_INNER: usize = 4096;
 
-/// How many brackets that nobody closes are looked at.
+/// Maximum number of unclosed brackets that are looked at.
 const MAX_UNCLOSED: u32 = 64;
 
-/// How long what stands between `${` and `}` may be.
+/// Maximum length of what stands between `${` and `}`.
 const MAX_NAME: usize = 256;
 
 /// A word, and what became of it.
 #[derive(Default)]
 pub(super) struct Word {
     pub(super) end: usize,
-    /// What it says, if all of it is known.
+    /// Its value, if all of it is known.
     pub(super) value: Option<String>,
-    /// How many pieces it is made of.
+    /// Number of pieces it is made of.
     pub(super) pieces: usize,
-    /// How many of them are variables.
+    /// Number of pieces that are variables.
     pub(super) expanded: usize,
-    /// Whether a piece is what another command prints.
+    /// True if a piece is what another command prints.
     pub(super) printed: bool,
-    /// What stands for each variable and each command in it.
+    /// Replacement for each variable and each command in it.
     pub(super) spelled: Vec<(Range<usize>, String)>,
     /// The pieces as they are written.
     literals: Vec<String>,
 }
 
 impl Word {
-    /// Whether a name stands in it in one piece.
+    /// Returns true if a name stands in it in one piece.
     pub(super) fn is_written(&self, name: &str) -> bool {
         // A version behind a name hides nothing.
         let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
@@ -53,7 +53,7 @@ pub(super) fn read(reader: &Reader<'_>, within: Range<usize>, depth: u32) -> Wor
 
 struct State<'r, 't> {
     reader: &'r Reader<'t>,
-    /// What is read: nothing behind it belongs to the word.
+    /// Text that is read: nothing behind it belongs to the word.
     text: &'t str,
     depth: u32,
     word: Word,
@@ -100,7 +100,7 @@ impl State<'_, '_> {
     }
 
     fn add(&mut self, value: Option<String>) {
-        // What is between quotes comes with its own pieces.
+        // A quoted part comes with its own pieces.
         let Some(value) = value else {
             self.word.value = None;
             return;
@@ -191,7 +191,7 @@ impl State<'_, '_> {
         Some((at + end + 2, value))
     }
 
-    /// What the commands in a substitution print.
+    /// Returns the output of the commands in a substitution.
     fn substituted(&self, inner: Range<usize>) -> Option<String> {
         if self.depth >= MAX_DEPTH {
             return None;
@@ -218,7 +218,7 @@ fn closing(rest: &str) -> Option<usize> {
 }
 
 impl Reader<'_> {
-    /// What stands between `${` and `}`: a variable, a part of it, an item of a list.
+    /// Expands what stands between `${` and `}`: a variable, a part of it, an item of a list.
     fn parameter(&self, inner: &str) -> Option<String> {
         let length = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         let (name, rest) = inner.split_at(length);
