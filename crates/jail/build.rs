@@ -50,7 +50,7 @@ fn linker() -> Vec<String> {
     options
 }
 
-/// Whether an option names a linker itself, and not a compiler that calls one.
+/// Returns true if an option names a linker itself, and not a compiler that calls one.
 fn is_plain_linker(option: &str) -> bool {
     let name = option.strip_prefix("linker=").and_then(|path| Path::new(path).file_stem()?.to_str());
     name.is_some_and(|name| name.ends_with("ld"))

@@ -1,4 +1,4 @@
-//! What a jail costs a small process and one that holds a gibibyte: page tables must not be copied.
+//! Cost of a jail for a small process and for one that holds a gibibyte: page tables must not be copied.
 //!
 //! Promise: at most 1.3 times. Two processes of this benchmark make jails in turns, so that a busy machine slows both
 //! alike. `cargo bench -p ringfence-jail --bench hold`, with `-- --quick` for a first look.

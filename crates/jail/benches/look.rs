@@ -1,4 +1,4 @@
-//! What it costs to look for forbidden names, and what each mask costs.
+//! Cost of the search for forbidden names, and of each mask.
 //!
 //! Promise: at most 1 ms for 1,000 directories with 20,000 files. `cargo bench -p ringfence-jail --bench look`, with
 //! `-- --quick` for a first look.
@@ -40,7 +40,7 @@ fn main() {
         fill(place.path(), directories);
         let time = median(rounds, || look(place.path(), &forbidden, None));
         println!("{directories:>6} directories, 20 files each, all listed {:>9.0} µs median", micros(time));
-        // What has just changed is not trusted.
+        // Recent changes are not trusted.
         std::thread::sleep(Duration::from_secs(4));
         let cache = tempfile::tempdir().unwrap();
         let time = median(rounds, || look(place.path(), &forbidden, Some(cache.path())));

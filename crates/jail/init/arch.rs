@@ -1,4 +1,4 @@
-//! What depends on the architecture: entering the program, system calls, and a process with a stack of its own.
+//! Code that depends on the architecture: entering the program, system calls, and a process with a stack of its own.
 
 use core::arch::{asm, global_asm};
 

@@ -1,9 +1,9 @@
-//! The first process of a jail, and whatever else a supervisor has to leave running: a subreaper, a cgroup remover, the
+//! The first process of a jail, and all else that a supervisor has to leave running: a subreaper, a cgroup remover, the
 //! holder of a user namespace.
 //!
 //! A program of its own, without a C library, that the supervisor executes from memory. It knows nothing about jails: it
 //! receives scripts (see `ops`) over a socket and makes the system calls that they list. What it does by itself is what has
-//! to go on when nobody gives orders any more: reaping, and ending with the supervisor.
+//! to go on when the supervisor gives no orders any more: reaping, and ending with the supervisor.
 //!
 //! **Invariant.** Nothing here is decided by anything that a jailed process can reach: scripts come from the supervisor
 //! before foreign code runs, and are unmapped before the first process of the command is waited for.
@@ -49,7 +49,7 @@ extern "C" fn run() -> ! {
 #[derive(Clone, Copy)]
 struct Machine {
     registers: [i32; ops::REGISTERS],
-    /// How many scripts it was given.
+    /// Number of scripts it was given.
     scripts: u64,
 }
 
@@ -234,7 +234,7 @@ impl Machine {
     }
 }
 
-/// What a process in this memory is given.
+/// Arguments of a process in this memory.
 struct Child {
     machine: Machine,
     script: &'static [Operation],
@@ -242,7 +242,7 @@ struct Child {
 }
 
 extern "C" fn child_main(child: usize) -> ! {
-    // SAFETY: `spawn` has made it and sleeps until this process has ended or executed something; nobody changes it.
+    // SAFETY: `spawn` has made it and sleeps until this process has ended or executed something; nothing changes it.
     let child = unsafe { &*(child as *const Child) };
     let mut machine = child.machine;
     machine.perform(child.script, child.first);
@@ -252,9 +252,9 @@ extern "C" fn child_main(child: usize) -> ! {
 /// The end of a stack for a process in this memory, with a page below it that cannot be touched.
 fn stack() -> Result<usize, i32> {
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK;
-    // SAFETY: new memory, wherever the kernel has place for it.
+    // SAFETY: new memory, at an address that the kernel chooses.
     let bottom = result_of(unsafe { arch::call(number::MMAP, [0, STACK, 0, flags, usize::MAX, 0]) })?;
-    // SAFETY: the upper part of what was just mapped and nobody uses.
+    // SAFETY: the upper part of what was just mapped and is unused.
     result(unsafe {
         arch::call(number::MPROTECT, [bottom + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE, 0, 0, 0])
     })?;
@@ -264,7 +264,7 @@ fn stack() -> Result<usize, i32> {
 fn clone_beside(stack: usize, child: &Child) -> Result<i32, i32> {
     let flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
     let child = core::ptr::from_ref(child) as usize;
-    // SAFETY: the stack is new and nobody else's; with CLONE_VFORK this frame stays until the child is done with it.
+    // SAFETY: the stack is new and not shared; with CLONE_VFORK this frame stays until the child is done with it.
     result(unsafe { arch::clone(number::CLONE, [flags, stack], child_main, child) })
 }
 
@@ -290,7 +290,7 @@ fn map(script: i32, which: u64) -> Result<&'static [Operation], i32> {
     let length = result_of(unsafe { arch::call(number::LSEEK, [handle, 0, SEEK_END, 0, 0, 0]) })?;
     let address = (ops::BASE + which * ops::SPACING) as usize;
     let flags = MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_POPULATE;
-    // SAFETY: the address is nobody's; the kernel refuses one that is.
+    // SAFETY: the address is unused; the kernel refuses one that is in use.
     let mapped =
         result_of(unsafe { arch::call(number::MMAP, [address, length, PROT_READ, flags, handle, 0]) })?;
     if mapped != address || length < size_of::<Header>() || length as u64 > ops::SPACING {
@@ -314,7 +314,7 @@ fn map(script: i32, which: u64) -> Result<&'static [Operation], i32> {
 /// Forgets every script.
 fn unmap(scripts: u64) {
     let length = (scripts * ops::SPACING) as usize;
-    // SAFETY: only scripts are mapped there, and whoever calls this performs no operation afterwards.
+    // SAFETY: only scripts are mapped there, and the caller performs no operation afterwards.
     unsafe { arch::call(number::MUNMAP, [ops::BASE as usize, length, 0, 0, 0, 0]) };
 }
 
@@ -323,7 +323,7 @@ fn accepts(operation: &Operation, errno: i32) -> bool {
     accepted[0] == ops::ANY || accepted.iter().any(|accepted| *accepted != 0 && i32::from(*accepted) == errno)
 }
 
-/// Whether a descriptor is the object that was judged, and not one that was put in its place since.
+/// Succeeds if a descriptor is the object that was judged, and not one that was put in its place since.
 fn same(handle: i32, device: u64, inode: u64) -> Result<i32, i32> {
     // The kernel's `stat` begins with both on every architecture here.
     let mut found = [0_u64; 18];
@@ -436,11 +436,11 @@ const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 const STACK: usize = 0x2_0000;
 const GUARD: usize = 0x1_0000;
 
-/// What parts of the core library name that are never reached: nothing here unwinds.
+/// Symbol that parts of the core library name that are never reached: nothing here unwinds.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
-/// What the compiler calls for copies; there is no C library that has it.
+/// Function that the compiler calls for copies; there is no C library that has it.
 ///
 /// # Safety
 ///

@@ -11,16 +11,16 @@
 pub(crate) const BASE: u64 = 0x1_0000_0000;
 /// The distance from one script to the next: more than arguments and environment of a command can be.
 pub(crate) const SPACING: u64 = 0x1000_0000;
-/// How many scripts a process can be given.
+/// Maximum number of scripts that a process can be given.
 pub(crate) const MOST_SCRIPTS: u64 = 8;
 
 /// The beginning of a script.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Header {
-    /// Where its operations begin, from the beginning of the script.
+    /// Offset of its operations, from the beginning of the script.
     pub(crate) operations: u64,
-    /// How many there are.
+    /// Number of operations.
     pub(crate) count: u64,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Header {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Operation {
-    /// What is done: one of the constants below.
+    /// Kind of operation: one of the constants below.
     pub(crate) kind: u16,
     /// The register that the result goes to; 0 for none.
     pub(crate) result: u16,
@@ -77,13 +77,13 @@ pub(crate) const SUBREAP: u16 = 12;
 /// Waits for the end of the supervisor and removes the directories of a list (1).
 pub(crate) const REMOVE_DIRECTORIES: u16 = 13;
 
-/// How many registers there are. Each holds a descriptor or a small number.
+/// Number of registers. Each holds a descriptor or a small number.
 pub(crate) const REGISTERS: usize = 1280;
 /// The first of those that hold descriptors which came with a script, in their order.
 pub(crate) const HANDLES: usize = 256;
-/// How many descriptors can come with a script.
+/// Maximum number of descriptors that can come with a script.
 pub(crate) const MOST_HANDLES: usize = REGISTERS - HANDLES;
-/// How many descriptors fit into one message.
+/// Maximum number of descriptors in one message.
 pub(crate) const HANDLES_AT_ONCE: usize = 253;
 
 /// The register of the socket to the supervisor: descriptor 0 from the start.

@@ -40,7 +40,9 @@ fn dismiss() {
     }
 }
 
-/// Whether something is left after those that have ended are reaped: not more of them than can be counted, because they may multiply.
+/// Returns true if children are left after those that have ended are reaped.
+///
+/// It reaps not more of them than can be counted, because they may multiply.
 fn has_children() -> bool {
     for _ in 0..4096 {
         match wait_for_any(WNOHANG) {
@@ -52,7 +54,7 @@ fn has_children() -> bool {
     true
 }
 
-/// Reaps until the command has ended or somebody wants it to, and ends everything below this process.
+/// Reaps until the command has ended or is asked to end, and ends everything below this process.
 pub(super) fn subreap(control: i32, command: i32, children: i32, scripts: u64) -> Result<i32, i32> {
     unmap(scripts);
     while reap_ended(control, command, WNOHANG | WUNTRACED) {
@@ -112,7 +114,7 @@ fn next_signal() -> Result<i32, i32> {
 /// Ends the children of this process and their process groups, which the kernel ends in one step, however fast they
 /// multiply.
 ///
-/// Only children: while this process does not wait for one, its number is nobody else's. What is below becomes a child in
+/// Only children: while this process does not wait for one, its number is not reused. What is below becomes a child in
 /// turn.
 fn end_children(children: i32) {
     let mut list = [0_u8; 4096];
@@ -151,7 +153,7 @@ fn end_group(child: i32) {
     }
 }
 
-/// Waits until nobody can give orders any more, and removes directories: cgroups, which are busy until the last process in
+/// Waits until no process can give orders any more, and removes directories: cgroups, which are busy until the last process in
 /// them is gone.
 pub(super) fn sweep(directories: u64) -> Result<i32, i32> {
     let mut byte = 0_u8;

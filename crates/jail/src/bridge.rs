@@ -1,6 +1,6 @@
 //! Declared ports between a jail's own loopback and the host's, each direction on its own.
 //!
-//! *In*: whoever connects to a port of the host reaches a server inside. *Out*: whoever connects to a port inside reaches a server
+//! *In*: a client of a port of the host reaches a server inside. *Out*: a client of a port inside reaches a server
 //! of the host. Both ends are loopback, always. One thread carries all of it, and ends with [`Bridges`].
 
 mod carry;
@@ -51,7 +51,7 @@ impl Port {
     pub fn parse(way: Direction, text: &str) -> Result<Self, BadPort> {
         let (host, inside) = text.split_once(':').unwrap_or((text, text));
         let (host, inside) = number(host).zip(number(inside)).ok_or(BadPort::Malformed)?;
-        // Somebody who asks the host for such a port expects a part of the system to answer.
+        // A client that asks the host for such a port expects a part of the system to answer.
         if way == Direction::In && host < 1024 {
             Err(BadPort::Privileged)
         } else {
@@ -90,12 +90,12 @@ pub struct Doors {
 pub struct Closed {
     /// The port.
     pub port: u16,
-    /// What the system says.
+    /// Error of the system.
     pub why: io::Error,
 }
 
 impl Doors {
-    /// Opens the host's side. Nobody is let in yet.
+    /// Opens the host's side. No connection is accepted yet.
     pub fn open(ports: &[Port]) -> Result<Self, Closed> {
         let mut open = Vec::new();
         for port in ports.iter().filter(|port| port.way == Direction::In) {
@@ -111,13 +111,13 @@ impl Doors {
         Ok(Self { ports: ports.to_vec(), open })
     }
 
-    /// What [`crate::Spec::listen`] has to hold.
+    /// Returns the value that [`crate::Spec::listen`] has to hold.
     #[must_use]
     pub fn listen(&self) -> Vec<SocketAddr> {
         self.out().map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port.inside))).collect()
     }
 
-    /// What [`crate::Spec::dial`] has to be.
+    /// Returns the value that [`crate::Spec::dial`] has to be.
     #[must_use]
     pub fn dials(&self) -> bool {
         !self.open.is_empty()

@@ -1,8 +1,8 @@
-//! What the kernel really does, by layer, and the least that is accepted.
+//! Enforcement by the kernel, by layer, and the least that is accepted.
 
 use std::fmt;
 
-/// How far a layer is enforced.
+/// Degree to which a layer is enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Not at all.
@@ -24,7 +24,7 @@ pub enum Layer {
     Syscalls,
     /// Which processes are seen and reached, and as whom they run.
     Processes,
-    /// How much is used up.
+    /// Use of resources.
     Resources,
 }
 
@@ -45,18 +45,18 @@ impl Layer {
     }
 }
 
-/// What was reached in one layer.
+/// Enforcement that was reached in one layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
-    /// How far.
+    /// Degree of enforcement.
     pub level: Level,
     /// By what: `mount namespace, Landlock 7`.
     pub by: String,
-    /// What is missing, if anything is.
+    /// Missing part, if any.
     pub gap: Option<String>,
 }
 
-/// What the kernel really does, measured before foreign code runs.
+/// Enforcement by the kernel, measured before foreign code runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enforcement {
     /// One entry per layer, in the order of [`Layer::ALL`].
@@ -64,7 +64,7 @@ pub struct Enforcement {
 }
 
 impl Enforcement {
-    /// What was reached in one layer.
+    /// Returns the enforcement that was reached in one layer.
     #[must_use]
     pub fn reached(&self, layer: Layer) -> &Reached {
         &self.layers[layer as usize]

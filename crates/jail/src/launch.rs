@@ -1,6 +1,6 @@
 //! From a spec to a process that runs confined, in three steps that cannot be skipped.
 //!
-//! [`hold`] makes the jail, with every layer on and tried, and stops before foreign code: whoever has a [`Held`] can see what is
+//! [`hold`] makes the jail, with every layer on and tried, and stops before foreign code: the holder of a [`Held`] can see what is
 //! really enforced, and nothing has run yet. [`Held::release`] lets the command go, [`Running::wait`] follows it to its end.
 //!
 //! A jail lives no longer than the thread that holds it: its death is the end of everything inside. A pool that lets its threads
@@ -36,20 +36,20 @@ use crate::spec::Spec;
 use crate::sys;
 use crate::uses::Uses;
 
-/// What is started in a jail.
+/// Command that is started in a jail.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The program and its arguments. A program without a slash is looked up in the `PATH` of the spec's environment.
     pub argv: Vec<OsString>,
-    /// Where it starts, inside.
+    /// Directory in which it starts, inside.
     pub cwd: PathBuf,
-    /// Where its standard streams lead.
+    /// Targets of its standard streams.
     pub streams: Streams,
-    /// Whether uses and refusals are observed and told, see [`Uses`] and [`Denial`].
+    /// True if uses and refusals are observed and told, see [`Uses`] and [`Denial`].
     pub observe: bool,
 }
 
-/// Where the standard streams of a command lead.
+/// Targets of the standard streams of a command.
 #[derive(Debug, Clone)]
 pub enum Streams {
     /// To the caller's: a terminal through one of the jail's own, files and sockets through pipes. Signals to the caller
@@ -59,14 +59,14 @@ pub enum Streams {
     Captured(Capture),
 }
 
-/// What is given to a command, and how much is kept of what it writes.
+/// Input of a command, and the amount that is kept of what it writes.
 #[derive(Clone)]
 pub struct Capture {
-    /// What it reads. Empty is the end at once.
+    /// Standard input. Empty is the end at once.
     pub input: Vec<u8>,
-    /// How many bytes are kept of each stream, half from the beginning and half from the end.
+    /// Number of bytes kept of each stream, half from the beginning and half from the end.
     pub keep: usize,
-    /// Who else gets what is written, while it is written.
+    /// Second receiver of what is written, while it is written.
     pub tee: Option<Arc<dyn Tee>>,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Debug for Capture {
     }
 }
 
-/// Somebody who follows what a command writes.
+/// Receiver that follows what a command writes.
 pub trait Tee: Send + Sync {
     /// Gets the next bytes of a stream: all of them, in order, from the thread that follows the command. Limits are not
     /// looked at until it comes back.
@@ -156,14 +156,14 @@ pub fn hold(choice: Choice, spec: &Spec, command: &Command) -> Result<Held, Jail
     Early(None).hold(choice, spec, command)
 }
 
-/// What a jail of this spec would let a program see on this machine. Nothing is made.
+/// Returns what a jail of this spec would let a program see on this machine. Nothing is made.
 pub fn sight(spec: &Spec) -> Result<Sight, Conflict> {
     sys::sight(&spec.toolchains.put_into(spec, Provider::Native))
 }
 
 /// A jail that was begun before its spec was known.
 ///
-/// The kernel takes as long to make namespaces as a policy takes to load. Whoever begins early has both at once:
+/// The kernel takes as long to make namespaces as a policy takes to load. A caller that begins early has both at once:
 ///
 /// ```no_run
 /// let early = ringfence_jail::Early::begin();
@@ -249,26 +249,26 @@ impl Held {
         self.provider
     }
 
-    /// What is really enforced.
+    /// Returns what is really enforced.
     #[must_use]
     pub fn enforcement(&self) -> &Enforcement {
         self.jail.enforcement()
     }
 
-    /// The sockets that [`Spec::listen`] asks for, in its order: they are in the jail's own network, and whoever connects to
+    /// The sockets that [`Spec::listen`] asks for, in its order: they are in the jail's own network, and a process that connects to
     /// them inside is accepted here. This is how something outside becomes the only way out.
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
         self.jail.listeners()
     }
 
-    /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, whoever connects them.
+    /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, regardless of which process connects them.
     #[must_use]
     pub fn sockets(&mut self) -> Vec<OwnedFd> {
         self.jail.dialers()
     }
 
-    /// What ends the command from another thread. Asked before the command is released, it ends it at once.
+    /// Returns a handle that ends the command from another thread. Asked before the command is released, it ends it at once.
     pub fn stop(&mut self) -> Result<Stop, JailError> {
         self.jail.stop().map(Stop)
     }
@@ -284,7 +284,7 @@ impl Held {
 pub struct Running(sys::Running, Masked);
 
 impl Running {
-    /// Follows the command to its end, and ends whatever it has left behind.
+    /// Follows the command to its end, and ends all processes that it has left behind.
     pub fn wait(self) -> Result<Outcome, JailError> {
         self.wait_then(|_| ()).0
     }
@@ -297,7 +297,7 @@ impl Running {
     ) -> (Result<Outcome, JailError>, T) {
         let Self(running, masked) = self;
         running.wait_then(|waited| {
-            // Before anybody is told how it came out.
+            // Before any caller is told how it came out.
             if let Ok(outcome) = waited {
                 outcome.notes.extend(masked.notes());
             }
@@ -308,7 +308,7 @@ impl Running {
 
 /// Ends a command from another thread.
 ///
-/// It can be kept for as long as anybody likes: it leads to the command by a handle that nothing else ever gets.
+/// It can be kept for any length of time: it leads to the command by a handle that nothing else ever gets.
 #[derive(Clone)]
 pub struct Stop(sys::Stop);
 
@@ -336,34 +336,34 @@ pub fn is_typed(terminal: impl AsFd) -> bool {
     sys::is_typed(terminal.as_fd())
 }
 
-/// How a command came out.
+/// Outcome of a command.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// How it ended.
+    /// Way in which it ended.
     pub end: End,
     /// A limit that ended processes of the command, although the command itself ended with success.
     pub survived: Option<Overrun>,
-    /// How long it ran.
+    /// Time that it ran.
     pub duration: Duration,
-    /// What it was refused, if that was observed.
+    /// Refused actions, if they were observed.
     pub denials: Vec<Denial>,
     /// Protected names that it wrote, each once, with what came of the last write.
     pub protected_writes: Vec<ProtectedWrite>,
     /// Commits that it made and that change protected names.
     pub commits: Vec<ProtectedCommit>,
-    /// What it used, if that was observed.
+    /// Uses, if they were observed.
     pub uses: Uses,
     /// Why a part of what it wrote did not reach the caller's streams, if that is so: its own exit code does not say it.
     pub lost_output: Option<String>,
     /// Files with content that it left in its private home and that are gone, as far as a short look showed them.
     pub lost_files: u64,
-    /// What else there is to say.
+    /// Further notes.
     pub notes: Vec<String>,
-    /// What it wrote, if that was captured: standard output and standard error.
+    /// Captured output, if any: standard output and standard error.
     pub captured: Option<[Captured; 2]>,
 }
 
-/// How a command ended.
+/// Way in which a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// By itself.
@@ -372,7 +372,7 @@ pub enum End {
     Signaled(u8),
     /// By a limit.
     Limit(Overrun),
-    /// Because somebody asked for it with [`Stop::ask`], however it then went.
+    /// Because it was asked for with [`Stop::ask`], however it then went.
     Stopped,
 }
 
@@ -389,14 +389,14 @@ impl End {
     }
 }
 
-/// What was kept of a stream.
+/// Part of a stream that was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
     /// From the beginning.
     pub head: Vec<u8>,
     /// From the end; empty when everything is in `head`.
     pub tail: Vec<u8>,
-    /// How much there was.
+    /// Total number of bytes.
     pub total: u64,
 }
 
@@ -420,15 +420,15 @@ pub enum Denial {
 /// A protected name that a command wrote. A write that was refused is a [`Denial::Protected`] instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedWrite {
-    /// Where.
+    /// Path of the name.
     pub path: PathBuf,
     /// The row of the table.
     pub name: &'static ProtectedName,
-    /// What came of it.
+    /// Result of the write.
     pub result: WriteResult,
 }
 
-/// What came of a write to a protected name.
+/// Result of a write to a protected name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteResult {
     /// It is there: people and agents read it, and no program acts on it.
@@ -463,14 +463,14 @@ pub enum JailError {
     Unavailable {
         /// The provider.
         provider: Provider,
-        /// What could not be done.
+        /// Step that failed.
         what: String,
         /// The answer of the kernel, if there was one.
         errno: Option<Errno>,
     },
     /// A step failed.
     Step {
-        /// What could not be done.
+        /// Step that failed.
         what: String,
         /// The answer of the kernel.
         errno: Errno,
@@ -479,11 +479,11 @@ pub enum JailError {
     Below {
         /// The layer.
         layer: Layer,
-        /// What is required.
+        /// Required level.
         wanted: Level,
-        /// What was reached.
+        /// Level that was reached.
         reached: Level,
-        /// What is missing.
+        /// Missing part.
         gap: Option<String>,
     },
     /// There is no such program inside.
@@ -508,7 +508,7 @@ impl JailError {
         }
     }
 
-    /// What would help.
+    /// Returns a hint on what would help.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -531,7 +531,7 @@ impl JailError {
         }
     }
 
-    /// Whether another provider may do better.
+    /// Returns true if another provider may do better.
     fn is_about_the_machine(&self) -> bool {
         matches!(
             self,
@@ -539,7 +539,7 @@ impl JailError {
         )
     }
 
-    /// What to say when every provider refused: the strongest knows best, unless a weaker one came further.
+    /// Returns the error to report when every provider refused: the strongest knows best, unless a weaker one came further.
     fn best(refusals: Vec<(Provider, Self)>) -> Self {
         let further = |error: &Self| !matches!(error, Self::Unavailable { .. });
         let mut refusals: Vec<_> = refusals.into_iter().map(|(_, error)| error).collect();

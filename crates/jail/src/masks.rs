@@ -1,4 +1,4 @@
-//! What is masked of the host itself, and what has become of it when a command has ended.
+//! Masked files of the host itself, and their state when a command has ended.
 
 use std::os::unix::fs::MetadataExt as _;
 
@@ -7,7 +7,7 @@ use policy::Shown;
 use crate::plan::Mask;
 use crate::spec::{Mode, Spec};
 
-/// What is masked of the host itself. In a layer nothing of it can be moved.
+/// Masked files of the host itself. In a layer none of them can be moved.
 pub(crate) struct Masked {
     files: Vec<Mask>,
     /// Links that masked files were found by.
@@ -23,7 +23,7 @@ impl Masked {
         Self { files: real(&spec.masks), links: real(&spec.forbidden_links) }
     }
 
-    /// What a person has to know: a directory around a masked file was renamed, or a link to one was removed.
+    /// Returns notes for the user: a directory around a masked file was renamed, or a link to one was removed.
     pub(crate) fn notes(&self) -> Vec<String> {
         let files = gone(&self.files).map(|(first, more)| {
             format!(

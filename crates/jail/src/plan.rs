@@ -34,21 +34,21 @@ use crate::spec::{Network, Spec};
 pub struct Plan {
     /// As whom the jail runs, inside and outside.
     pub identity: Identity,
-    /// Whether the jail has a network of its own.
+    /// True if the jail has a network of its own.
     pub own_network: bool,
-    /// Where somebody outside listens inside the jail's own network.
+    /// Addresses at which a process outside listens inside the jail's own network.
     pub listen: Vec<SocketAddr>,
-    /// Whether somebody outside connects to servers in it.
+    /// True if a process outside connects to servers in it.
     pub dial: bool,
-    /// What is made in the empty root, parents first.
+    /// Entries that are made in the empty root, parents first.
     pub skeleton: Vec<(PathBuf, Skeleton)>,
-    /// What is mounted, parents first.
+    /// Mounts, parents first.
     pub mounts: Vec<Mount>,
-    /// What is made in private space when everything is mounted, parents first.
+    /// Entries that are made in private space when everything is mounted, parents first.
     pub late: Vec<(PathBuf, Skeleton)>,
-    /// Where the changes of layered mounts stay. Those of the others are the jail's own.
+    /// Directories in which the changes of layered mounts stay. Those of the others are the jail's own.
     pub kept: Vec<Keeps>,
-    /// What may be done beneath which path, for Landlock.
+    /// Access beneath each path, for Landlock.
     pub grants: Vec<Grant>,
     /// Paths of the host that must not be there inside; tried before the command starts.
     pub absent: Vec<PathBuf>,
@@ -97,20 +97,20 @@ pub fn plan(spec: &Spec, host: &Host) -> Result<Plan, Conflict> {
     })
 }
 
-/// What nearly every plan on a machine has in common, whatever its spec: it can be built before the spec is known.
+/// Part that nearly all plans on a machine have in common, regardless of the spec: it can be built before the spec is known.
 #[derive(Debug, Clone)]
 pub struct BasePlan {
     /// As whom the jail runs.
     pub identity: Identity,
-    /// What is made in the empty root, parents first.
+    /// Entries that are made in the empty root, parents first.
     pub skeleton: Vec<(PathBuf, Skeleton)>,
-    /// What is mounted, parents first.
+    /// Mounts, parents first.
     pub mounts: Vec<Mount>,
-    /// What may be done beneath which path.
+    /// Access beneath each path.
     pub grants: Vec<Grant>,
 }
 
-/// What plans for this machine have in common.
+/// Returns the part that plans for this machine have in common.
 #[must_use]
 pub fn usual(host: &Host) -> BasePlan {
     let identity = identity::identity(None, host);

@@ -16,7 +16,8 @@ use crate::git::repository::{stat, whole};
 use crate::plan::{Conflict, Unreadable};
 use crate::spec::{Mode, Spec};
 
-/// The protected names that exist at the top of every view that can be changed, and in the repositories there. What has a view of its own is left out: somebody said how it is seen.
+/// The protected names that exist at the top of every view that can be changed, and in the repositories there.
+/// Paths with a view of their own are left out: the spec says how they are seen.
 pub(crate) fn kept(spec: &Spec, beside: Beside) -> Vec<PathBuf> {
     let mut found = Found { spec, beside, paths: BTreeSet::new() };
     for view in spec.views.iter().filter(|view| view.mode == Mode::ReadWrite) {
@@ -27,7 +28,7 @@ pub(crate) fn kept(spec: &Spec, beside: Beside) -> Vec<PathBuf> {
         }
     }
     let mut paths: Vec<_> = found.paths.into_iter().collect();
-    // What lies in another one is kept with it, unless something between the two can be changed.
+    // A path inside another one is kept with it, unless something between the two can be changed.
     paths.dedup_by(|path, before| {
         path.starts_with(&*before) && spec.views.iter().all(|view| !view.path.starts_with(&*before))
     });
@@ -65,7 +66,7 @@ fn missing(path: &Path) -> Option<PathBuf> {
     plain.then(|| real.join(rest))
 }
 
-/// Whether something else protects names.
+/// Other mechanism that protects names, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beside {
     /// The notify supervisor does. Git replaces files in a working tree, and removes them first: nothing can be mounted on them.
@@ -164,7 +165,7 @@ pub(crate) fn check_settings(spec: &Spec) -> Result<(), Conflict> {
         let own = spec.repositories.contains(&view.path);
         let git = if own { view.path.clone() } else { view.path.join(".git") };
         for (file, settings) in read_settings(&git) {
-            // What the jail cannot change, it has not changed either.
+            // Settings that the jail cannot change have not changed.
             if let Err(why) = settings
                 && spec.mode_at(&file) == Some(Mode::ReadWrite)
             {
@@ -240,12 +241,12 @@ fn words(value: &[u8]) -> impl Iterator<Item = PathBuf> {
     words.take(MOST_NAMED).map(|word| std::ffi::OsString::from_vec(word.to_vec()).into())
 }
 
-/// Whether a word of a command can only be a path: a shell looks for others in `PATH`.
+/// Returns true if a word of a command can only be a path: a shell looks for others in `PATH`.
 fn is_path(word: &Path) -> bool {
     word.as_os_str().as_bytes().contains(&b'/')
 }
 
-/// Nobody's settings name more.
+/// Maximum number of paths that settings may name; no real settings name more.
 const MOST_NAMED: usize = 64;
 const MOST_INCLUDED: usize = 16;
 /// A directory with more is not looked through.
@@ -258,12 +259,12 @@ mod tests {
     use policy::Limits;
     use std::fs;
 
-    /// What is kept of a tree of these files, where `->` makes a link.
+    /// Returns the kept paths of a tree of these files, where `->` makes a link.
     fn kept_of(files: &[(&str, &str)], views: &[(&str, Mode)]) -> String {
         found(files, views, |spec| kept(spec, Beside::Supervisor))
     }
 
-    /// What the settings of the workspace's repository name.
+    /// Returns the paths that the settings of the workspace's repository name.
     fn named_of(files: &[(&str, &str)]) -> String {
         let sorted = |spec: &Spec| {
             let mut named = named_by_settings(spec);
@@ -419,7 +420,7 @@ mod tests {
             if top.join("ws/.git").exists() {
                 chmod(&top.join("ws/.git"), 0o755);
             }
-            // Root can read whatever is closed.
+            // Root can read closed files.
             let root = rustix::process::geteuid().is_root();
             let expected = expected.filter(|hint| !root || !hint.starts_with("chmod"));
             let hint = checked.err().map(|conflict| conflict.hint());

@@ -1,4 +1,4 @@
-//! What a jail uses up: which bounds are set, whether one was reached, and what a person is told. Nothing here touches
+//! Resource use of a jail: which bounds are set, whether one was reached, and what the user is told. Nothing here touches
 //! the machine.
 
 mod level;

@@ -1,6 +1,6 @@
 //! Which system calls the kernel refuses inside a jail: reviewed rows, compiled to classic BPF.
 //!
-//! Everything is allowed except what a row refuses and what nobody has reviewed: calls of a foreign ABI end the process, numbers
+//! Everything is allowed except what a row refuses and what has not been reviewed: calls of a foreign ABI end the process, numbers
 //! above the highest reviewed one do not exist. `docs/reference/seccomp.md` lists the rows.
 //!
 //! **Invariant.** The filter judges numbers, never what stands behind a pointer: the program could change that after the

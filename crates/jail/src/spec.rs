@@ -23,38 +23,38 @@ use crate::plan::{Conflict, Mask};
 pub struct Spec {
     /// The directory the agent works in, by its real path; also where the command starts.
     pub workspace: PathBuf,
-    /// What is seen beyond the system directories, by path. The deepest view that contains a path counts.
+    /// Paths seen beyond the system directories. The deepest view that contains a path counts.
     pub views: Vec<View>,
     /// Links in private space: where, and to what.
     pub links: Vec<(PathBuf, PathBuf)>,
-    /// What toolchains bring besides. A provider that cannot show all of it shows less.
+    /// Additions of toolchains. A provider that cannot show all of it shows less.
     pub toolchains: toolchain::Shown,
-    /// Where the changes of layered views go, if they are to outlive the jail. Of the others nothing is left.
+    /// Directories for the changes of layered views, if they are to outlive the jail. Of the others nothing is left.
     pub kept: Vec<Kept>,
-    /// The names that nothing inside can make or change, wherever something of the host can be changed.
+    /// The names that nothing inside can make or change, in all places where something of the host can be changed.
     pub protected: Protected,
     /// Which of the views that can be changed are directories of git repositories, rather than have them inside.
     pub repositories: Vec<PathBuf>,
-    /// Where commits are recorded that jails make. `None`: no content counts as known, and git cannot check protected names out.
+    /// Record of the commits that jails make. `None`: no content counts as known, and git cannot check protected names out.
     pub commit_record: Option<CommitRecord>,
     /// Which network is seen.
     pub network: Network,
-    /// Where somebody outside listens inside the jail's own network, see [`crate::Held::listeners`].
+    /// Addresses at which a process outside listens inside the jail's own network, see [`crate::Held::listeners`].
     pub listen: Vec<SocketAddr>,
-    /// Whether somebody outside connects to servers inside the jail's own network, see [`crate::Held::sockets`].
+    /// True if a process outside connects to servers inside the jail's own network, see [`crate::Held::sockets`].
     pub dial: bool,
-    /// Where the private, empty home directory appears.
+    /// Path at which the private, empty home directory appears.
     pub home: PathBuf,
     /// The whole environment of the command; nothing is inherited.
     pub environment: Vec<(OsString, OsString)>,
-    /// What the whole process tree may use up.
+    /// Resource limits of the whole process tree.
     pub limits: Limits,
     /// The least enforcement that is accepted. Below it nothing starts.
     pub require: Require,
     /// Names that cannot be read or changed where they exist when the command starts, in any view of this spec but those of
     /// toolchains. `None`: there are none, or they have been looked for.
     pub forbidden: Option<Arc<Forbidden>>,
-    /// Where such names are, see [`Spec::look`].
+    /// Paths of such names, see [`Spec::look`].
     pub masks: Vec<Mask>,
     /// Links with forbidden names that lead to some of them.
     pub(crate) forbidden_links: Vec<Mask>,
@@ -67,11 +67,11 @@ pub struct Spec {
 pub struct View {
     /// The absolute path, outside and inside.
     pub path: PathBuf,
-    /// How it is seen.
+    /// Mode in which it is seen.
     pub mode: Mode,
 }
 
-/// How a path is seen from inside.
+/// Mode in which a path is seen from inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// As it is outside, and nothing in it can be changed.
@@ -88,27 +88,27 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether what the host has at the path is seen.
+    /// Returns true if what the host has at the path is seen.
     #[must_use]
     pub const fn shows_host(self) -> bool {
         matches!(self, Self::ReadOnly | Self::ReadWrite | Self::Layered)
     }
 }
 
-/// Where the changes of a layered view stay.
+/// Directory in which the changes of a layered view stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// The path of the view.
     pub path: PathBuf,
     /// A directory of the host that nothing inside sees, with two others in it, [`Kept::UPPER`] and [`Kept::WORK`]. Both belong
-    /// to the owner of the workspace, and nobody else uses them meanwhile.
+    /// to the owner of the workspace, and no other process uses them meanwhile.
     pub directory: PathBuf,
 }
 
 impl Kept {
-    /// Where the changes are: what was added and changed, and a mark for what was removed.
+    /// Name of the directory with the changes: what was added and changed, and a mark for what was removed.
     pub const UPPER: &str = "upper";
-    /// What the kernel needs beside them.
+    /// Name of the directory that the kernel needs beside them.
     pub const WORK: &str = "work";
 }
 
@@ -123,7 +123,7 @@ pub enum Network {
     Open,
 }
 
-/// What a look for forbidden names found.
+/// Result of a search for forbidden names.
 #[derive(Default)]
 pub(crate) struct Looked {
     pub(crate) masks: Vec<Mask>,
@@ -173,7 +173,7 @@ impl Spec {
         self.view(path, Mode::Layered)
     }
 
-    /// How a path is seen: the deepest view that contains it counts. `None`: no view does.
+    /// Returns the mode of a path: the deepest view that contains it counts. `None`: no view does.
     #[must_use]
     pub fn mode_at(&self, path: &Path) -> Option<Mode> {
         mode_at(&self.views, path)
@@ -238,7 +238,7 @@ impl Spec {
     }
 }
 
-/// How a path is seen through views: the deepest that contains it counts.
+/// Returns the mode of a path in a list of views: the deepest that contains it counts.
 #[must_use]
 pub fn mode_at(views: &[View], path: &Path) -> Option<Mode> {
     let holding = views.iter().filter(|view| path.starts_with(&view.path));

@@ -1,4 +1,4 @@
-//! What passes between a jailed program and the caller's terminal. Pure: bytes in, bytes out.
+//! Filter of what passes between a jailed program and the caller's terminal. Pure: bytes in, bytes out.
 
 mod filter;
 mod sequence;

@@ -1,4 +1,4 @@
-//! What a program in a jail used, as far as a listener was told.
+//! Record of what a program in a jail used, as far as a listener was told.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ pub enum Use {
     Connection(SocketAddr),
 }
 
-/// What was used, each once, in the order in which it was tried first.
+/// Recorded uses, each once, in the order in which it was tried first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Uses {
     found: Vec<Use>,
@@ -53,7 +53,7 @@ impl Uses {
         self.found.iter()
     }
 
-    /// Whether there was more than is kept.
+    /// Returns true if there were more uses than are kept.
     #[must_use]
     pub const fn is_cut(&self) -> bool {
         self.is_cut

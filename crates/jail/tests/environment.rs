@@ -1,4 +1,4 @@
-//! What enters a jail by way of its environment.
+//! Tests of what enters a jail by way of its environment.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 

@@ -35,7 +35,7 @@ fn command(workspace: &Path, line: &str) -> Command {
 fn who_connects_inside_is_accepted_outside() {
     let workspace = tempfile::tempdir().unwrap();
     let workspace = workspace.path().canonicalize().unwrap();
-    // A port that only root could have on the host, and the same numbers as somebody else's there.
+    // A port that only root could have on the host, and a number that another socket has there.
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let listen = ["127.0.0.1:53", "[::1]:53", &format!("127.0.0.1:{port}")];

@@ -103,7 +103,7 @@ fn the_last_look_is_used_and_half_of_one_is_not() {
         fs::write(place.memory(), &whole[..length]).unwrap();
         assert_eq!(place.found(place.spec("**/.env"), true), ["a/.env", "b/c/.env"], "{length}");
     }
-    // What it says counts where nothing has changed: otherwise it would be of no use.
+    // Its contents count where nothing has changed: otherwise it would be of no use.
     let at = whole.windows(4).rposition(|bytes| bytes == b".env").unwrap();
     let mut other = whole;
     other[at..at + 4].copy_from_slice(b".xxx");

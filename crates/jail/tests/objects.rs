@@ -1,4 +1,4 @@
-//! What stands at a path, looked at through a handle.
+//! Objects at a path, looked at through a handle.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

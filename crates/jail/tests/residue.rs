@@ -1,4 +1,4 @@
-//! What jails leave in the process that made them. Alone in its file: other tests would open descriptors meanwhile.
+//! Resources that jails leave in the process that made them. Alone in its file: other tests would open descriptors meanwhile.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use policy::Limits;
 use ringfence_jail::{Capture, Choice, Command, End, Held, JailError, Provider, Spec, Streams, hold};
 
-/// What a process can have too many of.
+/// Resources that a process can have too many of.
 #[derive(Debug, PartialEq, Eq)]
 struct Own {
     descriptors: usize,

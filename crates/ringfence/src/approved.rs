@@ -1,4 +1,4 @@
-//! What a command was approved with: the objects behind its names, so that another object under the same name is noticed.
+//! Objects that a command was approved with, behind its names, so that another object under the same name is noticed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::command::{NotStarted, Task};
 /// The directory where a command starts, and the programs that its line names.
 #[derive(Debug)]
 pub(crate) struct Approved {
-    /// Where it starts. Not where it may go: that is the jail's alone, whatever stands here.
+    /// Directory in which it starts. It does not bound where the command may go: only the jail does.
     pub(crate) cwd: PathBuf,
-    /// What was there when the command was judged.
+    /// Object that was there when the command was judged.
     directory: ObjectId,
     invocation: Invocation,
     search: Vec<PathBuf>,
@@ -83,7 +83,7 @@ impl Approved {
         arguments
     }
 
-    /// Whether all names still lead to what was approved; else the first one that does not.
+    /// Returns `Ok` if all names still lead to what was approved; else the first one that does not.
     pub(crate) fn verify(&self) -> Result<(), PathBuf> {
         if ObjectId::at(&self.cwd) != Ok(self.directory) {
             return Err(self.cwd.clone());

@@ -83,7 +83,7 @@ pub struct SandboxBuilder {
 
 type EditSpec = Box<dyn FnOnce(Spec) -> Spec + Send>;
 
-/// Where the policy comes from.
+/// Source of the policy.
 enum PolicySource {
     Preset(Preset),
     Rules(Config),

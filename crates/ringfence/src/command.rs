@@ -16,22 +16,22 @@ use crate::job::{Job, Order, Snapshot, StartError, Status};
 use crate::journal::Journal;
 use crate::session::{PROFILE, Session};
 
-/// What an agent wants to be started.
+/// Command that an agent wants to be started.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// A line for a shell.
     pub line: &'a str,
-    /// Where it starts, if not in the workspace.
+    /// Directory in which it starts, if not in the workspace.
     pub cwd: Option<&'a Path>,
     /// Variables on top of those that the sandbox has.
     pub variables: &'a [(String, String)],
-    /// What it reads.
+    /// Standard input.
     pub input: &'a [u8],
     /// The time from start to end, within what the policy allows.
     pub wall_clock: Duration,
     /// The time without output, within what the policy allows.
     pub idle: Option<Duration>,
-    /// The arguments of the call, for rules on arguments and for whoever is asked. What is above is added where it is missing.
+    /// The arguments of the call, for rules on arguments and for the approver. What is above is added where it is missing.
     pub arguments: &'a Arguments,
 }
 
@@ -66,7 +66,7 @@ pub enum NotStarted {
     /// Variables that never enter.
     #[error("{}", each(.0))]
     Variables(Vec<Refused>),
-    /// What was approved is not there any more.
+    /// The object that was approved is not there any more.
     #[error("{} changed after the command was approved, so the command was not started", Shown::path(.0))]
     Changed(PathBuf),
     /// It was called off before it began.
@@ -90,13 +90,13 @@ fn each(refused: &[Refused]) -> String {
 pub struct Ran {
     /// The exit code: the command's own, 128 and the signal, or 124 for a limit.
     pub code: u8,
-    /// How it ended.
+    /// Way in which it ended.
     pub end: End,
-    /// What it wrote to its standard output: beginning and end, cleaned of what steers terminals.
+    /// Standard output: beginning and end, cleaned of what steers terminals.
     pub output: String,
-    /// What it wrote to its standard error.
+    /// Standard error.
     pub error: String,
-    /// How long it ran.
+    /// Time that it ran.
     pub duration: Duration,
 }
 
@@ -185,10 +185,10 @@ pub(crate) fn read_outcome(job: &Job) -> Result<Ran, NotStarted> {
     }
 }
 
-/// How long a command may run, if nobody says.
+/// Default time that a command may run.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// How much of each stream is kept, if nobody says.
+/// Default number of bytes that are kept of each stream.
 const KEEP: usize = 50_000;
 
 /// Adds what an agent wants to the sandbox's own variables. All that never enter are named at once.

@@ -8,7 +8,7 @@ use policy::{Effect, Link, Policy, Reason, Request, Shown, ToolName};
 
 use crate::session::Session;
 
-/// What the tools of a session declare.
+/// Declarations of the tools of a session.
 #[derive(Default)]
 pub(crate) struct Declared {
     by_tool: RwLock<BTreeMap<ToolName, Vec<Arc<dyn Policy>>>>,

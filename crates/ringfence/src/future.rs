@@ -134,7 +134,7 @@ impl AsyncSession {
     /// Starts a line with a shell in the jail, and returns when it runs. Throwing `abort` ends it, too.
     pub async fn start(&self, line: &str, abort: &Abort) -> Result<AsyncJob, NotStarted> {
         let line = line.to_owned();
-        // Stopped wherever it is dropped, also on the way here.
+        // Stopped at any point where it is dropped, also on the way here.
         let start = move |session: &Session, abort: &Abort| {
             session.start_line(&line, abort).map(|job| Arc::new(StopOnDrop(Some(job))))
         };

@@ -1,10 +1,10 @@
 //! Commands of a session, in the foreground and in the background.
 //!
-//! A command is a [`Job`]: a thread of its own holds its jail, records that it starts, lets it go and follows it to its end. Everybody
-//! else looks at what it has written so far, waits for it, or stops it.
+//! A command is a [`Job`]: a thread of its own holds its jail, records that it starts, lets it go and follows it to its end. All other
+//! threads look at what it has written so far, wait for it, or stop it.
 //!
 //! **Invariant.** Not recorded is not released.
-//! **Invariant.** Limits belong to the jail and not to whoever waits: they hold in the background, too.
+//! **Invariant.** Limits belong to the jail and not to the thread that waits: they hold in the background, too.
 //! **Invariant.** Nothing outlives its [`Jobs`], and nothing outlives this process: a jail ends with the thread that holds it.
 
 mod clean;
@@ -36,26 +36,26 @@ use crate::journal::Journal;
 
 use output::Output;
 
-/// What is started, and what becomes of its output.
+/// Command that is started, and the handling of its output.
 #[derive(Debug, Clone)]
 pub struct Order {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
-    /// Where it starts, inside.
+    /// Directory in which it starts, inside.
     pub cwd: PathBuf,
-    /// The command as somebody wrote it, to be shown.
+    /// The command as it was written, to be shown.
     pub line: String,
-    /// What it reads; then comes the end.
+    /// Standard input; then comes the end.
     pub input: Vec<u8>,
-    /// How many bytes of each stream are kept in memory.
+    /// Number of bytes of each stream that are kept in memory.
     pub keep: usize,
-    /// Where longer output goes.
+    /// Directory for longer output.
     pub spills: Option<Arc<Spills>>,
     /// The time from start to end, within what the spec allows.
     pub wall_clock: Option<Duration>,
     /// The time without output, within what the spec allows.
     pub idle: Option<Duration>,
-    /// Whether refusals are observed.
+    /// True if refusals are observed.
     pub observe: bool,
 }
 
@@ -65,7 +65,7 @@ impl Order {
     pub fn shell(line: &str, cwd: &Path, keep: usize) -> Self {
         let bash = Path::new("/bin/bash");
         let words: &[&str] = if bash.exists() {
-            // Whatever the line begins with, it is no option.
+            // The line is never read as an option, even if it begins like one.
             &["/bin/bash", "--norc", "--noprofile", "-c", "--", line]
         } else {
             &["/bin/sh", "-c", "--", line]
@@ -110,7 +110,7 @@ pub enum StartError {
     Lost,
 }
 
-/// How a command is doing.
+/// State of a command.
 #[derive(Debug, Clone)]
 pub enum Status {
     /// It runs.
@@ -122,23 +122,23 @@ pub enum Status {
 }
 
 impl Status {
-    /// Whether it runs.
+    /// Returns true if it runs.
     #[must_use]
     pub const fn is_running(&self) -> bool {
         matches!(self, Self::Running)
     }
 }
 
-/// How a command came out.
+/// Outcome of a command.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// How it ended.
+    /// Way in which it ended.
     pub end: End,
-    /// How long it ran.
+    /// Time that it ran.
     pub duration: Duration,
-    /// What it was refused, if that was observed.
+    /// Refused actions, if they were observed.
     pub denials: Vec<Denial>,
-    /// What else there is to say.
+    /// Further notes.
     pub notes: Vec<String>,
 }
 
@@ -153,7 +153,7 @@ pub struct Job {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What a job shares with its thread.
+/// State that a job shares with its thread.
 struct Shared {
     outputs: [Mutex<Output>; 2],
     status: Mutex<Status>,
@@ -196,7 +196,7 @@ impl Job {
         &self.id
     }
 
-    /// The command as somebody wrote it.
+    /// The command as it was written.
     #[must_use]
     pub fn line(&self) -> &str {
         &self.line
@@ -208,7 +208,7 @@ impl Job {
         self.started
     }
 
-    /// How long it has been running, or ran.
+    /// Returns the time that it has been running, or ran.
     #[must_use]
     pub fn duration(&self) -> Duration {
         match self.status() {
@@ -217,7 +217,7 @@ impl Job {
         }
     }
 
-    /// How it is doing.
+    /// Returns its state.
     #[must_use]
     pub fn status(&self) -> Status {
         self.shared.status().clone()
@@ -237,7 +237,7 @@ impl Job {
                 stopped = true;
                 self.stop();
             }
-            // What was stopped ends soon.
+            // A command that was stopped ends soon.
             let left =
                 until.filter(|_| !stopped).map(|until| until.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
@@ -255,7 +255,7 @@ impl Job {
         waiters.push(waiter);
     }
 
-    /// What it has written so far.
+    /// Returns its output so far.
     #[must_use]
     pub fn output(&self) -> Snapshot {
         let [output, error] = [Stream::Output, Stream::Error].map(|stream| self.shared.output(stream).kept());
@@ -268,7 +268,7 @@ impl Job {
         self.shared.output(stream).last(lines)
     }
 
-    /// What it wrote to a stream, from one place on and as it was written.
+    /// Returns the output of a stream, from one offset on and as it was written.
     pub fn read(&self, stream: Stream, from: u64, most: usize) -> std::io::Result<Piece> {
         self.shared.output(stream).read(from, most)
     }
@@ -284,7 +284,7 @@ impl Job {
         }
     }
 
-    /// Waits until nobody follows it any more.
+    /// Waits until no thread follows it any more.
     fn join(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
@@ -354,7 +354,7 @@ impl Tee for Shared {
 
 impl Wake for Shared {
     fn wake(&self) {
-        // Whoever waits has either not looked yet or gets this.
+        // A thread that waits has either not looked yet or gets this.
         drop(self.status());
         self.changed.notify_all();
     }

@@ -58,7 +58,7 @@ pub struct Report {
     pub proposal: Proposal,
     /// End of the command.
     pub end: End,
-    /// Whether the command had a network of its own only.
+    /// True if the command had a network of its own only.
     pub own_network: bool,
     /// Caller and machine that the policy was loaded for.
     pub host: Host,

@@ -79,7 +79,9 @@ fn spec(workspace: &Path, state: &Path, mut environment: Vec<(OsString, OsString
     spec
 }
 
-/// What the caller's toolchains bring; none where the caller has no home directory. The caller's search path is made to lead there.
+/// Returns the additions of the caller's toolchains; none where the caller has no home directory.
+///
+/// The caller's search path is made to lead there.
 fn toolchains(workspace: &Path, state: &Path, environment: &mut [(OsString, OsString)]) -> Shown {
     let home = environment.iter().find(|(name, _)| name == "HOME").map(|(_, value)| Path::new(value));
     let home = home.and_then(|home| std::fs::canonicalize(home).ok()).filter(|home| *home != Path::new("/"));
@@ -99,7 +101,7 @@ fn toolchains(workspace: &Path, state: &Path, environment: &mut [(OsString, OsSt
     shown
 }
 
-/// What one command may use up.
+/// Returns the limits of one command.
 fn limits() -> Limits {
     Limits {
         wall_clock: Some(Duration::from_secs(600)),

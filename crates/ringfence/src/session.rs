@@ -98,7 +98,7 @@ impl Session {
         &self.jobs
     }
 
-    /// Where long output of commands goes: opened by the first that wants it, and no matter what its path leads to later.
+    /// Returns the directory for long output of commands: opened by the first that wants it, and no matter what its path leads to later.
     pub(crate) fn spills(&self) -> Result<Arc<Spills>, SpillError> {
         let mut spills = self.spills.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(spills) = &*spills {
@@ -108,7 +108,7 @@ impl Session {
         Ok(Arc::clone(spills.insert(opened)))
     }
 
-    /// What the session is called in the ledger.
+    /// Returns the name of the session in the ledger.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

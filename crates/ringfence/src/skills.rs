@@ -9,14 +9,14 @@ use skill::{Judged, Loaded, Profile, Refused, Scanner, Settings, Severity, Tree,
 
 use crate::session::Session;
 
-/// What the skills in use leave.
+/// Tools and programs that the skills in use leave.
 pub(crate) struct Skills {
     left: RwLock<Left>,
 }
 
 struct Left {
     tools: ToolSet,
-    /// How many skills are in use.
+    /// Number of skills in use.
     count: u64,
     /// Whose programs alone may be started. A skill without code says nothing about programs, and has none here.
     profiles: Vec<Profile>,
@@ -57,7 +57,7 @@ impl Skills {
         self.left.read().unwrap_or_else(PoisonError::into_inner).tools.clone()
     }
 
-    /// A link that denies what no skill in use wants, whoever asks and however.
+    /// Returns a link that denies what no skill in use wants, for every caller and kind of request.
     pub(crate) fn link(
         self: &Arc<Self>,
     ) -> Link<impl Fn(&Request<'_>) -> Option<(Effect, Reason)> + Send + Sync + 'static> {

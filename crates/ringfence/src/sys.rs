@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-/// What the kernel calls what is behind a handle.
+/// Returns the kernel's name for the object behind a handle.
 #[cfg(target_os = "linux")]
 pub(crate) fn path_of(handle: impl AsFd) -> Result<PathBuf, Errno> {
     use std::os::fd::AsRawFd as _;
@@ -14,7 +14,7 @@ pub(crate) fn path_of(handle: impl AsFd) -> Result<PathBuf, Errno> {
     std::fs::read_link(name).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
-/// What the kernel calls what is behind a handle.
+/// Returns the kernel's name for the object behind a handle.
 #[cfg(target_os = "macos")]
 pub(crate) fn path_of(handle: impl AsFd) -> Result<PathBuf, Errno> {
     use std::ffi::OsString;
@@ -23,7 +23,7 @@ pub(crate) fn path_of(handle: impl AsFd) -> Result<PathBuf, Errno> {
     Ok(OsString::from_vec(rustix::fs::getpath(handle)?.into_bytes()).into())
 }
 
-/// A number that nobody guesses.
+/// Returns an unpredictable number.
 #[cfg(target_os = "linux")]
 pub(crate) fn random() -> Result<u128, Errno> {
     let mut random = [0; 16];
@@ -31,7 +31,7 @@ pub(crate) fn random() -> Result<u128, Errno> {
     Ok(u128::from_ne_bytes(random))
 }
 
-/// A number that nobody guesses.
+/// Returns an unpredictable number.
 #[cfg(target_os = "macos")]
 pub(crate) fn random() -> Result<u128, Errno> {
     use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! The builder: what it refuses, and what every policy keeps, whatever it is made from.
+//! The builder: what it refuses, and what every policy keeps, regardless of its source.
 #![allow(clippy::unwrap_used, reason = "tests may unwrap")]
 
 use std::error::Error as _;

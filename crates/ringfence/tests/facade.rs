@@ -237,7 +237,7 @@ fn the_examples_run() {
     }
 }
 
-/// How a skill is loaded where nobody says otherwise.
+/// Returns the default settings for loading a skill.
 fn strictly() -> ringfence::skill::Settings {
     use ringfence::skill::clean::{MAX_CHARS, Oversize, Size};
     ringfence::skill::Settings {

@@ -10,12 +10,12 @@ use rustix::net::{AddressFamily, SocketType};
 
 use super::connection::Connection;
 
-/// As many connections as are carried at once. Whoever comes then is turned away.
+/// Maximum number of connections that are carried at once. Further ones are turned away.
 const MOST: usize = 128;
-/// How long nobody is let in when the system has no more descriptors.
+/// Time for which no connection is accepted when the system has no more descriptors.
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Where a listener leads.
+/// Target of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// A port inside.
@@ -33,7 +33,7 @@ pub(super) struct Carrier {
     /// Closed at the other end when all is over.
     told: OwnedFd,
     turned_away: u64,
-    /// Whether nobody is let in for a moment.
+    /// True if no connection is accepted for a moment.
     tired: bool,
 }
 
@@ -42,7 +42,7 @@ struct Call {
     caller: TcpStream,
     server: TcpStream,
     way: Way,
-    /// Where to try next.
+    /// Address to try next.
     next: Option<IpAddr>,
 }
 
@@ -72,7 +72,7 @@ impl Carrier {
         self.turned_away
     }
 
-    /// What can be gone on with; `None` when all is over.
+    /// Waits and returns what can be gone on with; `None` when all is over.
     fn wait(&self) -> Option<Ready> {
         let mut fds = vec![PollFd::new(&self.told, PollFlags::IN)];
         let listeners = if self.tired { &[][..] } else { &self.listeners[..] };
@@ -121,7 +121,7 @@ impl Carrier {
         }
     }
 
-    /// Nobody answers there: the other address, or nobody at all, which the caller sees as a closed connection.
+    /// No server answers there: tries the other address, or gives up, which the caller sees as a closed connection.
     fn again(&mut self, call: Call) {
         self.pool.give_back(call.server, call.way);
         if let Some(address) = call.next {
@@ -129,7 +129,7 @@ impl Carrier {
         }
     }
 
-    /// Lets in everybody who waits.
+    /// Accepts all waiting connections.
     fn admit(&mut self, index: usize) {
         loop {
             let (listener, way) = &self.listeners[index];
@@ -167,10 +167,10 @@ impl Carrier {
 }
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Where servers that listen on `localhost` often are.
+/// Address at which servers that listen on `localhost` often are.
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
 
-/// What can be gone on with, by place.
+/// Indices of what can be gone on with.
 struct Ready {
     listeners: Vec<usize>,
     calls: Vec<usize>,

@@ -11,16 +11,16 @@ const SPACE: usize = 32 << 10;
 
 /// A connection that is carried.
 pub(super) struct Connection {
-    /// Who connected, and to whom.
+    /// The client, and the server that it is connected to.
     ends: [TcpStream; 2],
-    /// What goes from each end to the other.
+    /// Data that goes from each end to the other.
     flows: [Flow; 2],
 }
 
-/// What goes in one direction.
+/// Data that goes in one direction.
 struct Flow {
     space: Box<[u8]>,
-    /// What of it was read and is not written yet.
+    /// Part of it that was read and is not written yet.
     waiting: std::ops::Range<usize>,
     state: State,
 }
@@ -36,13 +36,13 @@ enum State {
 
 impl Connection {
     pub(super) fn new(caller: TcpStream, server: TcpStream) -> Self {
-        // Whoever writes decides how much to send at once. Where this is not to be had, it is a matter of speed.
+        // The writer decides how much to send at once. Where this is not to be had, it is a matter of speed.
         let _slower = [&caller, &server].map(|end| end.set_nodelay(true));
         let flow = || Flow { space: vec![0; SPACE].into(), waiting: 0..0, state: State::Open };
         Self { ends: [caller, server], flows: [flow(), flow()] }
     }
 
-    /// What to wait for, at each end. An end that nothing is expected of is not waited for.
+    /// Returns the events to wait for, at each end. An end that nothing is expected of is not waited for.
     pub(super) fn interest(&self) -> [(BorrowedFd<'_>, PollFlags); 2] {
         [0, 1].map(|end| {
             let mut wanted = PollFlags::empty();

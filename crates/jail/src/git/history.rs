@@ -1,8 +1,8 @@
 //! The history of a git repository, read without git and without trust in its files.
 //!
 //! A command in a jail owns the object store of its repository and may write anything there. What a commit, a tree or a blob says is
-//! taken from wherever it lies, and holds only because its hash is its name: from the name of a commit that was trusted before the
-//! command started, the names of its trees, its files and its ancestors follow, whatever has become of the rest. An object that is
+//! taken from any place where it lies, and holds only because its hash is its name: from the name of a commit that was trusted before the
+//! command started, the names of its trees, its files and its ancestors follow, regardless of the rest. An object that is
 //! missing, damaged or something else is as if it were not there; it can take an answer away, and cannot make one.
 //!
 //! Everything that is read is limited: sizes, depths, numbers and time. Files are opened by handle, through no link, and never mapped.
@@ -41,9 +41,9 @@ pub(crate) use self::refs::{head, tips};
 use self::store::ObjectStore;
 use self::walk::{Step, Walk};
 
-/// What trusted commits and their ancestors contain.
+/// Contents of trusted commits and their ancestors.
 ///
-/// What has been read is remembered, so that one value should serve all questions about a repository.
+/// Objects that have been read are remembered, so that one value should serve all questions about a repository.
 pub(crate) struct History {
     store: ObjectStore,
     roots: BTreeSet<ObjectId>,
@@ -51,12 +51,12 @@ pub(crate) struct History {
     paths: HashMap<Vec<u8>, PathHistory>,
 }
 
-/// Whether a file was in a history.
+/// Result of looking for a file in a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// It was.
     Yes {
-        /// Whether the commit that was found had it as an executable.
+        /// True if the commit that was found had it as an executable.
         executable: bool,
     },
     /// It was not, as far as the history can be read.
@@ -65,7 +65,7 @@ pub(crate) enum Answer {
     TimeUp,
 }
 
-/// Whether a commit is in a history.
+/// Result of looking for a commit in a history.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {

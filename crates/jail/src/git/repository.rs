@@ -1,7 +1,7 @@
-//! Where git keeps what belongs to a working tree, found without running git.
+//! Directories in which git keeps what belongs to a working tree, found without running git.
 //!
-//! **Invariant.** What the working tree says alone opens nothing: whoever can write in it could name the repository of somebody
-//! else. A directory outside is given only if it is a repository that names this working tree itself, or one that names none
+//! **Invariant.** What the working tree says alone opens nothing: a process that can write in it could name the repository of another
+//! user. A directory outside is given only if it is a repository that names this working tree itself, or one that names none
 //! and belongs to the same owner.
 
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use policy::{GitSetting, Shown, git_settings};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 
-/// Where git keeps what belongs to a working tree.
+/// Directories in which git keeps what belongs to a working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repository {
@@ -39,7 +39,7 @@ pub enum Unclaimed {
     Another,
     /// It says nothing, and is not certainly meant for this one.
     Unsure,
-    /// It says nothing, and belongs to somebody else.
+    /// It says nothing, and belongs to another user.
     Owner,
 }
 
@@ -55,7 +55,7 @@ pub fn repository(top: &Path) -> Repository {
     git_dir(top).map_or(Repository::None, |target| named(&tree, &target))
 }
 
-/// What a working tree names as its own directory of a repository. Nothing says that this is true.
+/// Returns the repository directory that a working tree names as its own. Nothing says that this is true.
 pub(crate) fn git_dir(top: &Path) -> Option<PathBuf> {
     let tree = Directory::open(top)?;
     match tree.kind(".git")? {
@@ -66,7 +66,7 @@ pub(crate) fn git_dir(top: &Path) -> Option<PathBuf> {
 }
 
 impl Repository {
-    /// What a person should know about it, and what would help.
+    /// Returns a note for the user about it, with a hint.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         match self {
@@ -193,7 +193,7 @@ impl Directory {
         Some(Self { path, handle, owner })
     }
 
-    /// What a name in it is. Links are not followed.
+    /// Returns the file type of a name in it. Links are not followed.
     fn kind(&self, name: &str) -> Option<FileType> {
         let found = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(FileType::from_raw_mode(found.st_mode))
@@ -203,7 +203,7 @@ impl Directory {
         small(&self.handle, Path::new(name))
     }
 
-    /// What git itself looks for.
+    /// Returns true if it has the entries that git itself looks for.
     fn is_repository(&self) -> bool {
         let is = |name: &str, kind| self.kind(name) == Some(kind);
         is("objects", FileType::Directory)
@@ -239,12 +239,12 @@ pub(crate) fn whole(file: OwnedFd) -> Option<Vec<u8>> {
     read.ok().filter(|_| text.len() <= LONGEST).map(|_| text)
 }
 
-/// Nobody's settings are longer.
+/// Maximum length of settings; no real ones are longer.
 const LONGEST: usize = 1 << 20;
 /// One byte more, to see that there is more.
 const LIMIT: u64 = (1 << 20) + 1;
 
-/// What is at a path. Links are not followed.
+/// Returns the metadata of the entry at a path. Links are not followed.
 pub(crate) fn stat(path: &Path) -> Option<Stat> {
     rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()
 }

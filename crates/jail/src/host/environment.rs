@@ -1,6 +1,6 @@
 //! The environment inside a jail: by allow-list, pure, the same for every provider.
 //!
-//! What a variable of the caller does is decided by the program that reads it, so its name decides: a few names pass, the
+//! The effect of a variable of the caller is decided by the program that reads it, so its name decides: a few names pass, the
 //! rest only when asked for, and those that make programs load code or that carry secrets not at all. `table` holds the rows.
 //!
 //! A value that was written out was chosen for this run, and enters under any name but those that the sandbox sets: nothing of
@@ -28,17 +28,17 @@ pub struct Wanted {
     pub value: Option<OsString>,
 }
 
-/// Where every system keeps its programs.
+/// Directories in which every system keeps its programs.
 pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/nix/store", "/gnu/store"];
 
-/// What the variables that the sandbox sets are made of.
+/// Paths from which the variables that the sandbox sets are made.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// Where the private home directory appears.
+    /// Path at which the private home directory appears.
     pub home: &'a Path,
     /// The directory the agent works in.
     pub workspace: &'a Path,
-    /// Where the command starts.
+    /// Directory in which the command starts.
     pub cwd: &'a Path,
     /// The name of the user inside.
     pub user: &'a OsStr,
@@ -81,15 +81,15 @@ pub enum Kind {
 pub struct Refused {
     /// The variable.
     pub name: OsString,
-    /// What sort of variable it is.
+    /// Kind of variable.
     pub kind: Kind,
-    /// What it would do.
+    /// Effect that it would have.
     pub reason: &'static str,
 }
 
 /// The whole environment of a command: sorted by name, each name once.
 ///
-/// What passes by default and does not fit is left out; what was asked for and does not fit is refused, so that nobody
+/// A variable that passes by default and does not fit is left out; one that was asked for and does not fit is refused, so that no caller
 /// believes it is there. Of a name that the caller has twice nothing passes: `getenv` takes the first, shells the
 /// last, and a check that sees one must not vouch for the other.
 pub fn inside(
@@ -129,7 +129,7 @@ pub fn filtered(
 }
 
 /// Adds a setting for git to an environment, after those that are there. Says whether it could: git does not read a count that is no number,
-/// and one that nobody has meant is left to git.
+/// and a count that was not intended is left to git.
 pub fn set_git(environment: &mut Vec<(OsString, OsString)>, key: &str, value: &str) -> bool {
     const COUNT: &str = "GIT_CONFIG_COUNT";
     let known = environment.iter().find(|(name, _)| name == COUNT).map(|(_, count)| count);
@@ -246,7 +246,7 @@ fn identifier(name: &OsStr) -> Option<&str> {
     (plain && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())).then_some(name)
 }
 
-/// What the sandbox sets, whatever the caller has.
+/// Returns the variables that the sandbox sets, regardless of the caller's.
 fn own(search: OsString, place: &Place<'_>) -> [(OsString, OsString); 9] {
     let owned = |name: &str, value: &OsStr| (name.into(), value.to_owned());
     [
@@ -305,7 +305,7 @@ impl Refused {
         Code::JailEnvironment
     }
 
-    /// What to do instead.
+    /// Returns a hint on what to do instead.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self.kind {

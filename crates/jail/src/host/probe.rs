@@ -1,4 +1,4 @@
-//! What this machine can enforce, measured by doing.
+//! Features that this machine can enforce, measured by doing.
 //!
 //! [`Machine::measure`] asks everything. It reads files beneath a root that the caller names, so that recorded machines
 //! can be examined like this one, and starts one process that tries namespaces for real ([`namespaces_here`]).
@@ -26,15 +26,15 @@ pub use powers::{Actions, Bwrap, Cgroup, Distrust, Hierarchy, Landlock};
 pub struct Machine {
     /// The effective user the measurements hold for.
     pub uid: u32,
-    /// What files say.
+    /// Facts read from files.
     pub facts: HostFacts,
     /// Which Landlock the kernel offers to us.
     pub landlock: Landlock,
-    /// How far namespaces go.
+    /// Extent to which namespaces work.
     pub namespaces: Result<Namespaces, Unmeasured>,
     /// Which seccomp actions the kernel offers to us.
     pub actions: Actions,
-    /// Where resource limits for a whole tree could hang.
+    /// Cgroup in which resource limits for a whole tree could be set.
     pub cgroup: Cgroup,
     /// The bubblewrap that could be used.
     pub bwrap: Bwrap,
@@ -58,10 +58,10 @@ impl Machine {
     }
 }
 
-/// Why something was not measured. Whoever decides reads it as "not there".
+/// Reason why something was not measured. Decisions read it as "not there".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unmeasured {
-    /// Nobody taught us to ask this operating system.
+    /// There is no probe for this operating system.
     #[error("not measured on this operating system")]
     OtherSystem,
     /// The process could not be started.
@@ -105,10 +105,10 @@ pub fn namespaces(probe: Command, limit: Duration) -> Result<Namespaces, Unmeasu
     line.parse().map_err(|Malformed| Unmeasured::Malformed)
 }
 
-/// What stands at `path`, looked at through a handle; a link is not followed.
+/// Returns the object at `path`, looked at through a handle; a link is not followed.
 pub fn object(path: &Path) -> Result<Object, Errno> {
     sys::object(path)
 }
 
-/// How long a probe may take. An idle machine answers in milliseconds.
+/// Maximum time of a probe. An idle machine answers in milliseconds.
 const LIMIT: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! What installed toolchains bring into a jail: programs as they are, caches under a private layer, credentials never.
+//! Paths that installed toolchains bring into a jail: programs as they are, caches under a private layer, credentials never.
 //!
 //! Pure but for [`Files`], by which it is looked up what the host has. Nothing is shown that is not a row of the table, and
 //! nothing of the host can be changed by any row. The directories around the rows are private: what a row does not name is not
@@ -41,28 +41,28 @@ impl Choose {
     }
 }
 
-/// What has to be known.
+/// Input of the search for toolchains.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
     /// Which toolchains are wanted.
     pub choose: &'a Choose,
     /// The home directory on the host, by its real path.
     pub outside: &'a Path,
-    /// Where the private home directory appears.
+    /// Path at which the private home directory appears.
     pub home: &'a Path,
     /// The directory the agent works in, by its real path.
     pub workspace: &'a Path,
     /// The caller's variables.
     pub environment: &'a [(OsString, OsString)],
-    /// The views that somebody asked for. They are never changed by a toolchain.
+    /// The views that the spec asks for. They are never changed by a toolchain.
     pub views: &'a [View],
-    /// What no toolchain shows, whatever leads there.
+    /// Paths that no toolchain shows, by any name that leads there.
     pub closed: &'a [PathBuf],
 }
 
-/// What the host has, as far as it can be looked up.
+/// Files of the host, as far as they can be looked up.
 pub trait Files {
-    /// Where a path really is, and whether it is a directory. `None`: nowhere, or the way leads through a link that the agent could
+    /// Returns the real path, and true if it is a directory. `None`: nowhere, or the way leads through a link that the agent could
     /// have made.
     fn real(&self, path: &Path) -> Option<(PathBuf, bool)>;
 
@@ -73,12 +73,12 @@ pub trait Files {
     fn names(&self, directory: &Path) -> Vec<OsString>;
 }
 
-/// What toolchains bring into a jail.
+/// Additions of toolchains to a jail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// What was found, by toolchain.
+    /// Toolchains that were found.
     pub found: Vec<Found>,
-    /// Views on top of those that somebody asked for.
+    /// Views on top of those that were asked for.
     pub views: Vec<View>,
     /// Links in private space, to what tools would not find where they look.
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -95,7 +95,7 @@ pub struct Found {
     pub name: &'static str,
     /// The directories and files by which it was found.
     pub by: Vec<PathBuf>,
-    /// What of it is not shown although it is there, and why.
+    /// Paths of it that are not shown although they exist, with the reason.
     pub left_out: Vec<(PathBuf, &'static str)>,
 }
 
@@ -121,11 +121,11 @@ pub fn shown(ask: &Ask<'_>, files: &dyn Files) -> Shown {
     shown
 }
 
-/// Where tools look for a directory, and where it is.
+/// Directory of a toolchain: the path at which tools look for it, and its real path.
 struct Place {
     outside: PathBuf,
     inside: PathBuf,
-    /// Whether a variable says so.
+    /// True if a variable names it.
     named: bool,
     /// The path itself, where the table has it from the root.
     fixed: Option<&'static str>,
@@ -187,7 +187,7 @@ impl Search<'_> {
         found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
     }
 
-    /// Whether a part is there and can be used inside.
+    /// Returns true if a part exists and can be used inside.
     fn part(&mut self, part: &Part, place: &Place) -> bool {
         let Some((real, directory)) = self.files.real(&joined(&place.outside, part.path)) else {
             return false;
@@ -243,7 +243,7 @@ impl Search<'_> {
         }
     }
 
-    /// Why a path is no part of a toolchain, whatever leads there.
+    /// Returns the reason why a path is no part of a toolchain, by any name that leads there.
     fn refused(&self, real: &Path, fixed: Option<&str>) -> Option<&'static str> {
         let ask = self.ask;
         let around = |path: &Path| path.starts_with(real);
@@ -267,14 +267,14 @@ impl Search<'_> {
         }
     }
 
-    /// Whether it is seen already, as somebody wanted it or as the system has it. What was asked for is not changed.
+    /// Returns true if it is seen already, as it was asked for or as the system has it. What was asked for is not changed.
     fn is_seen(&self, real: &Path, mode: Mode) -> bool {
         let asked = mode_at(self.ask.views, real).is_some() || real.starts_with(self.ask.workspace);
         let system = mode == Mode::ReadOnly && by_system(real);
         asked || system || mode_at(&self.shown.views, real) == Some(mode)
     }
 
-    /// What lies around the parts of a directory is private; in the home directory it is already.
+    /// Makes the surroundings of the parts of a directory private; in the home directory they are already.
     fn private(&mut self, dir: &Path) {
         let below_home = dir.starts_with(self.ask.home) && self.ask.home == self.ask.outside;
         let known = self.shown.views.iter().any(|view| view.path == dir);
@@ -328,10 +328,10 @@ impl Search<'_> {
     }
 }
 
-/// Where a machine has something of its own.
+/// Directories in which a machine has entries of its own.
 const SYSTEMS: &[&str] = &["/proc", "/sys", "/dev", "/etc", "/boot", "/run", "/var/run"];
 
-/// Where a machine keeps the certificates that it trusts: every jail sees them.
+/// Directories in which a machine keeps the certificates that it trusts: every jail sees them.
 const TRUSTED: &[&str] = &["/etc/ssl", "/etc/pki", "/etc/ca-certificates"];
 
 fn by_system(path: &Path) -> bool {

@@ -23,7 +23,7 @@ pub enum Word {
     Handle(Handle),
 }
 
-/// What a descriptor leads to.
+/// Target of a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Handle {
     /// A text.
@@ -34,11 +34,11 @@ pub enum Handle {
     View(PathBuf, (u64, u64)),
     /// The filter of system calls.
     Filter,
-    /// What is waited for before the command starts.
+    /// The end that is waited for before the command starts.
     Gate,
     /// The other end of it, so that our death is no leave to go on.
     SyncFd,
-    /// Where it tells what becomes of the command.
+    /// The descriptor to which it reports what becomes of the command.
     Status,
 }
 
@@ -62,7 +62,7 @@ pub fn arguments(plan: &Plan, cwd: &Path, terminal: bool) -> Vec<Word> {
     words.0
 }
 
-/// Whether bubblewrap can make this plan: not every version knows layers, and none takes them by handle.
+/// Returns an error if bubblewrap cannot make this plan: not every version knows layers, and none takes them by handle.
 pub fn wrappable(plan: &Plan) -> Result<(), Conflict> {
     let layered = plan.mounts.iter().find(|mount| matches!(mount.kind, Kind::Layered { .. }));
     let why = "bubblewrap does not take layers by handle";
@@ -180,7 +180,7 @@ impl Words {
     }
 }
 
-/// What bubblewrap's own `/dev` has already.
+/// Returns true if bubblewrap's own `/dev` has the path already.
 fn own_dev(path: &Path) -> bool {
     beneath(path, Path::new("/dev"))
 }

@@ -1,4 +1,4 @@
-//! What makes a spec meaningless. Found before anything starts.
+//! Conflicts that make a spec meaningless. Found before anything starts.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub enum Conflict {
         path: PathBuf,
         /// The workspace.
         workspace: PathBuf,
-        /// What the path would be.
+        /// Mode that the path would have.
         mode: &'static str,
     },
     /// A path does not exist.
@@ -55,7 +55,7 @@ pub enum Conflict {
     Kept {
         /// The view.
         path: PathBuf,
-        /// Where its changes should stay.
+        /// Directory in which its changes should stay.
         directory: PathBuf,
         /// Why they cannot.
         why: &'static str,
@@ -69,13 +69,13 @@ pub enum Conflict {
         Shown::path(.directory)
     )]
     TooManyForbidden {
-        /// How many there are.
+        /// Number of files with forbidden names.
         count: usize,
-        /// How many there may be.
+        /// Maximum number that can be masked.
         most: usize,
         /// The directory that has most of them.
         directory: PathBuf,
-        /// How many it has.
+        /// Number of them in that directory.
         here: usize,
     },
     /// A directory in which forbidden names cannot be looked for.
@@ -84,7 +84,7 @@ pub enum Conflict {
     /// Settings of a repository that cannot be read, so that what they name cannot be protected.
     #[error("the git settings {} cannot be read, so that what they name cannot be protected: {}", Shown::path(.0), .1)]
     Settings(PathBuf, Unreadable),
-    /// What the provider cannot express.
+    /// A part of the spec that the provider cannot express.
     #[error("{} cannot be enforced: {}", Shown::path(.0), .1)]
     NotEnforceable(PathBuf, &'static str),
 }
@@ -110,7 +110,7 @@ impl Conflict {
         if let Self::Missing(_) = self { Code::JailMissingPath } else { Code::JailConflict }
     }
 
-    /// What would help.
+    /// Returns a hint on how to resolve the conflict.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -170,7 +170,7 @@ fn directory(path: &Path, host: &Host, what: &'static str) -> Result<(), Conflic
     }
 }
 
-/// On the host's network a socket of ours would be reachable for everybody.
+/// On the host's network a socket of ours would be reachable for every process.
 fn listening(spec: &Spec) -> Result<(), Conflict> {
     match spec.listen.len() {
         0 if spec.dial && spec.network == Network::Open => {
@@ -250,7 +250,7 @@ fn keeps(kept: &Kept, spec: &Spec, host: &Host) -> Result<(), Conflict> {
     Err(Conflict::Kept { path, directory, why })
 }
 
-/// The directories on the way to a path that are shown as they are on the host. Whatever is mounted there goes where they lead.
+/// The directories on the way to a path that are shown as they are on the host. A mount there goes where they lead.
 pub(super) fn shown_above<'a>(path: &'a Path, spec: &'a Spec) -> impl Iterator<Item = &'a Path> {
     path.ancestors().skip(1).filter(|above| is_shown(above, spec))
 }
@@ -268,7 +268,7 @@ fn straight(path: &Path, spec: &Spec, host: &Host) -> Result<(), Conflict> {
     links.next().map_or(Ok(()), |(link, to)| Err(Conflict::Link(path.to_owned(), behind(path, link, to))))
 }
 
-/// Where a path leads, of which a part is a link.
+/// Returns the path that a path leads to, of which a part is a link.
 fn behind(path: &Path, link: &Path, to: &Path) -> PathBuf {
     let rest = path.strip_prefix(link).unwrap_or(Path::new(""));
     let to = link.parent().unwrap_or(link).join(to);

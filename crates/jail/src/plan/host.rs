@@ -1,18 +1,18 @@
-//! What a plan has to know about the machine it is for.
+//! Facts about the machine that a plan is built from.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// What a plan has to know about the machine.
+/// Facts about the machine that a plan is built from.
 #[derive(Debug, Clone)]
 pub struct Host {
     /// The caller's user and group.
     pub caller: Owner,
     /// The caller's name.
     pub user: String,
-    /// Whether the caller may run as somebody else and show files as somebody else's: root, with its powers.
+    /// True if the caller may run as another user and show files as another user's: root, with its capabilities.
     pub powerful: bool,
-    /// What was found at the paths that [`super::questions`] names. What is not here does not exist.
+    /// Entries found at the paths that [`super::questions`] names. A path that is not here does not exist.
     pub entries: HashMap<PathBuf, Entry>,
     /// The texts of the files that [`super::copied`] names, as far as they can be read.
     pub texts: Vec<(PathBuf, Vec<u8>)>,
@@ -27,7 +27,7 @@ pub struct Owner {
     pub gid: u32,
 }
 
-/// What is at a path. Links are not followed.
+/// Type of the entry at a path. Links are not followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// A directory, whose it is, and which one: device and inode.

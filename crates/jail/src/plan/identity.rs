@@ -16,7 +16,7 @@ pub struct Identity {
     pub user: String,
 }
 
-/// An ordinary caller stays who it is. Root runs as somebody without any rights anywhere, and the files of the workspace's
+/// An ordinary caller keeps its identity. Root runs as a user without any rights anywhere, and the files of the workspace's
 /// owner are shown as that one's own.
 pub(super) fn identity(spec: Option<&Spec>, host: &Host) -> Identity {
     let caller = host.caller;
@@ -29,7 +29,7 @@ pub(super) fn identity(spec: Option<&Spec>, host: &Host) -> Identity {
     Identity { inside: AGENT, outside: NOBODY_ELSE, shows, user: "agent".to_owned() }
 }
 
-/// What root's jail sees itself as: an ordinary first user.
+/// Identity that root's jail has inside: an ordinary first user.
 const AGENT: Owner = Owner { uid: 1000, gid: 1000 };
 
 /// An id that no distribution hands out, below the sign bit that some tools stumble over. Nothing on the host belongs to it.

@@ -1,7 +1,7 @@
 //! A spec in the terms of Landlock alone, for machines without namespaces.
 //!
-//! Landlock is a list of rights on files of the host. Beneath a path it only ever adds rights, so whatever would have to take
-//! one away again is refused; and there is one tree of files, so whatever would have to be somewhere else is refused, too.
+//! Landlock is a list of rights on files of the host. Beneath a path it only ever adds rights, so a plan that would have to take
+//! one away again is refused; and there is one tree of files, so a plan that needs a file at another path is refused, too.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::spec::{Mode, Spec, View};
 /// A spec in the terms of Landlock alone.
 #[derive(Debug, Clone)]
 pub struct LandlockPlan {
-    /// What may be used, and how.
+    /// Paths that may be used, with the access to each.
     pub rules: Vec<PathRule>,
     /// Paths of the host that must not be readable; tried before the command starts.
     pub unreadable: Vec<PathBuf>,
@@ -29,7 +29,7 @@ pub struct LandlockPlan {
 pub struct PathRule {
     /// The path.
     pub path: PathBuf,
-    /// What may be done.
+    /// Access that is granted.
     pub access: Access,
     /// Which object it was when it was judged: device and inode. Without one it is the system's, and may be missing.
     pub id: Option<(u64, u64)>,
@@ -100,7 +100,7 @@ fn system(host: &Host) -> impl Iterator<Item = PathRule> {
         let access = match (row.show, host.entry(Path::new(row.path))?) {
             (Show::AsIs, Entry::Directory(..) | Entry::File(..)) => Access::Read,
             (Show::Device, Entry::Other(_)) => Access::Device,
-            // What a link leads to has a row of its own, or is not shown.
+            // The target of a link has a row of its own, or is not shown.
             _ => return None,
         };
         Some(rule(row.path, access))
@@ -129,7 +129,7 @@ fn views(spec: &Spec, host: &Host) -> impl Iterator<Item = PathRule> {
 /// Rows of the system that have something secret beneath them.
 const DIVIDED: &[&str] = &["/etc/ssl"];
 
-/// What is shown of the host instead of something of the jail's own, and why.
+/// Returns the path of the host that is shown instead of an entry of the jail's own, and the reason.
 ///
 /// Of `/proc` nothing that belongs to a process: one rule would have to cover all of them, and the command lines of the
 /// host's processes have secrets in them. What a program opens of itself under `/proc/self/fd` works without.

@@ -1,15 +1,15 @@
-//! What a plan lets a program see, for explaining a refusal afterwards. It decides nothing: the kernel has.
+//! Visibility of paths to a program under a plan, for explaining a refusal afterwards. It decides nothing: the kernel has.
 
 use std::path::{Path, PathBuf};
 
 use super::Plan;
 use super::tree::{Kind, Skeleton, beneath};
 
-/// What a program in a jail can see and change, by path.
+/// Paths that a program in a jail can see and change.
 #[derive(Debug, Clone)]
 pub struct Sight {
     mounts: Vec<(PathBuf, Kind)>,
-    /// What stands in the root itself.
+    /// Entries made in the root itself.
     made: Vec<(PathBuf, Skeleton)>,
     own_network: bool,
 }
@@ -46,7 +46,7 @@ impl Sight {
             Some(Kind::Void | Kind::Blank | Kind::Mask { .. }) => Some(Refusal::Hidden),
             Some(Kind::Bind { write: false, .. } | Kind::Processes) if writes => Some(Refusal::ReadOnly),
             Some(Kind::Parent) => Some(if writes { Refusal::ReadOnly } else { Refusal::Unseen }),
-            // Private space shows nothing of what the host has at the same path, and takes whatever is written.
+            // Private space shows nothing of what the host has at the same path, and accepts all writes.
             Some(Kind::Scratch) => (!writes).then_some(Refusal::Unseen),
             Some(_) => None,
         }
@@ -61,13 +61,13 @@ impl Sight {
         behind.unwrap_or_else(|| path.to_owned())
     }
 
-    /// Whether something of the jail's own stands there, or a directory on the way to a view.
+    /// Returns true if an entry of the jail's own stands there, or a directory on the way to a view.
     fn is_made(&self, path: &Path) -> bool {
         let makes = self.made.iter().any(|(made, _)| made == path);
         makes || self.mounts.iter().any(|(mount, _)| beneath(mount, path))
     }
 
-    /// Whether no way leads out.
+    /// Returns true if no network leads out of the jail.
     #[must_use]
     pub const fn is_cut_off(&self) -> bool {
         self.own_network

@@ -13,7 +13,7 @@ pub(super) struct Row {
     pub(super) because: &'static str,
 }
 
-/// How it is shown.
+/// Form in which a path is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Show {
     /// A directory or file as it is, read-only. A link stays a link.
@@ -28,7 +28,7 @@ const fn row(path: &'static str, show: Show, because: &'static str) -> Row {
     Row { path, show, because }
 }
 
-/// Whatever of it a machine lacks is left out.
+/// Entries that a machine lacks are left out.
 pub(super) static SYSTEM: &[Row] = &[
     row("/usr", Show::AsIs, "programs and libraries"),
     row("/bin", Show::AsIs, "a link to /usr/bin, or programs on old systems"),
@@ -79,11 +79,11 @@ pub(super) static SYSTEM: &[Row] = &[
 /// Keys that lie inside something that is shown.
 pub(super) static SECRET: &[&str] = &["/etc/ssl/private", "/usr/local/etc/ssl/private"];
 
-/// What of `/proc` tells about the host to anybody who asks. All of `/proc` is read-only besides.
+/// Entries of `/proc` that tell every reader about the host. All of `/proc` is read-only besides.
 pub(super) static MASKED: &[&str] =
     &["acpi", "asound", "interrupts", "kallsyms", "key-users", "keys", "scsi"];
 
-/// What of `/proc` only the host's user 0 can open, without any powers. Nobody in a jail is that user, unless the machine
+/// Entries of `/proc` that only the host's user 0 can open, without any capabilities. No process in a jail is that user, unless the machine
 /// leaves no choice.
 pub(super) static MASKED_FROM_ROOT: &[&str] = &[
     "bus",
@@ -103,7 +103,7 @@ pub(super) static MASKED_FROM_ROOT: &[&str] = &[
     "vmallocinfo",
 ];
 
-/// Where the jail has something of its own.
+/// Paths at which the jail has entries of its own.
 pub(super) static RESERVED: &[&str] = &["/proc", "/sys", "/dev", "/etc/passwd", "/etc/group"];
 
 /// Paths of ordinary machines that no jail may show by accident.
@@ -123,7 +123,7 @@ pub(super) fn copied() -> impl Iterator<Item = &'static str> {
     SYSTEM.iter().filter(|row| row.show == Show::Copy).map(|row| row.path)
 }
 
-/// Whether a path lies in a directory that is shown as it is.
+/// Returns true if a path lies in a directory that is shown as it is.
 pub(super) fn shows(path: &Path) -> bool {
     SYSTEM.iter().any(|row| row.show == Show::AsIs && path.starts_with(row.path))
 }

@@ -14,24 +14,24 @@ use crate::spec::{Mode, Spec, View};
 /// Something mounted over a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Where, inside. For [`Kind::Bind`], [`Kind::Layered`] and [`Kind::Device`] also where outside.
+    /// Path inside. For [`Kind::Bind`], [`Kind::Layered`] and [`Kind::Device`] also the path outside.
     pub path: PathBuf,
-    /// What.
+    /// Kind of mount.
     pub kind: Kind,
-    /// What has to be made first, so that there is something to mount over.
+    /// Mount points that have to be made first, so that there is something to mount over.
     pub makes: Vec<(PathBuf, Skeleton)>,
 }
 
-/// What is mounted.
+/// Kind of mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A directory or file of the host.
     Bind {
-        /// Whether it can be changed.
+        /// True if it can be changed.
         write: bool,
-        /// Whether it is a directory.
+        /// True if it is a directory.
         directory: bool,
-        /// Whether it is shown as the jail's own where root calls.
+        /// True if it is shown as the jail's own where root calls.
         own: bool,
         /// Which object it was when it was judged: device and inode.
         id: (u64, u64),
@@ -53,7 +53,7 @@ pub enum Kind {
     Blank,
     /// A file or directory that cannot be opened, in place of one with a forbidden name.
     Mask {
-        /// Whether it is a directory.
+        /// True if it is a directory.
         directory: bool,
     },
     /// The processes of the jail.
@@ -62,10 +62,10 @@ pub enum Kind {
     Terminals,
 }
 
-/// Where the changes of a layered mount stay.
+/// Directory in which the changes of a layered mount stay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keeps {
-    /// Where it is mounted.
+    /// Path at which it is mounted.
     pub path: PathBuf,
     /// The directory of the host that has them.
     pub directory: PathBuf,
@@ -78,7 +78,7 @@ pub struct Keeps {
 pub struct Mask {
     /// Its real path.
     pub path: PathBuf,
-    /// Whether it is a directory.
+    /// True if it is a directory.
     pub directory: bool,
     /// Which object it was when it was found: device and inode.
     pub id: Option<(u64, u64)>,
@@ -100,13 +100,13 @@ pub enum Skeleton {
 pub struct Grant {
     /// The path.
     pub path: PathBuf,
-    /// Whether it is a directory.
+    /// True if it is a directory.
     pub directory: bool,
-    /// What may be done.
+    /// Access that is granted.
     pub access: Access,
 }
 
-/// What may be done beneath a path.
+/// Access that is granted beneath a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Reading, listing, executing.
@@ -130,13 +130,13 @@ fn place<T>((path, thing): (PathBuf, T)) -> (OsString, T) {
     (path.into_os_string(), thing)
 }
 
-/// Whether a path is another or lies beneath it. Both are plain, see [`super::conflict`].
+/// Returns true if a path is another or lies beneath it. Both are plain, see [`super::conflict`].
 pub(super) fn beneath(path: &Path, above: &Path) -> bool {
     let (path, above) = (path.as_os_str().as_bytes(), above.as_os_str().as_bytes());
     above == b"/" || path.strip_prefix(above).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
-/// What is mounted, parents first.
+/// Returns the mounts, parents first.
 pub(super) fn mounts(spec: Option<&Spec>, host: &Host, identity: &Identity) -> Vec<Mount> {
     let mut kinds: Places<Kind> = own(spec).map(place).collect();
     kinds.extend(system(host).map(place));
@@ -169,7 +169,7 @@ pub(super) fn mounts(spec: Option<&Spec>, host: &Host, identity: &Identity) -> V
     done
 }
 
-/// What belongs to the jail alone.
+/// Returns the mounts that belong to the jail alone.
 fn own(spec: Option<&Spec>) -> impl Iterator<Item = (PathBuf, Kind)> {
     let fixed = [
         ("/proc", Kind::Processes),
@@ -221,7 +221,7 @@ fn seen(view: &View, host: &Host) -> Option<Kind> {
     }
 }
 
-/// Where changes stay.
+/// Returns the directories in which changes stay.
 pub(super) fn kept(spec: &Spec, host: &Host) -> Vec<Keeps> {
     let known = spec.kept.iter().filter_map(|kept| {
         let id = host.entry(&kept.directory)?.identity()?;
@@ -261,7 +261,7 @@ fn point(path: &Path, kind: Kind) -> Skeleton {
     }
 }
 
-/// Where programs expect everybody to be able to write.
+/// Directories that programs expect to be writable for all users.
 const SHARED: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 
 /// The directories strictly between two paths, from the outside in.
@@ -272,7 +272,7 @@ fn parents(path: &Path, from: &Path) -> impl Iterator<Item = PathBuf> {
     slashes.map(|place| PathBuf::from(OsStr::from_bytes(&bytes[..place])))
 }
 
-/// What is made in the empty root, parents first.
+/// Returns the entries that are made in the empty root, parents first.
 pub(super) fn skeleton(
     spec: Option<&Spec>,
     host: &Host,
@@ -324,7 +324,7 @@ fn texts(host: &Host) -> impl Iterator<Item = (PathBuf, Skeleton)> {
     host.texts.iter().map(|(path, text)| (path.clone(), Skeleton::File(text.clone())))
 }
 
-/// Who there is: the jail's user, and the two that every program expects.
+/// Returns the account files: the jail's user, and the two that every program expects.
 fn accounts(spec: &Spec, identity: &Identity) -> impl Iterator<Item = (PathBuf, Skeleton)> {
     let (user, uid, gid) = (&identity.user, identity.inside.uid, identity.inside.gid);
     let mut passwd = format!("{user}:x:{uid}:{gid}::").into_bytes();
@@ -367,7 +367,7 @@ fn fixed() -> impl Iterator<Item = (PathBuf, Skeleton)> {
     ])
 }
 
-/// What may be done beneath which path. Everything that is seen may be read; the mounts decide what is seen.
+/// Returns the access beneath each path. Everything that is seen may be read; the mounts decide what is seen.
 ///
 /// Each costs time to set up, and none of those that are left out would change an answer: what is read-only is granted by
 /// the root, and all of `/dev` is either a device or granted by itself.
@@ -386,5 +386,5 @@ pub(super) fn grants(mounts: &[Mount]) -> Vec<Grant> {
     fixed.chain(written).collect()
 }
 
-/// Where most of what programs read lies: found here, the kernel does not walk up to the root for it.
+/// Directory with most of the files that programs read: found here, the kernel does not walk up to the root for it.
 const OFTEN: &str = "/usr";

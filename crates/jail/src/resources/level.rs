@@ -1,10 +1,10 @@
-//! How far a jail's resources are bounded, in words.
+//! Degree to which a jail's resources are bounded, in words.
 
 use crate::enforcement::{Level, Reached};
 
 use super::pace::Pace;
 
-/// What keeps one limit of the whole tree.
+/// Mechanism that keeps one limit of the whole tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Means {
     /// Nothing was asked for.
@@ -13,11 +13,11 @@ pub(crate) enum Means {
     Cgroup,
     /// The kernel for one process or one user, and we look after the sum.
     Watchdog,
-    /// Nobody.
+    /// No mechanism.
     Nothing,
 }
 
-/// What keeps the limits of the whole tree.
+/// Mechanisms that keep the limits of the whole tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) memory: Means,
@@ -26,7 +26,7 @@ pub(crate) struct Bounds {
     pub(crate) why: Option<String>,
 }
 
-/// What was reached in the layer of resources.
+/// Returns the enforcement that was reached in the layer of resources.
 pub(crate) fn reached(bounds: &Bounds) -> Reached {
     let all = [("memory", bounds.memory), ("processes", bounds.processes)];
     let by = |means| names(&all, means);

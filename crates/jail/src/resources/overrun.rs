@@ -66,13 +66,13 @@ impl Limit {
 pub struct Overrun {
     /// Which one.
     pub limit: Limit,
-    /// What is allowed.
+    /// Amount that is allowed.
     pub allowed: Amount,
-    /// What was used, where it was measured.
+    /// Amount that was used, where it was measured.
     pub used: Option<Amount>,
 }
 
-/// How much of something, shown with the unit a person would write.
+/// Amount of a resource, shown with the unit a person would write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
     /// Bytes.
@@ -84,7 +84,7 @@ pub enum Amount {
 }
 
 impl Overrun {
-    /// A limit that was reached by an amount nobody measured.
+    /// A limit that was reached by an amount that was not measured.
     #[must_use]
     pub const fn new(limit: Limit, allowed: Amount) -> Self {
         Self { limit, allowed, used: None }
@@ -97,7 +97,7 @@ impl Overrun {
         self
     }
 
-    /// What happened.
+    /// Returns a message that says what happened.
     #[must_use]
     pub fn message(&self) -> String {
         let used = self.used.map(|used| format!(" ({used} seen)")).unwrap_or_default();
@@ -105,7 +105,7 @@ impl Overrun {
         format!("limit reached: {} ({allowed}): {}{used}", limit.word(), limit.sentence())
     }
 
-    /// What would let it go on.
+    /// Returns a hint on how to let it go on.
     #[must_use]
     pub fn hint(&self) -> String {
         format!("raise limits.{} in your policy", self.limit.word())

@@ -1,8 +1,8 @@
-//! How often to look, and how long a crowd may last.
+//! Interval of the watchdog, and the time that a crowd may last.
 
 use std::time::{Duration, Instant};
 
-/// How often the watchdog looks: often while something changes, seldom while nothing does.
+/// Interval of the watchdog: short while something changes, long while nothing does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     period: Duration,
@@ -42,7 +42,7 @@ const CLOSE: u64 = 700;
 pub(crate) struct Crowd(Option<Instant>);
 
 impl Crowd {
-    /// How long a jail may stay at the limit.
+    /// Time that a jail may stay at the limit.
     const PATIENCE: Duration = Duration::from_secs(2);
 
     /// Takes note of a look, and says whether patience has run out.
@@ -51,13 +51,13 @@ impl Crowd {
         self.0.is_some_and(|since| now.saturating_duration_since(since) >= Self::PATIENCE)
     }
 
-    /// Whether so many of so many allowed is a crowd. A fork bomb whose processes also end stays a little below the limit.
+    /// Returns true if so many of so many allowed is a crowd. A fork bomb whose processes also end stays a little below the limit.
     pub(crate) const fn is_one(count: u64, limit: u64) -> bool {
         count >= limit - limit / 20
     }
 }
 
-/// How often the kernel refused a process, and when we last heard of one more.
+/// Number of times the kernel refused a process, and when we last heard of one more.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Refusals {
     count: u64,

@@ -20,7 +20,7 @@ pub(crate) enum Resource {
     RealTime,
 }
 
-/// What is asked for, and the most that may be asked for later.
+/// Soft limit, and the hard limit: the most that may be asked for later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound {
     pub(crate) soft: u64,
@@ -72,7 +72,7 @@ fn processes(limit: u64) -> Bound {
     Bound::both(limit.saturating_add(2))
 }
 
-/// What no command needs. Locked memory and queues are what an ordinary login gets.
+/// Bounds on resources that no command needs. Locked memory and queues are what an ordinary login gets.
 const ALWAYS: [(Resource, Bound); 5] = [
     (Resource::Core, Bound::both(0)),
     (Resource::LockedMemory, Bound::both(8 << 20)),

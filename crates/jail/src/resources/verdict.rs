@@ -1,4 +1,4 @@
-//! Whether a limit ended the command.
+//! Decides whether a limit ended the command.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use policy::Limits;
 
 use super::overrun::{Amount, Limit, Overrun};
 
-/// How the command ended by itself.
+/// Exit status of the command itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Exited(u8),
     Signaled(u8),
 }
 
-/// What was seen of a command that has ended.
+/// Observations of a command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Observed {
     pub(crate) status: Status,
@@ -31,7 +31,7 @@ pub(crate) struct Observed {
     pub(crate) processes: u64,
     /// Processor time of the whole tree.
     pub(crate) cpu: Duration,
-    /// Whether the private temporary directory was full.
+    /// True if the private temporary directory was full.
     pub(crate) tmp_full: bool,
 }
 
@@ -54,7 +54,7 @@ impl Observed {
 
 /// The limit that ended the command, if one did.
 ///
-/// What succeeded has coped with whatever was refused: it is never turned into a failure. Of several signs the surest counts.
+/// A command that succeeded has coped with all refusals: it is never turned into a failure. Of several signs the surest counts.
 pub(crate) fn verdict(limits: &Limits, seen: &Observed) -> Option<Overrun> {
     if seen.stopped.is_some() || seen.status == Status::Exited(0) {
         return seen.stopped;
@@ -85,7 +85,7 @@ fn by_signal(limits: &Limits, seen: &Observed) -> Option<Overrun> {
     match number {
         FILE_TOO_LARGE => limits.file_size.map(|size| Overrun::new(Limit::FileSize, Amount::Bytes(size))),
         OUT_OF_TIME => limits.cpu.map(|time| Overrun::new(Limit::Cpu, Amount::Time(time))),
-        // What ignores the first signal is killed a second later.
+        // A process that ignores the first signal is killed a second later.
         KILL => limits
             .cpu
             .filter(|time| seen.cpu >= *time)
@@ -104,7 +104,7 @@ fn processes(limits: &Limits, seen: &Observed) -> Option<Overrun> {
     Some(Overrun::new(Limit::Processes, Amount::Count(allowed)))
 }
 
-/// What a process is refused by its own bound on memory leaves no other trace than how much it had.
+/// A refusal by a process's own bound on memory leaves no other trace than how much it had.
 fn nearly_all_memory(limits: &Limits, seen: &Observed) -> Option<Overrun> {
     let allowed = limits.memory.filter(|allowed| is_most(seen.memory, *allowed))?;
     Some(Overrun::new(Limit::Memory, Amount::Bytes(allowed)).used(Amount::Bytes(seen.memory)))

@@ -15,7 +15,7 @@ impl Abi {
     /// Every abi.
     pub const ALL: [Self; 2] = [Self::X86_64, Self::Aarch64];
 
-    /// The one this program was built for. None if nobody has reviewed it: then there is no filter, and no jail.
+    /// The one this program was built for. None if it has not been reviewed: then there is no filter, and no jail.
     #[must_use]
     pub fn here() -> Option<Self> {
         match std::env::consts::ARCH {
@@ -28,7 +28,7 @@ impl Abi {
         }
     }
 
-    /// What the kernel calls it (`AUDIT_ARCH_*`).
+    /// Returns the kernel's constant for it (`AUDIT_ARCH_*`).
     pub(super) const fn word(self) -> u32 {
         match self {
             Self::X86_64 => 0xc000_003e,
@@ -36,7 +36,7 @@ impl Abi {
         }
     }
 
-    /// What holds for numbers that no row names, from the lowest on.
+    /// Returns the answers for numbers that no row names, from the lowest on.
     pub(super) const fn spans(self) -> &'static [Span] {
         match self {
             Self::X86_64 => X86_64,
@@ -45,7 +45,7 @@ impl Abi {
     }
 }
 
-/// What holds from one number to the next span's.
+/// Answer for the numbers from this one up to the next span's.
 pub(super) struct Span {
     pub(super) first: u32,
     pub(super) answer: Answer,

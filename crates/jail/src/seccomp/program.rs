@@ -12,11 +12,11 @@ use super::row::{Answer, Half, Is, Row, Test};
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// What to do.
+    /// Operation code.
     pub code: u16,
-    /// How many instructions to skip when a comparison holds.
+    /// Number of instructions to skip when a comparison holds.
     pub jt: u8,
-    /// How many to skip when it does not.
+    /// Number of instructions to skip when it does not.
     pub jf: u8,
     /// The constant.
     pub k: u32,
@@ -72,7 +72,7 @@ fn named(abi: Abi, rows: &[&Row]) -> BTreeMap<u32, Vec<Instruction>> {
     named
 }
 
-/// What holds for a number when no row answers.
+/// Returns the answer for a number when no row answers.
 fn unnamed(abi: Abi, number: u32) -> Instruction {
     let span = |span: &&Span| span.first <= number;
     answer(abi.spans().iter().rfind(span).map_or(Answer::Kill, |span| span.answer))
@@ -139,7 +139,7 @@ const fn plain(code: u16, k: u32) -> Instruction {
     Instruction { code, jt: 0, jf: 0, k }
 }
 
-/// Where half an argument stands in `struct seccomp_data`. Every machine we know is little-endian: the low half comes first.
+/// Returns the offset of half an argument in `struct seccomp_data`. Every machine we know is little-endian: the low half comes first.
 const fn place(half: Half) -> u32 {
     match half {
         Half::Low(index) => ARGUMENTS + 8 * index,

@@ -10,7 +10,7 @@ pub(super) struct Row {
     pub(super) because: &'static str,
 }
 
-/// What the kernel does with a call.
+/// Action of the kernel on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Allow,
@@ -90,7 +90,7 @@ pub(super) enum Half {
     High(u32),
 }
 
-/// What the masked half must be. A list is never empty.
+/// Condition on the masked half. A list is never empty.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Is {
     OneOf(&'static [u32]),

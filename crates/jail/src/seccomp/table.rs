@@ -1,7 +1,7 @@
 //! Table: the system calls that are refused, with a reason on every row.
 //!
 //! The first row that holds answers; a call that no row names is allowed. Where a row reads an argument, it says which half the
-//! kernel reads: `int`, `unsigned int` and `umode_t` are the low half, whatever stands above.
+//! kernel reads: `int`, `unsigned int` and `umode_t` are the low half, regardless of the high half.
 //!
 //! Looked at and allowed on purpose:
 //! - `landlock_*`, `seccomp` and its notifications: a program may confine itself and its children further. The strictest answer
@@ -10,7 +10,7 @@
 //! - `mkdir` with set-id bits: the kernel drops them.
 //! - `mmap`, `mprotect`, `pkey_*`, `mbind`, `set_mempolicy`: the caller's own memory. `move_pages` and `migrate_pages` reach
 //!   others only where `ptrace` could, and in a pid namespace there are no others.
-//! - realtime scheduling and negative niceness: the kernel asks for a capability that nobody inside has.
+//! - realtime scheduling and negative niceness: the kernel asks for a capability that no process inside has.
 //! - `uretprobe`, `uprobe`, `rt_sigreturn`, `restart_syscall`: the kernel's own return paths.
 
 use super::row::{Answer, Call, Errno, Row, any_bit, any_high_bit, call, new, none_of, one_of, x86};
@@ -57,7 +57,7 @@ pub(super) const ALWAYS: &[Row] = &[
         answer: PERM,
         because: "enters namespaces that somebody else made",
     },
-    // The first process of the jail, which has to reap and to end the jail whatever the command does.
+    // The first process of the jail, which has to reap and to end the jail regardless of what the command does.
     Row {
         calls: &[
             call("prlimit64", 302, 261),
@@ -189,7 +189,7 @@ pub(super) const ALWAYS: &[Row] = &[
         when: &[
             none_of(0, &[u32::MAX], "not the question for the current one"),
             // ADDR_NO_RANDOMIZE is what sanitizers and reproducible builds set for themselves; without new privileges
-            // nobody else inherits it. PER_LINUX32 and UNAME26 change what uname says.
+            // no other program inherits it. PER_LINUX32 and UNAME26 change what uname says.
             any_bit(
                 0,
                 !(PER_LINUX32 | UNAME26 | ADDR_NO_RANDOMIZE),

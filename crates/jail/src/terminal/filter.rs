@@ -63,7 +63,7 @@ impl Filter {
         }
     }
 
-    /// Whether the terminal was asked something, so that an answer may still be on its way.
+    /// Returns true if the terminal was sent a query, so that an answer may still be on its way.
     pub(crate) fn asked(&self) -> bool {
         self.asked
     }
@@ -122,7 +122,7 @@ impl Filter {
         }
     }
 
-    /// What may happen in the middle of a sequence, whatever kind it is.
+    /// Handles a byte in the middle of a sequence of any kind.
     fn continue_sequence(&mut self, byte: u8, screen: &mut Vec<u8>) {
         match byte {
             ESC => self.begin(),
@@ -229,7 +229,7 @@ fn judge_string(held: &[u8]) -> Verdict {
     }
 }
 
-/// How many bytes from the start on need no look.
+/// Returns the number of leading bytes that need no inspection.
 fn plain_length(output: &[u8]) -> usize {
     output.iter().position(|byte| matches!(*byte, ESC | ENQ | 0x80..)).unwrap_or(output.len())
 }

@@ -1,12 +1,12 @@
 //! Which terminal sequences pass. A sequence passes whole or not at all.
 //!
-//! What stays on the screen passes: colours, cursor, screens, modes, mouse, paste brackets, questions with an answer of
-//! fixed form. What reaches beyond it is dropped: the clipboard, the window, the desktop, the printer, the file system,
+//! Sequences that only affect the screen pass: colours, cursor, screens, modes, mouse, paste brackets, questions with an answer of
+//! fixed form. Those that reach beyond it are dropped: the clipboard, the window, the desktop, the printer, the file system,
 //! and answers whose text the program could choose, because an answer arrives as if it had been typed.
 
 #![expect(clippy::match_same_arms, reason = "a row is one decision with one reason")]
 
-/// What becomes of a sequence.
+/// Verdict on a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Shown.
@@ -34,7 +34,7 @@ pub(super) fn judge_control(body: &[u8]) -> Verdict {
     let Some(control) = Control::parse(body) else { return Verdict::Drop };
     match (control.prefix, control.intermediate, control.last) {
         (None, b"", b't') => judge_window(control.number()),
-        // How titles are encoded when they are reported: no title is.
+        // Sets the encoding of reported titles: no title is reported.
         (Some(_), b"", b't') => Verdict::Drop,
         // Prints the screen, or everything from here on.
         (_, b"", b'i') => Verdict::Drop,
@@ -42,7 +42,7 @@ pub(super) fn judge_control(body: &[u8]) -> Verdict {
         (_, _, b'y') => Verdict::Drop,
         // The Linux console: brings another console to the front, blanks the screen.
         (None, b"", b']') => Verdict::Drop,
-        // VT52 mode: another language from here on, which nobody would judge.
+        // VT52 mode: another command language from here on, which this filter would not judge.
         (Some(b'?'), b"", b'l') if control.numbers().any(|number| number == 2) => Verdict::Drop,
         (_, b"", b'c' | b'n' | b'x') => Verdict::Ask,
         (_, b"$", b'p' | b'u' | b'w') | (_, b"#", b'|' | b'R' | b'S') => Verdict::Ask,
@@ -70,7 +70,7 @@ pub(super) fn judge_command(body: &[u8]) -> Verdict {
     match number {
         // Some terminals answer a title of `?` with the title.
         0..=2 if rest == b"?" => Verdict::Drop,
-        // Titles. Whatever is in them cannot come back as input, see `judge_window`.
+        // Titles. Their content cannot come back as input, see `judge_window`.
         0..=2 => Verdict::Pass,
         // Colours, set or asked for, and the pointer's shape. The answer is a colour or the name of a shape.
         4 | 5 | 10..=19 | 22 if rest.contains(&b'?') => Verdict::Ask,
@@ -80,8 +80,8 @@ pub(super) fn judge_command(body: &[u8]) -> Verdict {
         // Marks where a prompt and an output begin.
         133 => Verdict::Pass,
         // 52 and 5522: clipboard. 50: fonts, with answers that echo the question. 7: the directory of the next tab, which
-        // would run what lies in it. 3: properties of the window. 9, 99, 777: notifications on the desktop, in someone else's name.
-        // 633: commands to be run again. 1337: files, clipboard, variables. And what nobody has looked at yet.
+        // would run what lies in it. 3: properties of the window. 9, 99, 777: notifications on the desktop, in the name of another program.
+        // 633: commands to be run again. 1337: files, clipboard, variables. And all codes that have not been reviewed yet.
         _ => Verdict::Drop,
     }
 }
@@ -133,7 +133,7 @@ impl<'a> Control<'a> {
     }
 }
 
-/// What stands before the first `at`, and what after it.
+/// Splits at the first `at`: returns the bytes before it and the bytes after it.
 fn split(bytes: &[u8], at: u8) -> (&[u8], &[u8]) {
     match bytes.iter().position(|byte| *byte == at) {
         Some(place) => (&bytes[..place], &bytes[place + 1..]),

@@ -1,6 +1,6 @@
 //! Which bytes above ASCII are part of a character, and which steer.
 
-/// What a byte from 0x80 on is, after the bytes before it.
+/// Class of a byte from 0x80 on, given the bytes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Byte {
     /// Part of a character, or a stray byte that steers nothing.
@@ -15,11 +15,11 @@ pub(super) enum Byte {
 /// long, surrogates) are not followed: a lenient decoder would find a control in them.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Utf8 {
-    /// How many bytes of the character are missing.
+    /// Number of bytes of the character that are missing.
     missing: u8,
     /// The lowest and the highest byte that may come next.
     next: (u8, u8),
-    /// Whether the character lies below U+00C0, where the controls are.
+    /// True if the character lies below U+00C0, where the controls are.
     low: bool,
 }
 

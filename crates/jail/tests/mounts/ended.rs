@@ -55,7 +55,7 @@ fn nothing_outlives_the_deadline() {
     assert_eq!(alive(&word), 0);
 }
 
-/// Who leaves something behind that holds the pipes is not waited for longer than itself.
+/// A command that leaves processes behind that hold the pipes is not waited for longer than itself.
 #[test]
 fn nothing_outlives_the_command() {
     if !works("the end of the command") {

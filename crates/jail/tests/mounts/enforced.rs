@@ -1,4 +1,4 @@
-//! What is enforced is known before foreign code runs.
+//! Enforcement is known before foreign code runs.
 
 use policy::Code;
 use ringfence_jail::{Choice, JailError, Layer, Level, Provider, Require, hold};
@@ -27,12 +27,12 @@ fn children() -> usize {
     std::fs::read_to_string(path).unwrap().split_whitespace().count()
 }
 
-/// Nobody can have more than there is; whoever asks for it gets nothing.
+/// No caller can have more than there is; one that asks for it gets nothing.
 #[test]
 fn less_than_required_is_refused() {
     let place = Place::new();
     let mut spec = place.spec(&[]);
-    // Who bounds memory depends on the machine, and on who asks.
+    // The mechanism that bounds memory depends on the machine, and on the caller.
     spec.limits.memory = Some(1 << 30);
     spec.require = ANYTHING;
     let go = command(&["sh", "-c", "echo >ran"], &place.work());
@@ -70,7 +70,7 @@ const ANYTHING: Require = Require::FULL
     .with(Layer::Processes, Level::None)
     .with(Layer::Resources, Level::None);
 
-/// Where every provider falls short, the strongest says by how much.
+/// If every provider falls short, the strongest says by how much.
 #[test]
 fn no_provider_is_better_than_all() {
     if !works("providers that fall short") {

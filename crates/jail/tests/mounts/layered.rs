@@ -1,4 +1,4 @@
-//! What is changed in a layered view is changed inside only.
+//! Changes in a layered view are visible inside only.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -136,7 +136,7 @@ fn directories_from_below_are_moved_by_copying() {
     assert_eq!(tree(&root), before);
 }
 
-/// What other views show or hide in it stays as they say.
+/// Paths that other views show or hide in it stay as they say.
 #[test]
 fn views_in_a_layer_hold() {
     if !works("views in layers") {
@@ -175,7 +175,7 @@ fn two_at_once_do_not_see_each_other() {
     assert_eq!(tree(&root), before);
 }
 
-/// Whatever is killed in the middle: of a private layer nothing is left, and of a kept one what was written.
+/// With any process killed in the middle: of a private layer nothing is left, and of a kept one what was written.
 #[test]
 fn nothing_is_left_of_a_private_layer() {
     if !works("the end of layers") {

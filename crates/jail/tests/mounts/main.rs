@@ -1,4 +1,4 @@
-//! What a jail shows and how it ends, on the real kernel: the cases that a mount plan has to keep.
+//! Contents and end of a jail, on the real kernel: the cases that a mount plan has to keep.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -60,7 +60,7 @@ impl Place {
     }
 }
 
-/// Whoever calls: root on a file system that cannot show files as another's is enforced with a gap.
+/// Level for every caller: root on a file system that cannot show files as another's is enforced with a gap.
 pub(crate) const REQUIRE: Require = Require::FULL.with(Layer::Processes, Level::Partial);
 
 pub(crate) fn spec(workspace: &Path) -> Spec {
@@ -86,7 +86,7 @@ pub(crate) fn run(spec: &Spec, command: &Command) -> Result<Outcome, JailError> 
     hold(NATIVE, spec, command)?.release()?.wait()
 }
 
-/// What a script wrote to its standard output, which has to end well.
+/// Returns the standard output of a script, which has to end well.
 pub(crate) fn said(spec: &Spec, script: &str) -> Vec<u8> {
     let outcome = run(spec, &command(&["sh", "-ec", script], &spec.workspace)).unwrap();
     let [output, errors] = outcome.captured.unwrap();
@@ -95,7 +95,7 @@ pub(crate) fn said(spec: &Spec, script: &str) -> Vec<u8> {
     [output.head, output.tail].concat()
 }
 
-/// Whether a jail can be made here at all. A machine that forbids namespaces has other providers.
+/// Returns true if a jail can be made here at all. A machine that forbids namespaces has other providers.
 pub(crate) fn works(what: &str) -> bool {
     let place = Place::new();
     match hold(NATIVE, &place.spec(&[]), &command(&["true"], &place.work())) {

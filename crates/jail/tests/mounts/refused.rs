@@ -1,4 +1,4 @@
-//! What is refused, and that nothing has run by then.
+//! Specs and commands that are refused, and that nothing has run by then.
 
 use std::fs;
 use std::os::unix::fs::symlink;

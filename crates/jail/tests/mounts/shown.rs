@@ -1,4 +1,4 @@
-//! What is seen inside.
+//! Files that are seen inside.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -26,7 +26,7 @@ fn lines(words: &[&OsStr]) -> Vec<u8> {
     words.flat_map(|word| [word.as_bytes(), b"\n"].concat()).collect()
 }
 
-/// Whatever of the system a machine lacks is left out; every machine lacks some.
+/// Parts of the system that a machine lacks are left out; every machine lacks some.
 #[test]
 fn what_the_system_lacks_is_left_out() {
     if !works("what the system lacks") {

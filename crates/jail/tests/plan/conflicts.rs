@@ -34,7 +34,7 @@ fn conflict(spec: &Spec) -> Conflict {
     plan(spec, &host()).unwrap_err()
 }
 
-/// What a person is told, one paragraph per row.
+/// Returns the messages for the user, one paragraph per row.
 fn told(rows: &[Spec]) -> String {
     rows.iter().fold(String::new(), |mut all, spec| {
         let conflict = conflict(spec);

@@ -35,7 +35,7 @@ pub(crate) fn and(mut host: Host, lines: &str) -> Host {
     host
 }
 
-/// The same machine with one directory that belongs to somebody.
+/// Returns the same machine with one directory that belongs to `owner`.
 pub(crate) fn owned(mut host: Host, path: &str, owner: Owner) -> Host {
     host.entries.insert(PathBuf::from(path), Entry::Directory(owner, (2, 1)));
     host

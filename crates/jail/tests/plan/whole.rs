@@ -100,7 +100,7 @@ fn a_system_that_is_not_merged() {
     ");
 }
 
-/// Root's own files are shown as the jail's, and host's user 0 is nobody inside.
+/// Root's own files are shown as the jail's, and the host's user 0 is not mapped inside.
 #[test]
 fn root_with_a_workspace_of_its_own() {
     let host = as_root(owned(merged(), "/w", ROOT), true);
@@ -146,7 +146,7 @@ fn root_with_the_workspace_of_another() {
     ");
 }
 
-/// Where files cannot be shown as somebody else's, the jail's user is the host's user 0 and everything it could open is masked.
+/// If files cannot be shown as another user's, the jail's user is the host's user 0 and everything it could open is masked.
 #[test]
 fn root_without_its_powers() {
     let host = as_root(owned(merged(), "/w", ROOT), false);
@@ -188,7 +188,7 @@ fn a_workspace_among_temporary_files() {
     ");
 }
 
-/// Nothing of the jail's own may be in the way of a home, wherever that is.
+/// Nothing of the jail's own may be in the way of a home, regardless of its path.
 #[test]
 fn a_home_at_odd_places() {
     for home in ["/var/tmp/me", "/var/run/me", "/etc/mtab/me", "/tmp/me"] {
@@ -297,7 +297,7 @@ fn canaries_are_those_that_no_view_shows() {
     ");
 }
 
-/// What is private has a size, also when no limit names one.
+/// Private space has a size, also when no limit names one.
 #[test]
 fn private_space_is_bounded() {
     let mut small = spec(&[]);

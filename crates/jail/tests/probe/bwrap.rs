@@ -69,7 +69,7 @@ pub(crate) fn judged_before_it_is_started() {
     chown(&program, Some(1234), None).unwrap();
     assert_eq!(look(root.path()), untrusted("/usr/bin", Distrust::Owner(1234)));
 
-    // One that can be trusted is taken, wherever the other one stands.
+    // One that can be trusted is taken, regardless of where the other one stands.
     let second = install(root.path(), "bin", GOOD, 0o755);
     assert_eq!(look(root.path()), found("/bin", false, Ok(())));
 

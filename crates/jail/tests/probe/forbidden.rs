@@ -4,7 +4,7 @@ use ringfence_jail::probe::{Outcome, Step};
 
 use super::role::Role;
 
-/// What every step met, one letter each: `.` worked, `-` was not tried, `x` was refused with the number at the end.
+/// Returns the result of every step, one letter each: `.` worked, `-` was not tried, `x` was refused with the number at the end.
 fn picture(role: &Role) -> String {
     let found = role.ask().unwrap();
     let letter = |&step: &Step| match found.outcome(step) {

@@ -1,4 +1,4 @@
-//! What this program does when it starts itself again.
+//! Roles of this program when it starts itself again.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -103,12 +103,12 @@ impl Role {
         command
     }
 
-    /// What the probe makes of this role's answer.
+    /// Returns the probe's reading of this role's answer.
     pub(crate) fn ask(&self) -> Result<Namespaces, Unmeasured> {
         probe::namespaces(self.command(), LIMIT)
     }
 
-    /// What this role says, unread. A child that failed has said why on standard error.
+    /// Returns the output of this role, unread. A child that failed has said why on standard error.
     pub(crate) fn say(&self) -> String {
         let output = self.command().stderr(Stdio::inherit()).output().unwrap();
         assert!(output.status.success(), "{self:?}: {}", output.status);
@@ -164,7 +164,7 @@ pub(crate) fn unshare() -> Command {
     command
 }
 
-/// What of the outside a careless probe would change.
+/// Returns the state outside that a careless probe would change.
 pub(crate) fn outside() -> (Vec<String>, String, String) {
     let names = ["user", "net", "mnt", "pid", "ipc", "uts", "cgroup"];
     let namespaces = names.map(|name| fs::read_link(format!("/proc/self/ns/{name}")).unwrap());

@@ -88,7 +88,7 @@ pub(crate) fn ends_like_the_command() {
     assert!(matches!(hidden, ringfence_jail::JailError::NotExecutable(..)), "{hidden}");
 }
 
-/// Nobody else has the other side of its standard input, so that it sees the end.
+/// No other process has the other side of its standard input, so that it sees the end.
 pub(crate) fn reads_to_the_end() {
     let place = Place::new();
     let mut cat = command(&["cat"], &place.work());
@@ -123,7 +123,7 @@ pub(crate) fn says_what_is_enforced() {
     assert!(matches!(refused, ringfence_jail::JailError::Below { layer: Layer::Files, .. }), "{refused}");
 }
 
-/// What people run every day, as far as it is installed.
+/// Programs that people run every day, as far as they are installed.
 pub(crate) fn programs_work() {
     let place = Place::new();
     let rows = [
@@ -155,7 +155,7 @@ pub(crate) fn programs_work() {
 const DAEMONS: &str = "for i in 1 2 3; do setsid sh -c 'echo $$; exec sleep 1000' & done; \
                        sh -c 'setsid sh -c \"(echo \\$\\$; exec sleep 1000) &\"' & sleep 0.3; echo end";
 
-/// Private directories of ours that nobody uses any more.
+/// Returns private directories of ours that are no longer in use.
 fn scratch_left() -> Vec<PathBuf> {
     let is_left = |path: &PathBuf| {
         let handle = File::open(path).unwrap();

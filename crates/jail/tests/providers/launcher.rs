@@ -16,7 +16,7 @@ use super::wrapped;
 /// The role of a launcher, started by another program.
 fn started_by(program: &[&str], provider: &str, place: &Place, script: &str, somebody: bool) -> String {
     let role = Role::Shell(provider.into(), place.work(), script.into()).command(somebody);
-    // Where everybody can execute it.
+    // A path at which every user can execute it.
     let launcher = place.whole.path().join("launcher");
     fs::copy("/proc/self/exe", &launcher).unwrap();
     let mut command = Command::new(program[0]);
@@ -84,7 +84,7 @@ pub(crate) fn stays_dumpable() {
     }
 }
 
-/// The kernel ends every process that has the memory of the one it chooses; what is left has to be ended by somebody.
+/// The kernel ends every process that has the memory of the one it chooses; the remaining processes have to be ended, too.
 pub(crate) fn outlives_memory_that_runs_out() {
     for provider in [Provider::Native, Provider::Landlock] {
         if !works(provider.word(), "memory that runs out") {

@@ -1,4 +1,4 @@
-//! Where the commands of these tests run.
+//! Directories in which the commands of these tests run.
 
 use std::fs::{self, File, Permissions};
 use std::io::Read as _;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::role::Role;
 
-/// A workspace, and beside it a file that nobody inside shall read, and a port that nobody shall reach.
+/// A workspace, and beside it a file that no process inside shall read, and a port that none shall reach.
 pub(crate) struct Place {
     pub(crate) whole: TempDir,
     port: TcpListener,
@@ -47,7 +47,7 @@ impl Place {
         self
     }
 
-    /// What every process of a jail holds the other side of, if [`HOLD`] is at the beginning of its script.
+    /// Returns the fifo of which every process of a jail holds the other side, if [`HOLD`] is at the beginning of its script.
     pub(crate) fn fifo(&self) -> File {
         let path = self.work().join("fifo");
         mknodat(CWD, &path, FileType::Fifo, Mode::RWXU | Mode::RWXO, 0).unwrap();
@@ -55,7 +55,7 @@ impl Place {
         File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).unwrap()
     }
 
-    /// The launcher is killed in the middle, and says nothing more to anybody.
+    /// The launcher is killed in the middle, and sends no further message.
     pub(crate) fn outlives_no_launcher(&self, provider: &str, somebody: bool) {
         let mut held = self.fifo();
         let script =
@@ -86,7 +86,7 @@ fn read(from: &mut File, wanted: usize) -> usize {
     count
 }
 
-/// Whether nobody has the other side open any more.
+/// Returns true if no process has the other side open any more.
 pub(crate) fn is_let_go(fifo: &mut File) -> bool {
     // Without a writer this is the end; with one it would have to wait.
     matches!(fifo.read(&mut [0; 100]), Ok(0))

@@ -1,4 +1,4 @@
-//! What this program does when it starts itself again.
+//! Roles of this program when it starts itself again.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -56,7 +56,7 @@ impl Role {
         command
     }
 
-    /// What this role says. A child that failed has said why on standard error.
+    /// Returns the output of this role. A child that failed has said why on standard error.
     pub(crate) fn say(&self, somebody: bool) -> String {
         let output = self.command(somebody).stderr(Stdio::inherit()).output().unwrap();
         assert!(output.status.success(), "{self:?}: {}", output.status);
@@ -96,7 +96,7 @@ fn shell(word: &str, workspace: &Path, script: &str) {
     }
 }
 
-/// From here on, nobody below makes a user namespace.
+/// From here on, no process below makes a user namespace.
 fn forbid_user_namespaces() {
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     // SAFETY: the contract concerns CLONE_FILES alone, which is not passed.

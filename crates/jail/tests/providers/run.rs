@@ -9,7 +9,7 @@ use ringfence_jail::{
     Capture, Choice, Command, End, JailError, Layer, Level, Outcome, Provider, Require, Spec, Streams, hold,
 };
 
-/// What every provider here reaches.
+/// Enforcement that every provider here reaches.
 pub(crate) const REQUIRE: Require =
     Require::FULL.with(Layer::Files, Level::Partial).with(Layer::Processes, Level::Partial);
 
@@ -31,7 +31,7 @@ pub(crate) fn command(words: &[&str], cwd: &Path) -> Command {
     }
 }
 
-/// What came of it.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) provider: Provider,

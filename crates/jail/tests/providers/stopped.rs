@@ -25,7 +25,7 @@ struct Listener {
 impl Tee for Listener {
     fn write(&self, stream: Stream, bytes: &[u8]) {
         self.heard.lock().unwrap().push((stream, bytes.to_vec()));
-        // Whoever waited for the first piece does not wait for the next.
+        // The receiver may be gone after the first piece.
         let _told = self.news.lock().unwrap().send(());
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn asked_before_it_is_let_go() {
     assert_eq!(held.release().unwrap().wait().unwrap().end, End::Stopped);
 }
 
-/// What ended by itself or at a limit is told so, whoever asks later.
+/// A command that ended by itself or at a limit is reported so, even if a stop is asked for later.
 pub(crate) fn asked_after_the_end() {
     let place = Place::new();
     let (held, stop) = held(Provider::Landlock, &spec(&place.work()), "exit 3");
@@ -119,7 +119,7 @@ pub(crate) fn asked_after_the_end() {
     stop.ask();
 }
 
-/// Whoever writes faster than anybody reads is still looked after.
+/// A command that writes faster than its output is read is still looked after.
 pub(crate) fn endless_output_is_followed_and_bounded() {
     struct Slow;
     impl Tee for Slow {

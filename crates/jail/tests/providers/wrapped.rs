@@ -25,7 +25,7 @@ pub(crate) fn place() -> Option<Place> {
     None
 }
 
-/// Whether the program makes a jail when somebody else asks it.
+/// Returns true if the program makes a jail when it is called directly, without our provider.
 fn works_without_us() -> bool {
     let mut bwrap = std::process::Command::new("bwrap");
     bwrap.args(["--unshare-all", "--ro-bind", "/", "/", "true"]);
@@ -129,7 +129,7 @@ pub(crate) fn nothing_runs_before_it_is_let_go() {
     assert!(matches!(missing, Err(JailError::NotFound(_))));
 }
 
-/// Whether a process has a path on its command line.
+/// Returns true if a process has a path on its command line.
 fn is_named(path: &Path) -> bool {
     let entries = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path().join("cmdline"));
     let lines = entries.filter_map(|line| fs::read(line).ok());

@@ -7,7 +7,7 @@ use ringfence_jail::seccomp::{Abi, Instruction, Sockets, filter};
 
 use crate::skip::skipped;
 
-/// What `work` returns in a thread under a filter.
+/// Returns the result of `work` in a thread under a filter.
 pub(crate) fn confined<T: Send>(sockets: Sockets, work: impl FnOnce() -> T + Send) -> T {
     free(move || {
         install(&filter(abi(), sockets));
@@ -15,7 +15,7 @@ pub(crate) fn confined<T: Send>(sockets: Sockets, work: impl FnOnce() -> T + Sen
     })
 }
 
-/// What `work` returns in a thread without one.
+/// Returns the result of `work` in a thread without one.
 pub(crate) fn free<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
@@ -61,7 +61,7 @@ pub(crate) fn made(number: i64, its: [u64; 6]) -> Result<i64, i32> {
     if result < 0 { Err(std::io::Error::last_os_error().raw_os_error().unwrap()) } else { Ok(result) }
 }
 
-/// Whether somebody around us filters already: then the kernel alone cannot be asked.
+/// Returns true if this process is filtered already from outside: then the kernel alone cannot be asked.
 pub(crate) fn filtered_from_outside(what: &str) -> bool {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap();
     let filtered = !status.lines().any(|line| line.split_whitespace().eq(["Seccomp:", "0"]));

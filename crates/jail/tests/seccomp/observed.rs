@@ -28,7 +28,7 @@ fn opens_are_told_and_refusals_are_not() {
     assert_eq!(told, [libc::SYS_openat, libc::SYS_connect]);
 }
 
-/// Lets every call go on; returns which they were once nobody is left to make one.
+/// Lets every call go on; returns which they were once no process is left to make one.
 fn tell_all(listener: i32) -> Vec<i64> {
     let mut told = Vec::new();
     loop {

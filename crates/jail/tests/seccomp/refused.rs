@@ -131,7 +131,7 @@ fn maybe_nobody() {
 
 /// Calls that are refused for what they ask: call, arguments, the error under a filter. All are harmless without one.
 const PARTLY: &[(i64, [u64; 3], i32)] = &[
-    // With CLONE_FS, which the kernel calls a contradiction: no child, whoever asks.
+    // With CLONE_FS, which the kernel calls a contradiction: no child, for any caller.
     (libc::SYS_clone, [0x1000_0200, 0, 0], EPERM),
     (libc::SYS_clone, [HIGH + 0x1000_0200, 0, 0], EPERM),
     // A flag that does not exist beside one that does.
@@ -276,7 +276,7 @@ fn opened(call: i64, [a, b, c]: [u64; 3]) -> i32 {
 }
 
 fn close(fd: i32) {
-    // SAFETY: the callers have just received this descriptor and hand it to nobody else.
+    // SAFETY: the callers have just received this descriptor and hand it to no other code.
     assert_eq!(unsafe { libc::close(fd) }, 0);
 }
 

@@ -1,4 +1,4 @@
-//! What must keep working under every filter.
+//! Calls that must keep working under every filter.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

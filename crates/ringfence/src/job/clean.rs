@@ -20,16 +20,16 @@ pub struct Cleaner {
     /// The beginning of a character whose end has not come yet.
     begun: Vec<u8>,
     state: State,
-    /// What a carriage return can still take back.
+    /// Text that a carriage return can still take back.
     line: String,
-    /// Whether the next character overwrites the line.
+    /// True if the next character overwrites the line.
     returned: bool,
     escaper: Escaper,
     /// Bytes that are no text: NUL, and what is not UTF-8.
     binary: u64,
 }
 
-/// Where in an escape sequence the stream is.
+/// State of the stream within an escape sequence.
 #[derive(Debug, Clone, Copy, Default)]
 enum State {
     /// In none.
@@ -44,7 +44,7 @@ enum State {
 }
 
 impl State {
-    /// What follows when a character belongs to a sequence; `None` when it belongs to the text.
+    /// Returns the next state when a character belongs to a sequence; `None` when it belongs to the text.
     const fn after(self, next: char) -> Option<Self> {
         Some(match (self, next) {
             (Self::Escape, '[') => Self::Sequence(0),
@@ -65,10 +65,10 @@ impl State {
     }
 }
 
-/// How long a line can be taken back, in bytes. A longer one is passed on as it is.
+/// Maximum length of a line that can be taken back, in bytes. A longer one is passed on as it is.
 const LINE: usize = 16 << 10;
 
-/// How long a sequence can be. What is longer is none, and the rest of it is text: nothing hides the output that follows it.
+/// Maximum length of a sequence. A longer one is none, and the rest of it is text: nothing hides the output that follows it.
 const LONGEST: usize = 4096;
 
 impl Cleaner {
@@ -96,7 +96,7 @@ impl Cleaner {
         text
     }
 
-    /// How many characters were written out, in what was passed on and in the line that is being written.
+    /// Returns the number of characters that were written out, in what was passed on and in the line that is being written.
     #[must_use]
     pub fn escaped(&self) -> u64 {
         let mut escaper = self.escaper;
@@ -104,7 +104,7 @@ impl Cleaner {
         escaper.escaped()
     }
 
-    /// How many bytes were no text: NUL, and what is not UTF-8.
+    /// Returns the number of bytes that were no text: NUL, and what is not UTF-8.
     #[must_use]
     pub const fn binary(&self) -> u64 {
         self.binary
@@ -201,7 +201,7 @@ impl Cleaner {
     fn put_plain(&mut self, mut plain: &str, text: &mut String) {
         self.overwrite();
         while !plain.is_empty() {
-            // A line that is too long is passed on at the same place, whatever the pieces.
+            // A line that is too long is passed on at the same place, regardless of the pieces.
             let (now, later) = plain.split_at(plain.len().min(LINE.saturating_sub(self.line.len()).max(1)));
             self.line.push_str(now);
             self.pass_on(text);

@@ -25,10 +25,10 @@ struct Register {
 }
 
 impl Jobs {
-    /// How many commands a session runs at once, if nobody says otherwise.
+    /// Default number of commands that a session runs at once.
     pub const MOST: usize = 16;
 
-    /// How many commands that have ended are remembered, with their output.
+    /// Number of commands that have ended and are remembered, with their output.
     const REMEMBERED: usize = 64;
 
     /// None yet, and at most so many at once.
@@ -112,7 +112,7 @@ impl Jobs {
                 let Some(number) = old.or(spilled).map(|(number, _)| *number) else { return };
                 register.jobs.remove(&number)
             };
-            // Its thread is waited for; nobody else has to.
+            // Its thread is waited for here; no other code has to.
             drop(forgotten);
         }
     }

@@ -1,9 +1,9 @@
-//! What an exit code means where it is no error: for programs that answer a question with it.
+//! Meaning of an exit code where it is no error: for programs that answer a question with it.
 
 use shell::tree::{Argument, Command, Item, Kind, List, PartKind, Pipeline, Word};
 use shell::{Dialect, parse};
 
-/// What an exit code says, if the program that it comes from is known and says something by it.
+/// Returns the meaning of an exit code, if the program that it comes from is known and says something by it.
 ///
 /// ```
 /// use ringfence::job::meaning;

@@ -1,4 +1,4 @@
-//! What a command has written so far: the beginning and the end as text, everything as bytes.
+//! Output of a command so far: the beginning and the end as text, everything as bytes.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Output {
         self.ends.push(&self.clean);
     }
 
-    /// What there is so far.
+    /// Returns the output so far.
     pub(super) fn kept(&self) -> Kept {
         let mut ends = self.ends.clone();
         ends.push(&self.cleaner.pending());
@@ -77,22 +77,22 @@ impl Output {
     }
 }
 
-/// What a stream held so far, as text.
+/// Content of a stream so far, as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// From the beginning.
     pub head: String,
     /// From the end.
     pub tail: String,
-    /// How much text between the two is not here. When there is none, the two together are everything.
+    /// Amount of text between the two that is not here. When there is none, the two together are everything.
     pub left_out: Amount,
-    /// How many bytes were written.
+    /// Number of bytes that were written.
     pub total: u64,
-    /// How many characters are written out because they cannot be seen.
+    /// Number of characters that are written out because they cannot be seen.
     pub escaped: u64,
-    /// How many bytes were no text: NUL, and what is not UTF-8.
+    /// Number of bytes that were no text: NUL, and what is not UTF-8.
     pub binary: u64,
-    /// Whether all of them are in a file.
+    /// True if all of them are in a file.
     pub spilled: bool,
 }
 
@@ -109,14 +109,14 @@ impl Kept {
         format!("{head}{line_end}[{chars} characters in {lines} lines are left out here]\n{tail}")
     }
 
-    /// Whether this is no text: one byte in ten, or more.
+    /// Returns true if this is no text: one byte in ten, or more.
     #[must_use]
     pub const fn is_binary(&self) -> bool {
         self.binary > 0 && self.binary >= self.total / 10
     }
 }
 
-/// How much text there is.
+/// Amount of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Amount {
     /// Characters.
@@ -126,7 +126,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// How much a text is.
+    /// Returns the amount of a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let lines = text.bytes().filter(|byte| *byte == b'\n').count();
@@ -157,22 +157,22 @@ pub struct LastLines {
     pub text: String,
     /// The number of the first of them, counted from 1.
     pub first: u64,
-    /// How many lines there are in all.
+    /// Number of lines in all.
     pub total: u64,
-    /// Whether more were asked for and written than are kept.
+    /// True if more were asked for and written than are kept.
     pub missing: bool,
 }
 
-/// What was written, from one place on, as it was written.
+/// Part of the output from one offset on, as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Where the next piece begins.
+    /// Offset at which the next piece begins.
     pub next: u64,
-    /// How many bytes can be read so far.
+    /// Number of bytes that can be read so far.
     pub recorded: u64,
-    /// How many were written.
+    /// Number of bytes that were written.
     pub total: u64,
     /// Why not all of them can be read, if so.
     pub cut: Option<Cut>,
@@ -200,7 +200,7 @@ pub(super) const fn index(stream: Stream) -> usize {
 struct Ends {
     keep: usize,
     head: String,
-    /// Whether something went past the head.
+    /// True if something went past the head.
     full: bool,
     /// Up to twice what is asked for, so that it is seldom moved.
     tail: String,
@@ -232,7 +232,7 @@ impl Ends {
         let most = self.most();
         let start = from_end(rest, most);
         if start > 0 {
-            // What was there before does not join what is taken now.
+            // The text that was there before does not join what is taken now.
             self.tail.clear();
         }
         self.tail.push_str(&rest[start..]);
@@ -256,13 +256,13 @@ impl Ends {
     }
 }
 
-/// Where the first so many bytes of a text end, without cutting a character.
+/// Returns the end of the first so many bytes of a text, without cutting a character.
 fn at_most(text: &str, most: usize) -> usize {
     let most = most.min(text.len());
     (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// Where the last so many bytes of a text begin, without cutting a character.
+/// Returns the beginning of the last so many bytes of a text, without cutting a character.
 fn from_end(text: &str, most: usize) -> usize {
     let least = text.len().saturating_sub(most);
     (least..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
@@ -334,7 +334,7 @@ mod tests {
             prop_assert_eq!(one.kept(), many.kept());
             prop_assert_eq!(one.read(0, 1000).unwrap(), many.read(0, 1000).unwrap());
             prop_assert!(one.kept().head.len() + one.kept().tail.len() <= keep);
-            // What is kept and what is left out are the whole.
+            // The kept text and the text that is left out are the whole.
             let (kept, all) = (one.kept(), output(100_000, &[&bytes]).kept());
             let shown = Amount::of(&kept.head) + Amount::of(&kept.tail);
             prop_assert_eq!(shown + kept.left_out, Amount::of(&all.head) + Amount::of(&all.tail));

@@ -1,4 +1,4 @@
-//! Where output goes that is too long to keep in memory: files without a name, in a directory that only the caller reaches.
+//! Storage for output that is too long to keep in memory: files without a name, in a directory that only the caller reaches.
 //!
 //! A file has a name for no longer than it takes to remove it again. So there is nothing that could be exchanged for a link,
 //! nothing that a jail could be shown by mistake, and nothing left when this process is killed.
@@ -25,7 +25,7 @@ pub struct Spills {
     path: PathBuf,
     /// For one stream of a command.
     each: u64,
-    /// What is left for all of them.
+    /// Number of bytes left for all of them.
     left: AtomicU64,
 }
 
@@ -40,7 +40,7 @@ pub enum SpillError {
         /// The answer of the kernel.
         errno: Errno,
     },
-    /// Somebody else has a say in it.
+    /// Another user has access to it.
     #[error("the directory for long output has to belong to the caller alone (mode 0700): {}", Shown::path(.0))]
     Shared(PathBuf),
     /// The command would see it.
@@ -49,7 +49,7 @@ pub enum SpillError {
 }
 
 impl Spills {
-    /// What one stream of a command may hold, and what all of a session may.
+    /// Maximum size of one stream of a command, and of all streams of a session.
     pub const DEFAULT: (u64, u64) = (64 << 20, 1 << 30);
 
     /// Opens the directory, which has to be there and has to be the caller's alone.
@@ -66,13 +66,13 @@ impl Spills {
         Ok(Arc::new(Self { directory, path, each, left: AtomicU64::new(all) }))
     }
 
-    /// How much of what all commands may write is left.
+    /// Returns the rest of what all commands may write.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Whether two more commands could use up all of it.
+    /// Returns true if two more commands could use up all of it.
     pub(super) fn is_short(&self) -> bool {
         self.left() < self.each.saturating_mul(4)
     }
@@ -112,7 +112,7 @@ impl Spills {
 /// Why output was not recorded to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cut {
-    /// Nobody said where to.
+    /// No directory was given.
     Nowhere,
     /// It is longer than one stream may be.
     Each(u64),
@@ -126,7 +126,7 @@ pub enum Cut {
 #[derive(Debug)]
 pub(super) struct Record {
     spills: Option<Arc<Spills>>,
-    /// How much stays in memory.
+    /// Number of bytes that stay in memory.
     keep: usize,
     begin: Vec<u8>,
     file: Option<File>,
@@ -191,7 +191,7 @@ impl Record {
         }
     }
 
-    /// How many bytes are there to be read.
+    /// Returns the number of bytes that can be read.
     pub(super) const fn size(&self) -> u64 {
         self.size
     }
@@ -201,7 +201,7 @@ impl Record {
         self.cut.as_ref()
     }
 
-    /// Whether it has gone to a file.
+    /// Returns true if it has gone to a file.
     pub(super) const fn is_spilled(&self) -> bool {
         self.file.is_some()
     }

@@ -33,7 +33,7 @@ pub(crate) struct Finder<'a> {
     pub(crate) workspace: &'a Path,
     /// Files of Ringfence, there or not.
     pub(crate) own: &'a [PathBuf],
-    /// Whether the caller is root.
+    /// True if the caller is root.
     pub(crate) root: bool,
     /// Variables of the caller.
     pub(crate) variables: &'a [(OsString, OsString)],
@@ -107,7 +107,7 @@ impl Finder<'_> {
         }
     }
 
-    /// What links in hidden names of the home directory lead to: start-up files are often kept elsewhere and linked.
+    /// Returns the targets of links in hidden names of the home directory: start-up files are often kept elsewhere and linked.
     fn linked_from_hidden(&self) -> Vec<PathBuf> {
         let (mut queue, mut found, mut seen) = (VecDeque::from([(self.home.to_owned(), 0)]), Vec::new(), 0);
         while let Some((directory, depth)) = queue.pop_front() {
@@ -124,7 +124,7 @@ impl Finder<'_> {
         found
     }
 
-    /// What toolchains have in the home directory, or where a variable says: programs, and packages that they load.
+    /// Returns the paths of toolchains in the home directory, or where a variable says: programs, and packages that they load.
     fn toolchains(&self) -> impl Iterator<Item = (PathBuf, &'static str)> {
         TOOLCHAINS.iter().flat_map(|toolchain| toolchain.dirs).flat_map(|dir| {
             let named = |(name, _): &&(OsString, OsString)| !dir.variable.is_empty() && name == dir.variable;
@@ -139,7 +139,7 @@ impl Finder<'_> {
         })
     }
 
-    /// What variables of the caller name; of a directory for programs, what it was installed with as well.
+    /// Returns the paths that variables of the caller name; of a directory for programs, what it was installed with as well.
     fn by_variables(&self) -> impl Iterator<Item = (PathBuf, &'static str)> {
         EXECUTED_BY_VARIABLE.iter().flat_map(|row| {
             let mut set = self.variables.iter().filter(move |(name, _)| name == row.name);
@@ -167,7 +167,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok().filter(|real| real != path)
 }
 
-/// What links in a directory lead to.
+/// Returns the targets of links in a directory.
 fn links(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let links = entries(directory).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
     links.filter_map(|entry| std::fs::canonicalize(entry.path()).ok())
@@ -194,7 +194,7 @@ mod tests {
         Finder { home, workspace, own: &own, root, variables: &variables }.find()
     }
 
-    /// What counts, by path and caller: `r` for root, `u` for an ordinary user.
+    /// Places that count, by path and caller: `r` for root, `u` for an ordinary user.
     #[test]
     fn places_that_count() {
         let variables = [
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Nothing of a toolchain is proposed to be written, wherever a variable has moved it.
+    /// Nothing of a toolchain is proposed to be written, also where a variable has moved it.
     #[test]
     fn toolchains_count() {
         let found = executed(false, &[("GOROOT", "/nonexistent/elsewhere/go"), ("GOCACHE", "relative")]);

@@ -10,7 +10,7 @@ const FILES: usize = 3;
 /// So many directories in one directory mean that one.
 const DIRECTORIES: usize = 4;
 
-/// What an entry may be.
+/// Bounds on the paths that may be an entry.
 pub(crate) struct Borders {
     /// Paths of which neither they nor anything in them may be an entry, nor anything that they lie in; each with why.
     pub(crate) closed: BTreeMap<PathBuf, &'static str>,
@@ -47,7 +47,7 @@ impl Borders {
         closed.or_else(|| self.executed.as_ref()?.within(directory))
     }
 
-    /// Whether a directory may be an entry.
+    /// Returns true if a directory may be an entry.
     pub(crate) fn may_be_entry(&self, directory: &Path) -> bool {
         // The root, and what stands in it: whole parts of the machine.
         let narrow = directory.components().count() > 2 && !self.wide.contains(directory);
@@ -65,7 +65,7 @@ impl Borders {
 pub(crate) struct Folded {
     /// Files and directories, none inside another.
     pub(crate) entries: BTreeSet<PathBuf>,
-    /// What was used as a directory and cannot be an entry.
+    /// Paths that were used as a directory and cannot be an entry.
     pub(crate) left: BTreeSet<PathBuf>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn fold(used: &BTreeMap<PathBuf, bool>, borders: &Borders) -> Folded 
         match borders.store(path) {
             _ if borders.closed(path).is_some() => left.insert(path.clone()),
             Some(store) => directories.insert(store.to_owned()),
-            // What was a file may be a directory by the time the entry counts.
+            // A file may have become a directory by the time the entry counts.
             None if !whole && borders.closed_within(path).is_none() => files.insert(path.clone()),
             None if borders.may_be_entry(path) => directories.insert(path.clone()),
             None => left.insert(path.clone()),
@@ -120,7 +120,7 @@ fn upwards(
     rest
 }
 
-/// Whether a path is an entry or lies in one.
+/// Returns true if a path is an entry or lies in one.
 pub(crate) fn covers(entries: &BTreeSet<PathBuf>, path: &Path) -> bool {
     path.ancestors().any(|above| entries.contains(above))
 }

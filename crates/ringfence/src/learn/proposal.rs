@@ -1,4 +1,4 @@
-//! What a command used -> what a policy would have to say so that it may. Pure, but for the look at the disk that is passed in.
+//! From the uses of a command to what a policy would have to say so that it may. Pure, but for the look at the disk that is passed in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -44,25 +44,25 @@ pub struct RefusedUse {
     pub because: String,
 }
 
-/// What is known for judging uses.
+/// Facts for judging uses.
 pub(crate) struct Judge<'a> {
-    /// What the jail of the profile shows by itself.
+    /// Paths that the jail of the profile shows by itself.
     pub(crate) base: &'a Sight,
-    /// What may be an entry.
+    /// Bounds on the paths that may be an entry.
     pub(crate) borders: &'a Borders,
-    /// What may be an entry that is written.
+    /// Bounds on the paths that may be an entry that is written.
     pub(crate) writing: &'a Borders,
     /// Names that nothing overrules; without them, nothing is proposed.
     pub(crate) names: &'a Forbidden,
     /// The real home directory.
     pub(crate) home: &'a Path,
-    /// What a policy speaks of.
+    /// Directories that a policy speaks of.
     pub(crate) places: &'a Places,
-    /// Where a path really leads and whether that is a directory.
+    /// Looks up the real path of a path, and true if it is a directory.
     pub(crate) look: &'a dyn Fn(&Path) -> Option<(PathBuf, bool)>,
 }
 
-/// What came together while judging.
+/// Entries collected while judging.
 #[derive(Default)]
 struct Sorted {
     reads: BTreeMap<PathBuf, bool>,
@@ -140,7 +140,7 @@ impl Judge<'_> {
         if !refused(false) && !refused(true) {
             return;
         }
-        // Private space takes whatever is written, and shows nothing of what the host has there.
+        // Private space accepts all writes, and shows nothing of what the host has there.
         let in_private = refused(false) && !refused(true);
         if in_private && self.is_hidden_name(&place) {
             sorted.private.insert(place, whole);
@@ -156,7 +156,7 @@ impl Judge<'_> {
         self.writing.executed(place).or_else(|| self.writing.executed(path)).map(str::to_owned)
     }
 
-    /// What has to be writable: a file that is there, or the directory in which a name comes or goes.
+    /// Returns the path that has to be writable: a file that exists, or the directory in which a name comes or goes.
     fn to_be_changed(&self, path: &Path, named: bool) -> Option<(PathBuf, bool)> {
         match (self.look)(path) {
             // Making what is there already changes nothing.
@@ -166,7 +166,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a place in the home directory lies behind a name that begins with a dot.
+    /// Returns true if a place in the home directory lies behind a name that begins with a dot.
     fn is_hidden_name(&self, path: &Path) -> bool {
         let first = path.strip_prefix(self.home).ok().and_then(|below| below.components().next());
         first.is_some_and(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
@@ -213,7 +213,7 @@ impl Judge<'_> {
 
     fn entries(&self, mut sorted: Sorted) -> Proposal {
         let reads = fold(&sorted.reads, self.borders);
-        // Where something is read, a write goes there too and not into private space.
+        // If something is read at a place, a write goes there too and not into private space.
         let (kept, private): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut sorted.private)
             .into_iter()
             .partition(|(path, _)| covers(&reads.entries, path));
@@ -281,7 +281,7 @@ impl Judge<'_> {
         ways.find(|text| self.places.absolute(text).as_deref() == Some(path))
     }
 
-    /// Whether a path lies where nothing is learned: what every jail has for itself, and other people's.
+    /// Returns true if a path lies where nothing is learned: what every jail has for itself, and other people's.
     fn is_apart(&self, path: &Path) -> bool {
         let own = path.starts_with(self.home) || path.starts_with(&self.places.workspace);
         !own && APART.iter().any(|row| path.starts_with(row.name))

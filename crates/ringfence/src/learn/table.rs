@@ -22,7 +22,7 @@ pub(crate) static CREDENTIALS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     policy::credential_files().filter_map(row).collect()
 });
 
-/// What tools in a home directory keep for themselves and unpack from what others publish. One of them is proposed whole, and
+/// Directories that tools in a home directory keep for themselves and unpack from what others publish. One of them is proposed whole, and
 /// names in it are not held against the forbidden ones: certificates for tests are everywhere in there.
 pub(crate) const STORES: &[Row] = &[
     row(".cargo/registry", "crates"),
@@ -56,7 +56,7 @@ pub(crate) const STORES: &[Row] = &[
     row(".local/bin", "programs of this user"),
 ];
 
-/// Sockets behind which somebody acts with the user's rights, by the end of their path.
+/// Sockets of servers that act with the user's rights, by the end of their path.
 pub(crate) const SOCKETS: &[Row] = &[
     row("docker.sock", "whoever reaches it is root on this machine"),
     row("podman.sock", "starts containers that see everything"),
@@ -82,7 +82,7 @@ pub(crate) const SOCKETS: &[Row] = &[
     row("pipewire-0", "hears the microphone and sees the screen"),
 ];
 
-/// Where sockets of keys lie whatever they are called: a part of a name.
+/// Places of key sockets of any name, by a part of the path.
 pub(crate) const SOCKET_PARTS: &[Row] = &[
     row("/ssh-", "opens other machines"),
     row("agent.", "opens other machines"),
@@ -122,7 +122,7 @@ pub(crate) const APART: &[Row] = &[
     row("/libx32", "shown in every jail"),
 ];
 
-/// Places from which programs of the host execute something or take settings, whoever the caller is. `learn` proposes none of
+/// Places from which programs of the host execute something or take settings, for every caller. `learn` proposes none of
 /// them to be written, nothing in them and nothing that holds one.
 pub(crate) const EXECUTED: &[Row] = &[
     row("/etc/crontab", "cron runs it as root"),

@@ -1,6 +1,6 @@
-//! What a command sees while it is learned: the machine read-only, without what is closed.
+//! View of a command while it is learned: the machine read-only, without what is closed.
 //!
-//! Everything that is shown has been looked through first. What could not be looked through in time, and whatever a socket lies
+//! Everything that is shown has been looked through first. What could not be looked through in time, and all that a socket lies
 //! in, is hidden: reaching a limit shows less, never more.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -25,7 +25,7 @@ const HOLES: usize = 400;
 /// More than this is not shown at the top of a home directory.
 const TOPS: usize = 400;
 
-/// What the machine has, from which is chosen what to show.
+/// Facts about the machine, from which is chosen what to show.
 pub(crate) struct Machine<'a> {
     /// The real home directory.
     pub(crate) home: &'a Path,
@@ -37,11 +37,11 @@ pub(crate) struct Machine<'a> {
     pub(crate) names: &'a Forbidden,
 }
 
-/// What can be shown, and what an entry may be.
+/// Paths that can be shown, and bounds on those that may be an entry.
 pub(crate) struct Wide {
     /// Directories and files to show. None contains the workspace or the home directory.
     pub(crate) shown: Vec<PathBuf>,
-    /// What has to be hidden in them, and more that is closed.
+    /// Paths that have to be hidden in them, and more that is closed.
     pub(crate) borders: Borders,
 }
 
@@ -71,7 +71,7 @@ impl Machine<'_> {
         Wide { shown, borders: Borders { closed, wide: walk.mounts, stores, executed: None } }
     }
 
-    /// What is closed whether it is there or not.
+    /// Returns the paths that are closed even if they do not exist.
     fn closed(&self) -> BTreeMap<PathBuf, &'static str> {
         let keys = CREDENTIALS.iter().flat_map(|row| {
             let path = self.home.join(row.name);
@@ -122,7 +122,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a name is one that nothing overrules.
+/// Returns true if a name is one that nothing overrules.
 pub(crate) fn is_forbidden(names: &Forbidden, workspace: &Path, path: &Path) -> bool {
     let Ok(location) = Location::new(workspace, path) else { return true };
     let request = Request { tool: &ToolName::exec(), want: Want::Read(&location) };
@@ -141,10 +141,10 @@ const NOT_EVERYBODYS: &str = "not everybody on this machine may read it";
 
 struct Walk<'a> {
     machine: &'a Machine<'a>,
-    /// How many entries are left to look at, elsewhere and in the home directory.
+    /// Number of entries that are left to look at, elsewhere and in the home directory.
     left: [usize; 2],
     until: Instant,
-    /// Where another file system begins: such a directory says too much.
+    /// Mount points of other file systems: such a directory says too much.
     mounts: BTreeSet<PathBuf>,
     holes: BTreeMap<PathBuf, &'static str>,
 }
@@ -153,7 +153,7 @@ struct Walk<'a> {
 type Next = (PathBuf, u64);
 
 impl Walk<'_> {
-    /// What has to be hidden below a directory; `None` if that is all of it.
+    /// Returns the paths that have to be hidden below a directory; `None` if that is all of it.
     fn through(
         &mut self,
         top: &Top,
@@ -242,7 +242,7 @@ fn listed(directory: &Path) -> Option<Vec<DirEntry>> {
     std::fs::read_dir(directory).ok()?.collect::<Result<_, _>>().ok()
 }
 
-/// Whether everybody on the machine may read it.
+/// Returns true if every user of the machine may read it.
 fn is_everybodys(metadata: &Metadata) -> bool {
     let wanted = if metadata.is_dir() { 0o5 } else { 0o4 };
     metadata.mode() & wanted == wanted

@@ -40,7 +40,7 @@ pub enum RunErrorKind {
     Options {
         /// The problems.
         problems: Problems,
-        /// Whether a wish is understood and would widen the policy.
+        /// True if a wish is understood and would widen the policy.
         widens: bool,
     },
     /// The policy denies the command, or a person did.

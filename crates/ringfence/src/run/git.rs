@@ -36,7 +36,7 @@ pub(crate) struct GitSettings {
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// The settings themselves, by their real path.
     global: Option<PathBuf>,
-    /// Whether they or the repository have commits or tags signed.
+    /// True if they or the repository have commits or tags signed.
     signs: bool,
 }
 

@@ -49,7 +49,7 @@ pub struct JailReport<'a> {
     pub ports: &'a [Port],
     /// Enforcement of each layer.
     pub enforcement: &'a Enforcement,
-    /// Whether the profile wants the broker and has no network instead.
+    /// True if the profile wants the broker and has no network instead.
     pub without_broker: bool,
 }
 

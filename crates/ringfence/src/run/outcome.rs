@@ -22,7 +22,7 @@ pub struct Outcome {
     pub ledger_head: Head,
     /// Overlay that holds the changes, if there is one.
     pub overlay: Option<OverlayOutcome>,
-    /// Whether a part of the output did not arrive.
+    /// True if a part of the output did not arrive.
     pub(crate) lost_output: bool,
 }
 
@@ -32,7 +32,7 @@ pub struct Outcome {
 pub struct OverlayOutcome {
     /// Id of the overlay.
     pub id: String,
-    /// Whether it holds changes; one without changes is removed.
+    /// True if it holds changes; one without changes is removed.
     pub changed: bool,
     /// Error at its end, if there was one.
     pub error: Option<RunError>,

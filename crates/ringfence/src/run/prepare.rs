@@ -31,9 +31,9 @@ pub struct Options {
     pub skill: Option<SkillConfinement>,
     /// Purpose of the run.
     pub purpose: Purpose,
-    /// Whether actions that the jail refuses are observed.
+    /// True if actions that the jail refuses are observed.
     pub observe: bool,
-    /// Whether all notes are wanted.
+    /// True if all notes are wanted.
     pub verbose: bool,
 }
 

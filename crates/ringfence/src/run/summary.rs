@@ -22,7 +22,7 @@ pub enum Row {
     Limit(Overrun, String),
     /// New content that did not reach a protected name.
     Withheld(PathBuf, &'static ProtectedName),
-    /// A protected name that has changed, and nobody let it.
+    /// A protected name that has changed without permission.
     Tripped(PathBuf, String),
     /// Something that the command was refused.
     Denied(DeniedAction),
@@ -81,7 +81,7 @@ pub struct SummaryInput<'a> {
     pub hits: TripwireHits,
     /// The memory limit, if a person set it for this run.
     pub memory: Option<u64>,
-    /// How to raise the limit that ended the command.
+    /// Returns the hint on how to raise the limit that ended the command.
     pub raise: &'a dyn Fn(&str) -> String,
     /// Names that a person left unprotected for this run.
     pub unprotected: &'a [String],

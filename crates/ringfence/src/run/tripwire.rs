@@ -22,12 +22,12 @@ pub use self::before::Change;
 
 /// State of protected names before a command runs.
 pub struct Tripwire {
-    /// Where the command may change something of the host.
+    /// Directories in which the command may change something of the host.
     tops: Vec<(PathBuf, Ground)>,
     protected: Protected,
     /// A moment before it starts.
     start: (i64, i64),
-    /// What was there.
+    /// State before the command.
     before: Before,
     /// The settings of the repositories at the top.
     settings: Vec<(PathBuf, Option<Vec<GitSetting>>)>,
@@ -38,7 +38,7 @@ pub struct Tripwire {
 pub struct TripwireHits {
     /// Paths, each with the reason to look at it.
     pub hits: Vec<(PathBuf, String)>,
-    /// Whether the tree was too large to look at all of it.
+    /// True if the tree was too large to look at all of it.
     pub cut: bool,
 }
 
@@ -90,7 +90,7 @@ impl Tripwire {
         removed.map(|(_, (path, _))| (path.clone(), REMOVED.to_owned()))
     }
 
-    /// What became of a name that the command wrote.
+    /// Returns the change of a name that the command wrote.
     pub(crate) fn change(&self, path: &Path) -> Change {
         self.before.change(path)
     }
@@ -107,7 +107,7 @@ impl Tripwire {
         path.symlink_metadata().is_ok_and(changed)
     }
 
-    /// What is wrong with settings: something else than what branches follow has changed, or, where they were not known, something
+    /// Returns true if settings differ: something else than what branches follow has changed, or, where they were not known, something
     /// in them runs.
     fn settings_differ(&self, path: &Path) -> bool {
         let now = settings(path);
@@ -136,7 +136,7 @@ const REMOVED: &str = "it was removed, and git goes on without the settings in i
 
 struct Walk<'a> {
     wire: &'a Tripwire,
-    /// What the jail let through.
+    /// Paths that the jail let through.
     through: Vec<&'a Path>,
     found: TripwireHits,
     until: Instant,
@@ -144,7 +144,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// What lies further up is looked at first.
+    /// Looks at directories breadth-first: what lies further up comes first.
     fn top(&mut self, top: &Path, ground: Ground) {
         let mut left = VecDeque::from([PathBuf::new()]);
         while let Some(directory) = left.pop_front() {
@@ -172,7 +172,7 @@ impl Walk<'_> {
             || self.entries.is_multiple_of(64) && Instant::now() > self.until
     }
 
-    /// Why somebody should look at a path.
+    /// Returns the reason why a person should look at a path.
     fn hit(&self, top: &Path, below: &Path, ground: Ground) -> Option<String> {
         let verdict = self.wire.protected.judge(ground, below, Act::File);
         if verdict == Verdict::Free {
@@ -230,7 +230,7 @@ impl Surroundings for Afterwards<'_> {
     }
 }
 
-/// Whether the repository that a pointer leads to knows its working tree.
+/// Returns true if the repository that a pointer leads to knows its working tree.
 fn is_claimed(pointer: &Path) -> bool {
     let found = pointer.parent().map(repository);
     match found {

@@ -1,4 +1,4 @@
-//! How commands start and end, and that nothing is left of them.
+//! Start and end of commands, and that nothing is left of them.
 
 use std::fs;
 use std::sync::mpsc;
@@ -20,7 +20,7 @@ fn ends_like_the_command() {
         // A bare `cat` has nothing to read.
         ("cat", End::Exited(0), 0),
         ("-n", End::Exited(127), 127),
-        // What is left behind is not waited for.
+        // Processes that are left behind are not waited for.
         ("sleep 1000 & setsid sleep 1000 & echo", End::Exited(0), 0),
         // Its standard input is no socket, and its start-up files are not read.
         ("[ ! -S /dev/stdin ] && [ \"$SHLVL\" = 2 ]", End::Exited(0), 0),
@@ -54,7 +54,7 @@ fn limits_hold_in_the_background() {
     for (order, limit) in rows {
         let line = order.line.clone();
         let job = place.start(order).unwrap();
-        // Nobody waits.
+        // Without a call to `wait`.
         until("a limit ends it", || !job.status().is_running());
         let ended = ended(&job);
         assert!(matches!(ended.end, End::Limit(over) if over.limit == limit), "{line}: {ended:?}");
@@ -90,10 +90,10 @@ fn who_waits_can_give_up() {
     assert!(matches!(&status, Status::Ended(ended) if ended.end == End::Stopped), "{status:?}");
     assert!(from.elapsed() < Duration::from_secs(40) && !place.is_alive("aborted"));
     asker.join().unwrap();
-    // However long somebody would wait.
+    // The longest wait ends with the command.
     let job = place.start(place.order("true")).unwrap();
     assert!(matches!(job.wait(Some(Duration::MAX), &Abort::new()), Status::Ended(_)));
-    // Who was asked before does not wait at all.
+    // With an abort from before the wait, it does not wait at all.
     let job = place.start(place.order("sleep 1000")).unwrap();
     assert!(matches!(job.wait(None, &abort), Status::Ended(ended) if ended.end.code() == 130));
 }
@@ -124,7 +124,7 @@ fn not_recorded_is_not_released() {
     assert!(matches!(start("panic", "touch ran"), Err(StartError::Lost)));
     assert!(!fs::exists(place.path("work/ran")).unwrap());
     assert!(place.jobs.list().is_empty());
-    // What has run has run.
+    // A command that has run already cannot be undone.
     let job = start("ended", "touch ran").unwrap();
     assert_eq!(ended(&job).notes, ["the end is not recorded: cannot write the ledger /ledger"]);
     assert!(fs::exists(place.path("work/ran")).unwrap());
@@ -141,7 +141,7 @@ fn removed_instructions_are_told_and_recorded() {
     assert!(records.len() == 3 && records[2].starts_with("removed git runs this line"), "{records:?}");
 }
 
-/// A journal that panics at the end: the job has failed, and nobody waits for ever.
+/// A journal that panics at the end: the job has failed, and no thread waits for ever.
 #[test]
 fn a_panic_is_an_end() {
     let Some(place) = Place::new("a panic") else { return };

@@ -78,7 +78,7 @@ impl Place {
         (job, ended)
     }
 
-    /// Whether a process of this machine has this place in its command line.
+    /// Returns true if a process of this machine has this place in its command line.
     pub(crate) fn is_alive(&self, word: &str) -> bool {
         let word = format!("{word}-{}", self.path("").display());
         let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
@@ -95,7 +95,7 @@ impl Place {
     }
 }
 
-/// How a job ended, which it has to.
+/// Returns the end of a job, which has to have ended.
 #[track_caller]
 pub(crate) fn ended(job: &Job) -> Arc<Ended> {
     match job.wait(Some(Duration::from_secs(60)), &Abort::new()) {
@@ -114,7 +114,7 @@ pub(crate) fn until(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// What was recorded, and whether recording works.
+/// Recorded events, and a switch for whether recording works.
 #[derive(Clone, Default)]
 pub(crate) struct Records {
     pub(crate) lines: Arc<Mutex<Vec<String>>>,

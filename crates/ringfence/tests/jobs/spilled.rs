@@ -22,7 +22,7 @@ fn whole(job: &Job, stream: Stream) -> Vec<u8> {
     }
 }
 
-/// What `seq` writes.
+/// Returns the output of `seq`.
 fn numbers(last: u32) -> String {
     (1..=last).fold(String::new(), |text, number| text + &number.to_string() + "\n")
 }
@@ -166,7 +166,7 @@ fn a_directory_of_others_is_refused() {
     }
 }
 
-/// Whoever exchanges the directory, or puts links where files might be, changes nothing.
+/// An attacker that exchanges the directory, or puts links where files might be, changes nothing.
 #[test]
 fn exchanged_for_a_link() {
     let Some(place) = Place::new("an exchanged directory") else { return };

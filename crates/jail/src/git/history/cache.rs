@@ -18,7 +18,7 @@ pub(super) struct BaseCache {
 }
 
 const GENERATION: usize = 16 << 20;
-/// What an entry costs beside its bytes.
+/// Memory that an entry costs beside its bytes.
 const ENTRY: usize = 128;
 
 impl BaseCache {

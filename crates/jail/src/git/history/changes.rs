@@ -15,7 +15,7 @@ pub(super) struct Comparison<'a, F> {
     pub(super) store: &'a mut ObjectStore,
     pub(super) wanted: &'a F,
     pub(super) until: Instant,
-    /// Whether something has been left out.
+    /// True if something has been left out.
     pub(super) cut: bool,
 }
 

@@ -89,7 +89,7 @@ impl ObjectId {
         &self.bytes[..self.format.width()]
     }
 
-    /// Whether it names nothing, as git writes for the absence of an object.
+    /// Returns true if it names nothing, as git writes for the absence of an object.
     pub(super) fn is_null(&self) -> bool {
         self.bytes == [0; LONGEST]
     }

@@ -15,13 +15,13 @@ use super::walk::Walk;
 /// New commits.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NewCommits {
-    /// All of them, whatever they change.
+    /// All of them, regardless of what they change.
     pub(crate) ids: BTreeSet<ObjectId>,
-    /// Whether these are certainly all.
+    /// True if these are certainly all.
     pub(crate) is_whole: bool,
     /// Those that change a wanted path, newest first.
     pub(crate) commits: Vec<NewCommit>,
-    /// Whether there may be more: by the limit, the time, or because an object cannot be read.
+    /// True if there may be more: by the limit, the time, or because an object cannot be read.
     pub(crate) cut: bool,
 }
 
@@ -46,11 +46,11 @@ pub(super) enum Side {
 /// A walk of both sides.
 pub(super) struct BothSides<'a> {
     store: &'a mut ObjectStore,
-    /// What is known to be reachable from the trusted names.
+    /// Objects known to be reachable from the trusted names.
     walked: &'a Walk,
     queue: BinaryHeap<Queued>,
     sides: HashMap<ObjectId, Visit>,
-    /// How many commits in the queue are new.
+    /// Number of commits in the queue that are new.
     new_queued: usize,
     found: Vec<(ObjectId, Commit)>,
     /// The oldest date of what was found.

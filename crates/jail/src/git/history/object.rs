@@ -1,10 +1,10 @@
-//! What objects say. They have been written by anybody: what is not as git writes it is not read.
+//! Content of objects. Their authors are not trusted: an object that is not as git writes it is not read.
 
 use std::sync::Arc;
 
 use super::id::{ObjectFormat, ObjectId};
 
-/// What an object is.
+/// Type of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ObjectKind {
     Commit,
@@ -65,7 +65,7 @@ pub(super) fn with_header(mut bytes: Vec<u8>) -> Option<Object> {
     (bytes.len() == size && size <= kind.limit()).then_some(Object { kind, content: Arc::new(bytes) })
 }
 
-/// What is needed of a commit.
+/// Fields that are needed of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) tree: ObjectId,
@@ -115,7 +115,7 @@ pub(super) fn tagged(format: ObjectFormat, content: &[u8]) -> Option<ObjectId> {
     reference(format, line.strip_prefix(b"object ")?)
 }
 
-/// What stands in a tree under one name.
+/// Entry of a tree under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TreeEntry<'a> {
     pub(super) mode: u32,

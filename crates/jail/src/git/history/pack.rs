@@ -25,11 +25,11 @@ pub(super) struct PackEntry {
     pub(super) form: Form,
     /// The size after decompression.
     pub(super) size: usize,
-    /// Where the compressed bytes begin.
+    /// Offset at which the compressed bytes begin.
     at: u64,
 }
 
-/// How an object stands in a pack.
+/// Form in which an object stands in a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Whole(ObjectKind),
@@ -122,7 +122,7 @@ fn distance(rest: &mut &[u8]) -> Option<u64> {
 struct Index {
     file: File,
     size: u64,
-    /// How many names begin with a byte that is not greater.
+    /// Number of names that begin with a byte that is not greater.
     totals: Box<[u32; 256]>,
 }
 

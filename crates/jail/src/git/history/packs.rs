@@ -10,7 +10,7 @@ use super::pack::Pack;
 pub(super) struct PackList {
     objects: Option<OwnedFd>,
     directory: Option<OwnedFd>,
-    /// How often it may still be listed.
+    /// Number of times that it may still be listed.
     listings: usize,
     is_listed: bool,
     packs: Vec<PackState>,

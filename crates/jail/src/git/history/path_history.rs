@@ -1,4 +1,4 @@
-//! What stood at one path in the commits of a walk.
+//! Files at one path in the commits of a walk.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use super::store::ObjectStore;
 /// The files that commits have at a path.
 pub(super) struct PathHistory {
     names: Vec<Vec<u8>>,
-    /// What a tree below the root leads to, for every name of the path but the first.
+    /// File that a tree below the root leads to, for every name of the path but the first.
     known: Vec<HashMap<ObjectId, Option<TreeFile>>>,
     /// The root that was looked at last: commits that change nothing follow each other.
     last: Option<ObjectId>,
-    /// How many commits of the walk have been looked at.
+    /// Number of commits of the walk that have been looked at.
     pub(super) seen: usize,
     /// The files, each as the first commit had it.
     files: HashMap<ObjectId, TreeFile>,

@@ -13,7 +13,7 @@ use super::id::ObjectId;
 /// These are `HEAD` and the others of its sort, everything below `refs`, packed references, the same of linked working trees,
 /// and the entries of the stash. A symbolic reference adds nothing: its target is listed by itself. What cannot be read adds nothing,
 /// and the result says so. A reference with a second name by a hard link counts as one that cannot be read: git makes none, and
-/// somebody could write to it by the other.
+/// a process could write to it by the other.
 pub(crate) fn tips(git_dir: &OwnedFd) -> References {
     let mut tips = Tips { found: BTreeSet::new(), files: MOST_FILES, is_whole: true };
     tips.packed(git_dir);
@@ -28,7 +28,7 @@ pub(crate) fn tips(git_dir: &OwnedFd) -> References {
     References { ids: tips.found, is_whole: tips.is_whole }
 }
 
-/// What the references of a repository lead to.
+/// Objects that the references of a repository lead to.
 pub(crate) struct References {
     /// The names.
     pub(crate) ids: BTreeSet<ObjectId>,
@@ -64,7 +64,7 @@ pub(crate) fn head(git_dir: &OwnedFd, tree: &OwnedFd) -> Option<ObjectId> {
 
 struct Tips {
     found: BTreeSet<ObjectId>,
-    /// How many files may still be read.
+    /// Number of files that may still be read.
     files: usize,
     is_whole: bool,
 }

@@ -28,7 +28,7 @@ struct ObjectDirectory {
     packs: PackList,
 }
 
-/// What is kept between objects to read the next one faster.
+/// State kept between objects to read the next one faster.
 struct Decoder {
     inflater: Inflater,
     bases: BaseCache,
@@ -39,7 +39,7 @@ const DEEPEST_ALTERNATE: usize = 3;
 const LONGEST_ALTERNATES: u64 = 64 << 10;
 /// As many as git makes at most.
 const LONGEST_CHAIN: usize = 4095;
-/// What one object may cost: the bytes of all deltas and of everything that they make.
+/// Maximum cost of one object: the bytes of all deltas and of everything that they make.
 const MOST_WORK: usize = 128 << 20;
 const DEEPEST_TAG: usize = 16;
 
@@ -189,7 +189,7 @@ fn alternates(objects: &OwnedFd) -> Vec<OwnedFd> {
     opened.filter_map(Result::ok).collect()
 }
 
-/// What tells a directory from others.
+/// Returns the numbers that tell a directory from others.
 fn identity(handle: &OwnedFd) -> Result<(u64, u64), Errno> {
     let found = rustix::fs::fstat(handle)?;
     #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]

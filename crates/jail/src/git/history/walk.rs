@@ -11,7 +11,7 @@ pub(super) struct Walk {
     roots: VecDeque<ObjectId>,
     /// Parents of visited commits, each with the date of the child: what is newer comes first without being read for that.
     parents: BinaryHeap<(i64, ObjectId)>,
-    /// What has been visited, and whether it was a commit that could be read.
+    /// Visited objects; the value is true for a commit that could be read.
     visited: HashMap<ObjectId, bool>,
     /// The trees of the visited commits, in the order of the walk.
     trees: Vec<ObjectId>,
@@ -19,7 +19,7 @@ pub(super) struct Walk {
     left_out: BTreeSet<ObjectId>,
 }
 
-/// What one step of a walk came to.
+/// Result of one step of a walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Made,
@@ -63,7 +63,7 @@ impl Walk {
         let found = read(&name);
         self.visited.insert(name, found.is_some());
         let Some((id, commit)) = found else { return };
-        // What a tag names may have been visited under its own name.
+        // The object that a tag names may have been visited under its own name.
         if id != name && self.visited.insert(id, true).is_some() {
             return;
         }
@@ -74,7 +74,7 @@ impl Walk {
         self.parents.extend(new.map(|parent| (commit.date, *parent)));
     }
 
-    /// Whether a commit has been visited and read.
+    /// Returns true if a commit has been visited and read.
     pub(super) fn has_reached(&self, id: &ObjectId) -> bool {
         self.visited.get(id) == Some(&true)
     }

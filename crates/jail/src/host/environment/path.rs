@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Place;
 
-/// Where every system keeps its programs; for a caller whose search path leads nowhere.
+/// Directories in which every system keeps its programs; for a caller whose search path leads nowhere.
 const FALLBACK: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// The entries that lead somewhere, in their order, each once.
@@ -19,7 +19,7 @@ pub(super) fn cleaned(search: Option<&OsStr>, place: &Place<'_>) -> OsString {
     if kept.is_empty() { FALLBACK.into() } else { joined(&kept) }
 }
 
-/// Whether every entry leads somewhere: a search path that was asked for is never changed silently.
+/// Returns true if every entry leads somewhere: a search path that was asked for is never changed silently.
 pub(super) fn reachable(search: &OsStr, place: &Place<'_>) -> bool {
     std::env::split_paths(search)
         .all(|entry| plain(&entry).is_some_and(|entry| leads_somewhere(&entry, place)))

@@ -1,4 +1,4 @@
-//! What looks like a secret, by the words of a name and the shape of a value.
+//! Detection of secrets, by the words of a name and the shape of a value.
 
 use super::table::{COUNTS, LOOK_ALIKES, OPEN_KEYS, PAIRS, PARTS, STORES, WORDS};
 
@@ -16,7 +16,7 @@ pub(super) fn name(name: &str) -> Option<&'static str> {
         .or_else(|| store(&words))
 }
 
-/// Why a value is a secret whatever it is called, if it looks like one.
+/// Returns the reason why a value is a secret under any name, if it looks like one.
 pub(super) fn value(value: &[u8]) -> Option<&'static str> {
     let opening = policy::TOKENS.iter().find(|row| opens(value, row.prefix.as_bytes(), row.minimum));
     let reason = opening.map(|row| row.reason);

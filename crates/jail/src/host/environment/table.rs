@@ -12,7 +12,7 @@ pub(super) struct Pass {
     pub(super) reason: &'static str,
 }
 
-/// What the value of a variable that passes may be.
+/// Values that a variable that passes may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Text without control characters.
@@ -59,7 +59,7 @@ pub(super) const PASS: &[Pass] = &[
     pass("TZ", Holds::Zone, "the time zone"),
 ];
 
-/// What the sandbox sets. Another value is refused.
+/// Variables that the sandbox sets. Another value is refused.
 pub(super) const OWN: &[(&str, &str)] = &[
     ("HOME", "the private home directory"),
     ("LOGNAME", "the user inside"),
@@ -519,7 +519,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
     ("HMAC", "what signatures are made from"),
 ];
 
-/// Parts that make a word a secret wherever they stand in it: `PGPASSWORD`, `npmtoken`.
+/// Parts that make a word a secret at any position in it: `PGPASSWORD`, `npmtoken`.
 pub(super) const PARTS: &[(&str, &str)] = &[
     ("TOKEN", "a token"),
     ("SECRET", "a secret"),
@@ -565,7 +565,7 @@ pub(super) const PAIRS: &[(&str, &str, &str)] = &[
     ("RESULT", "BACKEND", "the address of a store with its password"),
 ];
 
-/// What stands before `KEY` when the key is no secret.
+/// Words before `KEY` with which the key is no secret.
 pub(super) const OPEN_KEYS: &[&str] =
     &["PUBLIC", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "CACHE", "PUBLISHABLE"];
 
@@ -584,7 +584,7 @@ pub(super) const STORES: &str = "\
     BROKER CELERY SMTP MAIL MAILER EMAIL IMAP FTP SFTP LDAP STORAGE BUCKET CLOUDINARY PRISMA TURSO \
     NEON SUPABASE REGISTRY";
 
-/// Whether a variable of the caller passes without being asked for.
+/// Returns true if a variable of the caller passes without being asked for.
 pub(super) fn passes(name: &OsStr, value: &OsStr) -> bool {
     PASS.iter().any(|row| name == row.name && row.holds.fits(value.as_encoded_bytes()))
 }
@@ -605,7 +605,7 @@ pub(super) fn own(name: &OsStr) -> Option<&'static str> {
     OWN.iter().find(|(own, _)| name == *own).map(|(_, reason)| *reason)
 }
 
-/// Whether a name holds a plain setting although its neighbours do not.
+/// Returns true if a name holds a plain setting although its neighbours do not.
 pub(super) fn harmless(name: &str) -> bool {
     let known = HARMLESS.iter().any(|(harmless, _)| name.eq_ignore_ascii_case(harmless));
     known || PASS.iter().any(|row| row.name == name)

@@ -1,4 +1,4 @@
-//! How far namespaces go: steps, what each of them met, and one line that carries it between processes.
+//! Extent to which namespaces work: steps, the result of each, and one line that carries them between processes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -83,7 +83,7 @@ impl Step {
     }
 }
 
-/// What one step met.
+/// Result of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It worked.
@@ -94,7 +94,7 @@ pub enum Outcome {
     NotTried,
 }
 
-/// What each step met.
+/// Results of all steps.
 ///
 /// ```
 /// use ringfence_jail::probe::{Namespaces, Step};
@@ -119,13 +119,13 @@ impl Namespaces {
         found
     }
 
-    /// What one step met.
+    /// Returns the result of one step.
     #[must_use]
     pub fn outcome(&self, step: Step) -> Outcome {
         self.0[step as usize]
     }
 
-    /// Whether all these steps worked.
+    /// Returns true if all these steps worked.
     #[must_use]
     pub fn did(&self, steps: &[Step]) -> bool {
         steps.iter().all(|&step| self.outcome(step) == Outcome::Done)
@@ -177,7 +177,7 @@ impl FromStr for Namespaces {
         for step in Step::ALL {
             found.0[step as usize] = read(step)?;
         }
-        // One spelling for each answer: whatever reads differently was not written by us.
+        // One spelling for each answer: a line that reads differently was not written by us.
         if found.to_string() == line && found.follows_needs() { Ok(found) } else { Err(Malformed) }
     }
 }

@@ -1,6 +1,6 @@
 //! One object of the file system, as a handle shows it.
 
-/// What kind of object stands at a path.
+/// Type of the object at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A directory.
@@ -16,22 +16,22 @@ pub enum Kind {
 /// An object of the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Object {
-    /// What it is.
+    /// Type of the object.
     pub kind: Kind,
-    /// Who owns it.
+    /// User id of the owner.
     pub owner: u32,
     /// Permission bits, with set-uid, set-gid and sticky.
     pub mode: u32,
     /// When its content last changed, in seconds since 1970.
     pub modified: i64,
-    /// Whether we may write to it; a read-only mount says no to root as well.
+    /// True if we may write to it; a read-only mount says no to root as well.
     pub writable: bool,
     /// Bytes left for us on its file system.
     pub free: u64,
 }
 
 impl Object {
-    /// Whether anyone but the owner has any right to it.
+    /// Returns true if any user but the owner has any right to it.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.mode & 0o077 != 0

@@ -1,10 +1,10 @@
-//! What was tried on the kernel and what it answered.
+//! Results of the features that were tried on the kernel.
 
 use std::path::PathBuf;
 
 use super::{Errno, Unmeasured};
 
-/// What the kernel answers when asked for its Landlock.
+/// Answer of the kernel when asked for its Landlock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Landlock {
     /// Usable, with this version of its interface.
@@ -44,7 +44,7 @@ pub struct Actions {
 }
 
 impl Actions {
-    /// Whether a filter can refuse and can kill.
+    /// Returns true if a filter can refuse and can kill.
     #[must_use]
     pub fn can_filter(&self) -> bool {
         self.kill_process.is_ok() && self.errno.is_ok()
@@ -64,7 +64,7 @@ pub enum Hierarchy {
     V2,
 }
 
-/// Where resource limits for a whole tree of processes could hang.
+/// Cgroup in which resource limits for a whole tree of processes could be set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cgroup {
     /// Which trees are mounted.
@@ -81,27 +81,27 @@ pub enum Bwrap {
     Absent,
     /// There is one, and it was not started.
     Untrusted {
-        /// Where.
+        /// Path of the program.
         path: PathBuf,
         /// Why not.
         why: Distrust,
     },
     /// It was started and did not introduce itself.
     Silent {
-        /// Where.
+        /// Path of the program.
         path: PathBuf,
-        /// What happened instead.
+        /// Error that occurred instead.
         why: Unmeasured,
     },
     /// It introduced itself.
     Found {
-        /// Where.
+        /// Path of the program.
         path: PathBuf,
         /// As it says.
         version: String,
-        /// Whether it runs with its owner's rights.
+        /// True if it runs with its owner's rights.
         setuid: bool,
-        /// Whether it made a small jail when asked to.
+        /// Ok if it made a small jail when asked to.
         works: Result<(), Unmeasured>,
     },
 }
@@ -112,7 +112,7 @@ pub enum Distrust {
     /// It is a link, a directory or a device.
     #[error("not a regular file")]
     NotAFile,
-    /// Someone other than root owns it or a directory above it.
+    /// A user other than root owns it or a directory above it.
     #[error("it, or a directory above it, belongs to user {0} and not to root")]
     Owner(u32),
     /// Others can replace or change it.

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Files;
 
-/// Nobody's settings are longer; what is longer is not looked at.
+/// Maximum length of settings; no real ones are longer, and longer ones are not looked at.
 const LONGEST: u64 = 1 << 20;
 /// As many as the kernel follows.
 const MOST_LINKS: usize = 40;

@@ -1,4 +1,4 @@
-//! Whether settings hold a secret. A wrong yes costs a mirror or a flag, a wrong no a password: so any sign counts.
+//! Detection of secrets in settings. A wrong yes costs a mirror or a flag, a wrong no a password: so any sign counts.
 //!
 //! Certificates are public: which of them are trusted, and where they are kept, is no secret.
 
@@ -46,11 +46,11 @@ const PUBLIC: &[&str] = &[
     "init-author-url",
     "keyring-provider",
 ];
-/// Users of addresses that everybody has: no token looks like this.
+/// Common users of addresses: no token looks like this.
 const USERS: &[&str] = &["git", "hg", "svn"];
 const CERTIFICATE: [&str; 2] = ["-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"];
 
-/// Whether a text looks as if it held a secret.
+/// Returns true if a text looks as if it held a secret.
 pub(super) fn in_text(text: &str) -> bool {
     let text = without_certificates(text);
     let lower = text.to_ascii_lowercase();
@@ -77,7 +77,7 @@ pub(super) fn authorities(text: &str) -> impl Iterator<Item = &str> {
         .map(|(_, value)| value)
 }
 
-/// Whether a text has certificates in it and nothing that is kept secret with them.
+/// Returns true if a text has certificates in it and nothing that is kept secret with them.
 pub(super) fn is_certificates(text: &str) -> bool {
     text.contains(CERTIFICATE[0]) && !text.to_ascii_lowercase().contains("private key")
 }

@@ -7,7 +7,7 @@ pub struct Toolchain {
     pub name: &'static str,
     /// Which tools are meant.
     pub about: &'static str,
-    /// Where they keep things.
+    /// Directories in which they keep things.
     pub dirs: &'static [Dir],
 }
 
@@ -16,9 +16,9 @@ pub struct Toolchain {
 pub struct Dir {
     /// The variable that names another place for it; empty where there is none.
     pub variable: &'static str,
-    /// Where it is below the home directory otherwise, or from the root; empty where only the variable says it.
+    /// Path below the home directory otherwise, or from the root; empty where only the variable says it.
     pub path: &'static str,
-    /// What of it is of interest. The rest is not shown: it is a private directory.
+    /// Parts of it that are of interest. The rest is not shown: it is a private directory.
     pub parts: &'static [Part],
 }
 
@@ -27,13 +27,13 @@ pub struct Dir {
 pub struct Part {
     /// Its path in the directory; empty for the whole of it. In what is hidden, `*` stands for any one name.
     pub path: &'static str,
-    /// How it is seen.
+    /// Mode in which it is seen.
     pub show: Show,
     /// Why.
     pub because: &'static str,
 }
 
-/// How a part is seen.
+/// Mode in which a part is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Show {
     /// Installed programs: as they are, and nothing can be changed.

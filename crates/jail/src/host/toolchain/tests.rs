@@ -68,7 +68,7 @@ impl Stage {
         self.draw(&self.shown(&Choose::Auto, environment, views))
     }
 
-    /// What lies outside the stage belongs to the machine, and is left out.
+    /// Paths outside the stage belong to the machine, and are left out.
     fn draw(&self, shown: &Shown) -> String {
         let here = self.path("");
         let short = |path: &Path| path.strip_prefix(&here).ok().map(|path| path.display().to_string());
@@ -289,7 +289,7 @@ fn views_that_were_asked_for_are_never_changed() {
     }
 }
 
-/// Every directory of the table is there, with everything in it, wherever it can be.
+/// Every directory of the table is there, with everything in it, in all places where it can be.
 #[test]
 fn nothing_can_be_changed_and_credentials_are_never_seen() {
     let stage = Stage::new(&[]);

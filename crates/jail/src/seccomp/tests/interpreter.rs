@@ -3,7 +3,7 @@
 use crate::seccomp::Abi;
 use crate::seccomp::program::{AND, AT_LEAST, EQUAL, Instruction, JUMP, LOAD, RETURN};
 
-/// What the kernel shows a filter: `struct seccomp_data`.
+/// Input that the kernel shows a filter: `struct seccomp_data`.
 pub(super) struct Input {
     pub(super) number: u32,
     pub(super) abi: u32,
@@ -22,7 +22,7 @@ impl Input {
     }
 }
 
-/// What the program returns. It panics where the kernel would have refused to load it.
+/// Returns the program's result. It panics where the kernel would have refused to load it.
 pub(super) fn run(program: &[Instruction], input: &Input) -> u32 {
     let bytes = input.bytes();
     let (mut at, mut accumulator) = (0, 0);
@@ -52,7 +52,7 @@ pub(super) fn run(program: &[Instruction], input: &Input) -> u32 {
     }
 }
 
-/// What the kernel demands of a program before it runs: it may not be long, read outside, or leave its end.
+/// Checks what the kernel demands of a program before it runs: it may not be long, read outside, or leave its end.
 /// Jumps only go forward, therefore a program that passes ends on every path, in a return.
 pub(super) fn check(program: &[Instruction]) -> Result<(), String> {
     if program.is_empty() || program.len() >= 4096 {

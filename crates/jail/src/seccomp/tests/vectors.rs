@@ -119,7 +119,7 @@ const NOTTY: Answer = Answer::Refuse(Errno::NotTty);
 const NO_FAMILY: Answer = Answer::Refuse(Errno::AfNoSupport);
 const NO_PROTOCOL: Answer = Answer::Refuse(Errno::ProtoNoSupport);
 
-/// Calls that are refused whatever they ask for.
+/// Calls that are refused for all arguments.
 const WHOLE: &[(&str, Answer)] = &[
     ("setns mount umount2 pivot_root chroot open_tree move_mount fsopen fsconfig fsmount fspick", PERM),
     ("mount_setattr open_tree_attr open_by_handle_at name_to_handle_at fanotify_init fanotify_mark", PERM),
@@ -268,7 +268,7 @@ const NAMESPACED: &[Line] = &[
     Line("ioprio_set", &[3, 0], PERM),
 ];
 
-/// Where internet sockets are allowed.
+/// Cases in which internet sockets are allowed.
 const NETWORKED: &[Line] = &[
     Line("socket", &[2, 1, 0], ALLOW),
     Line("socket", &[2, 0x8_0801, 6], ALLOW),
@@ -314,7 +314,7 @@ const REFUSED: &[Line] = &[
 
 const INTERNET: &[Line] = &[Line("socket", &[1, 1, 0], PERM), Line("socket", &[HIGH + 1, 2, 0], PERM)];
 
-/// Where the host's namespaces are shared.
+/// Cases in which the host's namespaces are shared.
 const SHARED: &[Line] = &[
     Line("socketpair", &[1, 1, 0], ALLOW),
     Line("socketpair", &[1, 0x8_0801, 0], ALLOW),

@@ -57,7 +57,7 @@ fn used() -> impl Strategy<Value = Vec<UsedPath>> {
     prop::collection::vec(row, 0..40)
 }
 
-/// What the jail shows by itself, and what may be an entry: to be read, to be written.
+/// Paths that the jail shows by itself, and those that may be an entry: to be read, to be written.
 static MACHINE: LazyLock<(Sight, Borders, Borders)> = LazyLock::new(|| {
     let (home, workspace) = (Path::new(HOME), Path::new(WORKSPACE));
     // The jail shows a directory that has nothing to do with what is used: everything else would have to be proposed.
@@ -74,7 +74,7 @@ static MACHINE: LazyLock<(Sight, Borders, Borders)> = LazyLock::new(|| {
     (base, borders, writing)
 });
 
-/// What is proposed to be written when everything that was used was read and written.
+/// Returns the paths proposed to be written when everything that was used was read and written.
 fn proposed(rows: &[UsedPath]) -> Vec<String> {
     let (home, workspace) = (Path::new(HOME), Path::new(WORKSPACE));
     let (base, borders, writing) = &*MACHINE;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use policy::{Act, Ground, Protected, ProtectedName, Verdict, is_repository};
 use rustix::fs::OFlags;
 
-/// What was there before a command started.
+/// State before a command started.
 #[derive(Default)]
 pub(super) struct Before {
     /// Protected names at the top.
@@ -36,7 +36,7 @@ fn state(found: &fs::Metadata) -> State {
     (found.ino(), found.ctime(), found.ctime_nsec())
 }
 
-/// What became of a protected name while a command ran.
+/// Change of a protected name while a command ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It was not there before. Its lines, if it is a small file.
@@ -109,18 +109,18 @@ impl Before {
         directories
     }
 
-    /// Whether a name is still the object that it was, and unchanged.
+    /// Returns true if a name is still the object that it was, and unchanged.
     pub(super) fn is_unchanged(&self, path: &Path, found: &fs::Metadata) -> bool {
         self.names.get(path).is_some_and(|name| name.state == state(found))
     }
 
-    /// Whether a directory was one of a repository, and is still the same directory.
+    /// Returns true if a directory was one of a repository, and is still the same directory.
     pub(super) fn was_repository(&self, path: &Path) -> bool {
         let known = self.repositories.get(path);
         known.is_some_and(|inode| path.symlink_metadata().is_ok_and(|found| found.ino() == *inode))
     }
 
-    /// What became of a name.
+    /// Returns the change of a name.
     pub(super) fn change(&self, path: &Path) -> Change {
         let listed = path.parent().is_some_and(|parent| self.listed.iter().any(|top| top == parent));
         match (self.names.get(path), path.symlink_metadata()) {
@@ -176,7 +176,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether a directory is one of a repository; then it is remembered.
+    /// Returns true if a directory is one of a repository; then it is remembered.
     fn repository(&mut self, path: &Path) -> bool {
         let is = is_repository(|name| path.join(name).symlink_metadata().is_ok());
         let found = if is { path.symlink_metadata().ok() } else { None };

@@ -13,7 +13,7 @@ fn list(history: &mut History, tips: &BTreeSet<ObjectId>) -> Vec<(String, Vec<St
         .collect()
 }
 
-/// What git says: the names of commits, each with the paths that differ from every parent.
+/// Returns git's answer: the names of commits, each with the paths that differ from every parent.
 pub(super) fn said_by_git(sandbox: &mut Sandbox, before: &BTreeSet<ObjectId>) -> Vec<(String, Vec<String>)> {
     let mut words: Vec<_> = ["log", "--all", "-c", "--name-only", "--no-renames", "-z", "--format=commit %H"]
         .map(str::to_owned)

@@ -1,4 +1,5 @@
-//! How long a long history takes. Not part of the ordinary run: `cargo test --release -p ringfence-jail --lib -- --ignored --nocapture git::history`.
+//! Time that a long history takes. Not part of the ordinary run:
+//! `cargo test --release -p ringfence-jail --lib -- --ignored --nocapture git::history`.
 
 use super::*;
 

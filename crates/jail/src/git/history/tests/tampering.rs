@@ -1,4 +1,4 @@
-//! What a command can do to the objects of its repository: nothing of it makes an answer.
+//! Changes that a command can make to the objects of its repository: none of them makes an answer.
 
 use std::io::Write as _;
 use std::os::unix::fs::symlink;
