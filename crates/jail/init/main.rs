@@ -436,11 +436,11 @@ const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 const STACK: usize = 0x2_0000;
 const GUARD: usize = 0x1_0000;
 
-/// Symbol that parts of the core library name that are never reached: nothing here unwinds.
+/// Symbol that the core library refers to in parts that are never reached: nothing here unwinds.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
-/// Function that the compiler calls for copies; there is no C library that has it.
+/// Copies bytes for code that the compiler generates; there is no C library that has it.
 ///
 /// # Safety
 ///

@@ -42,7 +42,7 @@ fn dismiss() {
 
 /// Returns true if children are left after those that have ended are reaped.
 ///
-/// It reaps not more of them than can be counted, because they may multiply.
+/// It reaps no more of them than can be counted, because they may multiply.
 fn has_children() -> bool {
     for _ in 0..4096 {
         match wait_for_any(WNOHANG) {

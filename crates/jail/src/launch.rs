@@ -255,14 +255,14 @@ impl Held {
         self.jail.enforcement()
     }
 
-    /// The sockets that [`Spec::listen`] asks for, in its order: they are in the jail's own network, and a process that connects to
+    /// Returns the sockets that [`Spec::listen`] asks for, in its order: they are in the jail's own network, and a process that connects to
     /// them inside is accepted here. This is how something outside becomes the only way out.
     #[must_use]
     pub fn listeners(&mut self) -> Vec<TcpListener> {
         self.jail.listeners()
     }
 
-    /// The sockets that [`Spec::dial`] asks for: they are in the jail's own network, regardless of which process connects them.
+    /// Returns the sockets that [`Spec::dial`] asks for: they are in the jail's own network, regardless of which process connects them.
     #[must_use]
     pub fn sockets(&mut self) -> Vec<OwnedFd> {
         self.jail.dialers()

@@ -16,7 +16,8 @@ use crate::git::repository::{stat, whole};
 use crate::plan::{Conflict, Unreadable};
 use crate::spec::{Mode, Spec};
 
-/// The protected names that exist at the top of every view that can be changed, and in the repositories there.
+/// Returns the protected names that exist at the top of every view that can be changed, and in the repositories there.
+///
 /// Paths with a view of their own are left out: the spec says how they are seen.
 pub(crate) fn kept(spec: &Spec, beside: Beside) -> Vec<PathBuf> {
     let mut found = Found { spec, beside, paths: BTreeSet::new() };

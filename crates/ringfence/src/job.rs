@@ -196,7 +196,7 @@ impl Job {
         &self.id
     }
 
-    /// The command as it was written.
+    /// Returns the command as it was written.
     #[must_use]
     pub fn line(&self) -> &str {
         &self.line

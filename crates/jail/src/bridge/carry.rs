@@ -121,7 +121,7 @@ impl Carrier {
         }
     }
 
-    /// No server answers there: tries the other address, or gives up, which the caller sees as a closed connection.
+    /// Tries the other address if no server answers, or gives up, which the caller sees as a closed connection.
     fn again(&mut self, call: Call) {
         self.pool.give_back(call.server, call.way);
         if let Some(address) = call.next {

@@ -170,7 +170,7 @@ fn directory(path: &Path, host: &Host, what: &'static str) -> Result<(), Conflic
     }
 }
 
-/// On the host's network a socket of ours would be reachable for every process.
+/// Refuses to listen on the host's network: a socket of ours would be reachable for every process there.
 fn listening(spec: &Spec) -> Result<(), Conflict> {
     match spec.listen.len() {
         0 if spec.dial && spec.network == Network::Open => {
@@ -250,7 +250,7 @@ fn keeps(kept: &Kept, spec: &Spec, host: &Host) -> Result<(), Conflict> {
     Err(Conflict::Kept { path, directory, why })
 }
 
-/// The directories on the way to a path that are shown as they are on the host. A mount there goes where they lead.
+/// Returns the directories on the way to a path that are shown as they are on the host. A mount there goes where they lead.
 pub(super) fn shown_above<'a>(path: &'a Path, spec: &'a Spec) -> impl Iterator<Item = &'a Path> {
     path.ancestors().skip(1).filter(|above| is_shown(above, spec))
 }

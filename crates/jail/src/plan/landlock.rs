@@ -129,7 +129,7 @@ fn views(spec: &Spec, host: &Host) -> impl Iterator<Item = PathRule> {
 /// Rows of the system that have something secret beneath them.
 const DIVIDED: &[&str] = &["/etc/ssl"];
 
-/// Returns the path of the host that is shown instead of an entry of the jail's own, and the reason.
+/// Paths of the host that are shown instead of the jail's own entries, each with the reason.
 ///
 /// Of `/proc` nothing that belongs to a process: one rule would have to cover all of them, and the command lines of the
 /// host's processes have secrets in them. What a program opens of itself under `/proc/self/fd` works without.

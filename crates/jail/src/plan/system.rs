@@ -28,7 +28,7 @@ const fn row(path: &'static str, show: Show, because: &'static str) -> Row {
     Row { path, show, because }
 }
 
-/// Entries that a machine lacks are left out.
+/// System paths that are shown; those that a machine lacks are left out.
 pub(super) static SYSTEM: &[Row] = &[
     row("/usr", Show::AsIs, "programs and libraries"),
     row("/bin", Show::AsIs, "a link to /usr/bin, or programs on old systems"),

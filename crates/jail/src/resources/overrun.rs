@@ -84,7 +84,7 @@ pub enum Amount {
 }
 
 impl Overrun {
-    /// A limit that was reached by an amount that was not measured.
+    /// Returns a limit that was reached by an amount that was not measured.
     #[must_use]
     pub const fn new(limit: Limit, allowed: Amount) -> Self {
         Self { limit, allowed, used: None }

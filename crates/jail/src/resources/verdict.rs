@@ -104,7 +104,8 @@ fn processes(limits: &Limits, seen: &Observed) -> Option<Overrun> {
     Some(Overrun::new(Limit::Processes, Amount::Count(allowed)))
 }
 
-/// A refusal by a process's own bound on memory leaves no other trace than how much it had.
+/// Returns an overrun if the command had nearly all of its memory:
+/// a refusal by a process's own bound on memory leaves no other trace.
 fn nearly_all_memory(limits: &Limits, seen: &Observed) -> Option<Overrun> {
     let allowed = limits.memory.filter(|allowed| is_most(seen.memory, *allowed))?;
     Some(Overrun::new(Limit::Memory, Amount::Bytes(allowed)).used(Amount::Bytes(seen.memory)))

@@ -15,7 +15,7 @@ impl Abi {
     /// Every abi.
     pub const ALL: [Self; 2] = [Self::X86_64, Self::Aarch64];
 
-    /// The one this program was built for. None if it has not been reviewed: then there is no filter, and no jail.
+    /// Returns the one this program was built for. None if it has not been reviewed: then there is no filter, and no jail.
     #[must_use]
     pub fn here() -> Option<Self> {
         match std::env::consts::ARCH {

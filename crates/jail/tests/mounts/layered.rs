@@ -175,7 +175,7 @@ fn two_at_once_do_not_see_each_other() {
     assert_eq!(tree(&root), before);
 }
 
-/// With any process killed in the middle: of a private layer nothing is left, and of a kept one what was written.
+/// With the processes killed in the middle: of a private layer nothing is left, and of a kept one what was written.
 #[test]
 fn nothing_is_left_of_a_private_layer() {
     if !works("the end of layers") {

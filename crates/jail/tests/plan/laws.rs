@@ -41,7 +41,7 @@ fn mode() -> impl Strategy<Value = Mode> {
     prop::sample::select(vec![Mode::ReadOnly, Mode::ReadWrite, Mode::Hidden, Mode::Private, Mode::Layered])
 }
 
-/// Type of a path on a machine, seldom something that cannot be shown.
+/// Generates the type of a path on a machine, seldom one that cannot be shown.
 fn kind() -> impl Strategy<Value = u8> {
     prop_oneof![12 => Just(0), 4 => Just(1), 1 => Just(2), 1 => Just(3)]
 }
@@ -214,7 +214,7 @@ proptest! {
         prop_assert!(devices.clone().all(|grant| grant.path.starts_with("/dev")), "{}", plan);
     }
 
-    /// One line per step, with any bytes in a path.
+    /// One line per step, regardless of the bytes in a path.
     #[test]
     fn is_shown_without_control_characters((spec, host) in case()) {
         let said = plan(&spec, &host).map_or_else(|conflict| conflict.to_string(), |plan| plan.to_string());

@@ -96,7 +96,7 @@ fn shell(word: &str, workspace: &Path, script: &str) {
     }
 }
 
-/// From here on, no process below makes a user namespace.
+/// Forbids all processes below to make a user namespace from here on.
 fn forbid_user_namespaces() {
     let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
     // SAFETY: the contract concerns CLONE_FILES alone, which is not passed.

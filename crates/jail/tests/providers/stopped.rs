@@ -119,7 +119,7 @@ pub(crate) fn asked_after_the_end() {
     stop.ask();
 }
 
-/// A command that writes faster than its output is read is still looked after.
+/// A command that writes faster than its output is read is still bounded.
 pub(crate) fn endless_output_is_followed_and_bounded() {
     struct Slow;
     impl Tee for Slow {

@@ -112,7 +112,7 @@ impl Jobs {
                 let Some(number) = old.or(spilled).map(|(number, _)| *number) else { return };
                 register.jobs.remove(&number)
             };
-            // Its thread is waited for here; no other code has to.
+            // Its thread is joined here, without the lock: no other thread waits for it.
             drop(forgotten);
         }
     }

@@ -58,7 +58,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) home: &'a Path,
     /// Directories that a policy speaks of.
     pub(crate) places: &'a Places,
-    /// Looks up the real path of a path, and true if it is a directory.
+    /// Function that returns the real path of a path, and true if it is a directory.
     pub(crate) look: &'a dyn Fn(&Path) -> Option<(PathBuf, bool)>,
 }
 

@@ -81,7 +81,7 @@ pub struct SummaryInput<'a> {
     pub hits: TripwireHits,
     /// The memory limit, if a person set it for this run.
     pub memory: Option<u64>,
-    /// Returns the hint on how to raise the limit that ended the command.
+    /// Function that returns a hint on how to raise the limit that ended the command.
     pub raise: &'a dyn Fn(&str) -> String,
     /// Names that a person left unprotected for this run.
     pub unprotected: &'a [String],

@@ -195,7 +195,7 @@ pub(super) const NEVER: &[Never] = &[
         "HG* CHGHG CVS* SVN_* BZR_* BRZ_* P4* JJ_* FOSSIL_* DARCS_*",
         "other version control runs programs or reads settings by these",
     ),
-    // ── Where tools were installed; before the rows of their prefixes ──────────────────────────────────────────
+    // ── Directories in which tools were installed; before the rows of their prefixes ───────────────────────────────
     row(
         Kind::Program,
         "\
