@@ -104,7 +104,7 @@ fn learn(args: &LearnArgs, around: &SurroundingsArgs) -> Result<Report, Failure>
 
 /// Runs the command with its output on standard error, so that the proposal stands alone.
 fn apart(learning: Learning) -> Result<Observed, Failure> {
-    let moved = |error: io::Error| Failure::new("the output cannot be kept apart").because(&error);
+    let moved = |error: io::Error| Failure::new("cannot redirect the output of the command").because(&error);
     let kept = rustix::io::dup(io::stdout()).map_err(|errno| moved(errno.into()))?;
     rustix::stdio::dup2_stdout(io::stderr()).map_err(|errno| moved(errno.into()))?;
     let observed = learning.observe();

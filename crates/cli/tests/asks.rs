@@ -50,7 +50,8 @@ fn a_question_without_anybody_is_a_no() {
         let _gone = fs::remove_file(stage.path("ws/made"));
         if *expected == 3 {
             assert!(
-                came.err.contains("nobody can be asked here") && came.err.contains("`--approve WORDS`"),
+                came.err.contains("there is no terminal or approver to ask")
+                    && came.err.contains("`--approve WORDS`"),
                 "{came:?}"
             );
         }
@@ -68,7 +69,7 @@ fn a_process_group_outside_of_the_namespace_is_nobody() {
     command.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]);
     let came = ended(command.arg(PROGRAM).args(["run", "--", "touch", "made"]));
     assert_eq!(came.code, Some(3), "{came:?}");
-    assert!(came.err.contains("nobody can be asked here"), "{came:?}");
+    assert!(came.err.contains("there is no terminal or approver to ask"), "{came:?}");
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn a_terminal_alone_is_no_person() {
     {
         let Some(mut person) = Person::sits_down() else { return };
         person.starts(&stage, words);
-        person.sees("nobody can be asked here");
+        person.sees("there is no terminal or approver to ask");
         assert!(!stage.path("ws/made").exists());
     }
 }

@@ -331,11 +331,11 @@ fn what_is_typed_in_error_is_told_in_plain_words() {
         ("load empty", 1, "there is no SKILL.md in it"),
         ("load plain", 1, "there is no SKILL.md in it"),
         ("load huge.md", 1, "it is too large, with 1099511627776 bytes"),
-        ("load picture.md", 1, "it is no text in UTF-8"),
-        ("load wide", 1, "it is no text in UTF-8"),
+        ("load picture.md", 1, "it is not valid UTF-8"),
+        ("load wide", 1, "it is not valid UTF-8"),
         ("clean plain", 1, "there is no SKILL.md in it"),
         ("clean huge.md", 1, "it is too large"),
-        ("clean picture.md", 1, "it is no text in UTF-8"),
+        ("clean picture.md", 1, "it is not valid UTF-8"),
         ("clean ok", 0, "nothing was hidden in it"),
     ];
     for (line, code, says) in rows {

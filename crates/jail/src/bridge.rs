@@ -86,7 +86,7 @@ pub struct Doors {
 
 /// A port that cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("port {port} of the host cannot be opened: {why}")]
+#[error("cannot open port {port} of the host: {why}")]
 pub struct Closed {
     /// The port.
     pub port: u16,

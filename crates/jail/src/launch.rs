@@ -568,7 +568,10 @@ impl fmt::Display for JailError {
             }
             Self::Step { what, errno } => write!(f, "the jail cannot {what}: {errno}"),
             Self::Below { layer, wanted, reached, gap } => {
-                write!(f, "{layer} would be enforced {reached}, and {wanted} is required")?;
+                write!(
+                    f,
+                    "the profile requires {wanted} enforcement of {layer}, and this machine offers {reached}"
+                )?;
                 gap.as_ref().map_or(Ok(()), |gap| write!(f, ": {gap}"))
             }
             Self::NotFound(program) => {

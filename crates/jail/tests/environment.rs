@@ -149,21 +149,21 @@ fn a_refusal_reads_well() {
         format!("{refused}\n  {}: {}", refused.kind.word(), refused.hint())
     });
     insta::assert_snapshot!(lines.join("\n"), @r"
-    the variable `LD_PRELOAD` is not taken from the caller: steers the dynamic loader: libraries to load first, where from, what to log
+    the variable `LD_PRELOAD` is not passed in: steers the dynamic loader: libraries to load first, where from, what to log
       loader: write the value out, as NAME=VALUE, if it is meant
-    the variable `GH_TOKEN` is not taken from the caller: an account of a service: its tokens, or where they are kept
+    the variable `GH_TOKEN` is not passed in: an account of a service: its tokens, or where they are kept
       secret: everything that runs inside could read it and pass it on; if that is meant, write the value out: NAME=VALUE
     the variable `HOME` is set by the sandbox: the private home directory
       own: leave it out; to search a directory of programs, show it with --read
     the variable `PATH` is set by the sandbox: the caller's, without what is not seen inside or can be filled by the agent
       own: leave it out; to search a directory of programs, show it with --read
-    the variable `CC` is not taken from the caller: names a program that a build runs
+    the variable `CC` is not passed in: names a program that a build runs
       program: write the value out, as NAME=VALUE, if it is meant
-    the variable `a\u{1b}[2Jb` does not enter: not a name: letters, digits and `_`, no digit first
+    the variable `a\u{1b}[2Jb` is not passed in: not a name: letters, digits and `_`, no digit first
       malformed: use NAME or NAME=VALUE, with a name that a shell could set
-    the variable `NOTE` is not taken from the caller: a token of a code host
+    the variable `NOTE` is not passed in: a token of a code host
       secret: everything that runs inside could read it and pass it on; if that is meant, write the value out: NAME=VALUE
-    the variable `https_proxy` is not taken from the caller: only the sandbox says where the way out is; a proxy of the caller may hold a password
+    the variable `https_proxy` is not passed in: only the sandbox says where the way out is; a proxy of the caller may hold a password
       route: the way out is chosen by the network setting; to set it all the same, write the value out: NAME=VALUE
     ");
 }

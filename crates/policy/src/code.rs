@@ -134,7 +134,7 @@ codes! {
     JailNotFound = "RF-J007", "command not found";
     JailNotExecutable = "RF-J008", "command not executable";
     JailLimit = "RF-J009", "limit reached";
-    JailEnvironment = "RF-J010", "variable that does not enter";
+    JailEnvironment = "RF-J010", "variable that is not passed in";
     JailDenied = "RF-J011", "denied inside the jail";
     JailUnjailed = "RF-J012", "without a jail";
     JailTripped = "RF-J013", "a protected name has changed";

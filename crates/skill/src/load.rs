@@ -105,7 +105,7 @@ pub enum Refused {
     #[error("it is too large, with {0} bytes")]
     TooLarge(u64),
     /// The file is there, and is a program, a picture, or a text in another encoding.
-    #[error("it is no text in UTF-8")]
+    #[error("it is not valid UTF-8")]
     NotText,
     /// Its text is too long.
     #[error(transparent)]

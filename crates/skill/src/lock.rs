@@ -80,7 +80,7 @@ impl Changed {
 #[non_exhaustive]
 pub enum LockError {
     /// No lock, or one of a later kind.
-    #[error("this is no lock that can be read here")]
+    #[error("not a lock file, or one of another version")]
     Header,
     /// The size limit is exceeded.
     #[error("the lock is larger than 16 MiB")]

@@ -37,7 +37,6 @@ const ALLOWED: &[(&str, &str)] = &[
         "files that make something run later; some hold secrets besides",
     ),
     ("crates/skill/src/text/language.rs", "formats of files by name"),
-    ("hosts by what skills do there; metadata servers are one kind",),
     ("crates/shell/src/judge/paths.rs", "files that decide what runs later; some hold secrets besides"),
     ("crates/shell/src/judge/secret.rs", "public files beside private keys are known by their directory"),
     (

@@ -78,7 +78,7 @@ fn replaceable(path: &Path, is_ours: impl Fn(&[u8]) -> bool) -> Result<(), Failu
     }
     match read_file(path, MAX_FILE) {
         Ok(Content::File { bytes, .. }) if bytes.is_empty() || is_ours(&bytes) => Ok(()),
-        _ => Err(Failure::new(format!("{shown} is something else, and is not written over"))
+        _ => Err(Failure::new(format!("{shown} is not a file of this kind, so it is not overwritten"))
             .hint("name another file, or remove it")),
     }
 }

@@ -332,8 +332,8 @@ impl fmt::Display for Refused {
         let name = Shown::bytes(self.name.as_encoded_bytes());
         match self.kind {
             Kind::Own => write!(f, "the variable `{name}` is set by the sandbox: {}", self.reason),
-            Kind::Malformed => write!(f, "the variable `{name}` does not enter: {}", self.reason),
-            _ => write!(f, "the variable `{name}` is not taken from the caller: {}", self.reason),
+            Kind::Malformed => write!(f, "the variable `{name}` is not passed in: {}", self.reason),
+            _ => write!(f, "the variable `{name}` is not passed in: {}", self.reason),
         }
     }
 }

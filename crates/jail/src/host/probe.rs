@@ -77,10 +77,10 @@ pub enum Unmeasured {
     #[error("the probe ended with {0}")]
     Ended(ExitStatus),
     /// The process said more than an answer.
-    #[error("the probe said too much")]
+    #[error("the probe wrote too much output")]
     TooMuch,
     /// The answer was not one of ours.
-    #[error("the probe's answer is not understood")]
+    #[error("the probe's output has an unknown format")]
     Malformed,
     /// Namespaces were to be tried in a process that other threads share.
     #[error("the probe needs a process of its own, this one has {0} threads")]

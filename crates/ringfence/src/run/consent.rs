@@ -104,7 +104,7 @@ pub(crate) fn refusal(decision: &Decision, line: &CommandLine, place: Option<Spa
     let (said, reason, kind) = match decision {
         Decision::Allow(_) => return None,
         Decision::Ask(reason) => {
-            let said = "wants a person to be asked about, and nobody can be asked here";
+            let said = "asks about this command, and there is no terminal or approver to ask";
             (said, reason, RunErrorKind::NeedsApproval(marked()))
         }
         Decision::Deny(reason) => ("denies", reason, RunErrorKind::Denied(marked())),

@@ -138,7 +138,7 @@ impl From<&overlay::OverlayError> for RunError {
 impl RunError {
     /// Creates the error of a start that could not be recorded and does not happen.
     pub(crate) fn unrecorded(error: &AuditError) -> Self {
-        Self::coded(error.code(), "the run cannot be recorded, so it does not happen").because(error)
+        Self::coded(error.code(), "cannot write to the ledger, so the command was not started").because(error)
     }
 
     /// Creates the error of an end that could not be recorded.
@@ -169,7 +169,7 @@ impl From<&Conflict> for RunError {
 
 impl From<&Closed> for RunError {
     fn from(closed: &Closed) -> Self {
-        let failed = Self::coded(Code::JailConflict, format!("port {} cannot be opened", closed.port));
-        failed.because(&closed.why).hint("end whoever has it, or choose another, such as --port-in 8080:3000")
+        let failed = Self::coded(Code::JailConflict, format!("cannot open port {}", closed.port));
+        failed.because(&closed.why).hint("stop the process that uses it, or map another: --port-in 8081:3000")
     }
 }

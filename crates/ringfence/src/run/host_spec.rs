@@ -65,7 +65,8 @@ impl HostSpec {
         kept_home: Option<&Path>,
     ) -> Result<Self, RunError> {
         let ledger = policy.ledger().ok_or_else(|| {
-            RunError::new("it is not known where the ledger is").hint("set HOME or XDG_STATE_HOME")
+            RunError::new("cannot determine the ledger path: HOME and XDG_STATE_HOME are unset")
+                .hint("set HOME or XDG_STATE_HOME")
         })?;
         let (home, cwd, own) = (host.home(), host.start_directory(settings), host.own_files(&ledger));
         let workspace = &host.places.workspace;
@@ -168,7 +169,7 @@ pub(crate) fn filter_variables(
         visible: &visible,
     };
     environment::filtered(outside, wanted, &place).map_err(|refused| {
-        RunError::coded(Code::JailEnvironment, "a variable cannot be let in")
+        RunError::coded(Code::JailEnvironment, "cannot pass a variable in")
             .because(&refused)
             .hint(refused.hint())
             .kind(RunErrorKind::Refused)

@@ -26,7 +26,8 @@ impl RunOverlay {
         line: &str,
     ) -> Result<Self, RunError> {
         let state = state.ok_or_else(|| {
-            RunError::new("it is not known where overlays are kept").hint("set HOME or XDG_STATE_HOME")
+            RunError::new("cannot determine the overlay directory: HOME and XDG_STATE_HOME are unset")
+                .hint("set HOME or XDG_STATE_HOME")
         })?;
         let views = writable_directories(spec)?;
         let store = Store::at(&state.join("ringfence"));

@@ -212,7 +212,7 @@ fn a_bubblewrap_that_is_not_used_says_why() {
     let path = || "/usr/bin/bwrap".into();
     let rows = [
         (bubblewrap(true), Status::Ok, "0.9.0 at /usr/bin/bwrap, makes a jail"),
-        (bubblewrap(false), Status::Note, "makes no jail: the probe's answer is not understood"),
+        (bubblewrap(false), Status::Note, "makes no jail: the probe's output has an unknown format"),
         (Bwrap::Untrusted { path: path(), why: Distrust::Writable }, Status::Weak, "others can write to it"),
         (Bwrap::Untrusted { path: path(), why: Distrust::Owner(5) }, Status::Weak, "belongs to user 5"),
         (Bwrap::Silent { path: path(), why: Unmeasured::TimedOut }, Status::Note, "no answer in time"),

@@ -368,7 +368,7 @@ pub(super) const NEVER: &[Never] = &[
         "\
          SSH_* SSH2_* GPG_* GNUPG* PINENTRY_* *_AUTH_SOCK *_AGENT_PID *_AGENT_INFO *_SOCK *_SOCKET \
          *_SOCKET_PATH GNOME_KEYRING_* KEYCHAIN_* KRB5* KRB_* GSS_* GSSAPI_* X509_* YUBI*",
-        "an agent that signs, or what its tickets are kept in",
+        "gives access to an agent that signs for you (ssh, gpg), or to its tickets",
     ),
     row(
         Kind::Handle,
