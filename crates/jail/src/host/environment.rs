@@ -332,7 +332,6 @@ impl fmt::Display for Refused {
         let name = Shown::bytes(self.name.as_encoded_bytes());
         match self.kind {
             Kind::Own => write!(f, "the variable `{name}` is set by the sandbox: {}", self.reason),
-            Kind::Malformed => write!(f, "the variable `{name}` is not passed in: {}", self.reason),
             _ => write!(f, "the variable `{name}` is not passed in: {}", self.reason),
         }
     }
