@@ -9,9 +9,6 @@ use ringfence::run::Host;
 
 use crate::failure::Failure;
 
-/// The administrator's policy file.
-const MANAGED: &str = "/etc/ringfence/policy.toml";
-
 /// Options about the environment.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SurroundingsArgs {
@@ -44,7 +41,7 @@ pub(crate) fn find(args: &SurroundingsArgs) -> Result<Host, Failure> {
     let state = directory("XDG_STATE_HOME").or_else(|| below_home(".local/state"));
     let user = args.user_policy.as_ref().map(|path| cwd.join(path));
     let files = Files {
-        managed: Some(PathBuf::from(MANAGED)),
+        managed: Some(PathBuf::from(config::MANAGED_FILE)),
         user: user.or_else(|| config.map(|config| config.join("ringfence/policy.toml"))),
         project: (!args.no_project_policy).then(|| project_file(&workspace)),
     };

@@ -277,7 +277,13 @@ fn a_run_inside_a_run_works_or_says_why_not() {
     let options = format!("--read {PROGRAM} --env RF={PROGRAM}");
     let refused = stage.run(&options, "\"$RF\" run -- touch ran");
     assert_eq!(refused.code, Some(125), "{refused:?}");
-    assert!(refused.err.starts_with("error[RF-J004]: files would be enforced partial"), "{}", refused.err);
+    assert!(
+        refused.err.starts_with(
+            "error[RF-J004]: the profile requires full enforcement of files, and this machine offers partial"
+        ),
+        "{}",
+        refused.err
+    );
     assert!(!stage.path("ws/ran").exists());
     let policy = "version = 1\n[profiles.nested]\nextends = \"workspace-write\"\n\
                   require = { files = \"partial\", processes = \"none\", network = \"partial\", resources = \"none\" }";

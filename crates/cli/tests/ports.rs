@@ -240,7 +240,7 @@ fn ports_are_recorded_and_bounded() {
         assert!(ended == code && told.contains(message), "{options:?} {ended} {told}");
     }
     let (code, told) = run(&["--port-in", &other.to_string()]);
-    assert!(code == 125 && told.contains("cannot be opened"), "{code} {told}");
+    assert!(code == 125 && told.contains("cannot open port"), "{code} {told}");
     drop(taken);
     fs::write(stage.path("home/.config/ringfence/policy.toml"), "version = 1\njail.ports-out = [\"5432\"]\n")
         .unwrap();

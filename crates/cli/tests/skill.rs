@@ -376,13 +376,13 @@ fn a_place_is_looked_at_once() {
 #[test]
 fn nothing_else_is_written_over() {
     let rows = [
-        ("scan counter --write-lock counter/SKILL.md", "is something else"),
-        ("scan counter --write-baseline counter/SKILL.md", "is something else"),
-        ("scan counter --write-lock known.json", "is something else"),
-        ("scan counter --write-baseline all.lock", "is something else"),
-        ("scan counter --write-lock counter", "is something else"),
-        ("scan counter --write-lock fifo", "is something else"),
-        ("scan counter --write-baseline dangling", "is something else"),
+        ("scan counter --write-lock counter/SKILL.md", "is not a file of this kind"),
+        ("scan counter --write-baseline counter/SKILL.md", "is not a file of this kind"),
+        ("scan counter --write-lock known.json", "is not a file of this kind"),
+        ("scan counter --write-baseline all.lock", "is not a file of this kind"),
+        ("scan counter --write-lock counter", "is not a file of this kind"),
+        ("scan counter --write-lock fifo", "is not a file of this kind"),
+        ("scan counter --write-baseline dangling", "is not a file of this kind"),
         ("scan counter --write-lock new/all.lock", "there is no such directory"),
         ("scan counter --write-lock counter/SKILL.md/x", "there is no such directory"),
     ];

@@ -97,14 +97,14 @@ pub enum Jailing {
 /// The layers that bound the command line, for the commands of one tool.
 pub(crate) struct Bounds {
     layers: Vec<Table>,
-    tool: ToolName,
+    tool: Option<ToolName>,
 }
 
 impl Bounds {
-    fn new(sources: &[Arc<Source>], agent: Option<&str>, tool: &ToolName) -> Self {
+    fn new(sources: &[Arc<Source>], agent: Option<&str>, tool: Option<&ToolName>) -> Self {
         let bounding = sources.iter().filter(|source| is_bound(source.scope));
         let layers = bounding.map(|source| layer_for(check(source).0, agent)).collect();
-        Self { layers, tool: tool.clone() }
+        Self { layers, tool: tool.cloned() }
     }
 
     fn iter(&self) -> std::slice::Iter<'_, Table> {
@@ -118,8 +118,24 @@ impl Settings {
         self.jail_of(&ToolName::exec(), wish)
     }
 
+    /// Returns the tools for whose commands the profile of the policy names another profile.
+    #[must_use]
+    pub fn tools_with_profiles(&self) -> Vec<ToolName> {
+        let name = self.get("jail.profile").and_then(Node::text).unwrap_or_default();
+        profile(&self.table, name).map(|chosen| chosen.tools_with_profiles()).unwrap_or_default()
+    }
+
+    /// Returns the settings for the jail of every tool that [`Settings::tools_with_profiles`] does not list.
+    pub fn jail_of_others(&self, wish: &Wish) -> Result<JailSettings, Problems> {
+        self.jail_for(None, wish)
+    }
+
     /// Returns the settings for the jail of a tool's commands, with the wishes of the command line.
     pub fn jail_of(&self, tool: &ToolName, wish: &Wish) -> Result<JailSettings, Problems> {
+        self.jail_for(Some(tool), wish)
+    }
+
+    fn jail_for(&self, tool: Option<&ToolName>, wish: &Wish) -> Result<JailSettings, Problems> {
         let bounds = self.bounds(tool);
         let by_files = self.get("jail.profile").and_then(Node::text).unwrap_or_default();
         let name = wish.profile.as_deref().unwrap_or(by_files);
@@ -154,11 +170,11 @@ impl Settings {
     /// Returns true if the administrator and the project let a view in that was not wished for by name.
     #[must_use]
     pub fn admits(&self, view: &View) -> bool {
-        self.views_allowed(std::slice::from_ref(view), &self.bounds(&ToolName::exec())).is_ok()
+        self.views_allowed(std::slice::from_ref(view), &self.bounds(Some(&ToolName::exec()))).is_ok()
     }
 
     /// The layers that the command line can only narrow, each as it was written.
-    fn bounds(&self, tool: &ToolName) -> Bounds {
+    fn bounds(&self, tool: Option<&ToolName>) -> Bounds {
         Bounds::new(&self.sources, self.agent.as_deref(), tool)
     }
 
@@ -166,12 +182,12 @@ impl Settings {
     fn bounding_profiles<'a>(&'a self, bounds: &'a Bounds) -> impl Iterator<Item = (Profile<'a>, &'a Node)> {
         let chosen = bounds.iter().filter_map(|bound| find(bound, "jail.profile"));
         let whole = chosen.filter_map(|node| Some((profile(&self.table, node.text()?)?, node)));
-        whole.map(|(whole, node)| (whole.of_tool(&bounds.tool).0.clone(), node))
+        whole.map(|(whole, node)| (whole.of_tool(bounds.tool.as_ref()).0.clone(), node))
     }
 
     fn profile_allowed(&self, wish: &Wish, chosen: &Profile<'_>, bounds: &Bounds) -> Result<(), Problem> {
         let Some(name) = &wish.profile else { return Ok(()) };
-        let (own, _) = chosen.of_tool(&bounds.tool);
+        let (own, _) = chosen.of_tool(bounds.tool.as_ref());
         if let Some((_, node)) = self.bounding_profiles(bounds).find(|(bound, _)| !own.no_more_than(bound)) {
             return Err(widens("jail.profile", name, Some(node)));
         }
@@ -179,7 +195,7 @@ impl Settings {
         let by_files = self.get("jail.profile").filter(|_| chosen.scope == Scope::Project);
         let known = by_files.and_then(|node| Some((profile(&self.table, node.text()?)?, node)));
         match known {
-            Some((known, node)) if !own.no_more_than(known.of_tool(&bounds.tool).0) => {
+            Some((known, node)) if !own.no_more_than(known.of_tool(bounds.tool.as_ref()).0) => {
                 Err(widens("jail.profile", name, Some(node)))
             }
             _ => Ok(()),
@@ -390,7 +406,7 @@ pub(crate) fn run_mode(
 ) -> Option<Judging> {
     let chosen = profile(table, name.or_else(|| find(table, "jail.profile")?.text())?)?;
     let tool = ToolName::exec();
-    Some(judging(chosen.of_tool(&tool).0, &Bounds::new(sources, agent, &tool)))
+    Some(judging(chosen.of_tool(Some(&tool)).0, &Bounds::new(sources, agent, Some(&tool))))
 }
 
 /// A profile judges as it says, and no less than a bounding layer wants.

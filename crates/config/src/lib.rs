@@ -41,7 +41,9 @@ pub use lint::{Remark, lint, programs_in_reach, subject_words};
 pub use place::Places;
 pub use problem::{Place, Problem, Problems};
 pub use sample::Sample;
-pub use settings::{BUILT_IN, Files, Settings, from_sources, from_sources_for, load, load_for, load_for_run};
+pub use settings::{
+    BUILT_IN, Files, MANAGED_FILE, Settings, from_sources, from_sources_for, load, load_for, load_for_run,
+};
 pub use show::{Row, rows};
 pub use skills::{Oversize, ScanAllow, ScanSettings};
 pub use source::{Scope, Source, Span};

@@ -160,17 +160,22 @@ impl<'a> Profile<'a> {
         self.commands.is_none() && other.commands.is_none() || self.mode() >= other.mode()
     }
 
-    /// The profile that holds for the commands of a tool, and its name if it is another one.
-    pub(crate) fn of_tool(&self, tool: &ToolName) -> (&Self, Option<&'a str>) {
-        let own = self.tools.iter().find(|(known, ..)| known == tool);
+    /// The profile that holds for the commands of a tool, and its name if it is another one; `None` is any tool without one.
+    pub(crate) fn of_tool(&self, tool: Option<&ToolName>) -> (&Self, Option<&'a str>) {
+        let own = self.tools.iter().find(|(known, ..)| Some(known) == tool);
         own.map_or((self, None), |(_, name, profile)| (profile, Some(name)))
+    }
+
+    /// Returns the tools that have another profile.
+    pub(crate) fn tools_with_profiles(&self) -> Vec<ToolName> {
+        self.tools.iter().map(|(tool, ..)| tool.clone()).collect()
     }
 
     /// Returns true if everything this profile permits is permitted by the other one, too, for every tool.
     pub(crate) fn no_more_than(&self, other: &Self) -> bool {
         let mut tools = self.tools.iter().chain(&other.tools).map(|(tool, ..)| tool);
         self.permits_no_more(other)
-            && tools.all(|tool| self.of_tool(tool).0.permits_no_more(other.of_tool(tool).0))
+            && tools.all(|tool| self.of_tool(Some(tool)).0.permits_no_more(other.of_tool(Some(tool)).0))
     }
 
     fn permits_no_more(&self, other: &Self) -> bool {

@@ -28,6 +28,9 @@ use crate::tree::{Node, Table, Value, find};
 /// Text of the built-in policy file.
 pub const BUILT_IN: &str = include_str!("defaults.toml");
 
+/// The administrator's policy file.
+pub const MANAGED_FILE: &str = "/etc/ringfence/policy.toml";
+
 /// Paths of the layers. `None` leaves a layer out.
 #[derive(Debug, Clone)]
 pub struct Files {

@@ -13,7 +13,9 @@ use std::sync::Arc;
 use audit::{AuditError, Durability, Ledger, Options, Sink};
 use guard::{Approver, BadPattern, Config, Refuse};
 use jail::{Choice, Spec};
-use policy::{Chain, Code, Cover, Effect, Link, Policy, Reason, Request, Shown, ToolName, ToolSet, Want};
+use policy::{
+    Chain, Code, Cover, Effect, Floor, Link, Policy, Reason, Request, Shown, ToolName, ToolSet, Want,
+};
 
 use crate::preset;
 use crate::sandbox::{Parts, Sandbox};
@@ -81,7 +83,7 @@ pub struct SandboxBuilder {
     managed: Option<PathBuf>,
 }
 
-type EditSpec = Box<dyn FnOnce(Spec) -> Spec + Send>;
+type EditSpec = Box<dyn Fn(Spec) -> Spec + Send>;
 
 /// Source of the policy.
 enum PolicySource {
@@ -203,7 +205,8 @@ impl SandboxBuilder {
         self
     }
 
-    /// Puts the administrator's policy file below [`SandboxBuilder::policy_file`]. One that does not exist is left out.
+    /// Puts another administrator's policy file below [`SandboxBuilder::policy_file`] than [`config::MANAGED_FILE`]. One that does not
+    /// exist is left out.
     #[cfg(feature = "policy-file")]
     #[cfg_attr(docsrs, doc(cfg(feature = "policy-file")))]
     pub fn managed_policy_file(mut self, path: impl Into<PathBuf>) -> Self {
@@ -266,14 +269,14 @@ impl SandboxBuilder {
         self
     }
 
-    /// Changes the jail that commands run in.
-    pub fn jail(mut self, change: impl FnOnce(Spec) -> Spec + Send + 'static) -> Self {
+    /// Changes every jail that commands run in: of all agents and all tools.
+    pub fn jail(mut self, change: impl Fn(Spec) -> Spec + Send + 'static) -> Self {
         self.jail.push(Box::new(change));
         self
     }
 
     /// Gives the commands of one tool a jail of their own, made from the one that its commands would run in.
-    pub fn tool_jail(mut self, tool: ToolName, change: impl FnOnce(Spec) -> Spec + Send + 'static) -> Self {
+    pub fn tool_jail(mut self, tool: ToolName, change: impl Fn(Spec) -> Spec + Send + 'static) -> Self {
         self.tool_jails.push((tool, Box::new(change)));
         self
     }
@@ -307,7 +310,8 @@ impl SandboxBuilder {
             PolicySource::Rules(rules) => in_workspace(rules, around.workspace)?,
             #[cfg(feature = "policy-file")]
             PolicySource::File(path) => {
-                return crate::policy_file::compile(&path, self.managed.as_deref(), around);
+                let managed = self.managed.as_deref().unwrap_or(Path::new(config::MANAGED_FILE));
+                return crate::policy_file::compile(&path, managed, around);
             }
         };
         let tools = self.tools.take().map_or_else(|| ToolSet::of_profile("coding"), Ok)?;
@@ -324,7 +328,7 @@ impl SandboxBuilder {
             Some(sink) => Arc::clone(sink),
             None => Arc::new(Ledger::open(&compiled.ledger, Options::new(Durability::Process))?.0),
         };
-        let (mut jail, mut tool_jails) = (self.jail, self.tool_jails);
+        let own = OwnPaths(vec![around.state.to_owned(), compiled.ledger.clone()]);
         let shared = SharedParts {
             tools: self.tools,
             approver: self.approver,
@@ -334,14 +338,11 @@ impl SandboxBuilder {
             links: self.links,
             workspace: around.workspace.to_owned(),
             spill: around.state.join(SPILL),
+            own,
+            jail: self.jail,
+            tool_jails: self.tool_jails,
         };
-        let mut parts = shared.parts(compiled);
-        parts.spec = jail.drain(..).fold(parts.spec, |spec, change| change(spec));
-        for (tool, change) in tool_jails.drain(..) {
-            let own = change(parts.spec_of(&tool).clone());
-            parts.tool_specs.retain(|(known, _)| *known != tool);
-            parts.tool_specs.push((tool, own));
-        }
+        let parts = shared.parts(compiled);
         let agents = agents.into_iter().map(|(name, own)| Ok((name, shared.parts(own).checked()?)));
         let agents = agents.collect::<Result<BTreeMap<_, _>, BuildError>>()?;
         Ok(Sandbox::of(parts.checked()?, agents))
@@ -361,11 +362,50 @@ struct SharedParts {
     links: Vec<Arc<dyn Policy>>,
     workspace: PathBuf,
     spill: PathBuf,
+    own: OwnPaths,
+    jail: Vec<EditSpec>,
+    tool_jails: Vec<(ToolName, EditSpec)>,
+}
+
+/// Directories and files of the sandbox itself. No tool of an agent writes there, at any answer and under any policy.
+#[derive(Clone)]
+struct OwnPaths(Vec<PathBuf>);
+
+impl Floor for OwnPaths {
+    fn name(&self) -> &'static str {
+        "state of the sandbox"
+    }
+
+    fn forbid(&self, request: &Request<'_>) -> Option<Reason> {
+        let Want::Write(location) = request.want else { return None };
+        let own = self.0.iter().any(|own| location.is_at_or_below(own));
+        own.then(|| {
+            Reason::new(
+                Code::OwnPolicyFile,
+                "the ledger and the state of the sandbox are not written by agents",
+            )
+        })
+    }
 }
 
 impl SharedParts {
+    /// Applies the caller's changes to every jail.
+    fn change_jails(&self, spec: Spec, tool_specs: Vec<(ToolName, Spec)>) -> (Spec, Vec<(ToolName, Spec)>) {
+        let change = |spec: Spec| self.jail.iter().fold(spec, |spec, change| change(spec));
+        let spec = change(spec);
+        let mut tool_specs: Vec<_> = tool_specs.into_iter().map(|(tool, own)| (tool, change(own))).collect();
+        for (tool, change) in &self.tool_jails {
+            let known = tool_specs.iter().position(|(known, _)| known == tool);
+            let before = known.map_or_else(|| spec.clone(), |index| tool_specs.swap_remove(index).1);
+            tool_specs.push((tool.clone(), change(before)));
+        }
+        (spec, tool_specs)
+    }
+
     fn parts(&self, compiled: CompiledPolicy) -> Parts {
-        let CompiledPolicy { mut chain, mut tools, spec, tool_specs, provider, .. } = compiled;
+        let CompiledPolicy { chain, mut tools, spec, tool_specs, provider, .. } = compiled;
+        let (spec, tool_specs) = self.change_jails(spec, tool_specs);
+        let mut chain = chain.forbidden_by(self.own.clone());
         if let Some(bound) = &self.tools {
             tools = tools.within(bound.clone());
             chain = chain.narrowed_by(Link::new("tools of the caller", judge_tool(tools.clone())));

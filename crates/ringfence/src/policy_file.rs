@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use config::{Files, JailSettings, Places, Problem, Problems, Scope, Settings, Wish, project_file};
-use jail::{Choice, Provider, Spec};
-use policy::{Code, Shown, ToolName};
+use jail::{Choice, Provider};
+use policy::{Code, Shown};
 
 use crate::builder::{BuildError, CompiledPolicy, Surroundings};
 use crate::run::{Host, HostSpec};
@@ -15,7 +15,7 @@ type WithAgents = (CompiledPolicy, Vec<(String, CompiledPolicy)>);
 /// Compiles a policy file, with the administrator's below it and the project's on top.
 pub(crate) fn compile(
     path: &Path,
-    managed: Option<&Path>,
+    managed: &Path,
     around: &Surroundings<'_>,
 ) -> Result<WithAgents, BuildError> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -34,7 +34,7 @@ pub(crate) fn compile(
     Ok((compile_for(everyone, &host)?, agents))
 }
 
-fn host(path: PathBuf, managed: Option<&Path>, around: &Surroundings<'_>) -> Host {
+fn host(path: PathBuf, managed: &Path, around: &Surroundings<'_>) -> Host {
     let variable = |name: &str| around.environment.iter().find(|(known, _)| known == name);
     let home = variable("HOME").map(|(_, home)| PathBuf::from(home)).filter(|home| home.is_absolute());
     Host {
@@ -46,7 +46,7 @@ fn host(path: PathBuf, managed: Option<&Path>, around: &Surroundings<'_>) -> Hos
             run: None,
         },
         files: Files {
-            managed: managed.map(Path::to_owned),
+            managed: Some(managed.to_owned()),
             user: Some(path),
             project: Some(project_file(around.workspace)),
         },
@@ -63,30 +63,22 @@ fn agent_names(settings: &Settings) -> Vec<String> {
 }
 
 fn compile_for(policy: Settings, host: &Host) -> Result<CompiledPolicy, BuildError> {
-    let settings = policy.jail(&Wish::default())?;
+    // The profile itself holds for every tool without a profile of its own.
+    let settings = policy.jail_of_others(&Wish::default())?;
     let built = HostSpec::build(&policy, &settings, host, &[], None)?;
-    let tool_specs = tool_specs(&policy, &settings, host)?;
+    let own = policy.tools_with_profiles().into_iter();
+    let own = own.map(|tool| Ok((policy.jail_of(&tool, &Wish::default())?, tool)));
+    let own = own.collect::<Result<Vec<_>, BuildError>>()?;
+    // One chain judges the commands of all tools, in the strictest mode of their profiles.
+    let mode = own.iter().map(|(own, _)| own.commands).fold(settings.commands, Ord::max);
+    let specs = own
+        .iter()
+        .map(|(own, tool)| Ok((tool.clone(), HostSpec::build(&policy, own, host, &[], None)?.spec)));
+    let tool_specs = specs.collect::<Result<_, BuildError>>()?;
     let provider = provider(&settings)?;
-    let policy = policy.in_mode(settings.commands)?;
+    let policy = policy.in_mode(mode)?;
     let Settings { chain, tools, .. } = policy;
     Ok(CompiledPolicy { chain, tools, spec: built.spec, tool_specs, provider, ledger: built.ledger })
-}
-
-/// The jails of tools for whose commands the profile names another profile.
-fn tool_specs(
-    policy: &Settings,
-    everyday: &JailSettings,
-    host: &Host,
-) -> Result<Vec<(ToolName, Spec)>, BuildError> {
-    let mut specs = Vec::new();
-    for name in policy.tools.tools() {
-        let tool = ToolName::parse(name)?;
-        let settings = policy.jail_of(&tool, &Wish::default())?;
-        if settings.profile != everyday.profile {
-            specs.push((tool, HostSpec::build(policy, &settings, host, &[], None)?.spec));
-        }
-    }
-    Ok(specs)
 }
 
 fn provider(settings: &JailSettings) -> Result<Choice, BuildError> {

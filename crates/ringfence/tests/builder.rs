@@ -4,8 +4,10 @@
 use std::error::Error as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use ringfence::guard::{Abort, Config, Refusal};
+use ringfence::jail::Mode;
 use ringfence::policy::{
     Arguments, Code, Effect, Endpoint, HostName, Link, Reason, Request, ToolName, ToolSet, Want,
 };
@@ -101,6 +103,49 @@ fn every_policy_keeps_the_floor() {
             "{name}"
         );
     }
+}
+
+/// State and ledger are out of reach of file tools, also under policies that let every file be written.
+#[test]
+fn no_tool_writes_the_state_of_the_sandbox() {
+    type Give = fn(&Place) -> SandboxBuilder;
+    let rows: [Give; 2] = [
+        |place| place.builder().preset(Preset::Permissive),
+        |place| place.with_file("files.jail = false\nfiles.write.default = \"allow\""),
+    ];
+    for give in rows {
+        let place = Place::new();
+        let session = give(&place).build().unwrap().session("tester").unwrap();
+        let write = |name: &str| match session.guard(&tool("write")).write(&place.path(name), &Abort::new()) {
+            Err(Refusal::Denied(denied)) => Some(denied.code),
+            _ => None,
+        };
+        assert_eq!(write("state/ledger.jsonl"), Some(Code::OwnPolicyFile));
+        assert_eq!(write("state/new"), Some(Code::OwnPolicyFile));
+        assert_eq!(write("beside"), None);
+    }
+}
+
+/// A change of the jail holds for the jails of single agents and tools, and a tool without a profile has that of the policy.
+#[test]
+fn changes_of_the_jail_hold_for_every_agent_and_tool() {
+    let place = Place::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let text = "agents.other.profile = \"readonly\"\ntools.allow = [\"corp\"]\n\
+        [profiles.mine]\nextends = \"readonly\"\ntools = { exec = \"workspace-write\", corp = \"mine2\" }\n\
+        [profiles.mine2]\nextends = \"readonly\"\n[jail]\nprofile = \"mine\"";
+    let notes = Arc::clone(&seen);
+    let ws = place.path("ws");
+    let builder = place.with_file(text).jail(move |spec| {
+        notes.lock().unwrap().push(spec.mode_at(&ws));
+        spec
+    });
+    builder.build().unwrap();
+    let (read, write) = (Some(Mode::ReadOnly), Some(Mode::ReadWrite));
+    let mut seen = seen.lock().unwrap().clone();
+    seen.sort_by_key(|mode| *mode == write);
+    // The profile, `corp` and the agent's jail are read-only, `exec` is not.
+    assert_eq!(seen, [read, read, read, write]);
 }
 
 #[test]

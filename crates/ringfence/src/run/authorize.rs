@@ -33,6 +33,11 @@ pub struct Authorized {
 impl Prepared {
     /// Decides about the command, with the consent of the caller, and records the decision.
     pub fn authorize(mut self, consent: Consent<'_>) -> Result<Authorized, RunError> {
+        let consent = match consent {
+            // Typing a command does not answer for the programs of a skill.
+            Consent::Person(_) | Consent::Nobody if self.options.skill.is_some() => Consent::Skill,
+            consent => consent,
+        };
         let (ledger, _) = Ledger::open(&self.ledger, LedgerOptions::new(Durability::Process))
             .map_err(|error| RunError::unrecorded(&error))?;
         let ledger = Arc::new(ledger);
