@@ -111,7 +111,7 @@ impl Stage {
             .policy(Link::new("calls", judge))
             .workspace(workspace)
             .state(root.join("state"))
-            .jail(|_| spec)
+            .jail(move |_| spec.clone())
             .tools(ToolSet::of_profile("full").unwrap())
             .approver(Arc::clone(&person) as _)
             .sink(Arc::clone(&events) as _)

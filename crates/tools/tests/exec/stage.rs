@@ -132,7 +132,7 @@ fn sandbox(whole: &TempDir, sink: Arc<Kept>, jail: Jail) -> Sandbox {
         .policy(Link::new("commands", commands))
         .workspace(workspace)
         .state(root.join("state"))
-        .jail(|_| spec)
+        .jail(move |_| spec.clone())
         .sink(sink)
         .build()
         .unwrap()
